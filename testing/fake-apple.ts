@@ -67,7 +67,8 @@ function buildResponse(
 ): object | undefined {
   const origin = { environment, bundleId, ...(environment === 'Production' && { appAppleId }) };
   if (path.includes('/appTransactions/')) return download && { signedAppTransactionInfo: signJws(download, pki) };
-  if (path.includes('/v1/transactions/')) return { signedTransactionInfo: signJws(transactions[0] ?? {}, pki) };
+  if (path.includes('/v1/transactions/'))
+    return { signedTransactionInfo: signJws(findPayload(transactions, path), pki) };
   if (path.includes('/history/')) {
     const start = Number(revision ?? 0);
     const signedTransactions = transactions.slice(start, start + pageSize).map((payload) => signJws(payload, pki));
@@ -82,6 +83,12 @@ function buildResponse(
   }));
   return { ...origin, data: [{ subscriptionGroupIdentifier: 'group-1', lastTransactions }] };
 }
+
+/** Finds the transaction whose id is the last segment of the path. Default: the first one. */
+const findPayload = (transactions: readonly object[], path: string): object =>
+  transactions.find((payload) => path.endsWith(`/${(payload as TransactionPayload).transactionId}`)) ??
+  transactions[0] ??
+  {};
 
 export const jsonResponse = (status: number, body: object): StoreResponse => textResponse(status, JSON.stringify(body));
 

@@ -115,7 +115,10 @@ export const pendingActions: (readonly [platform: Platform, action: 'pay' | 'aba
 ).flatMap((platform) => [[platform, 'pay'] as const, [platform, 'abandon'] as const]);
 
 /** Actions on a consumable, by store. */
-export const consumableActions: (readonly [platform: Platform, action: string])[] = [['store_c', 'consume']];
+export const consumableActions: (readonly [platform: Platform, action: string])[] = [
+  ['store_a', 'finish'],
+  ['store_c', 'consume'],
+];
 
 /** Cases for a non-consumable product. */
 export const oneOffActions: ActionCase[] = [

@@ -1,5 +1,6 @@
 import { toLocalDay } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
+import type { ActionBody } from '../purchase-order.ts';
 import { billSubscription, savePayment, withStatus } from './billing.ts';
 import {
   emitCheckWebhook,
@@ -10,7 +11,7 @@ import {
 import { gatewayTimeZone } from './gateway-time-zone.ts';
 import { generateId, type ResponseContext } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
-import { reversePayment } from './transactions.ts';
+import { computeRemainingMicros, reversePayment } from './transactions.ts';
 import { getBillingPeriod, getNextBillingTime } from './views.ts';
 
 /** Cancels a subscription. Access remains until the end of the paid period. */
@@ -21,7 +22,7 @@ export function cancelSubscription(context: ResponseContext, subscription: Subsc
 
 /** Control API actions on a subscription. */
 export const subscriptionActions: Readonly<
-  Record<string, (context: ResponseContext, subscription: Subscription) => void>
+  Record<string, (context: ResponseContext, subscription: Subscription, details: ActionBody) => void>
 > = {
   renew: (context, subscription) => {
     if (subscription.status !== 'Active')
@@ -58,13 +59,15 @@ export const subscriptionActions: Readonly<
     requirePending(subscription);
     cancelSubscription(context, subscription);
   },
-  refund: (context, subscription) => refundPayment(context, findLatestPaid(context, subscription)),
+  refund: (context, subscription, details) => refundPayment(context, findLatestPaid(context, subscription), details),
   revoke: (context, subscription) => disputePayment(context, findLatestPaid(context, subscription)),
   'test-notification': (context, { id }) => emitCheckWebhook(context, id),
 };
 
 /** Control API actions on a one-time payment. */
-export const paymentActions: Readonly<Record<string, (context: ResponseContext, payment: Payment) => void>> = {
+export const paymentActions: Readonly<
+  Record<string, (context: ResponseContext, payment: Payment, details: ActionBody) => void>
+> = {
   pay: (context, payment) => settlePending(context, payment, 'settled'),
   abandon: (context, payment) => settlePending(context, payment, 'settlement_declined'),
   refund: refundPayment,
@@ -114,14 +117,30 @@ function failPayment(context: ResponseContext, subscription: Subscription): void
 const findLatestPaid = ({ state }: ResponseContext, { payments }: Subscription): Payment | undefined =>
   payments.flatMap((id) => state.payments.get(id) ?? []).findLast(({ status }) => status !== 'processor_declined');
 
-/** Refunds or voids a payment. Braintree does not send a webhook for it. */
-function refundPayment(context: ResponseContext, payment: Payment | undefined): void {
-  reversePayment(context, requirePaid(payment));
+/**
+ * Refunds or voids a payment. Braintree does not send a webhook for it. Only a settled payment can be refunded in part, so it is
+ * settled first, as the sandbox does for tests.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/general/testing/node#settlement-status
+ */
+function refundPayment(
+  context: ResponseContext,
+  payment: Payment | undefined,
+  { amountMicros }: Pick<ActionBody, 'amountMicros'>,
+): void {
+  const paid = requirePaid(payment);
+  const remainingMicros = computeRemainingMicros(context.state, paid);
+  if (remainingMicros <= 0 || (amountMicros ?? 0) > remainingMicros) {
+    throw controlError(422, 'amountMicros: the payment does not have so much left to refund.');
+  }
+  if (amountMicros === undefined) reversePayment(context, paid);
+  else reversePayment(context, { ...paid, status: 'settled' }, amountMicros);
 }
 
 /** Opens a dispute that the merchant loses. */
 function disputePayment(context: ResponseContext, payment: Payment | undefined): void {
   const paid = requirePaid(payment);
+  if (paid.refundIds.length > 0) throw controlError(422, 'The payment was refunded.');
   const disputed = { ...paid, dispute: { id: generateId(16), openedAt: context.now() } };
   context.state.payments.set(paid.id, disputed);
   emitDisputeWebhook(context, disputed, 'open');
@@ -131,7 +150,7 @@ function disputePayment(context: ResponseContext, payment: Payment | undefined):
 const unpaidStatuses: ReadonlySet<string> = new Set(['voided', 'settlement_pending', 'settlement_declined']);
 
 function requirePaid(payment: Payment | undefined): Payment {
-  if (!payment || unpaidStatuses.has(payment.status) || payment.refundIds.length > 0 || payment.dispute) {
+  if (!payment || unpaidStatuses.has(payment.status) || payment.dispute) {
     throw controlError(422, 'A payment that can be reversed is not found.');
   }
   return payment;

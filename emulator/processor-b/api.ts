@@ -5,7 +5,7 @@ import { cancelSubscription } from './actions.ts';
 import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
 import { emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
 import { searchIds } from './search.ts';
-import { createTransaction, findPayment, reversePayment } from './transactions.ts';
+import { computeRemainingMicros, createTransaction, findPayment, reversePayment } from './transactions.ts';
 import {
   createCustomer,
   createPaymentMethod,
@@ -80,7 +80,11 @@ function reverseTransaction(context: ResponseContext, id: string, operation: 'vo
   const payment = context.state.payments.get(id);
   if (!payment) return emptyResponse(404);
   const isSettled = getStatus(payment, context.now()) === 'settled';
-  if (payment.status === 'voided' || payment.refundIds.length > 0 || isSettled !== (operation === 'refund')) {
+  if (
+    payment.status === 'voided' ||
+    computeRemainingMicros(context.state, payment) <= 0 ||
+    isSettled !== (operation === 'refund')
+  ) {
     const [code, message] =
       operation === 'void'
         ? ['91504', 'Transaction can only be voided if status is authorized or submitted_for_settlement.']
@@ -88,7 +92,7 @@ function reverseTransaction(context: ResponseContext, id: string, operation: 'vo
     return validationErrorResponse('transaction', { code, attribute: 'base', message });
   }
   const reversed = reversePayment(context, payment);
-  const result = context.state.payments.get(reversed.refundIds[0] ?? '') ?? reversed;
+  const result = context.state.payments.get(reversed.refundIds.at(-1) ?? '') ?? reversed;
   return xmlResponse(200, 'transaction', toPaymentView(result, context.now()));
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { controlError } from '../control-error.ts';
 import type { EmulatedStore, EmulatedStoreContext, PurchaseSummary, StoreDefinition } from '../emulated-store.ts';
+import type { ActionBody } from '../purchase-order.ts';
 import { runDue } from '../run-due.ts';
 import { paymentActions, subscriptionActions } from './actions.ts';
 import { handleCall } from './api.ts';
@@ -72,15 +73,15 @@ function createActions(context: ResponseContext, getOrder: (id: string) => Pendi
   return Object.fromEntries(
     names.map((name) => [
       name,
-      (id: string): string => {
+      (id: string, details: ActionBody): string => {
         const order = getOrder(id);
         const { payment, subscription } = findPurchaseOfNonce(context.state, order);
         if (!payment && !subscription) throw controlError(422, 'The nonce must be validated first.');
-        if (subscription) subscriptionActions[name]?.(context, subscription);
+        if (subscription) subscriptionActions[name]?.(context, subscription, details);
         else if (payment) {
           const action = paymentActions[name];
           if (action === undefined) throw controlError(422, `A one-time payment does not support ${name}.`);
-          action(context, payment);
+          action(context, payment, details);
         }
         return order.nonce;
       },

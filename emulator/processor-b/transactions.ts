@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { secondMs } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
 import { savePayment } from './billing.ts';
-import { generateCustomerId, type ResponseContext } from './merchant-state.ts';
+import { formatAmount, generateCustomerId, type MerchantState, type ResponseContext } from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Payment } from './records.ts';
 import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
@@ -116,19 +116,25 @@ export function findPayment({ state, now }: ResponseContext, id: string): HttpRe
   return payment ? xmlResponse(200, 'transaction', toPaymentView(payment, now())) : emptyResponse(404);
 }
 
-/** Reverses a payment: voids it before settlement, refunds it afterwards. */
-export function reversePayment(context: ResponseContext, payment: Payment): Payment {
+/** Reverses a payment: voids it before settlement, refunds it afterwards. The default amount is the rest of the payment. */
+export function reversePayment(context: ResponseContext, payment: Payment, amountMicros?: number): Payment {
   const { state, now } = context;
   const at = now();
-  const status = getStatus(payment, at);
-  if (status !== 'settled') {
+  if (getStatus(payment, at) !== 'settled') {
     const voided = { ...payment, status: 'voided', updatedAt: at };
     state.payments.set(payment.id, voided);
     return voided;
   }
-  const { amount, currency, customerId = '' } = payment;
+  const { currency, customerId = '' } = payment;
+  const amount = formatAmount({ priceMicros: amountMicros ?? computeRemainingMicros(state, payment) });
   const refund = savePayment(context, { amount, currency, customerId, type: 'credit', refundedId: payment.id });
   const refunded = { ...payment, updatedAt: at, refundIds: [...payment.refundIds, refund.id] };
   state.payments.set(payment.id, refunded);
   return refunded;
 }
+
+/** Returns the part of a payment that is not refunded. */
+export const computeRemainingMicros = ({ payments }: MerchantState, { amount, refundIds }: Payment): number =>
+  refundIds.reduce((rest, id) => rest - toMicros(payments.get(id)?.amount ?? '0'), toMicros(amount));
+
+const toMicros = (amount: string): number => Math.round(Number(amount) * 1_000_000);

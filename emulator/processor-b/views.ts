@@ -67,6 +67,7 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
       billingPeriodStartDate: payment.billingPeriod ? toDate(payment.billingPeriod[0]) : null,
       billingPeriodEndDate: payment.billingPeriod ? toDate(payment.billingPeriod[1]) : null,
     },
+    statusHistory: [{ status: getStatus(payment, now), timestamp: toTimestamp(payment.updatedAt) }],
     disputes: payment.dispute ? [toDisputeView(payment, 'lost')] : [],
   };
 }

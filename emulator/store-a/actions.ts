@@ -10,6 +10,7 @@ import {
   requestRefund,
   reverseRefund,
 } from './extensions-and-refund-requests.ts';
+import { finish } from './finish.ts';
 import { changePlan } from './plan-change.ts';
 import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
@@ -34,10 +35,14 @@ export const createActions = (state: StoreState): Readonly<Record<string, Action
   recover: applyToAll(recover),
   expire: applyToAll(expire),
   refund: {
-    apply: (purchase, context, { transactionId }) => refund(purchase, context, transactionId),
-    applyToShares: revoke,
+    apply: refund,
+    applyToShares: (share, context, { amountMicros, quantity }) =>
+      amountMicros === undefined && quantity === undefined
+        ? revoke(share, context)
+        : { purchase: share, notifications: [] },
   },
   revoke: applyToAll(revoke),
+  finish: { apply: finish },
   'change-plan': applyToAll((purchase, context, details) =>
     changePlan(purchase, resolvePlan(state, purchase, details), context),
   ),

@@ -135,6 +135,6 @@ function toRevocation({ revocation }: Transaction): object {
     revocationReason: revocation.reason,
     revocationDate: revocation.date,
     ...(revocation.type !== undefined && { revocationType: revocation.type }),
-    ...(revocation.type === 'REFUND_FULL' && { revocationPercentage: 100_000 }),
+    ...(revocation.percentage !== undefined && { revocationPercentage: revocation.percentage }),
   };
 }

@@ -17,12 +17,14 @@ const empty: Buffer = Buffer.alloc(0);
 
 const receiptTypes = { Production: 'Production', Sandbox: 'ProductionSandbox' } as const;
 
-/** Creates the app receipt of a customer in DER, with all transactions of the account. */
+/** Creates the app receipt of a customer in DER, with all transactions of the account except finished consumables. */
 export function createReceipt(
   { state, signer, now }: { state: StoreState; signer: Signer; now: number },
   account: Account,
 ): Buffer {
-  const inApp = listTransactions(state, account).map((owned) => encodeAttribute(fields.inApp, encodeInApp(owned)));
+  const inApp = listTransactions(state, account)
+    .filter(({ purchase }) => purchase.isFinished !== true)
+    .map((owned) => encodeAttribute(fields.inApp, encodeInApp(owned)));
   const content = setOf(...encodeDownload(account, now), ...inApp);
   return signMessage(signer, content);
 }

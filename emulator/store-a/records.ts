@@ -32,7 +32,9 @@ const Revocation = v.object({
   date: v.number(),
   /** 1 is an issue with the app, 0 is any other reason. */
   reason: v.picklist([0, 1]),
-  type: v.exactOptional(v.picklist(['REFUND_FULL', 'FAMILY_REVOKE'])),
+  type: v.exactOptional(v.picklist(['REFUND_FULL', 'REFUND_PRORATED', 'FAMILY_REVOKE'])),
+  /** Refunded share of the price in thousandths of a percent; absent for a revocation without a refund. */
+  percentage: v.exactOptional(v.number()),
 });
 
 /** Payment of a purchase, or its family share. */
@@ -84,6 +86,8 @@ export const Purchase = v.object({
   accountId: v.string(),
   /** Purchase of the family member who paid; absent for an own purchase. */
   sharedFrom: v.exactOptional(v.string()),
+  /** Whether the app has finished the transaction of a consumable. */
+  isFinished: v.exactOptional(v.literal(true)),
   /** Oldest first. */
   transactions: v.pipe(v.tupleWithRest([Transaction], Transaction), v.readonly()),
   subscription: v.exactOptional(Subscription),

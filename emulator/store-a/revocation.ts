@@ -1,4 +1,5 @@
 import { requirePossible } from '../purchase-checks.ts';
+import type { ActionBody } from '../purchase-order.ts';
 import {
   buildNotificationType,
   type NotificationType,
@@ -10,20 +11,44 @@ import {
 } from './purchase-transition.ts';
 import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
 
-/** Refunds a transaction, by default the latest. Only a refund of the latest transaction ends a subscription. */
-export function refund(
-  purchase: Purchase,
-  { at }: TransitionContext,
-  transactionId = getLatestTransaction(purchase).transactionId,
-): Transition {
+/** 100 % in the unit of `revocationPercentage`. */
+const fullPercentage = 100_000;
+
+/**
+ * Refunds a transaction, by default the latest, or a part of its price. Only the full refund of the latest transaction ends a
+ * subscription.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/revocationpercentage
+ */
+export function refund(purchase: Purchase, { at }: TransitionContext, details: ActionBody): Transition {
+  const { transactionId = getLatestTransaction(purchase).transactionId } = details;
   const refunded = requireTransaction(purchase, transactionId);
+  const percentage = computePercentage(purchase, refunded, details);
   const notifications: NotificationType[] = [{ ...buildNotificationType('REFUND'), transactionId }];
+  if (percentage < fullPercentage) {
+    const revocation = { date: at, reason: 0, type: 'REFUND_PRORATED', percentage } as const;
+    return { purchase: withRevocation(purchase, refunded, revocation), notifications };
+  }
   const ends = refunded === getLatestTransaction(purchase) && purchase.subscription?.willRenew === true;
   if (ends) notifications.push(buildNotificationType('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_DISABLED'));
   return {
-    purchase: revokeTransaction(purchase, refunded, { date: at, reason: 0, type: 'REFUND_FULL' }),
+    purchase: revokeTransaction(purchase, refunded, { date: at, reason: 0, type: 'REFUND_FULL', percentage }),
     notifications,
   };
+}
+
+/** Returns the refunded share of the price, together with earlier partial refunds of the transaction. */
+function computePercentage(
+  purchase: Purchase,
+  { priceMicros, quantity: boughtQuantity, revocation }: Transaction,
+  { amountMicros, quantity }: ActionBody,
+): number {
+  if (amountMicros === undefined && quantity === undefined) return fullPercentage;
+  const total = priceMicros * boughtQuantity;
+  const amount = amountMicros ?? priceMicros * (quantity ?? boughtQuantity);
+  const percentage = (revocation?.percentage ?? 0) + Math.round((amount / total) * fullPercentage);
+  requirePossible(percentage <= fullPercentage, purchase, `was paid with ${total} micros, less than the refund`);
+  return percentage;
 }
 
 /** Revokes a purchase without a refund. For a family share this is the end of sharing. */
@@ -38,10 +63,19 @@ function revokeTransaction(
   transaction: Transaction,
   revocation: NonNullable<Transaction['revocation']>,
 ): Purchase {
-  requirePossible(transaction.revocation === undefined, purchase, `already lost ${transaction.transactionId}`);
-  const changed: Transaction = { ...transaction, revocation, changedAt: revocation.date };
-  const withRevocation = { ...purchase, transactions: replaceTransaction(purchase.transactions, changed) };
+  const revoked = withRevocation(purchase, transaction, revocation);
   const hasEnded = purchase.subscription === undefined || purchase.subscription.state === 'EXPIRED';
   const endsNow = !hasEnded && transaction === getLatestTransaction(purchase);
-  return endsNow ? withSubscriptionState(withRevocation, { state: 'REVOKED', willRenew: false }) : withRevocation;
+  return endsNow ? withSubscriptionState(revoked, { state: 'REVOKED', willRenew: false }) : revoked;
+}
+
+function withRevocation(
+  purchase: Purchase,
+  transaction: Transaction,
+  revocation: NonNullable<Transaction['revocation']>,
+): Purchase {
+  const isPartial = transaction.revocation === undefined || transaction.revocation.type === 'REFUND_PRORATED';
+  requirePossible(isPartial, purchase, `already lost ${transaction.transactionId}`);
+  const changed: Transaction = { ...transaction, revocation, changedAt: revocation.date };
+  return { ...purchase, transactions: replaceTransaction(purchase.transactions, changed) };
 }

@@ -21,8 +21,8 @@ export interface UserAliasRepository {
   saveAliases(appName: string, user: ObservedUser): Promise<void>;
   /** Finds the customer of an alias: the username itself, its MD5, its MD5 as a UUID, or a saved alias. */
   findUser(appName: string, alias: string): Promise<string | undefined>;
-  /** Lists the ids of the unclaimed purchases that are filed under an alias of the customer. */
-  listUnclaimedPurchases(appName: string, user: ObservedUser): Promise<string[]>;
+  /** Lists the ids of the unclaimed purchases that are filed under an alias of the customer, at most `limit`. */
+  listUnclaimedPurchases(appName: string, user: ObservedUser, limit: number): Promise<string[]>;
 }
 
 export function createUserAliasRepository(table: Table): UserAliasRepository {
@@ -40,7 +40,7 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
         }
       }
     },
-    async listUnclaimedPurchases(appName, user) {
+    async listUnclaimedPurchases(appName, user, limit) {
       const { username } = user;
       // A purchase filed under an MD5 belongs to the customer with that MD5 only, even if a store shows it for another one.
       const otherAliases = [username, ...listConfirmedAliases(user)].filter((alias) => !isMd5(alias));
@@ -49,10 +49,11 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
       const aliases = [toMd5Alias(username), ...ownAliases.map(normalizeAlias)];
       const links = await Promise.all(
         [...new Set(aliases)].map((alias) =>
-          table.query({ partition: keys.aliasKey(appName, alias).pk, prefix: keys.unclaimedPrefix }),
+          table.query({ partition: keys.aliasKey(appName, alias).pk, prefix: keys.unclaimedPrefix, limit }),
         ),
       );
-      return [...new Set(links.flat().map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length)))];
+      const ids = new Set(links.flat().map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length)));
+      return [...ids].slice(0, limit);
     },
     async findUser(appName, alias) {
       const [claimant, other] = await findClaimants(table, appName, alias);

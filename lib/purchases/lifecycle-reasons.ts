@@ -80,8 +80,9 @@ function findTransitionReasons(before: StateAt, after: StateAt): LifecycleReason
   const [wasExpired, isNowExpired] = [isExpired(from, before.at), isExpired(to, after.at)];
   const hasNewPayment = isNewPayment(before.state, after.state);
   const reasons: LifecycleReason[] = [];
-  // A payment after the end is a resubscription, also with another product of the same subscription group.
-  const isResubscription = wasExpired && hasNewPayment;
+  // A payment after the end is a resubscription, also with another product of the same subscription group. A replaced
+  // subscription continues with the payment that replaced it.
+  const isResubscription = wasExpired && hasNewPayment && from.cancelationReason !== 'System.Replaced';
   if (isPlanChange(from, to) && !isResubscription) reasons.push('PLAN_CHANGED');
   else if (hasNewPayment || (wasExpired && !isNowExpired)) reasons.push('RENEWED');
   if (to.isPaused) return from.isPaused ? reasons : [...reasons, 'PAUSED'];
@@ -174,6 +175,9 @@ function findStateReasons(
   if (!hasTransition && from.renewalIntent === 'Lapse' && to.renewalIntent === 'Renew') reasons.push('WILL_AUTO_RENEW');
   if (to.priceConsentStatus !== from.priceConsentStatus && to.priceConsentStatus !== undefined) {
     reasons.push(to.priceConsentStatus === 'Agreed' ? 'PRICE_CHANGE_CONFIRMED' : 'PRICE_CHANGE_UPDATED');
+  } else if (storeReason === 'PRICE_CHANGE_UPDATED' && to.priceConsentStatus === undefined) {
+    // The state does not show a price change without a consent status.
+    reasons.push(storeReason);
   }
   if (to.isAcknowledged && from.isAcknowledged === false) reasons.push('ACKNOWLEDGED');
   return reasons;

@@ -23,18 +23,26 @@ export interface PurchaseState {
 export type EncryptedObservation = Omit<Observation, 'refreshToken'> & { readonly refreshToken?: string };
 
 /**
- * Merges an observation into the purchase state. The state with the later as-of time wins; transactions are merged by id.
+ * Merges an observation into the purchase state. The state with the later as-of time wins, for some stores the state after the
+ * later transaction; transactions are merged by id.
  * Idempotent and commutative: neither repetition nor order of the observations changes the result.
  */
 export function merge(state: PurchaseState | undefined, observation: EncryptedObservation): PurchaseState {
   const incoming = toPurchaseState(observation);
-  if (!state) return { ...incoming, purchase: fillDerivedFields(incoming.purchase, incoming) };
-  const [latest, earlier] = isLaterState(incoming, state) ? [incoming, state] : [state, incoming];
+  const { isOrderedByTransaction = false } = observation;
+  const derive = (purchase: Purchase, sources: DerivationSources): Purchase =>
+    fillDerivedFields(isOrderedByTransaction ? omitLastRenewalDate(purchase) : purchase, sources);
+  if (!state) return { ...incoming, purchase: derive(incoming.purchase, incoming) };
   const transactions = mergeTransactions(state.transactions, incoming.transactions);
+  const transactionOrder = isOrderedByTransaction
+    ? compareTransactionDates(incoming.purchase, state.purchase, transactions)
+    : 0;
+  const isIncomingLater = transactionOrder === 0 ? isLaterState(incoming, state) : transactionOrder > 0;
+  const [latest, earlier] = isIncomingLater ? [incoming, state] : [state, incoming];
   const refreshToken = latest.refreshToken ?? earlier.refreshToken;
   return {
     asOf: latest.asOf,
-    purchase: fillDerivedFields(latest.purchase, { purchase: earlier.purchase, transactions }),
+    purchase: derive(latest.purchase, { purchase: earlier.purchase, transactions }),
     transactions,
     userAliases: toSortedSet([...state.userAliases, ...incoming.userAliases]),
     ...(refreshToken && { refreshToken }),
@@ -44,6 +52,7 @@ export function merge(state: PurchaseState | undefined, observation: EncryptedOb
 function toPurchaseState({
   replacedPurchaseId: _replacedPurchaseId,
   checkoutUsername: _checkoutUsername,
+  isOrderedByTransaction: _isOrdered,
   transactionsAsOf,
   ...observation
 }: EncryptedObservation): PurchaseState {
@@ -59,6 +68,18 @@ function toPurchaseState({
 
 const toSortedSet = (values: readonly string[]): string[] => [...new Set(values)].sort();
 
+/** Compares the dates of the transactions that two purchases describe. Returns 0 if a transaction is unknown. */
+function compareTransactionDates(a: Purchase, b: Purchase, transactions: readonly ObservedTransaction[]): number {
+  const [dateA, dateB] = [a, b].map((purchase) => findTransaction(transactions, purchase)?.purchaseDate);
+  return dateA === undefined || dateB === undefined ? 0 : dateA - dateB;
+}
+
+const findTransaction = (
+  transactions: readonly ObservedTransaction[],
+  { transactionId }: Purchase,
+): Transaction | undefined =>
+  transactions.find(({ transaction }) => transaction.transactionId === transactionId)?.transaction;
+
 /** Whether `a` is later. States with the same as-of time are ordered by content, so that the merge is commutative. */
 function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
   if (a.asOf !== b.asOf) return a.asOf > b.asOf;
@@ -73,14 +94,16 @@ function omitDerivedFields(purchase: Purchase): object {
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
 }
 
-/** Sets the fields that the latest observation can lack, from the earlier state and the latest transaction. */
-function fillDerivedFields(
-  purchase: Purchase,
-  { purchase: earlier, transactions }: Pick<PurchaseState, 'purchase' | 'transactions'>,
-): Purchase {
-  const transaction = transactions.find(
-    (observed) => observed.transaction.transactionId === purchase.transactionId,
-  )?.transaction;
+type DerivationSources = Pick<PurchaseState, 'purchase' | 'transactions'>;
+
+/** Removes a date that an earlier merge derived from fewer transactions. */
+function omitLastRenewalDate({ lastRenewalDate: _date, ...purchase }: Purchase): Purchase {
+  return purchase;
+}
+
+/** Sets the fields that the latest observation can lack, from the earlier state and the transactions. */
+function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions }: DerivationSources): Purchase {
+  const transaction = findTransaction(transactions, purchase);
   const { renewalIntentChangeDate: _date, renewalIntentDates: _dates, ...rest } = purchase;
   const purchaseDate = chooseEarlier(purchase.purchaseDate, earlier.purchaseDate);
   return {
@@ -89,7 +112,7 @@ function fillDerivedFields(
     ...omitUndefined({
       productType: purchase.productType ?? earlier.productType,
       purchaseDate,
-      lastRenewalDate: purchase.lastRenewalDate ?? findRenewalDate(transaction, purchaseDate),
+      lastRenewalDate: purchase.lastRenewalDate ?? findLastRenewalDate(transactions, purchaseDate),
       serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),
       currency: transaction?.currency,
       amountMicros: transaction?.amountMicros,
@@ -98,17 +121,28 @@ function fillDerivedFields(
   };
 }
 
-/** Returns the date of the latest transaction if it is a renewal. */
-const findRenewalDate = (
-  transaction: Transaction | undefined,
+/** Returns the purchase date of the latest renewal. An immediate plan change is not a renewal. */
+function findLastRenewalDate(
+  transactions: readonly ObservedTransaction[],
   purchaseDate: EpochMillis | undefined,
-): EpochMillis | undefined =>
-  transaction?.isRenewal !== false &&
-  transaction?.expirationDate !== undefined &&
-  purchaseDate !== undefined &&
-  transaction.purchaseDate > purchaseDate
-    ? transaction.purchaseDate
-    : undefined;
+): EpochMillis | undefined {
+  const periods = transactions.map(({ transaction }) => transaction);
+  return periods.findLast(
+    (period, index) =>
+      period.isRenewal !== false &&
+      period.expirationDate !== undefined &&
+      purchaseDate !== undefined &&
+      period.purchaseDate > purchaseDate &&
+      !isImmediatePlanChange(periods[index - 1], period),
+  )?.purchaseDate;
+}
+
+/** Whether the period replaced a period of a different product before its end. */
+function isImmediatePlanChange(previous: Transaction | undefined, { productId, purchaseDate }: Transaction): boolean {
+  if (!previous || previous.productId === productId) return false;
+  const { isReplaced, expirationDate = 0, refundedAt = expirationDate } = previous;
+  return isReplaced === true || Math.min(expirationDate, refundedAt) > purchaseDate;
+}
 
 const chooseEarlier = (a?: EpochMillis, b?: EpochMillis): EpochMillis | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);

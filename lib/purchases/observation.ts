@@ -14,6 +14,12 @@ export interface Observation {
    * the present state, and for transactions that the adapter infers (`toInferredAsOf`).
    */
   readonly transactionsAsOf?: EpochMillis;
+  /**
+   * Whether the observation can describe a past part of the history, such as a single signed transaction. The state after a
+   * later transaction then takes precedence over a later as-of time, and `lastRenewalDate` is derived from all transactions.
+   * Requires final purchase dates of the transactions.
+   */
+  readonly isOrderedByTransaction?: true;
   readonly purchase: Purchase;
   /** Whether the store does not report the end of the subscription. Also applies to a non-renewing one without expiration. */
   readonly hasUnknownEnd?: true;

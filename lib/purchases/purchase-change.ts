@@ -182,7 +182,7 @@ function findReasons(
   const from = before && { state: before.state, at: before.checkedAt };
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
-    !before && replacedPurchase !== undefined && hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
+    replacedPurchase !== undefined && hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
   const isRevocation = storeReason === 'REVOKED' && before?.state.purchase.endedAt === undefined;
   const revocationReason = isRevocation && revocationReasons.find((reason) => reasons.includes(reason));
   const revocationIndex = revocationReason ? reasons.indexOf(revocationReason) : -1;

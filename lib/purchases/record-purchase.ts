@@ -62,9 +62,9 @@ export function createRecordPurchase(
       ]);
       if (isHandled) return before && { stored: before };
       const replacedPurchase =
-        before || !observation?.replacedPurchaseId
-          ? undefined
-          : await purchases.load(appName, observation.replacedPurchaseId);
+        isFirstPayment(before) && observation?.replacedPurchaseId
+          ? await purchases.load(appName, observation.replacedPurchaseId)
+          : undefined;
       const change = computePurchaseChange(before, {
         ...update,
         ...(catalogue && { catalogue }),
@@ -77,6 +77,10 @@ export function createRecordPurchase(
     });
   };
 }
+
+/** Whether the next observation can be the first payment: the purchase is not stored, or its payment was pending. */
+const isFirstPayment = (before: StoredPurchase | undefined): boolean =>
+  !before || before.state.purchase.isPending === true;
 
 async function convertAmounts(
   observation: EncryptedObservation,

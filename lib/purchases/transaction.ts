@@ -36,6 +36,8 @@ export const Transaction = v.object({
   isPending: v.exactOptional(v.boolean()),
   isTrialPeriod: v.exactOptional(v.boolean()),
   isIntroPeriod: v.exactOptional(v.boolean()),
+  /** Whether another product of the subscription replaced it before its end. Internal. */
+  isReplaced: v.exactOptional(v.boolean()),
   quantity: v.exactOptional(v.number()),
   currency: v.exactOptional(v.string()),
   /** Total amount for the quantity. */

@@ -1,5 +1,4 @@
-import { type ErrorCode, ServiceError } from '../shared/errors.ts';
-import type { Platform } from '../shared/platform.ts';
+import { ServiceError } from '../shared/errors.ts';
 
 /** Creates the error for a store that gave no usable response. `storeName` starts the sentence: `Google Play`. */
 export const unavailableError = (storeName: string, cause: unknown): ServiceError =>
@@ -11,14 +10,6 @@ export const unavailableError = (storeName: string, cause: unknown): ServiceErro
  */
 export const invalidSettingsError = (storeName: string, reason: string, cause?: unknown): ServiceError =>
   new ServiceError('InternalError', `${storeName} rejected the settings: ${reason}.`, { cause });
-
-/** Creates the error for stored settings that do not match the adapter's schema. */
-export const unusableSettingsError = (platform: Platform, cause: unknown): ServiceError =>
-  new ServiceError('InternalError', `The ${platform} settings of the app are not valid.`, { cause });
-
-/** Creates the error for a request to a store that the app does not use. */
-export const missingSettingsError = (platform: Platform, code: ErrorCode = 'InvalidPayload'): ServiceError =>
-  new ServiceError(code, `The app has no ${platform} settings.`);
 
 /** Warning of a validation that does not contain the store's current state. */
 export const lastVerifiedWarning = 'The store is unavailable. This is the last verified state of the purchase.';

@@ -113,6 +113,10 @@ export interface StoreValidation {
   readonly scope: 'application' | 'product';
   /** All purchases found in the evidence and at the store. They become the collection of the response. */
   readonly observations: readonly Observation[];
+  /** Whether the store is unavailable, so that stored purchases of the customer at the store complete the collection. */
+  readonly isOffline?: true;
+  /** Prefixed ids of observed purchases that are not in the collection, because clients would credit them again. */
+  readonly unlistedPurchaseIds?: readonly string[];
   /** Prefixed id of the requested purchase. Undefined if the evidence does not contain it. */
   readonly purchaseId?: string;
   /** Store-specific members of `data.transaction`, without `type`: the response repeats the type of the request. */

@@ -1,6 +1,6 @@
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
-import { isActive } from '../purchases/purchase.ts';
+import { isActive, type Purchase } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
@@ -17,8 +17,8 @@ interface LastVerifiedContext {
 }
 
 /**
- * Returns the last verified state of the requested purchase if the store is unavailable and the purchase is active. Writes
- * nothing and creates no claim. Otherwise throws the failure again.
+ * Returns the last verified state of the requested purchase if the store is unavailable and the purchase is active and of the
+ * requested product. Writes nothing and creates no claim. Otherwise throws the failure again.
  */
 export async function loadLastVerifiedState(
   failure: unknown,
@@ -26,7 +26,7 @@ export async function loadLastVerifiedState(
 ): Promise<ValidationOutcome> {
   const purchaseId = isUnavailable(failure) ? store.identifyPurchase?.(request) : undefined;
   const stored = purchaseId === undefined ? undefined : await purchases.find(app.name, purchaseId);
-  if (!stored || !isActive(stored.purchase, now)) throw failure;
+  if (!stored || !isRequestedProduct(stored.purchase, request) || !isActive(stored.purchase, now)) throw failure;
   // Only a validation can entitle another user to the purchase.
   const { applicationUsername: username } = request;
   if (username !== undefined && !stored.entitledUsers.includes(username)) throw failure;
@@ -41,6 +41,10 @@ export async function loadLastVerifiedState(
   };
   return { validation, purchases: [stored], requestedPurchase: stored };
 }
+
+/** Whether the evidence is about the requested product. `id` can have a platform prefix and, at processor_a, an offer. */
+const isRequestedProduct = ({ productId }: Purchase, { id }: ValidationRequest): boolean =>
+  [id, withoutPlatform(id).split('#', 1)[0]].includes(withoutPlatform(productId));
 
 const isUnavailable = (failure: unknown): boolean =>
   failure instanceof ServiceError && failure.code === 'ConnectionFailed';

@@ -45,11 +45,34 @@ export async function processValidation(
     purchase: toFirstResponse(entitled.purchase, request.applicationUsername, deps.now()),
   });
   const requestedPurchase = recorded.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
+  const listed = recorded.filter(({ purchase }) => !validation.unlistedPurchaseIds?.includes(purchase.purchaseId));
+  const storedOnly = validation.isOffline ? await listOtherPurchases(recorded, { request, platform, context }) : [];
   return {
     validation,
-    purchases: recorded.map((entitled) => toFirst(fulfilledById.get(entitled.purchase.purchaseId) ?? entitled)),
+    purchases: [
+      ...listed.map((entitled) => toFirst(fulfilledById.get(entitled.purchase.purchaseId) ?? entitled)),
+      ...storedOnly,
+    ],
     ...(requestedPurchase && { requestedPurchase: toFirst(requestedPurchase) }),
   };
+}
+
+/**
+ * Lists the stored purchases of the customer at the store that were not recorded now, without consumables: an app credits a
+ * consumable again if its evidence does not contain it.
+ */
+async function listOtherPurchases(
+  recorded: readonly EntitledPurchase[],
+  { request, platform, context }: { request: ValidationRequest; platform: Platform; context: ValidationContext },
+): Promise<EntitledPurchase[]> {
+  const { applicationUsername } = request;
+  if (applicationUsername === undefined) return [];
+  const recordedIds = new Set(recorded.map(({ purchase }) => purchase.purchaseId));
+  const stored = await context.deps.purchases.listByUser(context.app.name, applicationUsername);
+  return stored
+    .filter((purchase) => purchase.platform === platform && purchase.productType !== 'consumable')
+    .filter(({ purchaseId }) => !recordedIds.has(purchaseId))
+    .map((purchase) => ({ purchase, entitledUsers: [applicationUsername] }));
 }
 
 /** Acknowledges or consumes the purchases. A failure is recorded in the event and does not fail the validation. */

@@ -27,6 +27,8 @@ interface RecordingContext {
 
 /** Number of purchases of one receipt that are recorded concurrently. */
 const concurrency = 8;
+/** Maximum number of unclaimed purchases that one validation claims before it saves the aliases, and again after it. */
+const maxUnclaimedPurchases = 100;
 
 /**
  * Records the observations, each purchase in its own transaction, and claims the purchases for the user of the request.
@@ -69,7 +71,8 @@ function listEvidenceAliases(
 
 /**
  * Stores the customer's aliases and claims the unclaimed purchases filed under them. Also runs for an existing owner without
- * aliases: an earlier request may have failed after it wrote the claim.
+ * aliases: an earlier request may have failed after it wrote the claim. Does not store the aliases while more purchases are
+ * unclaimed than one validation can claim, so that the next validation continues.
  */
 async function linkUserAliases(
   storeAliases: readonly string[],
@@ -79,21 +82,26 @@ async function linkUserAliases(
   const { applicationUsername: username, obfuscatedUsername } = request;
   if (username === undefined || (!hasNewClaim && (await deps.userAliases.hasAlias(app.name, username)))) return;
   const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
-  await claimUnclaimedPurchases(app, user, deps);
+  if ((await claimUnclaimedPurchases(app, user, deps)) === maxUnclaimedPurchases) return;
   await deps.userAliases.saveAliases(app.name, user);
   // A notification that was processed concurrently did not find the aliases.
   await claimUnclaimedPurchases(app, user, deps);
 }
 
+/** Returns the number of purchases, at most 100. */
 async function claimUnclaimedPurchases(
   app: App,
   user: Parameters<Deps['userAliases']['listUnclaimedPurchases']>[1],
   deps: RecordingDeps,
-): Promise<void> {
-  for (const purchaseId of await deps.userAliases.listUnclaimedPurchases(app.name, user)) {
-    const input = { trigger: 'validation', storeUser: user.username, strategy: app.strategy, now: deps.now() } as const;
-    await deps.recordPurchase(app.name, purchaseId, input);
-  }
+): Promise<number> {
+  const purchaseIds = await deps.userAliases.listUnclaimedPurchases(app.name, user, maxUnclaimedPurchases);
+  const input = { trigger: 'validation', storeUser: user.username, strategy: app.strategy } as const;
+  await pMap(
+    purchaseIds,
+    async (purchaseId) => await deps.recordPurchase(app.name, purchaseId, { ...input, now: deps.now() }),
+    { concurrency },
+  );
+  return purchaseIds.length;
 }
 
 async function recordObservation(

@@ -110,6 +110,16 @@ function compareEnds(before: PurchaseView, after: PurchaseView): EndChange {
 const getEndMs = ({ expirationDate }: PurchaseView): number =>
   expirationDate === undefined ? Number.POSITIVE_INFINITY : Date.parse(expirationDate);
 
+it('keeps a consumable of store_a after finish', async () => {
+  const order = { platform: 'store_a', productId: 'coins', type: 'consumable' };
+  const { id, validate } = await service.callControl('/purchases', order);
+  const keys = await service.createApp(['store_a']);
+  await service.validate(keys, validate);
+  const before = await refreshAndFetch(keys, `store_a:${id}`);
+  await service.callControl(`/purchases/${id}/finish`, {});
+  expect(await refreshAndFetch(keys, `store_a:${id}`)).toEqual(before);
+});
+
 it.each(['processor_a', 'service_processor_a'])(
   'validates and refreshes a purchase of %s for an app with both platforms',
   async (platform) => {

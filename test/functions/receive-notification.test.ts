@@ -63,6 +63,16 @@ describe('POST /v3/webhook/:platform/:appName', () => {
     }
   });
 
+  it("rejects a customer's own signed transaction as a notification and records no event", async () => {
+    const keys = await fixture.createApp(['store_a']);
+    const { validate } = await fixture.callControl('/purchases', { platform: 'store_a', ...subscriptionOrder });
+    const { jwsRepresentation: signedPayload } = (validate as { transaction: { jwsRepresentation: string } })
+      .transaction;
+    const response = await post(`/v3/webhook/apple/${keys.appName}`, JSON.stringify({ signedPayload }));
+    expect(response.status).toBe(403);
+    expect((await fetchEventList(keys)).body.rows).toEqual([]);
+  });
+
   it.each(['apple', 'google', 'stripe', 'braintree'])(
     'does not reveal whether an app exists or has settings of %s',
     async (token) => {

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { parse } from '../../shared/parse.ts';
-import { missingSettingsError } from '../api-errors.ts';
+import { parseEntered, parseStored } from '../parse-settings.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1));
 
@@ -21,14 +20,10 @@ export const ProcessorASettings = v.strictObject({
 });
 export type ProcessorASettings = v.InferOutput<typeof ProcessorASettings>;
 
-/** Parses the stored settings. Throws `InternalError` if they are missing or invalid, because the API client cannot fix that. */
-export function parseStoredSettings(settings: unknown): ProcessorASettings {
-  if (settings === undefined) throw missingSettingsError('processor_a', 'InternalError');
-  return parse(ProcessorASettings, settings, 'InternalError');
-}
+const format = { platform: 'processor_a', schema: ProcessorASettings } as const;
+
+/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
+export const parseStoredSettings = (settings: unknown): ProcessorASettings => parseStored(settings, format);
 
 /** Parses the settings that an operator enters. Throws `InvalidPayload` if they are missing or invalid. */
-export function parseEnteredSettings(settings: unknown): ProcessorASettings {
-  if (settings === undefined) throw missingSettingsError('processor_a');
-  return parse(ProcessorASettings, settings);
-}
+export const parseEnteredSettings = (settings: unknown): ProcessorASettings => parseEntered(settings, format);

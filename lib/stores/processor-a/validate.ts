@@ -4,6 +4,7 @@ import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { listUsedTrials } from '../used-trials.ts';
 import { fetchEvidenceObservations } from './evidence.ts';
 import type { ProcessorAPlatform } from './mapping-context.ts';
 import { openStripeAccount } from './stripe-account.ts';
@@ -26,7 +27,8 @@ export async function validate(
     observations,
     ...(observation && { purchaseId: observation.purchase.purchaseId }),
     nativeTransaction: observation ? toNativeTransaction(observation) : {},
-    ineligibleForIntroPrice: [],
+    // The checkout grants a free trial only to a new Stripe customer.
+    ineligibleForIntroPrice: listUsedTrials(observations),
   };
 }
 

@@ -20,6 +20,7 @@ const emptyAsUndefined = <const S extends v.GenericSchema>(schema: S) =>
 
 /** A dispute of a payment. */
 const Dispute = v.object({
+  id: emptyAsUndefined(v.string()),
   status: v.string(),
   amountDisputed: emptyAsUndefined(v.pipe(v.string(), v.decimal())),
   createdAt: emptyAsUndefined(Timestamp),
@@ -56,6 +57,7 @@ export const BraintreeTransaction = v.object({
   /** Refunds only: id of the refunded payment. */
   refundedTransactionId: emptyAsUndefined(v.string()),
   disputes: v.optional(v.array(Dispute), []),
+  statusHistory: v.optional(v.array(v.object({ status: v.string(), timestamp: emptyAsUndefined(Timestamp) })), []),
 });
 export type BraintreeTransaction = v.InferOutput<typeof BraintreeTransaction>;
 

@@ -6,7 +6,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction } from './payloads.ts';
-import { findReversalDate, isPaid } from './payment-reversals.ts';
+import { findReversals, isPaid } from './payment-reversals.ts';
 
 export const toPrefixedId = (id: string): string => withPlatform('processor_b', id);
 
@@ -16,7 +16,6 @@ export function toTransaction(
   refunds: readonly BraintreeTransaction[],
   { context, purchaseId }: { readonly context: MappingContext; readonly purchaseId: string },
 ): Transaction {
-  const refundedAt = findReversalDate(payment, refunds);
   return {
     transactionId: toPrefixedId(payment.id),
     purchaseId: toPrefixedId(purchaseId),
@@ -28,7 +27,7 @@ export function toTransaction(
     quantity: 1,
     currency: payment.currencyIsoCode,
     amountMicros: toMicros(payment.amount),
-    ...(refundedAt !== undefined && { refundedAt }),
+    ...findReversals(payment, refunds),
   };
 }
 
@@ -39,7 +38,7 @@ export function toPaymentObservation(
   context: MappingContext,
 ): Observation {
   const transaction = toTransaction(payment, refunds, { context, purchaseId: payment.id });
-  const { isPending, refundedAt, ...common } = transaction;
+  const { isPending, refundedAt, partialRefunds, ...common } = transaction;
   const failedAt = isPaid(payment) ? undefined : Date.parse(payment.updatedAt);
   const endedAt = refundedAt ?? failedAt;
   return {

@@ -1,3 +1,4 @@
+import type { PartialRefund } from '../../purchases/transaction.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Dispute } from './payloads.ts';
@@ -23,42 +24,51 @@ export const isPaid = ({ status, type }: BraintreeTransaction): boolean => type 
 /** Dispute statuses in which the customer has the money back. */
 const lostStatuses = new Set(['lost', 'accepted', 'auto_accepted', 'expired']);
 
-/** Part of a payment that was returned to the customer. */
-interface PaymentReversal {
-  readonly amountMicros: number;
-  readonly at: EpochMillis;
+/** The money of a payment that was returned to the customer. */
+export interface PaymentReversals {
+  /** When the whole payment, or the rest of it, was reversed. */
+  readonly refundedAt?: EpochMillis;
+  /** The earlier returns of parts of the payment. */
+  readonly partialRefunds?: readonly PartialRefund[];
 }
 
 /**
- * Finds the time at which a whole payment was reversed: by a void, by refunds or by lost disputes. A declined settlement
- * counts as a reversal, because the payment counted as paid until then.
+ * Finds the reversals of a payment: a void, refunds and lost disputes. A declined settlement counts as a reversal, because the
+ * payment counted as paid until then. The refund that completes a full refund is not a partial refund.
  */
-export function findReversalDate(
+export function findReversals(
   payment: BraintreeTransaction,
   refunds: readonly BraintreeTransaction[],
-): EpochMillis | undefined {
-  if (payment.status === 'voided' || payment.status === 'settlement_declined') return Date.parse(payment.updatedAt);
+): PaymentReversals {
+  if (payment.status === 'voided' || payment.status === 'settlement_declined') {
+    return { refundedAt: findStatusDate(payment) };
+  }
   const reversals = [
     ...listRefunds(payment, refunds),
     ...payment.disputes.flatMap((dispute) => toDisputeReversal(dispute, payment)),
-  ];
-  const total = reversals.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
-  if (reversals.length === 0 || total < toMicros(payment.amount)) return undefined;
-  return Math.max(...reversals.map(({ at }) => at));
+  ].sort((a, b) => a.date - b.date);
+  const total = reversals.reduce((sum, { amountMicros = 0 }) => sum + amountMicros, 0);
+  const completing = total >= toMicros(payment.amount) ? reversals.at(-1) : undefined;
+  const partialRefunds = reversals.filter((reversal) => reversal !== completing);
+  return {
+    ...(completing && { refundedAt: completing.date }),
+    ...(partialRefunds.length > 0 && { partialRefunds }),
+  };
 }
 
-const listRefunds = (
-  { refundIds }: BraintreeTransaction,
-  refunds: readonly BraintreeTransaction[],
-): PaymentReversal[] =>
+/** Returns the time at which the payment got its status. */
+const findStatusDate = ({ status, statusHistory, updatedAt }: BraintreeTransaction): EpochMillis =>
+  Date.parse(statusHistory.find((entry) => entry.status === status)?.timestamp ?? updatedAt);
+
+const listRefunds = ({ refundIds }: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): PartialRefund[] =>
   refunds
     .filter(({ id, status }) => refundIds.includes(id) && paidStatuses.has(status))
-    .map(({ amount, createdAt }) => ({ amountMicros: toMicros(amount), at: Date.parse(createdAt) }));
+    .map(({ id, amount, createdAt }) => ({ id, amountMicros: toMicros(amount), date: Date.parse(createdAt) }));
 
-function toDisputeReversal(dispute: Dispute, { amount, updatedAt }: BraintreeTransaction): PaymentReversal[] {
-  const { status, amountDisputed = amount, statusHistory } = dispute;
+function toDisputeReversal(dispute: Dispute, { amount, updatedAt }: BraintreeTransaction): PartialRefund[] {
+  const { id = 'dispute', status, amountDisputed = amount, statusHistory } = dispute;
   if (!lostStatuses.has(status)) return [];
   const lostAt = statusHistory.find((entry) => entry.status === status)?.timestamp;
-  const at = lostAt ?? dispute.updatedAt ?? dispute.createdAt ?? dispute.receivedDate ?? updatedAt;
-  return [{ amountMicros: toMicros(amountDisputed), at: Date.parse(at) }];
+  const date = lostAt ?? dispute.updatedAt ?? dispute.createdAt ?? dispute.receivedDate ?? updatedAt;
+  return [{ id, amountMicros: toMicros(amountDisputed), date: Date.parse(date) }];
 }

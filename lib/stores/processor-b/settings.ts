@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { ProductType } from '../../api/enumerations.ts';
-import { parse } from '../../shared/parse.ts';
-import { missingSettingsError } from '../api-errors.ts';
+import { parseEntered, parseStored } from '../parse-settings.ts';
 import { isTimeZone, westernmostTimeZone } from './gateway-day.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
@@ -51,14 +50,10 @@ export const ProcessorBSettings = v.strictObject({
 });
 export type ProcessorBSettings = v.InferOutput<typeof ProcessorBSettings>;
 
-/** Parses the stored settings. Throws `InternalError` if they are missing or invalid, because the API client cannot fix that. */
-export function parseStoredSettings(settings: unknown): ProcessorBSettings {
-  if (settings === undefined) throw missingSettingsError('processor_b', 'InternalError');
-  return parse(ProcessorBSettings, settings, 'InternalError');
-}
+const format = { platform: 'processor_b', schema: ProcessorBSettings } as const;
+
+/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
+export const parseStoredSettings = (settings: unknown): ProcessorBSettings => parseStored(settings, format);
 
 /** Parses the settings that an operator enters. Throws `InvalidPayload` if they are missing or invalid. */
-export function parseEnteredSettings(settings: unknown): ProcessorBSettings {
-  if (settings === undefined) throw missingSettingsError('processor_b');
-  return parse(ProcessorBSettings, settings);
-}
+export const parseEnteredSettings = (settings: unknown): ProcessorBSettings => parseEntered(settings, format);

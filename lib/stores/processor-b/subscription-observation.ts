@@ -10,7 +10,7 @@ import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toPrefixedId, toTransaction } from './payment-observation.ts';
-import { findReversalDate, isPaid } from './payment-reversals.ts';
+import { findReversals, isPaid } from './payment-reversals.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
 export function toSubscriptionObservation(
@@ -19,7 +19,7 @@ export function toSubscriptionObservation(
   context: MappingContext,
 ): Observation {
   const payments = subscription.transactions
-    .filter((payment) => isPaid(payment) || findReversalDate(payment, refunds) !== undefined)
+    .filter((payment) => isPaid(payment) || findReversals(payment, refunds).refundedAt !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
   const [latest] = payments;
   const paidUntil = getPaidUntil(subscription, context);
@@ -27,7 +27,7 @@ export function toSubscriptionObservation(
     ...toTransaction(payment, refunds, { context, purchaseId: subscription.id }),
     ...toExpiration(payment, payment === latest ? paidUntil : undefined, context),
   }));
-  const endedAt = latest && findReversalDate(latest, refunds);
+  const endedAt = latest && findReversals(latest, refunds).refundedAt;
   return {
     asOf: context.asOf,
     purchase: {

@@ -14,6 +14,7 @@ const Flag = v.exactOptional(v.union([v.string(), v.number()]));
 /** An element of `pending_renewal_info` in a response of verifyReceipt. */
 export const PendingRenewal = v.looseObject({
   original_transaction_id: v.string(),
+  auto_renew_product_id: v.exactOptional(v.string()),
   auto_renew_status: Flag,
   expiration_intent: Flag,
   is_in_billing_retry_period: Flag,
@@ -39,20 +40,29 @@ export function deriveStatuses(
     );
     if (!first) return [];
     const transaction = findLatestTransaction([first, ...rest]);
-    return [{ transaction, status: deriveStatus(transaction, pending, asOf), ...toRenewalState(pending) }];
+    const status = deriveStatus(
+      transaction,
+      {
+        graceEndsAt: Number(pending.grace_period_expires_date_ms ?? 0),
+        isBillingRetry: String(pending.is_in_billing_retry_period) === '1',
+      },
+      asOf,
+    );
+    return [{ transaction, status, ...toRenewalState(pending) }];
   });
 }
 
-function deriveStatus(
+/** Derives the status of a subscription at a date from its latest transaction and its renewal. */
+export function deriveStatus(
   { revokedAt, expiresDate }: StoreTransaction,
-  pending: PendingRenewal,
+  { graceEndsAt = 0, isBillingRetry }: { readonly graceEndsAt?: EpochMillis; readonly isBillingRetry: boolean },
   asOf: EpochMillis,
 ): number {
   const { active, expired, billingRetry, gracePeriod, revoked } = subscriptionStatuses;
   if (revokedAt !== undefined) return revoked;
   if (expiresDate === undefined || expiresDate > asOf) return active;
-  if (Number(pending.grace_period_expires_date_ms ?? 0) > asOf) return gracePeriod;
-  return String(pending.is_in_billing_retry_period) === '1' ? billingRetry : expired;
+  if (graceEndsAt > asOf) return gracePeriod;
+  return isBillingRetry ? billingRetry : expired;
 }
 
 function toRenewalState(pending: PendingRenewal): Omit<SubscriptionStatus, 'status' | 'transaction'> {
@@ -63,6 +73,7 @@ function toRenewalState(pending: PendingRenewal): Omit<SubscriptionStatus, 'stat
     price_consent_status: consent,
   } = pending;
   return omitUndefined({
+    renewalProductId: pending.auto_renew_product_id,
     renewalIntent: renewStatus === undefined ? undefined : String(renewStatus) === '1' ? 'Renew' : 'Lapse',
     graceEndsAt: graceEndsAt === undefined ? undefined : Number(graceEndsAt),
     expirationReason: intent === undefined ? undefined : (expirationReasons[intent] ?? 'Unknown'),

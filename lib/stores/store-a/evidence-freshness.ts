@@ -1,5 +1,6 @@
+import { getAccessEnd } from '../../purchases/purchase.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
-import type { TransactionGroup } from './group-by-purchase.ts';
+import type { MappedPurchase } from './requested-purchase.ts';
 
 /**
  * Maximum time in which Apple retries a failed payment. After that, a subscription has ended or was bought again.
@@ -7,14 +8,13 @@ import type { TransactionGroup } from './group-by-purchase.ts';
  */
 const billingRetryWindowMs = 60 * dayMs;
 
-/** Whether the evidence alone proves the current state of all purchases. */
-export const isEvidenceCurrent = (groups: readonly TransactionGroup[], now: EpochMillis): boolean =>
-  !groups.some((group) => mayHaveRenewed(group, now));
+/** Whether the evidence or the table has the current state of all purchases. */
+export const areAllCurrent = (purchases: readonly MappedPurchase[], now: EpochMillis): boolean =>
+  !purchases.some((purchase) => mayHaveRenewed(purchase, now));
 
 /** Whether a subscription ended so recently that it may have been renewed since. */
-function mayHaveRenewed({ latest }: TransactionGroup, now: EpochMillis): boolean {
-  const { expiresDate, revokedAt = expiresDate, replacedAt = expiresDate } = latest;
-  if (expiresDate === undefined || revokedAt === undefined || replacedAt === undefined) return false;
-  const end = Math.min(expiresDate, revokedAt, replacedAt);
+function mayHaveRenewed({ group, current }: MappedPurchase, now: EpochMillis): boolean {
+  if (group.latest.expiresDate === undefined) return false;
+  const end = getAccessEnd(current);
   return end <= now && now - end < billingRetryWindowMs;
 }

@@ -19,6 +19,8 @@ const EvidenceForms = v.looseObject({
   jwsRepresentation: OptionalText,
   appStoreReceipt: OptionalText,
   transactionReceipt: OptionalText,
+  /** Numeric id of the app. Clients of the signed form can send it. */
+  appAppleId: v.nullish(v.unknown()),
 });
 
 /** The content of the submitted evidence. */
@@ -42,10 +44,10 @@ export function verifyEvidence(
   transaction: ValidationRequest['transaction'],
   verification: VerificationContext,
 ): Evidence {
-  const { jwsRepresentation, appStoreReceipt, transactionReceipt } = parse(EvidenceForms, transaction);
+  const { jwsRepresentation, appStoreReceipt, transactionReceipt, appAppleId } = parse(EvidenceForms, transaction);
   const text = (jwsRepresentation || appStoreReceipt || transactionReceipt || '').trim();
   if (!text) throw invalidEvidenceError('jwsRepresentation, appStoreReceipt or transactionReceipt is missing.');
-  if (isJws(text)) return fromJws(text, verification);
+  if (isJws(text)) return requireOwnAppleId(fromJws(text, verification), appAppleId, verification);
   if (text.startsWith('MI')) return fromReceipt(text, verification);
   // "{" in base64: iOS 6 receipts are property lists.
   if (/^e[wy]/.test(text)) return { isVerified: false, transactions: [], receiptData: text, nativeTransaction: {} };
@@ -64,6 +66,14 @@ function fromJws(jws: string, verification: VerificationContext): Evidence {
     productId: transaction.productId,
     nativeTransaction: transaction,
   };
+}
+
+/** Compares the `appAppleId` of the request with the settings. The sandbox does not use the id. */
+function requireOwnAppleId(evidence: Evidence, requested: unknown, { appAppleId }: VerificationContext): Evidence {
+  const isComparable = evidence.environment === 'Production' && appAppleId !== undefined && Number(requested) > 0;
+  if (isComparable && Number(requested) !== appAppleId)
+    throw invalidEvidenceError('appAppleId belongs to another app.');
+  return evidence;
 }
 
 function fromAppDownload(payload: AppTransactionPayload): Evidence {

@@ -1,3 +1,4 @@
+import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { Evidence } from './evidence.ts';
 import type { StoreAccount } from './fetch-account.ts';
@@ -13,9 +14,11 @@ export interface TransactionGroup {
   readonly originalTransactionId: string;
   readonly transactions: readonly [StoreTransaction, ...StoreTransaction[]];
   readonly latest: StoreTransaction;
-  /** The subscription status if it refers to `latest`. */
+  /** The status of the auto-renewable subscription if it refers to `latest`. */
   readonly status?: SubscriptionStatus;
+  /** The as-of time of the purchase state. */
   readonly asOf: EpochMillis;
+  readonly transactionsAsOf: EpochMillis;
 }
 
 /** Groups the transactions of the evidence and of the account by purchase. */
@@ -43,17 +46,23 @@ export function groupByPurchase(
     );
     const accountAsOf = accountTransactions.length > 0 ? account?.asOf : undefined;
     const usesEvidence = newerTransactions.length > 0 || accountAsOf === undefined;
+    const evidenceDate = usesEvidence ? getEvidenceDate(latest, now) : 0;
     return [
       {
         originalTransactionId,
         transactions,
         latest,
-        ...(status && !isLaterTransaction(latest, status.transaction) && { status }),
-        asOf: Math.max(accountAsOf ?? 0, usesEvidence ? getEvidenceAsOf(latest, now) : 0),
+        ...(status && appliesTo(status, latest) && { status }),
+        asOf: usesEvidence ? toEvidenceAsOf(latest, evidenceDate) : accountAsOf,
+        transactionsAsOf: Math.max(accountAsOf ?? 0, evidenceDate),
       },
     ];
   });
 }
+
+/** Whether the status describes the transaction. Only auto-renewable subscriptions have an expiration date and a status. */
+const appliesTo = (status: SubscriptionStatus, latest: StoreTransaction): boolean =>
+  latest.expiresDate !== undefined && !isLaterTransaction(latest, status.transaction);
 
 /**
  * Whether a transaction of the evidence is newer than the API response, which can lag behind. Older transactions are ignored:
@@ -65,13 +74,20 @@ const isNewerThanAll = (transaction: StoreTransaction, accountTransactions: read
   );
 
 /**
- * Evidence is complete up to the purchase or the revocation. A later signing date adds nothing. A renewal can be signed before its
- * purchase date.
+ * Returns the date up to which signed evidence is complete: the date of the purchase, revocation or replacement. A later signing
+ * date adds nothing. A renewal can be signed before its purchase date.
  */
-const getEvidenceAsOf = (
-  { purchaseDate, revokedAt = purchaseDate, signedAt }: StoreTransaction,
+const getEvidenceDate = (
+  { purchaseDate, revokedAt = purchaseDate, replacedAt = purchaseDate, signedAt }: StoreTransaction,
   now: EpochMillis,
-): EpochMillis => Math.min(Math.max(purchaseDate, revokedAt), signedAt ?? now);
+): EpochMillis => Math.min(Math.max(purchaseDate, revokedAt, replacedAt), signedAt ?? now);
+
+/**
+ * Evidence does not contain a status. An active transaction says nothing about the renewal, so every status of the same transaction is
+ * newer. A revocation is newer than a status before it, and older than a status of the same date.
+ */
+const toEvidenceAsOf = ({ revokedAt, replacedAt }: StoreTransaction, date: EpochMillis): EpochMillis =>
+  revokedAt === undefined && replacedAt === undefined ? toInferredAsOf(date) : date - 1;
 
 function groupByOriginalId(transactions: readonly StoreTransaction[]): Map<string, StoreTransaction[]> {
   const groups = new Map<string, StoreTransaction[]>();

@@ -9,6 +9,7 @@ import { verifySignedParts } from './parse-notification.ts';
 import { refetchPurchase } from './refetch-purchase.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { getApiKey, parseStoredSettings, type StoreASettings } from './settings.ts';
+import { isLaterTransaction } from './store-transaction.ts';
 import { toObservation } from './to-observation.ts';
 import { createVerificationContext, type VerificationContext } from './verification.ts';
 import {
@@ -44,7 +45,7 @@ export async function observe(
   if (!parts) return { reason, observations: [] };
   const notification = { ...parts, type, occurredAt };
   const group = await determineCurrentGroup(notification, { settings, context, verification });
-  const observation = group ? toCurrentObservation(group, settings) : toPastObservation(notification, settings);
+  const observation = toNotificationObservation(group ?? toPastGroup(notification), settings);
   return { reason, observations: [withRenewalIntentChange(observation, notification)] };
 }
 
@@ -55,8 +56,14 @@ async function determineCurrentGroup(
 ): Promise<TransactionGroup | undefined> {
   const signed = isNotificationCurrent(notification) ? toCurrentGroup(notification) : undefined;
   const fetched = await tryRefetch(notification, observationContext);
-  // API responses can lag behind notifications.
-  return fetched && (!signed || fetched.asOf >= signed.asOf) ? fetched : signed;
+  return fetched && (!signed || isLaterGroup(fetched, signed)) ? fetched : signed;
+}
+
+/** Whether the API response is at least as new as the notification. API responses can lag behind notifications. */
+function isLaterGroup(fetched: TransactionGroup, signed: TransactionGroup): boolean {
+  if (fetched.latest.transactionId !== signed.latest.transactionId)
+    return isLaterTransaction(fetched.latest, signed.latest);
+  return fetched.asOf >= signed.asOf;
 }
 
 /** Returns undefined without an API key and on errors of the API: the signed parts are sufficient. */
@@ -74,13 +81,7 @@ async function tryRefetch(
   }
 }
 
-/** Adds the transaction only: `asOf` is in the past, so the stored state of the purchase takes precedence. */
-const toPastObservation = (notification: VerifiedNotification, settings: StoreASettings): Observation => ({
-  ...toCurrentObservation(toPastGroup(notification), settings),
-  transactionsAsOf: notification.occurredAt,
-});
-
-const toCurrentObservation = (group: TransactionGroup, settings: StoreASettings): Observation =>
+const toNotificationObservation = (group: TransactionGroup, settings: StoreASettings): Observation =>
   toObservation(group, { requestDetails: {}, canRefresh: getApiKey(settings) !== undefined });
 
 /** Only the notification contains the date at which the customer changed the renewal intent. The latest date takes precedence. */

@@ -12,6 +12,7 @@ const AppReference = v.looseObject({
   bundleId: v.string(),
   appAppleId: v.exactOptional(v.number()),
   environment: v.exactOptional(v.string()),
+  externalPurchaseId: v.exactOptional(v.string()),
 });
 type AppReference = v.InferOutput<typeof AppReference>;
 
@@ -49,11 +50,13 @@ export interface SignedParts {
 }
 
 /**
- * Verifies and parses an App Store Server Notification V2. Throws `Forbidden` if Apple did not sign it or if it is for another app,
- * and `InvalidPayload` if it is signed but not as documented.
+ * Verifies and parses an App Store Server Notification V2. Throws `Forbidden` if Apple did not sign it as a notification or if it is
+ * for another app, and `InvalidPayload` if it is signed but not as documented.
  */
 export function parseNotification(signedPayload: string, verification: VerificationContext): StoreNotification {
   const body = verifyOuterPayload(signedPayload, verification);
+  // Customers have their own signed transactions, which are valid JWS of the App Store.
+  if (!('notificationType' in body)) throw new ServiceError('Forbidden', 'signedPayload is not a notification.');
   const appReference = requireOwnApp(body, verification);
   const { notificationType, subtype, notificationUUID, signedDate, data = {} } = parse(NotificationBody, body);
   const { status, signedTransactionInfo: transaction, signedRenewalInfo: renewal } = data;
@@ -106,13 +109,20 @@ function requireOwnApp(
   const appReference = Object.values(body).find((member): member is AppReference => v.is(AppReference, member));
   if (!appReference) throw new ServiceError('InvalidPayload', 'bundleId is missing.');
   const { environment } = appReference;
-  const isOtherId = appAppleId !== undefined && environment === 'Production' && appReference.appAppleId !== appAppleId;
+  const isOtherId = appAppleId !== undefined && isProduction(appReference) && appReference.appAppleId !== appAppleId;
   if (appReference.bundleId !== bundleId || isOtherId)
     throw new ServiceError('Forbidden', 'The notification is for another app.');
   if (environment !== undefined && !v.is(Environment, environment))
     throw new ServiceError('Forbidden', 'environment is not valid.');
   return appReference;
 }
+
+/**
+ * Whether the notification is from production. An external purchase token has an id instead of an environment.
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/externalpurchaseid
+ */
+const isProduction = ({ environment, externalPurchaseId = '' }: AppReference): boolean =>
+  environment === undefined ? !externalPurchaseId.startsWith('SANDBOX') : environment === 'Production';
 
 const otherEnvironmentError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'A part of the notification is from another environment.');

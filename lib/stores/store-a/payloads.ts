@@ -33,6 +33,8 @@ export const TransactionPayload = v.looseObject({
   revocationDate: OptionalNumber,
   revocationReason: OptionalNumber,
   revocationType: OptionalText,
+  /** Thousandths of a percent. */
+  revocationPercentage: OptionalNumber,
   offerType: OptionalNumber,
   offerIdentifier: OptionalText,
   offerDiscountType: OptionalText,
@@ -53,6 +55,7 @@ export const RenewalPayload = v.looseObject({
   autoRenewStatus: OptionalNumber,
   expirationIntent: OptionalNumber,
   gracePeriodExpiresDate: OptionalNumber,
+  isInBillingRetryPeriod: v.exactOptional(v.boolean()),
   priceIncreaseStatus: OptionalNumber,
   appAccountToken: OptionalText,
 });

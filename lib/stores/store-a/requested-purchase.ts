@@ -1,5 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { isActive, type Purchase } from '../../purchases/purchase.ts';
+import { withoutPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { Evidence } from './evidence.ts';
@@ -9,6 +10,8 @@ import type { TransactionGroup } from './group-by-purchase.ts';
 export interface MappedPurchase {
   readonly group: TransactionGroup;
   readonly observation: Observation;
+  /** The purchase in the observation, or the stored purchase if the App Store is unavailable and the evidence is not newer. */
+  readonly current: Purchase;
 }
 
 interface RequestSubject {
@@ -37,11 +40,11 @@ export function findRequestedPurchase(
 }
 
 const filterByProduct = (purchases: readonly MappedPurchase[], productId: unknown): MappedPurchase[] =>
-  purchases.filter(({ group }) => group.latest.productId === productId);
+  purchases.filter(({ current }) => withoutPlatform(current.productId) === productId);
 
 /** An active purchase takes precedence, then the latest expiration, then the latest purchase date. */
 function chooseBest(purchases: readonly MappedPurchase[], now: EpochMillis): MappedPurchase | undefined {
-  return [...purchases].sort((a, b) => comparePurchases(a.observation.purchase, b.observation.purchase, now))[0];
+  return [...purchases].sort((a, b) => comparePurchases(a.current, b.current, now))[0];
 }
 
 const noExpiration = Number.MAX_SAFE_INTEGER;

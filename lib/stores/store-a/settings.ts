@@ -1,8 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
-import { missingSettingsError, unusableSettingsError } from '../api-errors.ts';
+import { parseEntered, parseStored } from '../parse-settings.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 const PrivateKeyPem = v.pipe(v.string(), v.check(isPrivateKeyPem, 'a private key in PEM, the content of the .p8 file'));
@@ -43,18 +42,14 @@ export interface ApiKey {
   readonly privateKey: string;
 }
 
-/** Parses the stored settings. Throws `InvalidPayload` if they are missing and `InternalError` if they are not valid. */
-export function parseStoredSettings(settings: unknown): StoreASettings {
-  if (settings === undefined || settings === null) throw missingSettingsError('store_a');
-  const result = v.safeParse(StoreASettings, settings);
-  if (result.success) return result.output;
-  throw unusableSettingsError('store_a', result.issues.map(({ message }) => message).join('; '));
-}
+const format = { platform: 'store_a', schema: StoreASettings } as const;
+
+/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
+export const parseStoredSettings = (settings: unknown): StoreASettings => parseStored(settings, format);
 
 /** Parses settings entered by an operator. Throws `InvalidPayload` with a message that names the invalid setting. */
 export function parseEnteredSettings(settings: unknown): StoreASettings {
-  if (settings === undefined || settings === null) throw missingSettingsError('store_a');
-  const entered = parse(StoreASettings, settings);
+  const entered = parseEntered(settings, format);
   if (entered.privateKey !== undefined && !isP256Key(entered.privateKey)) {
     throw new ServiceError('InvalidPayload', 'privateKey: expected a private key of the curve P-256.');
   }

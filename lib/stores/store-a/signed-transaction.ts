@@ -41,13 +41,15 @@ export const expirationReasons: Readonly<Record<number | string, CancelationReas
 export function fromSignedTransaction(payload: TransactionPayload): StoreTransaction {
   const { isUpgraded, revocationDate, expiresDate, signedDate, offerType, offerIdentifier, price } = payload;
   const isTrial = isFreeTrial(payload);
+  const partialRefund = toPartialRefund(payload);
   return {
     ...omitUndefined({
       productType: productTypes[payload.type ?? ''],
       subscriptionGroupId: payload.subscriptionGroupIdentifier,
       originalPurchaseDate: payload.originalPurchaseDate,
       expiresDate,
-      revokedAt: revocationDate,
+      revokedAt: partialRefund ? undefined : revocationDate,
+      partialRefund,
       revocationReason: revocationDate === undefined ? undefined : toRevocationReason(payload),
       replacedAt: isUpgraded ? Math.min(expiresDate ?? signedDate, signedDate) : undefined,
       isTrial: isTrial || undefined,
@@ -75,6 +77,24 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
 function isFreeTrial({ offerType, offerDiscountType, price }: TransactionPayload): boolean {
   if (offerDiscountType !== undefined) return offerDiscountType === 'FREE_TRIAL';
   return offerType === introductoryOffer && price === 0;
+}
+
+/** `revocationPercentage` of a full refund: 100 %. */
+const fullPercentage = 100_000;
+
+/**
+ * Returns undefined for a full refund and without a refund.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/revocationpercentage
+ */
+function toPartialRefund({
+  revocationDate,
+  revocationType,
+  revocationPercentage = fullPercentage,
+}: TransactionPayload) {
+  const isPartial =
+    revocationType === 'REFUND_PRORATED' && revocationPercentage > 0 && revocationPercentage < fullPercentage;
+  if (revocationDate === undefined || !isPartial) return undefined;
+  return { date: revocationDate, share: revocationPercentage / fullPercentage };
 }
 
 /** @see https://developer.apple.com/documentation/appstoreservernotifications/revocationtype */

@@ -17,9 +17,11 @@ export interface StoreTransaction {
   readonly purchaseDate: EpochMillis;
   readonly originalPurchaseDate?: EpochMillis;
   readonly expiresDate?: EpochMillis;
-  /** Date of the refund, or of the revocation from a family member. */
+  /** Date of the full refund, or of the revocation from a family member. */
   readonly revokedAt?: EpochMillis;
   readonly revocationReason?: CancelationReason;
+  /** A refund of a part of the price. The purchase continues unless the status is `revoked`. */
+  readonly partialRefund?: PartialRefund;
   /** The transaction was replaced by another product of its group at this date or earlier. */
   readonly replacedAt?: EpochMillis;
   readonly isTrial?: boolean;
@@ -42,6 +44,12 @@ export interface StoreTransaction {
   readonly signedAt?: EpochMillis;
   /** The unchanged data of Apple. */
   readonly native: Readonly<Record<string, unknown>>;
+}
+
+export interface PartialRefund {
+  readonly date: EpochMillis;
+  /** Refunded share of the price so far, above 0 and below 1. */
+  readonly share: number;
 }
 
 /**

@@ -6,7 +6,7 @@ import { withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import type { MappingContext, RequestDetails } from './mapping-context.ts';
-import { findLatestTransaction, type StoreTransaction } from './store-transaction.ts';
+import type { StoreTransaction } from './store-transaction.ts';
 import { toSubscriptionState } from './subscription-state.ts';
 
 const toPrefixedId = (id: string): string => withPlatform('store_a', id);
@@ -16,6 +16,8 @@ export function toObservation(group: TransactionGroup, { requestDetails, canRefr
   const details = group.latest.productId === requestDetails.productId ? requestDetails : {};
   return {
     asOf: group.asOf,
+    transactionsAsOf: group.transactionsAsOf,
+    isOrderedByTransaction: true,
     purchase: toPurchase(group, details),
     transactions: group.transactions.map((transaction) => toTransaction(transaction, group, details)),
     userAliases: listUserAliases(group),
@@ -26,11 +28,10 @@ export function toObservation(group: TransactionGroup, { requestDetails, canRefr
 function toPurchase(group: TransactionGroup, details: RequestDetails): Purchase {
   const { latest, originalTransactionId } = group;
   const { transactionId, productId, sandbox, quantity, discountId, isShared, isTrial, isIntro } = latest;
-  const isRenewal = transactionId !== originalTransactionId && latest.expiresDate !== undefined;
   const { isReportedAmount: _isReported, ...amount } = toAmount(latest, group, details);
   return {
     purchaseId: toPrefixedId(originalTransactionId),
-    transactionId: toPrefixedId(findLatestUnrefunded(group)?.transactionId ?? transactionId),
+    transactionId: toPrefixedId(transactionId),
     productId: toPrefixedId(productId),
     platform: 'store_a',
     sandbox,
@@ -38,7 +39,6 @@ function toPurchase(group: TransactionGroup, details: RequestDetails): Purchase 
     ...omitUndefined({
       productType: latest.productType ?? details.productType,
       offerId: toOfferId(latest),
-      lastRenewalDate: isRenewal ? latest.purchaseDate : undefined,
       isTrialPeriod: isTrial,
       isIntroPeriod: isIntro,
       discountId,
@@ -64,11 +64,22 @@ function toTransaction(transaction: StoreTransaction, group: TransactionGroup, d
       expirationDate: expiresDate,
       isTrialPeriod: transaction.isTrial,
       isIntroPeriod: transaction.isIntro,
+      isReplaced: transaction.replacedAt === undefined ? undefined : true,
       quantity: transaction.quantity,
       refundedAt: transaction.revokedAt,
+      partialRefunds: toPartialRefunds(transaction),
     }),
     ...toAmount(transaction, group, details),
   };
+}
+
+/** The share is the sum of all refunds of the transaction, so all observations of it have one id. */
+function toPartialRefunds({ partialRefund, amountMicros }: StoreTransaction): Transaction['partialRefunds'] {
+  if (!partialRefund) return undefined;
+  const { date, share } = partialRefund;
+  return [
+    { id: 'revocation', date, ...(amountMicros !== undefined && { amountMicros: Math.round(amountMicros * share) }) },
+  ];
 }
 
 type Amount = Pick<Transaction, 'currency' | 'amountMicros' | 'isReportedAmount'>;
@@ -82,12 +93,6 @@ function toAmount(transaction: StoreTransaction, { latest }: TransactionGroup, d
   const { priceMicros } = details;
   if (transaction !== latest || isIntro || priceMicros === undefined || currency === undefined) return {};
   return { currency, amountMicros: priceMicros * quantity, isReportedAmount: true };
-}
-
-/** Returns the latest transaction that was not refunded, which is the latest one on the device. */
-function findLatestUnrefunded({ transactions }: TransactionGroup): StoreTransaction | undefined {
-  const [first, ...rest] = transactions.filter(({ revokedAt }) => revokedAt === undefined);
-  return first && findLatestTransaction([first, ...rest]);
 }
 
 /** In the sandbox, `purchaseDate` of the first transaction can be earlier than `originalPurchaseDate`. */

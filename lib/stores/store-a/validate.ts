@@ -1,4 +1,4 @@
-import { isActive } from '../../purchases/purchase.ts';
+import { isActive, type Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
@@ -6,13 +6,14 @@ import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type AppDownload, toNativeDownload } from './app-download.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
-import { isEvidenceCurrent } from './evidence-freshness.ts';
+import { areAllCurrent } from './evidence-freshness.ts';
 import { groupByPurchase } from './group-by-purchase.ts';
 import { listIneligibleForIntroPrice } from './intro-price.ts';
 import { type LookupResult, lookUpEvidence } from './lookup.ts';
 import type { RequestDetails } from './mapping-context.ts';
 import { findRequestedPurchase, type MappedPurchase } from './requested-purchase.ts';
 import { getApiKey, parseStoredSettings } from './settings.ts';
+import type { StoreTransaction } from './store-transaction.ts';
 import { toObservation } from './to-observation.ts';
 import { createVerificationContext } from './verification.ts';
 
@@ -29,19 +30,31 @@ export async function validate(request: ValidationRequest, context: StoreContext
   const lookup = await lookUpEvidence(evidence, { settings, context, verification, includeAppDownload });
   const requestDetails = toRequestDetails(request, evidence, scope);
   const canRefresh = getApiKey(settings) !== undefined;
-  const purchases = groupByPurchase(evidence, lookup.account, now).map((group) => ({
-    group,
-    observation: toObservation(group, { requestDetails, canRefresh }),
-  }));
-  const requested = findRequestedPurchase(purchases, { request, evidence, scope, now });
+  const observed = groupByPurchase(evidence, lookup.account, now).map((group) => {
+    const observation = toObservation(group, { requestDetails, canRefresh });
+    return { group, observation, current: observation.purchase };
+  });
+  const purchases = lookup.outage === undefined ? observed : await withStoredPurchases(observed, context);
+  const listed = purchases.filter((purchase) => !isForeignConsumable(purchase, evidence));
+  const requested = findRequestedPurchase(listed, { request, evidence, scope, now });
   const offlineContext = { purchases, requested: scope === 'product' ? requested : undefined, now };
   if (lookup.outage !== undefined && !canValidateOffline(evidence, offlineContext)) throw lookup.outage;
   return {
     id: scope === 'product' ? request.id : settings.bundleId,
     scope,
+    ...(lookup.outage !== undefined && { isOffline: true }),
     ...buildValidation({ evidence, lookup, purchases, requested }),
   };
 }
+
+/**
+ * Whether the purchase is a consumable that the evidence does not contain. The history of the App Store Server API includes
+ * consumables that the app has finished, and does not distinguish them: a client would credit them again.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/historyresponse
+ */
+const isForeignConsumable = ({ group }: MappedPurchase, { transactions }: Evidence): boolean =>
+  group.latest.productType === 'consumable' &&
+  !transactions.some(({ originalTransactionId }) => originalTransactionId === group.originalTransactionId);
 
 /** Selects the product to which the details apply. For scope `application`: the signed product or the one in `transaction.id`. */
 function toRequestDetails(
@@ -62,15 +75,35 @@ interface OfflineContext {
   readonly now: EpochMillis;
 }
 
-/** Whether the evidence suffices: it proves the current state of all purchases, or the requested product is active. */
+/** Replaces purchases by their stored state, unless the evidence is newer: it can be an old transaction of a renewed subscription. */
+async function withStoredPurchases(
+  purchases: readonly MappedPurchase[],
+  { findPurchase }: StoreContext,
+): Promise<MappedPurchase[]> {
+  return await Promise.all(
+    purchases.map(async (purchase) => {
+      const stored = await findPurchase?.(purchase.current.purchaseId);
+      return stored && !isNewerThan(purchase.group.latest, stored) ? { ...purchase, current: stored } : purchase;
+    }),
+  );
+}
+
+const isNewerThan = (
+  { purchaseDate, transactionId }: StoreTransaction,
+  { purchaseDate: firstDate = 0, lastRenewalDate = firstDate, ...stored }: Purchase,
+): boolean => purchaseDate > lastRenewalDate && withoutPlatform(stored.transactionId) !== transactionId;
+
+/**
+ * Whether evidence and stored purchases suffice: they have the current state of all purchases in the evidence, or the requested
+ * product is active.
+ */
 function canValidateOffline(
   { receiptData, transactions }: Evidence,
   { purchases, requested, now }: OfflineContext,
 ): boolean {
   // A signed app download contains no purchases. A receipt without purchases proves that the customer owns nothing.
   if (receiptData === undefined && transactions.length === 0) return false;
-  const groups = purchases.map(({ group }) => group);
-  return isEvidenceCurrent(groups, now) || (requested !== undefined && isActive(requested.observation.purchase, now));
+  return areAllCurrent(purchases, now) || (requested !== undefined && isActive(requested.current, now));
 }
 
 interface ValidationParts {
@@ -85,6 +118,9 @@ function buildValidation(parts: ValidationParts): Omit<StoreValidation, 'id' | '
   const download = { ...evidence.download, ...lookup.download };
   return {
     observations: purchases.map(({ observation }) => observation),
+    unlistedPurchaseIds: purchases
+      .filter((purchase) => isForeignConsumable(purchase, evidence))
+      .map(({ observation }) => observation.purchase.purchaseId),
     nativeTransaction: toNativeTransaction(parts, download),
     ineligibleForIntroPrice: listIneligibleForIntroPrice(purchases.flatMap(({ group }) => group.transactions)),
     ...omitUndefined({

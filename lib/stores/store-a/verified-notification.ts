@@ -1,4 +1,7 @@
+import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import { deriveStatus } from './classic-status.ts';
 import type { StoreAccount } from './fetch-account.ts';
 import { groupByPurchase, type TransactionGroup } from './group-by-purchase.ts';
 import type { SignedParts } from './parse-notification.ts';
@@ -29,13 +32,29 @@ export function isNotificationCurrent({ type, occurredAt, status, transaction }:
 export const toCurrentGroup = (notification: VerifiedNotification): TransactionGroup =>
   findOwnGroup(notification, toAccount(notification, notification.occurredAt));
 
-/** Returns the purchase as of the period of the transaction. */
-export const toPastGroup = (notification: VerifiedNotification): TransactionGroup =>
-  findOwnGroup(notification, { ...toAccount(notification, notification.transaction.purchaseDate), statuses: [] });
+/** Returns the purchase with a state that every other state of it replaces: only the transaction is current. */
+export const toPastGroup = (notification: VerifiedNotification): TransactionGroup => {
+  const { occurredAt } = notification;
+  const group = findOwnGroup(notification, { ...toAccount(notification, occurredAt), statuses: [] });
+  return { ...group, asOf: toInferredAsOf(notification.transaction.purchaseDate) };
+};
 
-function toAccount({ status, transaction, renewal }: VerifiedNotification, asOf: EpochMillis): StoreAccount {
+function toAccount(notification: VerifiedNotification, asOf: EpochMillis): StoreAccount {
+  const { transaction, renewal } = notification;
+  const status = notification.status ?? deriveMissingStatus(notification);
   const statuses = status === undefined ? [] : [fromSignedStatus(status, transaction, renewal)];
   return { transactions: [fromSignedTransaction(transaction)], statuses, asOf, isComplete: true };
+}
+
+/** Some notifications about a subscription contain its renewal but not its status. */
+function deriveMissingStatus({ transaction, renewal, occurredAt }: VerifiedNotification): number | undefined {
+  if (!renewal) return undefined;
+  const { gracePeriodExpiresDate, isInBillingRetryPeriod = false } = renewal;
+  return deriveStatus(
+    fromSignedTransaction(transaction),
+    { ...omitUndefined({ graceEndsAt: gracePeriodExpiresDate }), isBillingRetry: isInBillingRetryPeriod },
+    occurredAt,
+  );
 }
 
 /** Returns the purchase that the notification concerns, with all its transactions in the account. */

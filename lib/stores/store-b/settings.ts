@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
-import { parse } from '../../shared/parse.ts';
-import { missingSettingsError, unusableSettingsError } from '../api-errors.ts';
+import { parseEntered, parseStored } from '../parse-settings.ts';
 import { isLicenseKey } from './license-key.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
@@ -28,18 +27,14 @@ export const StoreBSettings = v.object({
 export type StoreBSettings = v.InferOutput<typeof StoreBSettings>;
 export type ServiceAccount = v.InferOutput<typeof ServiceAccountKey>;
 
-/** Parses the stored settings. Throws `InvalidPayload` if they are missing, `InternalError` if they are not valid. */
-export function parseStoredSettings(settings: unknown): StoreBSettings {
-  if (settings === undefined || settings === null) throw missingSettingsError('store_b');
-  const result = v.safeParse(StoreBSettings, settings);
-  if (result.success) return result.output;
-  throw unusableSettingsError('store_b', result.issues.map((issue) => v.getDotPath(issue)).join('; '));
-}
+const format = { platform: 'store_b', schema: StoreBSettings } as const;
+
+/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
+export const parseStoredSettings = (settings: unknown): StoreBSettings => parseStored(settings, format);
 
 /** Parses settings that an operator enters. Throws `InvalidPayload` with the name of the invalid field. */
 export function parseEnteredSettings(settings: unknown): StoreBSettings {
-  if (settings === undefined || settings === null) throw missingSettingsError('store_b');
-  const parsed = parse(StoreBSettings, settings);
+  const parsed = parseEntered(settings, format);
   if (parsed.licenseKey !== undefined && !isLicenseKey(parsed.licenseKey)) {
     throw new ServiceError('InvalidPayload', 'licenseKey must be the base64 text from the Play Console.');
   }

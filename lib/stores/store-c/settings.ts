@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { parse } from '../../shared/parse.ts';
-import { missingSettingsError, unusableSettingsError } from '../api-errors.ts';
+import { parseEntered, parseStored } from '../parse-settings.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
@@ -24,19 +23,10 @@ export const StoreCSettings = v.object({
 });
 export type StoreCSettings = v.InferOutput<typeof StoreCSettings>;
 
-/** Parses the stored settings. Throws `InvalidPayload` if they are missing, `InternalError` if they are not valid. */
-export function parseStoredSettings(settings: unknown): StoreCSettings {
-  if (settings === undefined || settings === null) throw missingSettingsError('store_c');
-  const result = v.safeParse(StoreCSettings, settings);
-  if (result.success) return result.output;
-  throw unusableSettingsError(
-    'store_c',
-    result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.expected}`).join('; '),
-  );
-}
+const format = { platform: 'store_c', schema: StoreCSettings } as const;
+
+/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
+export const parseStoredSettings = (settings: unknown): StoreCSettings => parseStored(settings, format);
 
 /** Parses settings that an operator enters. Throws `InvalidPayload` with the name of the invalid field. */
-export function parseEnteredSettings(settings: unknown): StoreCSettings {
-  if (settings === undefined || settings === null) throw missingSettingsError('store_c');
-  return parse(StoreCSettings, settings);
-}
+export const parseEnteredSettings = (settings: unknown): StoreCSettings => parseEntered(settings, format);

@@ -122,6 +122,19 @@ describe('selectAnnouncedReasons', () => {
     expect(replacement.stored?.entitledUsers).toEqual(['ann']);
   });
 
+  it('announces a paid replacement with a formerly pending payment as PLAN_CHANGED', () => {
+    const ids = { purchaseId: 'store_b:2', transactionId: 'store_b:2', productId: 'store_b:yearly' };
+    const pending = update(undefined, { ...later, observation: observe({ ...ids, isPending: true }, startDate) });
+    expect(pending.announcedReasons).not.toContain('PURCHASED');
+    const paid = observe(ids, startDate + dayMs);
+    const replacement = update(pending.stored, {
+      ...later,
+      observation: paid,
+      ...(owned && { replacedPurchase: owned }),
+    });
+    expect(replacement.announcedReasons).toEqual(['PLAN_CHANGED']);
+  });
+
   it('announces a replacement of an expired purchase as RENEWED', () => {
     const expired = update(owned, { now: startDate + 40 * dayMs, trigger: 'refresh' }).stored ?? owned;
     const purchaseDate = startDate + 40 * dayMs;

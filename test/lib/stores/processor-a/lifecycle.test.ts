@@ -107,6 +107,22 @@ describe('POST /v1/validate (processor_a subscription)', () => {
     expect(resumed.lastRenewalDate).toEqual(expect.any(Number));
   });
 
+  it('returns a product whose trial was used as ineligible, also after a renewal and a plan change', async () => {
+    const { id } = await service.buy({ trial: 'P14D' });
+    const listIneligible = async (): Promise<string[]> =>
+      (await service.validatePurchase(id)).data.ineligible_for_intro_price;
+    expect(await listIneligible()).toEqual(['plan']);
+    await service.act(id, 'renew');
+    expect(await listIneligible()).toEqual(['plan']);
+    await service.act(id, 'change-plan', { productId: 'bigger', priceMicros: 9_990_000 });
+    expect(await listIneligible()).toEqual(['plan']);
+  });
+
+  it('returns no ineligible product without a trial', async () => {
+    const { id } = await service.buy();
+    expect((await service.validatePurchase(id)).data.ineligible_for_intro_price).toEqual([]);
+  });
+
   it('records a free trial as a transaction with the amount 0', async () => {
     const { id } = await service.buy({ trial: 'P14D' });
     expect((await service.validatePurchase(id)).data.collection[0]).toMatchObject({

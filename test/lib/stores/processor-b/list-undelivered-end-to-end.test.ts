@@ -51,6 +51,37 @@ describe('recoverUndelivered (processor_b)', () => {
     expect(purchase).toMatchObject({ cancelationReason: 'Customer', ...(isExpired && { isExpired }) });
   });
 
+  it.each([
+    ['subscription', { type: 'paid subscription', productId: 'monthly' }],
+    ['consumable', { type: 'consumable', productId: 'coins', priceMicros: 9_990_000 }],
+  ])('announces a partial refund of a %s and keeps the purchase', async (_type, order) => {
+    const { id, validate } = await service.callControl('/purchases', {
+      platform: 'processor_b',
+      applicationUsername: 'ann',
+      ...order,
+    });
+    const keys = await service.createApp(['processor_b']);
+    const { body } = await service.validate(keys, validate);
+    const params = { purchaseId: `processor_b:${body.data.collection[0].purchaseId}` };
+    await service.callControl(`/purchases/${id}/refund`, { amountMicros: 4_000_000 });
+    const { apps } = deps();
+    const list = async () => (await apps.list()).filter(({ name }) => name === keys.appName);
+    await recoverUndelivered({ ...deps(), apps: { ...apps, list } }, () => 900_000);
+    await queues.drain();
+    const { body: purchase } = await callEndpoint(getPurchase, {
+      headers: buildBasicAuth(keys.appName, keys.secretKey),
+      params,
+      query: { include_notifications: 'true' },
+    });
+    expect(purchase.notifications.map(({ reason }: { reason: string }) => reason)).toEqual(['PURCHASED', 'REFUNDED']);
+    expect(purchase).toMatchObject({ amountMicros: 9_990_000, entitledUsers: ['ann'] });
+    expect(purchase.isExpired ?? false).toBe(false);
+    expect(purchase).not.toHaveProperty('cancelationReason');
+    const [transaction] = await deps().purchases.listTransactions(keys.appName, [params.purchaseId]);
+    expect(transaction).toMatchObject({ partialRefunds: [{ amountMicros: 4_000_000, date: expect.any(Number) }] });
+    expect(transaction).not.toHaveProperty('refundedAt');
+  });
+
   it('enqueues a notification at most every six hours and under the same event', async () => {
     const order = { platform: 'processor_b', productId: 'coins', type: 'consumable', applicationUsername: 'ann' };
     const { id, validate } = await service.callControl('/purchases', order);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { BraintreeTransaction } from '../../../../lib/stores/processor-b/payloads.ts';
 import { toPaymentObservation } from '../../../../lib/stores/processor-b/payment-observation.ts';
-import { findReversalDate } from '../../../../lib/stores/processor-b/payment-reversals.ts';
+import { findReversals } from '../../../../lib/stores/processor-b/payment-reversals.ts';
 
 const givenPayment = (changes: object = {}) =>
   v.parse(BraintreeTransaction, {
@@ -32,7 +32,7 @@ const givenDispute = (status: string, changes: object = {}) => ({
 const givenRefund = (amount: string) =>
   givenPayment({ id: 'rf1', type: 'credit', amount, createdAt: '2027-01-03T00:00:00Z' });
 
-describe('findReversalDate', () => {
+describe('findReversals', () => {
   it.each<[string, object, string | undefined]>([
     ['without a dispute', {}, undefined],
     ['with an open dispute', { disputes: [givenDispute('open')] }, undefined],
@@ -55,13 +55,31 @@ describe('findReversalDate', () => {
     ['with a declined settlement', { status: 'settlement_declined' }, '2027-01-05'],
     ['that was voided', { status: 'voided' }, '2027-01-05'],
   ])('returns the reversal date of a payment %s: %s', (_state, changes, at) => {
-    expect(findReversalDate(givenPayment(changes), [])).toBe(at === undefined ? undefined : Date.parse(at));
+    expect(findReversals(givenPayment(changes), []).refundedAt).toBe(at === undefined ? undefined : Date.parse(at));
+  });
+
+  it('returns the refunds of parts with their own dates, without the one that completes a full refund', () => {
+    const refunds = ['3.00', '2.00', '5.00'].map((amount, index) =>
+      givenPayment({ id: `rf${index}`, type: 'credit', amount, createdAt: `2027-01-0${index + 2}T00:00:00Z` }),
+    );
+    const toReversals = (count: number) =>
+      findReversals(givenPayment({ refundIds: ['rf0', 'rf1', 'rf2'].slice(0, count) }), refunds);
+    const partialRefunds = [
+      { id: 'rf0', date: Date.parse('2027-01-02'), amountMicros: 3_000_000 },
+      { id: 'rf1', date: Date.parse('2027-01-03'), amountMicros: 2_000_000 },
+    ];
+    expect([0, 1, 2, 3].map(toReversals)).toEqual([
+      {},
+      { partialRefunds: partialRefunds.slice(0, 1) },
+      { partialRefunds },
+      { partialRefunds, refundedAt: Date.parse('2027-01-04') },
+    ]);
   });
 
   it('adds refunds and lost disputes to the reversed amount', () => {
     const payment = givenPayment({ refundIds: ['rf1'], disputes: [givenDispute('lost', { amountDisputed: '4.00' })] });
-    expect(findReversalDate(payment, [givenRefund('5.99')])).toBeUndefined();
-    expect(findReversalDate(payment, [givenRefund('6.00')])).toBe(Date.parse('2027-01-07'));
+    expect(findReversals(payment, [givenRefund('5.99')]).refundedAt).toBeUndefined();
+    expect(findReversals(payment, [givenRefund('6.00')]).refundedAt).toBe(Date.parse('2027-01-07'));
   });
 });
 

@@ -79,9 +79,10 @@ describe.each(lookups)('validate (store_a) of an emulated purchase by %s', (_tit
     const { observations } = await validate(id);
     expect(observations).toHaveLength(1);
     expect(observations[0]?.transactions).toHaveLength(2);
+    const renewalDate = Date.parse('2027-02-28T10:00:00Z');
+    expect(observations[0]?.transactions.map(({ purchaseDate }) => purchaseDate)).toContain(renewalDate);
     expect(observations[0]?.purchase).toMatchObject({
       purchaseId: `store_a:${id}`,
-      lastRenewalDate: Date.parse('2027-02-28T10:00:00Z'),
       expirationDate: Date.parse('2027-03-31T10:00:00Z'),
     });
   });

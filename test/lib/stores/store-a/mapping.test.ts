@@ -24,6 +24,8 @@ describe('validate (store_a) of a subscription', () => {
     expect(observations).toEqual([
       {
         asOf: purchaseDate + 60_000,
+        transactionsAsOf: purchaseDate + 60_000,
+        isOrderedByTransaction: true,
         purchase: {
           purchaseId: 'store_a:1001',
           transactionId: 'store_a:1001',
@@ -196,7 +198,6 @@ describe('validate (store_a) of a subscription', () => {
     expect(purchase).toMatchObject({
       transactionId: 'store_a:1002',
       expirationDate: monthEnd + 30 * dayMs,
-      lastRenewalDate: monthEnd,
       purchaseDate,
     });
     expect(purchase).not.toHaveProperty('endedAt');
@@ -206,7 +207,7 @@ describe('validate (store_a) of a subscription', () => {
     ]);
   });
 
-  it('ends after the refund of the latest period and returns the transaction before it', async () => {
+  it('ends after the refund of the latest period and returns the refunded transaction', async () => {
     const revocationDate = monthEnd + dayMs;
     const renewed = buildTransactionPayload({
       transactionId: '1002',
@@ -218,7 +219,7 @@ describe('validate (store_a) of a subscription', () => {
     const customer = { ...createSubscriber(5, renewed), transactions: [buildTransactionPayload(), renewed] };
     const purchase = await validatePurchase(customer, undefined, validatedAfterEnd);
     expect(purchase).toMatchObject({
-      transactionId: 'store_a:1001',
+      transactionId: 'store_a:1002',
       endedAt: revocationDate,
       cancelationReason: 'Customer.OtherReason',
     });

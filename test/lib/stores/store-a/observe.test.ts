@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { toInferredAsOf } from '../../../../lib/purchases/merge-transactions.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createAppStore, createContext, createSubscriber, failFetch } from '../../../../testing/fake-apple.ts';
@@ -133,6 +134,67 @@ describe('observe (store_a) without an API key', () => {
     },
   );
 
+  it.each([1, 2, 5])('ends a refunded consumable if the notification has the status %i', async (status) => {
+    const transaction = { ...buildOneTimePayload('Consumable'), expiresDate: undefined, ...refund };
+    const purchase = await observePurchase({ type: 'REFUND', status, transaction });
+    expect(purchase).toMatchObject({ endedAt: occurredAt, cancelationReason: 'Customer.OtherReason' });
+    expect(purchase).not.toHaveProperty('expirationDate');
+  });
+
+  it('keeps an active consumable if the notification has the status of an expired subscription', async () => {
+    const transaction = { ...buildOneTimePayload('Consumable'), expiresDate: undefined };
+    const purchase = await observePurchase({ type: 'ONE_TIME_CHARGE', status: 2, transaction });
+    for (const absent of ['expirationDate', 'endedAt', 'cancelationReason', 'renewalIntent'])
+      expect(purchase).not.toHaveProperty(absent);
+  });
+
+  const partialRefund = { ...refund, revocationType: 'REFUND_PRORATED', revocationPercentage: 33_333 };
+
+  it('keeps a consumable after a partial refund and returns the refunded amount', async () => {
+    const transaction = { ...buildOneTimePayload('Consumable'), expiresDate: undefined, price: 15_000, quantity: 3 };
+    const { observations } = await observeNotification({
+      type: 'REFUND',
+      occurredAt,
+      transaction: { ...transaction, ...partialRefund },
+    });
+    expect(observations[0]?.purchase).not.toHaveProperty('endedAt');
+    expect(observations[0]?.transactions).toMatchObject([
+      { amountMicros: 15_000_000, partialRefunds: [{ date: occurredAt, amountMicros: 4_999_950 }] },
+    ]);
+    expect(observations[0]?.transactions[0]).not.toHaveProperty('refundedAt');
+  });
+
+  it.each([
+    [1, {}],
+    [5, { endedAt: occurredAt, cancelationReason: 'Customer.OtherReason' }],
+  ] as const)('lets the status %i decide on access after a partial refund', async (status, fields) => {
+    const input = { type: 'REFUND', occurredAt, status, transaction: partialRefund, renewal: {} };
+    const { observations } = await observeNotification(input);
+    expect(observations).toMatchObject([
+      { purchase: fields, transactions: [{ partialRefunds: [{ date: occurredAt }] }] },
+    ]);
+    expect(observations[0]?.purchase.endedAt).toBe(status === 5 ? occurredAt : undefined);
+  });
+
+  it('treats a percentage of 100 as a full refund', async () => {
+    const transaction = { ...partialRefund, revocationPercentage: 100_000 };
+    const { observations } = await observeNotification({
+      type: 'REFUND',
+      occurredAt,
+      status: 5,
+      transaction,
+      renewal: {},
+    });
+    expect(observations).toMatchObject([{ transactions: [{ refundedAt: occurredAt }] }]);
+    expect(observations[0]?.transactions[0]).not.toHaveProperty('partialRefunds');
+  });
+
+  it('derives the status from the renewal if the notification lacks it', async () => {
+    const renewal = { priceIncreaseStatus: 0, autoRenewStatus: 0 };
+    const purchase = await observePurchase({ type: 'PRICE_INCREASE.PENDING', transaction: {}, renewal });
+    expect(purchase).toMatchObject({ priceConsentStatus: 'Notified', renewalIntent: 'Lapse' });
+  });
+
   it.each<[string, object]>([
     ['TEST', {}],
     ['EXTERNAL_PURCHASE_TOKEN.UNREPORTED', {}],
@@ -145,25 +207,28 @@ describe('observe (store_a) without an API key', () => {
     });
   });
 
-  it.each([1, 3, 4])('returns the refund of a past period as of that period if the status is %i', async (status) => {
-    const refundedAt = purchaseDate + 40 * dayMs;
-    const input = { type: 'REFUND', occurredAt: refundedAt, status, transaction: refund, renewal: {} };
-    const { reason, observations } = await observeNotification(input);
-    expect(reason).toBe('REFUNDED');
-    expect(observations).toMatchObject([
-      {
-        asOf: purchaseDate,
-        transactionsAsOf: refundedAt,
-        transactions: [{ transactionId: 'store_a:1001', refundedAt: occurredAt }],
-      },
-    ]);
-  });
+  it.each([1, 3, 4])(
+    'returns the refund of a past period without a current state if the status is %i',
+    async (status) => {
+      const refundedAt = purchaseDate + 40 * dayMs;
+      const input = { type: 'REFUND', occurredAt: refundedAt, status, transaction: refund, renewal: {} };
+      const { reason, observations } = await observeNotification(input);
+      expect(reason).toBe('REFUNDED');
+      expect(observations).toMatchObject([
+        {
+          asOf: toInferredAsOf(purchaseDate),
+          transactionsAsOf: refundedAt,
+          transactions: [{ transactionId: 'store_a:1001', refundedAt: occurredAt }],
+        },
+      ]);
+    },
+  );
 
-  it('returns a declined refund of a past period as of that period', async () => {
+  it('returns a declined refund of a past period without a current state', async () => {
     const declinedAt = purchaseDate + 40 * dayMs;
     const input = { type: 'REFUND_DECLINED', occurredAt: declinedAt, status: 1, transaction: {}, renewal: {} };
     expect((await observeNotification(input)).observations).toMatchObject([
-      { asOf: purchaseDate, transactionsAsOf: declinedAt },
+      { asOf: toInferredAsOf(purchaseDate), transactionsAsOf: declinedAt },
     ]);
   });
 });
@@ -265,12 +330,5 @@ describe('observe (store_a) with an API key', () => {
         { asOf: purchaseDate + monthMs, purchase: { transactionId: 'store_a:1002', renewalIntent: 'Renew' } },
       ],
     });
-  });
-
-  it('returns no refresh token for a non-renewing subscription', async () => {
-    const transaction = { ...buildOneTimePayload('Non-Renewing Subscription'), expiresDate: undefined };
-    const input = { type: 'ONE_TIME_CHARGE', occurredAt, transaction };
-    const { observations } = await observeNotification(input, withApiKey(failFetch));
-    expect(observations[0]?.refreshToken).toBeUndefined();
   });
 });

@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../../../lib/shared/time.ts';
-import { buildRenewalPayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
+import {
+  buildAppTransactionPayload,
+  buildRenewalPayload,
+  buildTransactionPayload,
+  purchaseDate,
+} from '../../../../testing/apple-payloads.ts';
 import { createPki } from '../../../../testing/apple-pki.ts';
 import { signJws } from '../../../../testing/apple-signatures.ts';
 import { applePki, createContext } from '../../../../testing/fake-apple.ts';
@@ -70,6 +75,17 @@ describe('receive (store_a)', () => {
     ['a changed payload', buildRequest({ signedPayload: replacePayload(signJws(buildPayload('TEST'), applePki)) })],
     ['another bundleId', buildDelivery(buildPayload('TEST', withData({ bundleId: 'com.example.other' })))],
     ['another appAppleId', buildDelivery(buildPayload('TEST', withData({ appAppleId: 5 })))],
+    [
+      'another appAppleId without an environment',
+      buildDelivery({
+        ...buildPayload('EXTERNAL_PURCHASE_TOKEN', { data: undefined }),
+        externalPurchaseToken: { externalPurchaseId: 'f1', bundleId: appReference.bundleId, appAppleId: 5 },
+      }),
+    ],
+    ['a signed transaction of a customer', buildDelivery(buildTransactionPayload())],
+    ['a signed renewal of a customer', buildDelivery(buildRenewalPayload())],
+    ['a signed app download of a customer', buildDelivery(buildAppTransactionPayload())],
+    ['a signed payload without notificationType', buildDelivery(buildPayload('TEST', { notificationType: undefined }))],
     ['the environment Xcode', buildDelivery(buildPayload('TEST', withData({ environment: 'Xcode' })))],
   ])('throws Forbidden for %s', async (_title, raw) => {
     await expect(receive(raw)).rejects.toMatchObject({ code: 'Forbidden', status: 403 });
@@ -83,9 +99,7 @@ describe('receive (store_a)', () => {
   it.each([
     ['no app', buildPayload('TEST', { data: {} })],
     ['no notificationUUID', buildPayload('TEST', { notificationUUID: undefined })],
-    ['no notificationType', buildPayload('TEST', { notificationType: undefined })],
     ['no signedDate', buildPayload('TEST', { signedDate: undefined })],
-    ['a transaction as its payload', buildTransactionPayload()],
     [
       'a transaction under an untrusted root',
       buildPayload('REFUND', withData({ signedTransactionInfo: signJws(buildTransactionPayload(), createPki()) })),

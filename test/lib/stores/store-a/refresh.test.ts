@@ -75,24 +75,11 @@ describe('refresh (store_a)', () => {
     ]);
   });
 
-  it('applies the period of the refresh token to a non-renewing subscription', async () => {
-    const { observations } = await refreshCustomer(
-      { transactions: [buildOneTimePayload('Non-Renewing Subscription')] },
-      { period: 'P1M' },
-    );
-    expect(observations).toMatchObject([
-      {
-        purchase: { expirationDate: Date.parse('2026-04-01T10:00:00Z') },
-        refreshToken: { ...refreshToken, period: 'P1M' },
-      },
-    ]);
-  });
-
   it.each<readonly [string, string, object, Partial<StoreContext>]>([
     ['InvalidPayload', 'an unknown purchase', { originalTransactionId: '9' }, { fetch: createAppStore({}).fetch }],
     ['ConnectionFailed', 'an outage', {}, { fetch: createContext().fetch }],
     ['InternalError', 'settings without an API key', {}, { settings: { bundleId, sharedSecret: 'secret' } }],
-    ['InvalidPayload', 'missing settings', {}, { settings: undefined }],
+    ['InternalError', 'missing settings', {}, { settings: undefined }],
     ['InternalError', 'an invalid refresh token', { environment: 'Xcode' }, {}],
   ])('throws %s for %s', async (code, _title, tokenChanges, contextChanges) => {
     await expect(refreshCustomer(createSubscriber(1), tokenChanges, contextChanges)).rejects.toMatchObject({ code });

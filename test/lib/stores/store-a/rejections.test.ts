@@ -189,10 +189,10 @@ describe('validate (store_a) with invalid evidence', () => {
     });
   });
 
-  it('throws InvalidPayload if the app has no settings', async () => {
+  it('throws InternalError if the app has no settings', async () => {
     for (const settings of [undefined, null]) {
       expect(await validateEvidence(buildEvidence(buildTransactionPayload()), { settings })).toMatchObject({
-        code: 'InvalidPayload',
+        code: 'InternalError',
         message: expect.stringContaining('no store_a settings'),
       });
     }

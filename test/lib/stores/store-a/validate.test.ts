@@ -3,6 +3,7 @@ import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import {
+  appAppleId,
   buildAppTransactionPayload,
   buildOneTimePayload,
   buildTransactionPayload,
@@ -52,7 +53,18 @@ describe('validate (store_a) of a requested product or app', () => {
   });
 
   it('returns the requested product even if a different product is signed', async () => {
-    expect(await validate({ id: 'consumable', type: 'consumable' })).toMatchObject({ purchaseId: 'store_a:2001' });
+    const hat = buildOneTimePayload('Non-Consumable', { transactionId: '3001', originalTransactionId: '3001' });
+    const withHat = { ...customer, transactions: [...customer.transactions, hat] };
+    const request = { id: 'non-consumable', type: 'non consumable' } as const;
+    const { purchaseId } = await validateSignedTransaction(withHat, buildTransactionPayload(), { request });
+    expect(purchaseId).toBe('store_a:3001');
+  });
+
+  it('does not return a requested consumable that the evidence does not contain', async () => {
+    const request = { id: 'consumable', type: 'consumable' } as const;
+    const validation = await validateSignedTransaction(customer, buildTransactionPayload(), { request });
+    expect(validation.purchaseId).toBeUndefined();
+    expect(validation.unlistedPurchaseIds).toEqual(['store_a:2001']);
   });
 
   it('returns no purchaseId if the account does not contain the product', async () => {
@@ -74,30 +86,29 @@ describe('validate (store_a) of a requested product or app', () => {
     expect(purchaseId).toBeUndefined();
   });
 
-  it('selects the purchase of a consumable by the signed transaction or by transaction.id', async () => {
-    const coins = {
-      transactions: [
-        buildCoin('2001'),
-        buildCoin('2002', { purchaseDate: purchaseDate + dayMs, originalPurchaseDate: purchaseDate + dayMs }),
-        buildCoin('2003'),
-      ],
-    };
+  it('selects the purchase of a consumable by the signed transaction', async () => {
+    const coins = { transactions: [buildCoin('2001'), buildCoin('2002'), buildCoin('2003')] };
     const request = { id: 'consumable', type: 'consumable' } as const;
     expect((await validateSignedTransaction(coins, buildCoin('2003'), { request })).purchaseId).toBe('store_a:2003');
-    const withTransactionId = {
-      ...request,
-      transaction: { jwsRepresentation: signJws(buildTransactionPayload(), applePki), id: '2001' },
+  });
+
+  it('selects the purchase by transaction.id, then the latest one of the product', async () => {
+    const buildHat = (id: string, changes: object = {}) =>
+      buildOneTimePayload('Non-Consumable', { transactionId: id, originalTransactionId: id, ...changes });
+    const hats = {
+      transactions: [
+        buildHat('2001'),
+        buildHat('2002', { purchaseDate: purchaseDate + dayMs, originalPurchaseDate: purchaseDate + dayMs }),
+        buildHat('2003'),
+      ],
     };
-    expect(
-      (await validateSignedTransaction(coins, buildTransactionPayload(), { request: withTransactionId })).purchaseId,
-    ).toBe('store_a:2001');
-    const withProductId = {
-      ...withTransactionId,
-      transaction: { ...withTransactionId.transaction, id: 'consumable' },
+    const validateHat = async (id: string) => {
+      const transaction = { jwsRepresentation: signJws(buildTransactionPayload(), applePki), id };
+      const request = { id: 'non-consumable', type: 'non consumable', transaction } as const;
+      return (await validateSignedTransaction(hats, buildTransactionPayload(), { request })).purchaseId;
     };
-    expect(
-      (await validateSignedTransaction(coins, buildTransactionPayload(), { request: withProductId })).purchaseId,
-    ).toBe('store_a:2002');
+    expect(await validateHat('2001')).toBe('store_a:2001');
+    expect(await validateHat('non-consumable')).toBe('store_a:2002');
   });
 });
 
@@ -222,22 +233,28 @@ describe('asOf (store_a)', () => {
   });
 
   it.each([
-    ['the purchase date', {}, purchaseDate],
     [
-      'the revocation date',
+      'a revoked transaction',
       { revocationDate: purchaseDate + dayMs, signedDate: purchaseDate + 2 * dayMs },
       purchaseDate + dayMs,
     ],
-    [
-      'the signing date of a renewal in the future',
-      { purchaseDate: purchaseDate + dayMs, signedDate: purchaseDate },
-      purchaseDate,
-    ],
-  ])('equals %s without an API response', async (_title, changes, asOf) => {
+    ['a replaced transaction', { isUpgraded: true, signedDate: purchaseDate + dayMs }, purchaseDate + dayMs],
+  ])('precedes the end of %s by 1 ms without an API response', async (_title, changes, endedAt) => {
     const { observations } = await validateSignedTransaction({}, buildTransactionPayload(changes), {
       context: withoutApiKey,
     });
-    expect(observations[0]?.asOf).toBe(asOf);
+    expect(observations).toMatchObject([{ asOf: endedAt - 1, transactionsAsOf: endedAt }]);
+  });
+
+  it.each([
+    ['the purchase date', {}],
+    ['the signing date of a renewal in the future', { purchaseDate: purchaseDate + dayMs, signedDate: purchaseDate }],
+  ])('precedes every status without an API response, with transactions as of %s', async (_title, changes) => {
+    const { observations } = await validateSignedTransaction({}, buildTransactionPayload(changes), {
+      context: withoutApiKey,
+    });
+    expect(observations).toMatchObject([{ transactionsAsOf: purchaseDate }]);
+    expect(observations[0]?.asOf).toBeLessThan(0);
   });
 
   it('gives an API response precedence over older evidence that was signed again later', async () => {
@@ -251,6 +268,22 @@ describe('asOf (store_a)', () => {
     );
     const state = observations.reduce<PurchaseState | undefined>(merge, undefined);
     expect([observations.length, state?.purchase.renewalIntent]).toEqual([2, 'Lapse']);
+  });
+});
+
+describe('validate (store_a) with appAppleId in the request', () => {
+  const validateWith = async (appAppleId: unknown, payload = buildTransactionPayload()) => {
+    const request = createSignedRequest(payload);
+    const transaction = { ...request.transaction, appAppleId };
+    return await validateSignedTransaction(createSubscriber(1), payload, { request: { transaction } });
+  };
+
+  it.each([appAppleId, String(appAppleId), 0, '', null, undefined, {}])('accepts %j', async (value) => {
+    await expect(validateWith(value)).resolves.toMatchObject({ purchaseId: 'store_a:1001' });
+  });
+
+  it('rejects the id of another app in production', async () => {
+    await expect(validateWith(5)).rejects.toMatchObject({ code: 'InvalidPayload', message: /appAppleId/ });
   });
 });
 

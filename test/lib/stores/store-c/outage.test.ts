@@ -180,7 +180,7 @@ describe('checkSettings (store_c)', () => {
 
   it('rejects missing settings', async () => {
     const context = { ...microsoft.createContext(), settings: undefined };
-    await expect(storeC.validate(subscription, context)).rejects.toMatchObject({ code: 'InvalidPayload' });
+    await expect(storeC.validate(subscription, context)).rejects.toMatchObject({ code: 'InternalError' });
     await expect(storeC.checkSettings(context, { callStore: false })).rejects.toMatchObject({ code: 'InvalidPayload' });
   });
 });

@@ -1,0 +1,38 @@
+import * as v from 'valibot';
+import { ServiceError } from '../shared/errors.ts';
+import { parse } from '../shared/parse.ts';
+import type { Platform } from '../shared/platform.ts';
+
+/** The schema of a store's settings. */
+interface SettingsFormat<S extends v.GenericSchema> {
+  readonly platform: Platform;
+  readonly schema: S;
+}
+
+/**
+ * Parses stored settings. Throws `InternalError` if they are missing or invalid, because only the operator can correct them. Missing
+ * settings are not a failure of the service: anyone with the public key can request a store that the app does not use.
+ */
+export function parseStored<const S extends v.GenericSchema>(
+  settings: unknown,
+  { platform, schema }: SettingsFormat<S>,
+): v.InferOutput<S> {
+  if (isMissing(settings)) {
+    throw new ServiceError('InternalError', `The app has no ${platform} settings.`, { retryable: false });
+  }
+  const result = v.safeParse(schema, settings);
+  if (result.success) return result.output;
+  const cause = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.expected}`).join('; ');
+  throw new ServiceError('InternalError', `The ${platform} settings of the app are not valid.`, { cause });
+}
+
+/** Parses settings that an operator enters. Throws `InvalidPayload` with the name of the invalid field. */
+export function parseEntered<const S extends v.GenericSchema>(
+  settings: unknown,
+  { platform, schema }: SettingsFormat<S>,
+): v.InferOutput<S> {
+  if (isMissing(settings)) throw new ServiceError('InvalidPayload', `The app has no ${platform} settings.`);
+  return parse(schema, settings);
+}
+
+const isMissing = (settings: unknown): boolean => settings === undefined || settings === null;

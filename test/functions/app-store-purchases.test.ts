@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getTransaction } from '../../lib/api/transactions.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
+
+let fixture: NotificationFixture;
+beforeAll(async () => {
+  fixture = await startNotificationFixture();
+});
+afterAll(() => fixture.close());
+
+const buy = async (order: object) => await fixture.callControl('/purchases', { platform: 'store_a', ...order });
+
+/** Returns the product ids of a collection. */
+const listProducts = (body: { data: { collection: { id: string }[] } }): string[] =>
+  body.data.collection.map(({ id }) => id);
+
+describe('POST /v1/validate (store_a) with consumables', () => {
+  const givenCoins = async () => {
+    const keys = await fixture.createApp(['store_a']);
+    const applicationUsername = createUniqueName('user');
+    const coins = await buy({ productId: 'coins', type: 'consumable', applicationUsername });
+    const { body } = await fixture.validate(keys, coins.validate);
+    expect(listProducts(body)).toEqual(['coins']);
+    await fixture.callControl(`/purchases/${coins.id}/finish`, {});
+    return { keys, applicationUsername, coins };
+  };
+
+  it.each(['signed', 'receipt'])(
+    'leaves a finished consumable out of the collection of other evidence (%s)',
+    async (form) => {
+      const { keys, applicationUsername, coins } = await givenCoins();
+      const { validate } = await buy({ productId: 'hat', type: 'non consumable', applicationUsername, form });
+      const { body } = await fixture.validate(keys, validate);
+      expect(body.ok).toBe(true);
+      expect(listProducts(body)).toEqual(['hat']);
+      expect(await fixture.fetchPurchase(keys, `store_a:${coins.id}`)).toMatchObject({
+        productId: 'store_a:coins',
+        entitledUsers: [applicationUsername],
+      });
+    },
+  );
+
+  it('does not accept other evidence for a finished consumable', async () => {
+    const { keys, applicationUsername } = await givenCoins();
+    const { validate } = await buy({ productId: 'cap', type: 'non consumable', applicationUsername, form: 'product' });
+    const { body } = await fixture.validate(keys, { ...validate, id: 'coins', type: 'consumable' });
+    expect(body).toMatchObject({ ok: false, code: 6778001 });
+  });
+
+  it('accepts a receipt without purchases', async () => {
+    const { keys, coins } = await givenCoins();
+    const { validate } = await fixture.callControl(`/purchases/${coins.id}?form=receipt`);
+    const { body } = await fixture.validate(keys, validate);
+    expect(body).toMatchObject({ ok: true, data: { collection: [] } });
+  });
+});
+
+describe('partial refund (store_a)', () => {
+  it.each([
+    ['paid subscription', { amountMicros: 1_000_000 }, {}],
+    ['consumable', { quantity: 1 }, { quantity: 4, priceMicros: 1_000_000 }],
+  ])('announces the refund of a %s and keeps the purchase', async (type, part, terms) => {
+    const keys = await fixture.createNotifiedApp('store_a');
+    const order = {
+      productId: createUniqueName('product'),
+      type,
+      ...terms,
+      applicationUsername: createUniqueName('user'),
+    };
+    const { id, validate } = await buy(order);
+    await fixture.validate(keys, validate);
+    await fixture.callControl(`/purchases/${id}/refund`, part);
+    await fixture.processNotifications();
+    const purchase = await fixture.fetchPurchase(keys, `store_a:${id}`);
+    expect(listReasons(purchase)).toEqual(['PURCHASED', 'REFUNDED']);
+    expect(purchase.isExpired ?? false).toBe(false);
+    expect(purchase).not.toHaveProperty('cancelationReason');
+    const { body } = await callWithSecretKey(getTransaction, keys, { params: { transactionId: `store_a:${id}` } });
+    // Apple rounds the refunded share to a thousandth of a percent.
+    expect(Math.abs(Number(body.refundedAmountMicros) - 1_000_000)).toBeLessThan(50);
+  });
+});

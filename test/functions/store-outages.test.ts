@@ -1,0 +1,113 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterEach(() => service.clearFaults());
+afterAll(() => service.close());
+
+const unavailable = { ok: false, code: 6778002 };
+
+const startOutage = async (platform: Platform) =>
+  await service.callControl('/faults', { platform, fault: 'down', times: 100 });
+
+const buy = async (order: object) => await service.callControl('/purchases', { type: 'paid subscription', ...order });
+
+describe('POST /v1/validate while the store is unavailable', () => {
+  it.each([
+    ['store_b', 'premium'],
+    ['processor_a', 'basic'],
+    ['service_processor_a', 'basic'],
+  ] as const)(
+    'returns the last verified state of %s only for the product of the evidence',
+    async (platform, productId) => {
+      const keys = await service.createApp([platform]);
+      const { validate } = await buy({ platform, productId, applicationUsername: createUniqueName('user') });
+      const { body } = await service.validate(keys, validate);
+      expect(body.ok).toBe(true);
+      // Only a subscription id or a purchase token identifies a purchase without the store.
+      const id = body.data.collection[0].purchaseId as string;
+      const transaction = id.startsWith('sub_') ? { ...validate.transaction, id } : validate.transaction;
+      await startOutage(platform);
+      const validateId = async (requestedId: string) =>
+        (await service.validate(keys, { ...validate, id: requestedId, transaction })).body;
+      expect(await validateId(validate.id as string)).toMatchObject({
+        ok: true,
+        data: { warning: expect.any(String) },
+      });
+      expect(await validateId('gold_unlimited')).toMatchObject(unavailable);
+    },
+  );
+
+  it.each([
+    ['store_c', '9NBLGGH5W123'],
+    ['processor_b', 'monthly'],
+  ] as const)('does not return a purchase of %s for another product', async (platform, productId) => {
+    const keys = await service.createApp([platform]);
+    const { validate } = await buy({ platform, productId, applicationUsername: createUniqueName('user') });
+    await service.validate(keys, validate);
+    await startOutage(platform);
+    expect((await service.validate(keys, { ...validate, id: 'gold_unlimited' })).body.ok).toBe(false);
+  });
+});
+
+describe('POST /v1/validate while the App Store is unavailable', () => {
+  const givenRenewed = async (form = 'signed') => {
+    const keys = await service.createApp(['store_a']);
+    const applicationUsername = createUniqueName('user');
+    const productId = createUniqueName('plan');
+    const { id, validate } = await buy({ platform: 'store_a', productId, applicationUsername, form });
+    await service.callControl('/clock', { advance: 'P27D' });
+    await service.callControl(`/purchases/${id}/renew`, {});
+    await service.callControl('/clock', { advance: 'P10D' });
+    return { keys, id, applicationUsername, productId, oldEvidence: validate };
+  };
+
+  it.each(['signed', 'product', 'receipt'])(
+    'accepts old evidence of a stored renewed subscription (%s)',
+    async (form) => {
+      const { keys, id, productId, oldEvidence } = await givenRenewed(form);
+      const { validate } = await service.callControl(`/purchases/${id}`);
+      await service.validate(keys, validate);
+      await startOutage('store_a');
+      const { body } = await service.validate(keys, oldEvidence);
+      expect(body).toMatchObject({ ok: true, data: { warning: expect.any(String) } });
+      expect(body.data.collection).toMatchObject([{ id: productId, isExpired: false }]);
+      expect(body.data.collection[0].expiryDate).toBeGreaterThan(Date.parse(body.data.date));
+    },
+  );
+
+  it('does not accept old evidence of a subscription that is not stored', async () => {
+    const { keys, oldEvidence } = await givenRenewed();
+    await startOutage('store_a');
+    expect((await service.validate(keys, oldEvidence)).body).toMatchObject(unavailable);
+  });
+
+  it('returns the stored purchases of the store account, without consumables', async () => {
+    const { keys, id, applicationUsername, productId, oldEvidence } = await givenRenewed();
+    for (const [name, type] of [
+      ['hat', 'non consumable'],
+      ['coins', 'consumable'],
+    ]) {
+      await buy({ platform: 'store_a', productId: name, type, applicationUsername });
+    }
+    const { validate } = await service.callControl(`/purchases/${id}`);
+    await service.validate(keys, validate);
+    await startOutage('store_a');
+    const { body } = await service.validate(keys, oldEvidence);
+    const products = body.data.collection.map((purchase: { id: string }) => purchase.id);
+    expect(products.sort()).toEqual(['hat', productId].sort());
+  });
+
+  it('does not accept the evidence of one product for another', async () => {
+    const { keys, id } = await givenRenewed('product');
+    const { validate } = await service.callControl(`/purchases/${id}?form=product`);
+    await service.validate(keys, validate);
+    await startOutage('store_a');
+    expect((await service.validate(keys, { ...validate, id: 'gold_unlimited' })).body.ok).toBe(false);
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { findLifecycleReasons } from '../../../../lib/purchases/lifecycle-reasons.ts';
+import { type EncryptedObservation, merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { toPurchaseRecord } from '../../../../lib/purchases/to-records.ts';
+import { createAppStore, createContext, validateSignedTransaction } from '../../../../testing/fake-apple.ts';
+import { observeNotification, signatureOnly } from './notification-fixture.ts';
+import { buildLife, type LifeAction, lifeActions, type SubscriptionLife } from './subscription-life.ts';
+
+const withoutToken = ({ refreshToken: _token, ...observation }: Observation): EncryptedObservation => observation;
+
+/** Returns the observations of the notifications and of the evidence that a client can submit, in the order of events. */
+async function observeLife(
+  { notifications, signedTransactions, customer, endsAt }: SubscriptionLife,
+  { isApiAvailable }: { readonly isApiAvailable: boolean },
+): Promise<{ readonly purchase: EncryptedObservation; readonly later: readonly EncryptedObservation[] }> {
+  const { fetch } = createAppStore({ Production: customer });
+  const { settings } = isApiAvailable ? createContext() : signatureOnly;
+  const context = { settings, fetch, now: () => endsAt };
+  const [bought, ...others] = notifications;
+  const { observations: purchase } = await observeNotification(bought);
+  const later: Observation[] = [];
+  for (const input of others) later.push(...(await observeNotification(input, context)).observations);
+  for (const payload of signedTransactions) {
+    later.push(...(await validateSignedTransaction(customer, payload, { context })).observations);
+  }
+  return { purchase: withoutToken(purchase[0] as Observation), later: later.map(withoutToken) };
+}
+
+interface LifeResult {
+  readonly state: PurchaseState;
+  readonly reasons: readonly string[];
+}
+
+/** Merges the observations in the order and returns the final state with all lifecycle reasons. */
+function recordAll(purchase: EncryptedObservation, later: readonly EncryptedObservation[], at: number): LifeResult {
+  let state = merge(undefined, purchase);
+  let checkedAt = purchase.asOf;
+  const reasons: string[] = [];
+  for (const observation of later) {
+    const next = merge(state, observation);
+    reasons.push(...findLifecycleReasons({ state, at: checkedAt }, { state: next, at }));
+    state = next;
+    checkedAt = at;
+  }
+  return { state, reasons };
+}
+
+const lives = fc.array(fc.constantFrom(...lifeActions), { minLength: 1, maxLength: 7 });
+
+const shuffle = <T>(values: readonly T[], positions: Iterator<number, unknown, undefined>): T[] =>
+  values
+    .map((value) => ({ value, position: Number(positions.next().value) }))
+    .sort((a, b) => a.position - b.position)
+    .map(({ value }) => value);
+
+const count = (reasons: readonly string[], reason: string): number =>
+  reasons.filter((candidate) => candidate === reason).length;
+
+/** Omits the as-of times: a state within a minute is not written again. */
+const toView = ({ purchase, transactions }: PurchaseState, now: number) => ({
+  purchase: toPurchaseRecord(purchase, now),
+  transactions: transactions.map(({ transaction }) => transaction),
+});
+
+describe('merging partial observations (store_a)', () => {
+  it.each([true, false])('ends in one state in any order (API available: %s)', async (isApiAvailable) => {
+    await fc.assert(
+      fc.asyncProperty(lives, fc.infiniteStream(fc.nat()), async (actions, positions) => {
+        const life = buildLife(actions);
+        const { purchase, later } = await observeLife(life, { isApiAvailable });
+        const inOrder = recordAll(purchase, later, life.endsAt);
+        for (let run = 0; run < 10; run++) {
+          const shuffled = recordAll(purchase, shuffle(later, positions), life.endsAt);
+          expect(shuffled.state).toEqual(inOrder.state);
+        }
+        const current = await validateSignedTransaction(life.customer, undefined, {
+          context: { now: () => life.endsAt },
+        });
+        const actual = merge(inOrder.state, withoutToken(current.observations[0] as Observation));
+        expect(toView(inOrder.state, life.endsAt)).toEqual(toView(actual, life.endsAt));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('announces the same set in any order while the API is available', async () => {
+    await fc.assert(
+      fc.asyncProperty(lives, fc.infiniteStream(fc.nat()), async (actions, positions) => {
+        const life = buildLife(actions);
+        const { purchase, later } = await observeLife(life, { isApiAvailable: true });
+        const expected = recordAll(purchase, later, life.endsAt).reasons.toSorted();
+        for (let run = 0; run < 10; run++) {
+          expect(recordAll(purchase, shuffle(later, positions), life.endsAt).reasons.toSorted()).toEqual(expected);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('announces no fact more often than it happened', async () => {
+    await fc.assert(
+      fc.asyncProperty(lives, fc.infiniteStream(fc.nat()), async (actions, positions) => {
+        const life = buildLife(actions);
+        const { purchase, later } = await observeLife(life, { isApiAvailable: false });
+        const types = life.notifications.map(({ type }) => type.split('.')[0] ?? '');
+        const { reasons } = recordAll(purchase, shuffle(later, positions), life.endsAt);
+        expect(count(reasons, 'REFUNDED')).toBeLessThanOrEqual(count(types, 'REFUND'));
+        expect(count(reasons, 'RENEWED')).toBeLessThanOrEqual(
+          count(types, 'DID_RENEW') + count(types, 'SUBSCRIBED') - 1,
+        );
+        // A period whose renewal is not observed yet expires by its date.
+        const periods = new Set(life.notifications.map(({ transaction }) => JSON.stringify(transaction))).size;
+        expect(count(reasons, 'EXPIRED') + count(reasons, 'REVOKED')).toBeLessThanOrEqual(periods);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it.each<[string, LifeAction[], object]>([
+    ['the refund of the latest period', ['renew', 'renew', 'refund latest'], { transactionId: 'store_a:1003' }],
+    [
+      'the refund of an upgrade',
+      ['renew', 'upgrade', 'refund latest'],
+      { transactionId: 'store_a:1003', productId: 'store_a:plan-2', amountMicros: 9_990_000 },
+    ],
+    ['the refund of an earlier period', ['renew', 'refund first'], { transactionId: 'store_a:1002', isExpired: false }],
+    [
+      'the refund of an earlier period after the end',
+      ['renew', 'cancel', 'expire', 'refund first'],
+      { transactionId: 'store_a:1002', cancelationReason: 'Customer' },
+    ],
+  ])('returns the latest transaction after %s', async (_title, actions, expected) => {
+    const life = buildLife(actions);
+    for (const isApiAvailable of [true, false]) {
+      const { purchase, later } = await observeLife(life, { isApiAvailable });
+      for (const order of [later, later.toReversed()]) {
+        const { state } = recordAll(purchase, order, life.endsAt);
+        expect(toPurchaseRecord(state.purchase, life.endsAt)).toMatchObject(expected);
+      }
+    }
+  });
+
+  it('moves lastRenewalDate with a renewal and not with an upgrade', async () => {
+    for (const isApiAvailable of [true, false]) {
+      const life = buildLife(['renew', 'upgrade']);
+      const { purchase, later } = await observeLife(life, { isApiAvailable });
+      const { state } = recordAll(purchase, later, life.endsAt);
+      const [, renewal] = state.transactions;
+      expect(state.purchase).toMatchObject({
+        transactionId: 'store_a:1003',
+        lastRenewalDate: renewal?.transaction.purchaseDate,
+      });
+    }
+  });
+});

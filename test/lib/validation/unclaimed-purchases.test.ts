@@ -1,0 +1,41 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import pMap from 'p-map';
+import { deps } from '../../../lib/deps.ts';
+import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { recordObservations } from '../../../lib/validation/record-observations.ts';
+import { createObservation, givenApp, startDate } from '../../../testing/given.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+beforeAll(async () => {
+  await createTestTable();
+  process.env.MASTER_KEY_ID = 'unused';
+});
+
+describe('recordObservations', () => {
+  it('claims many unclaimed purchases of a customer in several validations', async () => {
+    const keys = await givenApp(deps().table);
+    const count = 103;
+    const ids = Array.from({ length: count }, (_, index) => `store_b:unclaimed-${index}`);
+    await pMap(
+      ids,
+      async (purchaseId) => {
+        const bought = { purchaseId, transactionId: purchaseId, platform: 'store_b' } as const;
+        const observation = createObservation(bought, { userAliases: ['ann'] });
+        const input = { trigger: 'notification', observation, strategy: 'all', now: startDate } as const;
+        await deps().recordPurchase(keys.appName, purchaseId, input);
+      },
+      { concurrency: 8 },
+    );
+    const app = await deps().appCache.find(keys.appName);
+    if (!app) throw new Error('The app is missing.');
+    const own = createObservation({ purchaseId: 'store_b:own', transactionId: 'store_b:own', platform: 'store_b' });
+    const validate = async () => {
+      const recorder = createEventRecorder({ type: 'receipt.validated', date: Date.now(), reqId: 'req' });
+      await recordObservations([own], { app, recorder, deps: deps(), request: { applicationUsername: 'ann' } });
+      return (await deps().purchases.listByUser(keys.appName, 'ann')).length;
+    };
+    expect(await validate()).toBe(101);
+    expect(await validate()).toBe(count + 1);
+    expect(await deps().userAliases.hasAlias(keys.appName, 'ann')).toBe(true);
+  });
+});
