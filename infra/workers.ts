@@ -31,7 +31,7 @@ interface WorkerDefinition {
   readonly summary: string;
   readonly source: WorkerTrigger;
   readonly permissions: readonly Permission[];
-  /** Patterns of the partition keys of the items that it writes. The default are all items except those of apps. */
+  /** Patterns of the partition keys of the items that it writes. Default: all items except apps and their settings. */
   readonly writtenKeys?: WrittenKeys;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
