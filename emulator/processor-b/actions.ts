@@ -1,7 +1,7 @@
 import { toLocalDay } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import type { ActionBody } from '../purchase-order.ts';
-import { billSubscription, savePayment, withStatus } from './billing.ts';
+import { billSubscription, savePayment, withPaymentStatus, withStatus } from './billing.ts';
 import {
   emitCheckWebhook,
   emitDisputeWebhook,
@@ -88,7 +88,7 @@ function settlePending(context: ResponseContext, payment: Payment, status: 'sett
   if (payment.status !== 'settlement_pending') {
     throw controlError(422, `The payment is ${payment.status} and not settlement_pending.`);
   }
-  const settled = { ...payment, status, updatedAt: context.now() };
+  const settled = withPaymentStatus(payment, status, context.now());
   context.state.payments.set(payment.id, settled);
   emitTransactionWebhook(context, `transaction_${status}`, settled);
 }

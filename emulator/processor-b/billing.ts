@@ -25,6 +25,14 @@ export function savePayment(
   return payment;
 }
 
+/** Copies a payment with another status from `at` on. */
+export const withPaymentStatus = (payment: Payment, status: string, at: number): Payment => ({
+  ...payment,
+  status,
+  updatedAt: at,
+  history: [{ status: payment.status, timestamp: payment.createdAt }, ...(payment.history ?? [])],
+});
+
 /** Bills a subscription successfully and starts its next period. */
 export function billSubscription(
   context: ResponseContext,

@@ -25,6 +25,8 @@ export const Payment = v.object({
   /** A dispute that the merchant lost. */
   dispute: v.exactOptional(v.object({ id: v.string(), openedAt: v.number() })),
   response: v.object({ code: v.string(), text: v.string() }),
+  /** Statuses before the present one, the latest first. */
+  history: v.exactOptional(History),
 });
 export type Payment = v.InferOutput<typeof Payment>;
 

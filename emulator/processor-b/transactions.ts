@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { secondMs } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
-import { savePayment } from './billing.ts';
+import { savePayment, withPaymentStatus } from './billing.ts';
 import { formatAmount, generateCustomerId, type MerchantState, type ResponseContext } from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Payment } from './records.ts';
@@ -120,8 +120,9 @@ export function findPayment({ state, now }: ResponseContext, id: string): HttpRe
 export function reversePayment(context: ResponseContext, payment: Payment, amountMicros?: number): Payment {
   const { state, now } = context;
   const at = now();
-  if (getStatus(payment, at) !== 'settled') {
-    const voided = { ...payment, status: 'voided', updatedAt: at };
+  const status = getStatus(payment, at);
+  if (status !== 'settled') {
+    const voided = withPaymentStatus(payment, 'voided', at);
     state.payments.set(payment.id, voided);
     return voided;
   }

@@ -38,6 +38,17 @@ export const getBillingPeriod = (schedule: BillingSchedule): [number, number] =>
 export const getStatus = ({ status, createdAt }: Payment, now: number): string =>
   status === 'submitted_for_settlement' && now - createdAt >= dayMs ? 'settled' : status;
 
+/** Lists the statuses of a payment, the latest first. */
+const listStatuses = (payment: Payment, now: number): NonNullable<Payment['history']> => {
+  const { status, createdAt, updatedAt, history = [] } = payment;
+  const isSettled = getStatus(payment, now) !== status;
+  return [
+    ...(isSettled ? [{ status: 'settled', timestamp: createdAt + dayMs }] : []),
+    { status, timestamp: history.length > 0 ? updatedAt : createdAt },
+    ...history,
+  ];
+};
+
 /**
  * Converts a payment to its API representation.
  *
@@ -67,8 +78,11 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
       billingPeriodStartDate: payment.billingPeriod ? toDate(payment.billingPeriod[0]) : null,
       billingPeriodEndDate: payment.billingPeriod ? toDate(payment.billingPeriod[1]) : null,
     },
-    statusHistory: [{ status: getStatus(payment, now), timestamp: toTimestamp(payment.updatedAt) }],
     disputes: payment.dispute ? [toDisputeView(payment, 'lost')] : [],
+    statusHistory: listStatuses(payment, now).map(({ status, timestamp }) => ({
+      status,
+      timestamp: toTimestamp(timestamp),
+    })),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { PurchaseWithOffer } from '../api/processor-a.ts';
 import { type AccessTokenGrant, isExpiringSoon } from '../db/access-token-repository.ts';
+import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import { fetchGrantObservations } from '../stores/processor-a/evidence.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
 import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
@@ -25,10 +26,13 @@ export async function listPurchasesByAccessToken(
     ? await deps.accessTokens.rotate(app.name, { token, grant: resolvedGrant }, now)
     : undefined;
   return {
-    purchases: recorded.map(({ purchase }) => toPurchaseWithOffer(purchase, now)),
+    purchases: listPaid(recorded.map(({ purchase }) => purchase)).map((purchase) => toPurchaseWithOffer(purchase, now)),
     ...(newAccessToken !== undefined && { newAccessToken }),
   };
 }
+
+/** Leaves out unpaid purchases: a web client shows each purchase of the list as owned, and polls until there is one. */
+const listPaid = (purchases: readonly Purchase[]): Purchase[] => purchases.filter((purchase) => !isUnpaid(purchase));
 
 /** Lists a customer's stored Stripe purchases, for the app's own server. */
 export async function listPurchasesByUser(
@@ -37,7 +41,7 @@ export async function listPurchasesByUser(
 ): Promise<PurchaseWithOffer[]> {
   const platforms: readonly string[] = ['processor_a', 'service_processor_a'] satisfies AccessTokenGrant['platform'][];
   const purchases = await deps.purchases.listByUser(app.name, username);
-  return purchases
+  return listPaid(purchases)
     .filter(({ platform }) => platforms.includes(platform))
     .map((purchase) => toPurchaseWithOffer(purchase, deps.now()));
 }

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { isSubscription, Purchase } from '../purchases/purchase.ts';
+import { isSubscription, isUnpaid, Purchase } from '../purchases/purchase.ts';
 import { compareByPurchaseDate, listRanks } from '../purchases/purchase-rank.ts';
 
 /** Stored excerpt of a customer's purchases, so that a list of customers does not read the purchases. */
 export const CustomerSummary = v.object({
-  /** The purchase with the latest purchase date. */
+  /** The paid purchase with the latest purchase date. */
   lastPurchase: v.exactOptional(Purchase),
   /** Latest known end of access by a subscription, in epoch milliseconds. */
   subscribedUntil: v.exactOptional(v.number()),
@@ -27,7 +27,7 @@ export interface SummaryChange {
 
 /** Builds the summary of the purchases. Independent of the current time, so a stored summary does not become stale. */
 export function buildCustomerSummary(purchases: readonly Purchase[]): CustomerSummary {
-  const [lastPurchase] = [...purchases].sort(compareByPurchaseDate);
+  const [lastPurchase] = purchases.filter((purchase) => !isUnpaid(purchase)).sort(compareByPurchaseDate);
   const ranks = purchases.filter(isSubscription).map((purchase) => listRanks(purchase)[0]);
   const ends = ranks.filter(({ standing }) => standing === 'live' || standing === 'ending').map(({ end }) => end);
   const subscribedUntil = ends.reduce((a, b) => Math.max(a, b), 0);

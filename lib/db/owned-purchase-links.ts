@@ -1,4 +1,4 @@
-import type { Purchase } from '../purchases/purchase.ts';
+import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
 import { listRanks } from '../purchases/purchase-rank.ts';
 import type { Transaction } from '../purchases/transaction.ts';
@@ -20,9 +20,9 @@ export function listLinks(purchase: Purchase, transactions: readonly Transaction
   ]);
 }
 
-/** Returns the sort keys of the link to a purchase and of its ranks. */
+/** Returns the sort keys of the link to a purchase and of its ranks. An unpaid purchase is not a customer's latest purchase. */
 export const listPurchaseSortKeys = (purchase: Purchase): string[] => [
-  keys.ownedPurchaseSortKey(purchase.purchaseId, purchase.purchaseDate ?? 0),
+  keys.ownedPurchaseSortKey(purchase.purchaseId, isUnpaid(purchase) ? 0 : (purchase.purchaseDate ?? 0)),
   ...listRanks(purchase).map((rank) => keys.rankSortKey(purchase, rank)),
 ];
 

@@ -1,7 +1,7 @@
 import type { EpochMillis } from '../shared/time.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
-import { isExpired, type Purchase } from './purchase.ts';
+import { isExpired, isUnpaid, type Purchase } from './purchase.ts';
 
 /** Cause of an update: a client's validation, a scheduled refresh, a manual link or a store notification. */
 export type UpdateTrigger = 'validation' | 'refresh' | 'link' | 'notification';
@@ -20,12 +20,13 @@ interface AnnounceableChange {
 /**
  * Selects the reasons that are announced to the app's server: all lifecycle reasons, and `RECEIPT_VALIDATED` if a validation
  * had a visible effect. Any other visible change has a generic reason, so that the server is never stale. Returns no reason
- * for an update without visible effect.
+ * for an update without visible effect, and for a purchase that was never paid.
  */
 export function selectAnnouncedReasons(
   { before, after, lifecycleReasons, ownershipChanges, isFirstEntitlement, now }: AnnounceableChange,
   trigger: UpdateTrigger,
 ): NotificationReason[] {
+  if (isUnpaid(after.purchase) && (!before || isUnpaid(before.purchase))) return [];
   const isVisible = !before || ownershipChanges > 0 || isVisibleChange(before.purchase, after.purchase, now);
   if (!isVisible && lifecycleReasons.length === 0) return [];
   const reasons: NotificationReason[] =

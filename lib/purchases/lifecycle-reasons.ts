@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { EpochMillis } from '../shared/time.ts';
 import type { PurchaseState } from './merge.ts';
-import { isExpired, isSubscription, type Purchase } from './purchase.ts';
+import { isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { listRefundKeys } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -52,9 +52,7 @@ export function findLifecycleReasons(
   storeReason?: NotificationReason,
 ): LifecycleReason[] {
   const to = after.state.purchase;
-  if (!before || before.state.purchase.isPending === true) {
-    return to.isPending === true || isExpired(to, after.at) ? [] : ['PURCHASED'];
-  }
+  if (!before || isUnpaid(before.state.purchase)) return isExpired(to, after.at) ? [] : ['PURCHASED'];
   const transitionReasons = findTransitionReasons(before, after);
   const stateReasons = isExpired(to, after.at)
     ? []

@@ -1,6 +1,6 @@
 import type { PurchaseRecord } from '../api/purchase-records.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { isSubscription, type Purchase } from './purchase.ts';
+import { isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { comparePurchases } from './purchase-rank.ts';
 import { toPurchaseRecord } from './to-records.ts';
 
@@ -13,7 +13,8 @@ export function toPurchaseCollection(purchases: readonly Purchase[], now: EpochM
   return Object.fromEntries(sorted.map((purchase) => [purchase.productId, toPurchaseRecord(purchase, now)]));
 }
 
-/** Returns the current subscription: an active one takes precedence, then the one with the latest expiration. */
+/** Returns the current subscription: an active one takes precedence, then the one with the latest expiration. Ignores unpaid ones. */
 export function findCurrentSubscription(purchases: readonly Purchase[], now: EpochMillis): Purchase | undefined {
-  return purchases.filter(isSubscription).sort((a, b) => comparePurchases(a, b, now))[0];
+  const subscriptions = purchases.filter((purchase) => isSubscription(purchase) && !isUnpaid(purchase));
+  return subscriptions.sort((a, b) => comparePurchases(a, b, now))[0];
 }

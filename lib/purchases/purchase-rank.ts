@@ -1,5 +1,5 @@
 import type { EpochMillis } from '../shared/time.ts';
-import { getAccessEnd, isActive, type Purchase } from './purchase.ts';
+import { getAccessEnd, isActive, isUnpaid, type Purchase } from './purchase.ts';
 
 /**
  * Whether a purchase gives access until its end (`live`, `ending`), its access is over (`past`), or it was never paid
@@ -14,15 +14,12 @@ export interface PurchaseRank {
   readonly end: EpochMillis;
 }
 
-/** Whether the purchase was paid, or is free: its payment is neither pending nor failed for good. */
-export const wasPaid = ({ isPending, isAbandoned }: Purchase): boolean => isPending !== true && isAbandoned !== true;
-
 /** Returns the ranks of a purchase, one after the other in time. The first one gives access until its end, if any does. */
 export function listRanks(purchase: Purchase): [PurchaseRank, ...PurchaseRank[]] {
   const { expirationDate, endedAt, ...permanent } = purchase;
   const end = getAccessEnd(purchase);
   const over = { end: expirationDate === undefined ? 0 : end };
-  if (!wasPaid(purchase)) return [{ standing: 'unpaid', ...over }];
+  if (isUnpaid(purchase)) return [{ standing: 'unpaid', ...over }];
   if (!isActive(permanent, 0)) return [{ standing: 'past', ...over }];
   const isEnding = endedAt !== undefined && expirationDate === undefined;
   return isEnding

@@ -40,7 +40,7 @@ export const Purchase = v.object({
   ),
   cancelationReason: v.exactOptional(CancelationReason),
   isPending: v.exactOptional(v.boolean()),
-  /** Whether the first payment has failed for good, so that the purchase never gave access. Internal. */
+  /** Whether the first payment was canceled or failed for good, so that the purchase never gave access. Internal. */
   isAbandoned: v.exactOptional(v.boolean()),
   isAcknowledged: v.exactOptional(v.boolean()),
   isConsumed: v.exactOptional(v.boolean()),
@@ -63,8 +63,12 @@ export const Purchase = v.object({
 });
 export type Purchase = v.InferOutput<typeof Purchase>;
 
-/** Whether the purchase has ended or expired at `now`, or is paused. */
+/** Whether the first payment is pending or was abandoned: the purchase does not have an owner and has not earned money. */
+export const isUnpaid = ({ isPending, isAbandoned }: Purchase): boolean => isPending === true || isAbandoned === true;
+
+/** Whether the purchase has ended or expired at `now`, is paused or is not paid. */
 export const isExpired = (purchase: Purchase, now: EpochMillis): boolean =>
+  isUnpaid(purchase) ||
   (purchase.endedAt !== undefined && purchase.endedAt <= now) ||
   (purchase.expirationDate !== undefined && purchase.expirationDate <= now) ||
   purchase.isPaused === true;
@@ -86,6 +90,6 @@ export const isSubscription = (purchase: Purchase): boolean =>
 export const hasOtherPlan = (replaced: Purchase, { productId, offerId = replaced.offerId }: Purchase): boolean =>
   productId !== replaced.productId || offerId !== (replaced.offerId ?? offerId);
 
-/** Whether the purchase gives access at `now`: not expired, not pending and not consumed. */
+/** Whether the purchase gives access at `now`: paid, not expired and not consumed. */
 export const isActive = (purchase: Purchase, now: EpochMillis): boolean =>
-  !isExpired(purchase, now) && purchase.isPending !== true && purchase.isConsumed !== true;
+  !isExpired(purchase, now) && purchase.isConsumed !== true;

@@ -10,7 +10,7 @@ import { toAmountUsd } from '../money/usd-amount.ts';
 import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { Announcement } from './announcement.ts';
-import { isExpired, isSubscription, type Purchase } from './purchase.ts';
+import { isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { listRefundedAmounts } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -55,12 +55,15 @@ const v3DateFields = [
 
 /** Returns the v3 record of a purchase at `now`. */
 export function toPurchaseRecord(purchase: Purchase, now: EpochMillis): PurchaseRecord {
+  const { expirationDate: _reported, ...dates } = purchase;
   const expirationDate = getEffectiveExpiration(purchase);
   return {
     ...pick(purchase, v3Fields),
     ...toVisibleReason(purchase, now),
-    ...toIsoDates({ ...purchase, ...(expirationDate !== undefined && { expirationDate }) }),
-    ...(isSubscription(purchase) || purchase.endedAt !== undefined ? { isExpired: isExpired(purchase, now) } : {}),
+    ...toIsoDates({ ...dates, ...(expirationDate !== undefined && { expirationDate }) }),
+    ...(isSubscription(purchase) || purchase.endedAt !== undefined || purchase.isAbandoned
+      ? { isExpired: isExpired(purchase, now) }
+      : {}),
     ...(purchase.amountMicros !== undefined && {
       amountMicros: purchase.amountMicros,
       amountUSD: toAmountUsd(purchase),
@@ -76,7 +79,8 @@ export function toPurchaseDetails(
 ): PurchaseDetails {
   return {
     ...toPurchaseRecord(purchase, now),
-    entitledUsers: [...entitledUsers],
+    // An entitled user owns the purchase. Until it is paid, its claims do not entitle.
+    entitledUsers: isUnpaid(purchase) ? [] : [...entitledUsers],
     ...(notifications && { notifications: notifications.map(toNotificationRecord) }),
   };
 }
@@ -114,9 +118,14 @@ export const toVisibleReason = (
     ? { cancelationReason: purchase.cancelationReason }
     : {};
 
-/** Returns the end of access: a client that compares dates only must see an ended purchase as expired. */
-const getEffectiveExpiration = ({ expirationDate, endedAt }: Purchase): EpochMillis | undefined =>
-  endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate ?? endedAt);
+/**
+ * Returns the end of access: a client that compares dates only must see an ended purchase as expired. Undefined for a purchase
+ * whose payment is pending, because its period starts with the payment.
+ */
+const getEffectiveExpiration = ({ expirationDate, endedAt, isPending }: Purchase): EpochMillis | undefined => {
+  if (isPending) return undefined;
+  return endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate ?? endedAt);
+};
 
 /** Returns the record of a transaction. The purchase adds its state to its latest transaction. */
 export function toTransactionRecord(transaction: Transaction, purchase?: Purchase): TransactionRecord {

@@ -98,6 +98,8 @@ export const ValidationRequest = v.object({
   /** Number of `billingPeriodUnit`s per period. The only source for the length of a non-renewing subscription. */
   billingPeriod: v.exactOptional(v.number()),
   billingPeriodUnit: v.exactOptional(v.picklist(['Day', 'Week', 'Month', 'Year'])),
+  /** Products of the app with their subscription group, as far as the client sends them. */
+  products: v.exactOptional(v.array(v.object({ id: v.string(), group: v.exactOptional(v.string()) }))),
 });
 export type ValidationRequest = v.InferOutput<typeof ValidationRequest>;
 

@@ -1,18 +1,22 @@
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
+import type { Catalogue } from '../purchases/catalogue.ts';
 import { isActive, type Purchase } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { lastVerifiedWarning } from '../stores/api-errors.ts';
 import type { Store, ValidationRequest } from '../stores/store.ts';
+import { addProductsOfGroups, listIntroProducts } from './ineligible-products.ts';
 import type { ValidationOutcome } from './validation-outcome.ts';
 
 interface LastVerifiedContext {
   readonly app: App;
   readonly store: Store;
   readonly request: ValidationRequest;
-  readonly purchases: Pick<Deps['purchases'], 'find'>;
+  readonly purchases: Pick<Deps['purchases'], 'find' | 'listTransactions'>;
+  readonly catalogue: Catalogue | undefined;
   readonly now: EpochMillis;
 }
 
@@ -22,7 +26,7 @@ interface LastVerifiedContext {
  */
 export async function loadLastVerifiedState(
   failure: unknown,
-  { app, store, request, purchases, now }: LastVerifiedContext,
+  { app, store, request, purchases, catalogue, now }: LastVerifiedContext,
 ): Promise<ValidationOutcome> {
   const purchaseId = isUnavailable(failure) ? store.identifyPurchase?.(request) : undefined;
   const stored = purchaseId === undefined ? undefined : await purchases.find(app.name, purchaseId);
@@ -30,13 +34,18 @@ export async function loadLastVerifiedState(
   // Only a validation can entitle another user to the purchase.
   const { applicationUsername: username } = request;
   if (username !== undefined && !stored.entitledUsers.includes(username)) throw failure;
+  const transactions = await purchases.listTransactions(app.name, [stored.purchase.purchaseId]);
+  const { platform } = store;
   const validation = {
     id: withoutPlatform(stored.purchase.productId),
     scope: 'product' as const,
     observations: [],
     purchaseId: stored.purchase.purchaseId,
     nativeTransaction: {},
-    ineligibleForIntroPrice: [],
+    ineligibleForIntroPrice: addProductsOfGroups(listIntroProducts(transactions), {
+      platform,
+      ...omitUndefined({ products: request.products, catalogue }),
+    }),
     warning: lastVerifiedWarning,
   };
   return { validation, purchases: [stored], requestedPurchase: stored };

@@ -4,10 +4,12 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { toFirstResponse } from '../purchases/service-consumption.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { Store, StoreValidation, ValidationRequest } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
+import { addProductsOfGroups, listIntroProducts } from './ineligible-products.ts';
 import { loadLastVerifiedState } from './last-verified-state.ts';
 import { type RecordingDeps, recordObservations } from './record-observations.ts';
 import type { ValidationOutcome } from './validation-outcome.ts';
@@ -30,25 +32,29 @@ export async function processValidation(
   const { app, deps } = context;
   const store = await deps.loadStore(platform);
   const storeContext = await createStoreContext(app.name, platform, context);
-  const validation = await store
-    .validate(request, storeContext)
-    .catch(
-      async (failure: unknown) =>
-        await loadLastVerifiedState(failure, { app, store, request, purchases: deps.purchases, now: deps.now() }),
-    );
+  const { catalogue } = storeContext;
+  const validation = await store.validate(request, storeContext).catch(async (failure: unknown) => {
+    const lastVerifiedContext = { app, store, request, purchases: deps.purchases, catalogue, now: deps.now() };
+    return await loadLastVerifiedState(failure, lastVerifiedContext);
+  });
   if ('purchases' in validation) return validation;
   const recorded = await recordObservations(validation.observations, { ...context, request, validation });
   const fulfilled = await fulfillAtStore({ store, validation, storeContext }, { ...context, request });
   const fulfilledById = new Map(fulfilled.map((entitled) => [entitled.purchase.purchaseId, entitled]));
-  const toFirst = (entitled: EntitledPurchase): EntitledPurchase => ({
-    ...entitled,
-    purchase: toFirstResponse(entitled.purchase, request.applicationUsername, deps.now()),
+  const toFirst = ({ purchase, entitledUsers }: EntitledPurchase): EntitledPurchase => ({
+    entitledUsers,
+    purchase: toFirstResponse(purchase, request.applicationUsername, deps.now()),
   });
   const requestedPurchase = recorded.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
   const listed = recorded.filter(({ purchase }) => !validation.unlistedPurchaseIds?.includes(purchase.purchaseId));
   const storedOnly = validation.isOffline ? await listOtherPurchases(recorded, { request, platform, context }) : [];
+  const introProducts = listIntroProducts(recorded.flatMap(({ transactions }) => transactions));
+  const ineligibleForIntroPrice = addProductsOfGroups(
+    [...new Set([...validation.ineligibleForIntroPrice, ...introProducts])],
+    { platform, ...omitUndefined({ products: request.products, catalogue }) },
+  );
   return {
-    validation,
+    validation: { ...validation, ineligibleForIntroPrice },
     purchases: [
       ...listed.map((entitled) => toFirst(fulfilledById.get(entitled.purchase.purchaseId) ?? entitled)),
       ...storedOnly,

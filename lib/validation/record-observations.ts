@@ -6,6 +6,7 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import type { Transaction } from '../purchases/transaction.ts';
 import { containsAliasOf } from '../purchases/user-aliases.ts';
 import { parseBillingPeriod } from '../stores/billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
@@ -25,6 +26,11 @@ interface RecordingContext {
   readonly validation?: Pick<StoreValidation, 'purchaseId' | 'appDownload'>;
 }
 
+/** A purchase as it is stored after the validation, with all its transactions. */
+export interface RecordedPurchase extends EntitledPurchase {
+  readonly transactions: readonly Transaction[];
+}
+
 /** Number of purchases of one receipt that are recorded concurrently. */
 const concurrency = 8;
 /** Maximum number of unclaimed purchases that one validation claims before it saves the aliases, and again after it. */
@@ -37,7 +43,7 @@ const maxUnclaimedPurchases = 100;
 export async function recordObservations(
   observations: readonly Observation[],
   context: RecordingContext,
-): Promise<EntitledPurchase[]> {
+): Promise<RecordedPurchase[]> {
   const results = await pMap(observations, async (observation) => await recordObservation(observation, context), {
     concurrency,
   });
@@ -48,7 +54,11 @@ export async function recordObservations(
   const { recorder, validation } = context;
   addRecordedPurchases(recorder, recorded, validation?.purchaseId);
   if (validation?.appDownload) recorder.setAppDownload(validation.appDownload);
-  return recorded.map(({ stored: { state, entitledUsers } }) => ({ purchase: state.purchase, entitledUsers }));
+  return recorded.map(({ stored: { state, entitledUsers } }) => ({
+    purchase: state.purchase,
+    entitledUsers,
+    transactions: state.transactions.map(({ transaction }) => transaction),
+  }));
 }
 
 /**

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { ValidateReceiptBody } from '../api/validate-receipt-body.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { ValidationRequest } from '../stores/store.ts';
@@ -5,7 +6,7 @@ import type { ValidationRequest } from '../stores/store.ts';
 /** Converts the request body into the form for store adapters: without undefined fields and without device data. */
 export function toValidationRequest({
   additionalData,
-  products: _products,
+  products = [],
   countryCode: _countryCode,
   license,
   ...body
@@ -16,7 +17,27 @@ export function toValidationRequest({
     type,
     transaction,
     ...omitUndefined(productHints),
+    ...(products.length > 0 && { products: products.flatMap(toProduct) }),
     ...omitUndefined(additionalData ?? {}),
     ...(license && { license: omitUndefined(license) }),
   };
+}
+
+const Group = v.pipe(v.string(), v.minLength(1));
+
+/** A product as clients send it, with its subscription group at the product or at its offers. */
+const SubmittedProduct = v.looseObject({
+  id: v.pipe(v.string(), v.minLength(1)),
+  group: v.optional(v.unknown()),
+  offers: v.optional(v.unknown()),
+});
+const Offers = v.array(v.looseObject({ productGroup: v.optional(v.unknown()) }));
+
+/** Returns an array without the product if it is not valid: clients send it in many forms. */
+function toProduct(submitted: unknown): NonNullable<ValidationRequest['products']> {
+  if (!v.is(SubmittedProduct, submitted)) return [];
+  const { id, group, offers } = submitted;
+  const offerGroups = v.is(Offers, offers) ? offers.map(({ productGroup }) => productGroup) : [];
+  const productGroup = [group, ...offerGroups].find((candidate) => v.is(Group, candidate));
+  return [{ id, ...(v.is(Group, productGroup) && { group: productGroup }) }];
 }

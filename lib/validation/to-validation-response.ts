@@ -1,5 +1,5 @@
 import type { ValidatorPurchase } from '../api/validation.ts';
-import { isExpired, type Purchase } from '../purchases/purchase.ts';
+import { isExpired, isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { toValidatorPurchase } from '../purchases/to-records.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -16,7 +16,8 @@ interface ResponseContext {
 
 /**
  * Builds the response. For a requested product, throws `InvalidPayload` if the receipt does not contain it, `Conflict` if
- * the user is not entitled to it, `PurchaseConsumed` or `PurchaseExpired` if it gives no access.
+ * the user is not entitled to it, `NeedMoreData` while its payment is pending, `PurchaseConsumed` or `PurchaseExpired` if it
+ * gives no access.
  */
 export function toValidationResponse(
   request: ValidationRequest,
@@ -25,7 +26,9 @@ export function toValidationResponse(
 ) {
   const { applicationUsername } = request;
   if (validation.scope === 'product') assertValid(requestedPurchase, applicationUsername, now);
-  const own = purchases.filter((purchase) => isEntitled(applicationUsername, purchase)).map(({ purchase }) => purchase);
+  const own = purchases
+    .filter((entitled) => isEntitled(applicationUsername, entitled) && !isUnpaid(entitled.purchase))
+    .map(({ purchase }) => purchase);
   return {
     ok: true as const,
     data: {
@@ -56,8 +59,16 @@ function assertValid(requested: EntitledPurchase | undefined, username: string |
   }
   const { purchase } = requested;
   if (purchase.isConsumed) throw new ServiceError('PurchaseConsumed', 'The purchase is already consumed.');
+  if (purchase.isPending) throw pendingPaymentError();
   if (isExpired(purchase, now)) throw new ServiceError('PurchaseExpired', 'Transaction has expired or was cancelled.');
 }
+
+/**
+ * Creates the error for a purchase whose payment is pending. Clients wait and validate again: they drop or finish a purchase for
+ * `PurchaseExpired` only (docs/decisions/0012-pending-payments.md).
+ */
+const pendingPaymentError = (): ServiceError =>
+  new ServiceError('NeedMoreData', 'The payment is pending. Validate again when it is paid.');
 
 /** Active purchases first, then by purchase date, latest first: some clients read only the first entry of a product. */
 const toCollection = (

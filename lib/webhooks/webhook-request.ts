@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import type { Purchase } from '../purchases/purchase.ts';
+import { isUnpaid } from '../purchases/purchase.ts';
 import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
 import { toIsoSeconds } from '../purchases/to-records.ts';
 import { type EpochMillis, secondMs } from '../shared/time.ts';
@@ -25,7 +26,11 @@ export function buildWebhookBody(
   const body = {
     notification: toNotificationPayload(notification),
     applicationUsername: username,
-    purchases: toPurchaseCollection(purchases, now),
+    // Servers grant each purchase of the list, so it leaves out unpaid ones.
+    purchases: toPurchaseCollection(
+      purchases.filter((purchase) => !isUnpaid(purchase)),
+      now,
+    ),
   };
   return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
 }

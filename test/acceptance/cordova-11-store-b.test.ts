@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
-import { openPlayPage, type PlayBody, type PlayPage, skuDetails } from '../../testing/store-b-device.ts';
+import { type ProductEvent, startPlugin11 } from '../../testing/play-plugins.ts';
+import type { PlayBody, PlayPage } from '../../testing/store-b-device.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 let service: LocalService;
@@ -18,44 +19,15 @@ afterEach(async () => {
 });
 afterAll(async () => await service?.close());
 
-type ProductEvent = 'verified' | 'unverified' | 'expired' | 'owned';
-
-/** Starts the plugin in a page. `events` and `responses` grow while it runs. */
+/** Starts the plugin in a page with the service as its validator. */
 async function startPlugin(body: PlayBody) {
   page?.close();
-  page = openPlayPage(body, skuDetails);
-  const { window } = page;
-  // Shortens the retry delays of the plugin, which add up to more than two minutes.
-  const { setTimeout: realSetTimeout } = window;
-  window.setTimeout = (callback: () => void, ms = 0) => realSetTimeout(callback, ms > 1000 ? ms / 100 : ms);
-  const responses = recordResponses(window);
-  window.module = {};
-  await page.load('cordova-plugin-purchase-v11/www/store-android.js');
-  const { store } = window;
-  store.validator = `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
-  store.applicationUsername = 'ann';
-  store.register({ id: 'premium', alias: 'premium', type: store.PAID_SUBSCRIPTION });
-  const events: ProductEvent[] = [];
-  for (const event of ['verified', 'unverified', 'expired', 'owned'] as const) {
-    store.when('premium')[event](() => events.push(event));
-  }
-  store.when('premium').approved((product: { verify(): void }) => product.verify());
-  store.when('premium').verified((product: { finish(): void }) => product.finish());
-  store.refresh();
-  return { product: store.get('premium'), events, responses };
-}
-
-/** Records the response bodies of the page's requests. */
-function recordResponses({
-  XMLHttpRequest: { prototype },
-}: PlayPage['window']): readonly { ok: boolean; code?: number }[] {
-  const responses: { ok: boolean; code?: number }[] = [];
-  const { send } = prototype;
-  prototype.send = function (body: string) {
-    this.addEventListener('load', () => responses.push(JSON.parse(this.responseText)));
-    send.call(this, body);
-  };
-  return responses;
+  const plugin = await startPlugin11(
+    body,
+    `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`,
+  );
+  page = plugin.page;
+  return plugin;
 }
 
 /** Waits for an event of the product. Throws an error with the other events if it is missing. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
-import { openPlayPage, type PlayBody, type PlayPage, productDetails } from '../../testing/store-b-device.ts';
+import { verifyAgain, verifyWithPlugin13 } from '../../testing/play-plugins.ts';
+import type { PlayBody, PlayPage } from '../../testing/store-b-device.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;
@@ -17,28 +18,15 @@ afterEach(async () => {
 });
 afterAll(async () => await service?.close());
 
-/** Starts the plugin in a page and waits until it has verified the purchase on the device. */
+/** Verifies the purchase on the device with the service. */
 async function verify(body: PlayBody) {
   page?.close();
-  page = openPlayPage(body, productDetails);
-  await page.load('cordova-plugin-purchase/www/store.js');
-  const { store, Platform, ProductType } = page.window.CdvPurchase;
-  store.validator = `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
-  store.applicationUsername = 'ann';
-  store.register([{ id: 'premium', platform: Platform.GOOGLE_PLAY, type: ProductType.PAID_SUBSCRIPTION }]);
-  const outcome = new Promise<{ event: string; payload: unknown }>((resolve) => {
-    store
-      .when()
-      .approved((transaction: { verify(): void }) => transaction.verify())
-      .verified((receipt: { finish(): void }) => {
-        receipt.finish();
-        resolve({ event: 'verified', payload: undefined });
-      })
-      .unverified(({ payload }: { payload: unknown }) => resolve({ event: 'unverified', payload }));
-  });
-  const finished = new Promise<{ state: string }>((resolve) => store.when().finished(resolve));
-  await store.initialize([Platform.GOOGLE_PLAY]);
-  return { store, finished, ...(await outcome) };
+  const verification = await verifyWithPlugin13(
+    body,
+    `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`,
+  );
+  page = verification.page;
+  return verification;
 }
 
 // A new user for each purchase: the store sells a subscription only once to the same user.
@@ -78,16 +66,11 @@ describe('cordova-plugin-purchase 13.18 with store_b', () => {
 
   it('does not own a subscription after it has expired while the app runs', async () => {
     const { id, validate } = await buySubscription();
-    const { store } = await verify(validate);
+    const verification = await verify(validate);
+    const { store } = verification;
     expect(store.owned('premium')).toBe(true);
     await owner.act(id, 'expire');
-    // The plugin caches a response for two minutes.
-    page?.window.eval(
-      'Date = class extends Date { constructor(...at) { super(...(at.length ? at : [Date.now() + 180_000])); } }',
-    );
-    const verifiedAgain = new Promise((resolve) => store.when().verified(resolve));
-    store.localReceipts[0].verify();
-    await verifiedAgain;
+    await verifyAgain(verification);
     expect(store.verifiedReceipts[0].collection).toMatchObject([{ id: 'premium', isExpired: true }]);
     expect(store.owned('premium')).toBe(false);
   });

@@ -27,8 +27,7 @@ interface SoldItem {
 }
 
 /**
- * Maps a one-time sale of a checkout session. Returns undefined if the session is not complete or the payment was
- * canceled. Throws `InvalidPayload` if the session belongs to another app.
+ * Maps a one-time sale of a checkout session. Returns undefined if the session is not complete. Throws `InvalidPayload` if the session belongs to another app.
  *
  * @see https://docs.stripe.com/api/checkout/sessions/object
  */
@@ -39,21 +38,35 @@ export function toPaymentObservation(
   const intent = typeof session.payment_intent === 'string' ? undefined : (session.payment_intent ?? undefined);
   requireOwnApp(context, session.metadata);
   const [line] = session.line_items?.data ?? [];
-  if (session.status !== 'complete' || intent?.status === 'canceled') return undefined;
+  if (session.status !== 'complete') return undefined;
   if (!line?.price) throw new ServiceError('InvalidPayload', 'The product of the checkout session is missing.');
   const productId = getPriceProductId(line.price);
   const item = { productId, price: line.price, quantity: line.quantity ?? 1, product: products.get(productId) };
   const { purchase, transaction } = toOneTimePurchase(toSessionPayment(session, intent, reversals), item, context);
-  const isPending = session.payment_status === 'unpaid';
+  const isUnpaid = session.payment_status === 'unpaid';
+  const isAbandoned = isUnpaid && failedStatuses.has(intent?.status ?? '');
+  const isPending = isUnpaid && !isAbandoned;
   return {
     asOf: context.now,
-    purchase: { ...purchase, ...(isPending && { isPending }), ...toDiscountId(session) },
-    transactions: isPending ? [] : [transaction],
+    purchase: {
+      ...purchase,
+      ...(isPending && { isPending }),
+      ...(isAbandoned && { isAbandoned }),
+      ...toDiscountId(session),
+    },
+    transactions: isUnpaid ? [] : [transaction],
     userAliases: session.client_reference_id ? [session.client_reference_id] : readUserAliases(session.metadata),
     ...readCheckoutUser(context, session.metadata),
     refreshToken: { id: session.id, ...(session.customer && { customer: session.customer }) },
   };
 }
+
+/**
+ * Statuses of a payment intent whose delayed payment has failed: the customer cannot pay a complete session again.
+ *
+ * @see https://docs.stripe.com/payments/paymentintents/lifecycle
+ */
+const failedStatuses = new Set(['requires_payment_method', 'canceled']);
 
 function toSessionPayment(
   session: Session,

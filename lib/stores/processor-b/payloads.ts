@@ -57,6 +57,7 @@ export const BraintreeTransaction = v.object({
   /** Refunds only: id of the refunded payment. */
   refundedTransactionId: emptyAsUndefined(v.string()),
   disputes: v.optional(v.array(Dispute), []),
+  /** Statuses that the payment has had, in no particular order. */
   statusHistory: v.optional(v.array(v.object({ status: v.string(), timestamp: emptyAsUndefined(Timestamp) })), []),
 });
 export type BraintreeTransaction = v.InferOutput<typeof BraintreeTransaction>;

@@ -6,7 +6,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction } from './payloads.ts';
-import { findReversals, isPaid } from './payment-reversals.ts';
+import { findReversals, getStatusDate, hasPaidStatus, isPaid, isSettlementPending } from './payment-reversals.ts';
 
 export const toPrefixedId = (id: string): string => withPlatform('processor_b', id);
 
@@ -23,7 +23,6 @@ export function toTransaction(
     platform: 'processor_b',
     sandbox: context.sandbox,
     purchaseDate: Date.parse(payment.createdAt),
-    ...(payment.status === 'settlement_pending' && { isPending: true }),
     quantity: 1,
     currency: payment.currencyIsoCode,
     amountMicros: toMicros(payment.amount),
@@ -38,15 +37,17 @@ export function toPaymentObservation(
   context: MappingContext,
 ): Observation {
   const transaction = toTransaction(payment, refunds, { context, purchaseId: payment.id });
-  const { isPending, refundedAt, partialRefunds, ...common } = transaction;
-  const failedAt = isPaid(payment) ? undefined : Date.parse(payment.updatedAt);
-  const endedAt = refundedAt ?? failedAt;
+  const { refundedAt, partialRefunds, ...common } = transaction;
+  const isPending = isSettlementPending(payment);
+  const hasFailed = !isPaid(payment) && !isPending;
+  const endedAt = refundedAt ?? (hasFailed ? getStatusDate(payment) : undefined);
   return {
     asOf: context.asOf,
     purchase: {
       ...common,
       ...(context.productType && { productType: context.productType }),
       ...(isPending && { isPending }),
+      ...(hasFailed && refundedAt === undefined && !hasPaidStatus(payment) && { isAbandoned: true }),
       ...(endedAt !== undefined && { endedAt, cancelationReason: toCancelationReason(payment, refundedAt) }),
     },
     transactions: isPaid(payment) || refundedAt !== undefined ? [transaction] : [],

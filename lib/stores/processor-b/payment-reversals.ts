@@ -15,11 +15,27 @@ const paidStatuses = new Set([
   'settling',
   'settled',
   'settlement_confirmed',
-  'settlement_pending',
 ]);
 
 /** Whether the transaction is a payment that was or will be collected. */
 export const isPaid = ({ status, type }: BraintreeTransaction): boolean => type === 'sale' && paidStatuses.has(status);
+
+/** Whether the bank of the customer has not confirmed the payment yet. */
+export const isSettlementPending = ({ status, type }: BraintreeTransaction): boolean =>
+  type === 'sale' && status === 'settlement_pending';
+
+/** Whether the payment has had a status in which it counts as paid. False if Braintree does not report the history. */
+export const hasPaidStatus = ({ statusHistory }: BraintreeTransaction): boolean =>
+  statusHistory.some(({ status }) => paidStatuses.has(status));
+
+/** Whether a payment that ended unpaid counted as paid before. A payment without a history did. */
+const wasPaid = (payment: BraintreeTransaction): boolean =>
+  hasPaidStatus(payment) || payment.statusHistory.every(({ status }) => endedStatuses.has(status));
+
+/** Statuses in which a refund counts. */
+const refundStatuses = new Set([...paidStatuses, 'settlement_pending']);
+
+const endedStatuses = new Set(['voided', 'settlement_declined']);
 
 /** Dispute statuses in which the customer has the money back. */
 const lostStatuses = new Set(['lost', 'accepted', 'auto_accepted', 'expired']);
@@ -33,16 +49,14 @@ export interface PaymentReversals {
 }
 
 /**
- * Finds the reversals of a payment: a void, refunds and lost disputes. A declined settlement counts as a reversal, because the
- * payment counted as paid until then. The refund that completes a full refund is not a partial refund.
+ * Finds the reversals of a payment: a void, refunds and lost disputes. A declined settlement or a void counts as a reversal if the
+ * payment counted as paid until then, but not if it was pending. The refund that completes a full refund is not a partial refund.
  */
 export function findReversals(
   payment: BraintreeTransaction,
   refunds: readonly BraintreeTransaction[],
 ): PaymentReversals {
-  if (payment.status === 'voided' || payment.status === 'settlement_declined') {
-    return { refundedAt: findStatusDate(payment) };
-  }
+  if (endedStatuses.has(payment.status)) return wasPaid(payment) ? { refundedAt: getStatusDate(payment) } : {};
   const reversals = [
     ...listRefunds(payment, refunds),
     ...payment.disputes.flatMap((dispute) => toDisputeReversal(dispute, payment)),
@@ -56,13 +70,13 @@ export function findReversals(
   };
 }
 
-/** Returns the time at which the payment got its status. */
-const findStatusDate = ({ status, statusHistory, updatedAt }: BraintreeTransaction): EpochMillis =>
+/** Returns when the payment got its status. */
+export const getStatusDate = ({ status, statusHistory, updatedAt }: BraintreeTransaction): EpochMillis =>
   Date.parse(statusHistory.find((entry) => entry.status === status)?.timestamp ?? updatedAt);
 
 const listRefunds = ({ refundIds }: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): PartialRefund[] =>
   refunds
-    .filter(({ id, status }) => refundIds.includes(id) && paidStatuses.has(status))
+    .filter(({ id, status }) => refundIds.includes(id) && refundStatuses.has(status))
     .map(({ id, amount, createdAt }) => ({ id, amountMicros: toMicros(amount), date: Date.parse(createdAt) }));
 
 function toDisputeReversal(dispute: Dispute, { amount, updatedAt }: BraintreeTransaction): PartialRefund[] {

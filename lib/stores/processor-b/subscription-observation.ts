@@ -10,7 +10,7 @@ import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toPrefixedId, toTransaction } from './payment-observation.ts';
-import { findReversals, isPaid } from './payment-reversals.ts';
+import { findReversals, isPaid, isSettlementPending } from './payment-reversals.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
 export function toSubscriptionObservation(
@@ -38,6 +38,7 @@ export function toSubscriptionObservation(
       productType: 'paid subscription',
       sandbox: context.sandbox,
       ...toPeriod(subscription, payments, context),
+      ...toFirstPaymentState(subscription, payments),
       ...toRenewalIntent(subscription, endedAt),
       ...(subscription.discounts[0]?.id && { discountId: subscription.discounts[0].id }),
       ...(latest && { currency: latest.currencyIsoCode, amountMicros: toMicros(latest.amount) }),
@@ -63,7 +64,6 @@ function toPeriod(
     ...(latest && latest !== first && { lastRenewalDate: Date.parse(latest.createdAt) }),
     expirationDate: getPaidUntil(subscription, context) + getExtraTime(subscription, context),
     ...(isPastDue && { isBillingRetryPeriod: true }),
-    ...(status === 'Pending' && !trialPeriod && { isPending: true }),
     ...(trialPeriod && !latest && !isPastDue && { isTrialPeriod: true }),
   };
 }
@@ -98,6 +98,20 @@ function willRenew({
 }: Subscription): boolean {
   const isRunning = status === 'Active' || status === 'Past Due' || status === 'Pending';
   return isRunning && (neverExpires === true || currentBillingCycle < numberOfBillingCycles);
+}
+
+/** Maps the state of a first payment that is missing: pending, or never made before the subscription ended. */
+function toFirstPaymentState(
+  { status, trialPeriod, paidThroughDate, transactions, statusHistory, updatedAt }: Subscription,
+  payments: readonly BraintreeTransaction[],
+): Partial<Purchase> {
+  if (trialPeriod) return {};
+  if (status === 'Pending') return { isPending: true };
+  if (payments.length > 0) return {};
+  if (transactions.some(isSettlementPending)) return { isPending: true };
+  if ((status !== 'Canceled' && status !== 'Expired') || paidThroughDate !== undefined) return {};
+  const endedAt = statusHistory.find((entry) => entry.status === status)?.timestamp ?? updatedAt;
+  return { isAbandoned: true, expirationDate: Date.parse(endedAt) };
 }
 
 function toRenewalIntent(

@@ -1,4 +1,5 @@
 import type { BraintreeGateway } from 'braintree';
+import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { type EpochMillis, minuteMs } from '../../shared/time.ts';
@@ -78,7 +79,8 @@ async function loadState(
     'subscription' in recorded ? { subscription: recorded.subscription.id } : { transaction: recorded.transaction.id };
   const observedAt = (await context.findObservedAt?.(toPrefixedId(getId(recorded)))) ?? record.at;
   const recordedState = { objects: recorded, asOf: record.at };
-  if (isBuyer && context.now() - observedAt < maxStateAgeMs) return recordedState;
+  const isRecent = context.now() - observedAt < maxStateAgeMs;
+  if (isBuyer && isRecent && !isUnpaid(toRecordedPurchase(recordedState, { record, context }))) return recordedState;
   try {
     return { objects: await fetchPurchaseObjects(gateway, ids), asOf: context.now() };
   } catch (error) {
@@ -88,6 +90,12 @@ async function loadState(
     throw error;
   }
 }
+
+/** Returns the purchase as it was recorded. A pending payment can be completed at any time, so its state is queried. */
+const toRecordedPurchase = (
+  { objects, asOf }: PurchaseSnapshot,
+  { record: { productId, customerId }, context }: Pick<ReplayContext, 'record' | 'context'>,
+): Purchase => toObservation(objects, createMappingContext(context, { productId, customerId, asOf })).purchase;
 
 const getId = (objects: PurchaseObjects): string =>
   'subscription' in objects ? objects.subscription.id : objects.transaction.id;

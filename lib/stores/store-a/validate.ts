@@ -43,7 +43,7 @@ export async function validate(request: ValidationRequest, context: StoreContext
     id: scope === 'product' ? request.id : settings.bundleId,
     scope,
     ...(lookup.outage !== undefined && { isOffline: true }),
-    ...buildValidation({ evidence, lookup, purchases, requested }),
+    ...buildValidation({ evidence, lookup, purchases, requested, products: request.products }),
   };
 }
 
@@ -111,10 +111,11 @@ interface ValidationParts {
   readonly lookup: LookupResult;
   readonly purchases: readonly MappedPurchase[];
   readonly requested: MappedPurchase | undefined;
+  readonly products: ValidationRequest['products'];
 }
 
 function buildValidation(parts: ValidationParts): Omit<StoreValidation, 'id' | 'scope'> {
-  const { evidence, lookup, purchases, requested } = parts;
+  const { evidence, lookup, purchases, requested, products } = parts;
   const download = { ...evidence.download, ...lookup.download };
   return {
     observations: purchases.map(({ observation }) => observation),
@@ -122,7 +123,10 @@ function buildValidation(parts: ValidationParts): Omit<StoreValidation, 'id' | '
       .filter((purchase) => isForeignConsumable(purchase, evidence))
       .map(({ observation }) => observation.purchase.purchaseId),
     nativeTransaction: toNativeTransaction(parts, download),
-    ineligibleForIntroPrice: listIneligibleForIntroPrice(purchases.flatMap(({ group }) => group.transactions)),
+    ineligibleForIntroPrice: listIneligibleForIntroPrice(
+      purchases.flatMap(({ group }) => group.transactions),
+      products,
+    ),
     ...omitUndefined({
       purchaseId: requested?.observation.purchase.purchaseId,
       warning: lookup.warning,

@@ -10,22 +10,27 @@ import { toReportedAmount } from './money.ts';
 
 const toPrefixedId = (native: string): string => withPlatform('store_b', native);
 
-/** `purchaseState` of a signed receipt. */
-const purchasedState = 0;
+/**
+ * `purchaseState` of a signed receipt. 1 and 2 are canceled and refunded.
+ * @see https://developer.android.com/google/play/billing/integrate#pending
+ */
+const [purchasedState, pendingState] = [0, 4] as const;
 
 /**
  * Converts a signed receipt, which proves only that the purchase was made. It lacks price and expiration.
  */
 export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, now: EpochMillis): Observation {
   const { purchaseToken, purchaseTime = now, orderId, purchaseState = purchasedState, quantity = 1 } = receipt;
-  const isPending = purchaseState !== purchasedState;
+  const isPending = purchaseState === pendingState;
+  const isEnded = purchaseState !== purchasedState && !isPending;
   const isSubscription = request.type === 'paid subscription' || receipt.autoRenewing !== undefined;
   const purchase: Purchase = {
     purchaseId: toPrefixedId(purchaseToken),
     transactionId: toPrefixedId(orderId ?? purchaseToken),
     productId: toPrefixedId(receipt.productId ?? request.id),
     platform: 'store_b',
-    sandbox: orderId === undefined,
+    // A test purchase lacks an order, and so does a pending one.
+    sandbox: orderId === undefined && !isPending,
     purchaseDate: purchaseTime,
     quantity,
     ...omitUndefined({
@@ -33,6 +38,8 @@ export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, 
       renewalIntent: toRenewalIntent(receipt),
       isAcknowledged: receipt.acknowledged,
       isPending: isPending || undefined,
+      endedAt: isEnded ? purchaseTime : undefined,
+      cancelationReason: isEnded ? ('Unknown' as const) : undefined,
     }),
   };
   const transaction = {
@@ -42,10 +49,11 @@ export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, 
     ...toReportedAmount(request, quantity),
   };
   return {
-    asOf: purchaseTime,
+    // The receipts of one purchase have the same time, and a payment ends the pending state for good.
+    asOf: purchaseTime - (isPending ? 1 : 0) + (isEnded ? 1 : 0),
     purchase,
-    ...(isSubscription && { hasUnknownEnd: true }),
-    transactions: isPending ? [] : [transaction],
+    ...(isSubscription && !isPending && { hasUnknownEnd: true }),
+    transactions: isPending || isEnded ? [] : [transaction],
     userAliases: receipt.obfuscatedAccountId ? [receipt.obfuscatedAccountId] : [],
   };
 }

@@ -1,13 +1,14 @@
 import { findCatalogueProduct } from '../../purchases/catalogue.ts';
 import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import type { Observation } from '../../purchases/observation.ts';
-import type { Purchase } from '../../purchases/purchase.ts';
+import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import { type EpochMillis, secondMs } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import type { ValidationRequest } from '../store.ts';
+import type { KnownPurchase } from './known-purchases.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toAmount, toReportedAmount } from './money.ts';
 import { getRefundDate, listPartialRefunds } from './order-refunds.ts';
@@ -123,8 +124,9 @@ export function toProductObservations(oneTimePurchase: OneTimePurchase, context:
     const knownEnd = context.known.get(purchaseId)?.purchase.endedAt;
     const endedAt =
       state === 'CANCELLED' ? findProductEnd(oneTimePurchase, order, { ...context, knownEnd }) : undefined;
-    const purchase = toProductPurchase(oneTimePurchase, item, { ...context, purchaseId, endedAt });
-    const isPaid = state !== 'PENDING' && (endedAt === undefined || oneTimePurchase.orderId !== undefined);
+    const isAbandoned = endedAt !== undefined && wasNeverPaid(oneTimePurchase, order, context.known.get(purchaseId));
+    const purchase = toProductPurchase(oneTimePurchase, item, { ...context, purchaseId, endedAt, isAbandoned });
+    const isPaid = state !== 'PENDING' && !isAbandoned;
     return {
       asOf: context.now,
       ...(!order && endedAt === undefined && { transactionsAsOf: toInferredAsOf(context.now) }),
@@ -139,14 +141,29 @@ export function toProductObservations(oneTimePurchase: OneTimePurchase, context:
   });
 }
 
+/**
+ * Whether a canceled purchase ended before it was paid. Such a purchase lacks its completion time. The older API reports a time
+ * for every purchase, so the stored state decides, or the order of an unknown purchase.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
+ */
+const wasNeverPaid = (
+  { purchaseCompletionTime }: OneTimePurchase,
+  order: Order | undefined,
+  known: KnownPurchase | undefined,
+): boolean => purchaseCompletionTime === undefined || (known ? isUnpaid(known.purchase) : order?.state === 'CANCELED');
+
 type ProductItem = OneTimePurchase['productLineItem'][number];
 
 function toProductPurchase(
   oneTimePurchase: OneTimePurchase,
   { productId: nativeProductId, productOfferDetails: details = {} }: ProductItem,
-  context: MappingContext & { readonly purchaseId: string; readonly endedAt: EpochMillis | undefined },
+  context: MappingContext & {
+    readonly purchaseId: string;
+    readonly endedAt: EpochMillis | undefined;
+    readonly isAbandoned: boolean;
+  },
 ): Purchase {
-  const { token, purchaseId, endedAt } = context;
+  const { token, purchaseId, endedAt, isAbandoned } = context;
   const productId = toPrefixedId(nativeProductId);
   const offer = details.offerId ?? details.purchaseOptionId;
   return {
@@ -163,6 +180,7 @@ function toProductPurchase(
       offerId: offer === undefined ? undefined : `${productId}#${offer}`,
       purchaseDate: oneTimePurchase.purchaseCompletionTime,
       isPending: oneTimePurchase.purchaseStateContext?.purchaseState === 'PENDING' || undefined,
+      isAbandoned: isAbandoned || undefined,
       endedAt,
       cancelationReason: endedAt === undefined ? undefined : ('Unknown' as const),
       discountId: details.offerId,

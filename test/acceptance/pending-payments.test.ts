@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../../lib/api/customers.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import { validateReceipt } from '../../lib/api/validation.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { createEventRecorder } from '../../lib/events/event-recorder.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { parse } from '../../lib/shared/parse.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { processValidation } from '../../lib/validation/process-validation.ts';
+import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+const platforms = ['store_b', 'processor_a', 'service_processor_a', 'processor_b'] as const;
+const types = ['paid subscription', 'non consumable', 'consumable'] as const;
+const cases = platforms.flatMap((platform) => types.map((type) => [platform, type] as const));
+
+let service: TestService;
+let router: NotificationRouter;
+beforeAll(async () => {
+  service = await startTestService();
+  router = await startNotificationRouter(service, platforms);
+  // Adds the products to the settings of processor_b, which contain its catalogue.
+  for (const type of types) await service.callControl('/purchases', toOrder('processor_b', type));
+});
+afterAll(async () => {
+  await router.close();
+  await service.close();
+});
+
+const toOrder = (platform: Platform, type: (typeof types)[number]) => ({
+  platform,
+  productId: type.replace(/ /g, '-'),
+  type,
+  priceMicros: 5_000_000,
+});
+
+/** A purchase whose payment is pending, in an app of its own. */
+async function buyPending(platform: Platform, type: (typeof types)[number]) {
+  const keys = await service.createApp([platform]);
+  router.routeTo([keys.appName]);
+  const username = createUniqueName('user');
+  const order = { ...toOrder(platform, type), applicationUsername: username, pending: true };
+  const { id } = await service.callControl('/purchases', order);
+  const processNotifications = async () => {
+    await router.waitUntilPosted();
+    await router.process(router.take(keys.appName));
+  };
+  await processNotifications();
+  const headers = buildBasicAuth(keys.appName, keys.secretKey);
+  const read = async (endpoint: Parameters<typeof callEndpoint>[0]) =>
+    (await callEndpoint(endpoint, { headers, params: { applicationUsername: username } })).body;
+  const findId = async (): Promise<string> => {
+    const [change] = router.listChanges(keys.appName);
+    return change?.after.state.purchase.purchaseId ?? '';
+  };
+  return {
+    keys,
+    id,
+    productId: order.productId,
+    username,
+    validate: async () => await validate(keys, (await service.callControl(`/purchases/${id}`)).validate, platform),
+    act: async (action: string) => {
+      await service.callControl(`/purchases/${id}/${action}`, {});
+      await processNotifications();
+    },
+    refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId: await findId() }, router.deps),
+    readPurchase: async () =>
+      (await callEndpoint(getPurchase, { headers, params: { purchaseId: await findId() } })).body,
+    readCustomer: async () => ({
+      info: (await read(getCustomer)).customerInfo,
+      purchases: (await read(getCustomerPurchases)).purchases,
+      subscription: (await read(getCustomerSubscription)).subscription,
+    }),
+    listTransactions: () =>
+      router
+        .listChanges(keys.appName)
+        .at(-1)
+        ?.after.state.transactions.map(({ transaction }) => transaction) ?? [],
+    listAnnounced: () => router.listChanges(keys.appName).flatMap(({ announcedReasons }) => announcedReasons),
+    listLifecycle: () => router.listChanges(keys.appName).flatMap(({ lifecycleReasons }) => lifecycleReasons),
+  };
+}
+type PendingPurchase = Awaited<ReturnType<typeof buyPending>>;
+
+/** Validates through the endpoint, and with the router's dependencies to record the changes. */
+async function validate(keys: IssuedApiKeys, body: object, platform: Platform) {
+  const app = await router.deps.appCache.find(keys.appName);
+  if (!app) throw new Error(`${keys.appName} is not found.`);
+  const recorder = createEventRecorder({ type: 'receipt.validated', date: router.deps.now() });
+  const request = toValidationRequest(parse(validateReceipt.body, body));
+  await processValidation(request, platform, { app, recorder, deps: router.deps }).catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error;
+  });
+  return (await service.validate(keys, body)).body;
+}
+
+/** @see docs/decisions/0012-pending-payments.md */
+const pendingError = {
+  ok: false,
+  code: 6778006,
+  message: 'The payment is pending. Validate again when it is paid.',
+};
+
+/** Expects that every response of the service shows the purchase as not owned. */
+async function expectOwnedNowhere(purchase: PendingPurchase): Promise<void> {
+  const { info, purchases, subscription } = await purchase.readCustomer();
+  expect(info).toMatchObject({ activeSubscriber: false, lapsedSubscriber: false });
+  expect(info).not.toHaveProperty('lastPurchaseId');
+  expect(subscription).toBeUndefined();
+  for (const record of Object.values(purchases as Record<string, { isPending?: boolean; isExpired?: boolean }>)) {
+    expect(record.isPending === true || record.isExpired === true).toBe(true);
+    expect(record).not.toHaveProperty('expirationDate', expect.stringMatching(/^2[1-9]/));
+  }
+  expect((await purchase.readPurchase()).entitledUsers).toEqual([]);
+  expect(purchase.listTransactions()).toEqual([]);
+  expect(purchase.listAnnounced()).toEqual([]);
+  expect(purchase.listLifecycle()).toEqual([]);
+}
+
+describe('the service with a purchase whose payment is pending', () => {
+  it.each(cases)('does not own it anywhere (%s, %s)', async (platform, type) => {
+    const purchase = await buyPending(platform, type);
+    expect(await purchase.validate()).toMatchObject(pendingError);
+    await purchase.refresh();
+    expect(await purchase.validate()).toMatchObject(pendingError);
+    const record = await purchase.readPurchase();
+    expect(record.isPending).toBe(true);
+    expect(record.isExpired).toBe(type === 'paid subscription' ? true : undefined);
+    expect(record).not.toHaveProperty('expirationDate');
+    await expectOwnedNowhere(purchase);
+  });
+
+  it.each(cases)('owns and counts it when it is paid (%s, %s)', async (platform, type) => {
+    const purchase = await buyPending(platform, type);
+    expect(await purchase.validate()).toMatchObject(pendingError);
+    await service.callControl('/clock', { advance: 'P2D' });
+    await purchase.act('pay');
+    expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
+    expect(purchase.listTransactions()).toMatchObject([{ amountMicros: 5_000_000 }]);
+    expect(await purchase.validate()).toMatchObject({ ok: true, data: { collection: [{ id: purchase.productId }] } });
+    const record = await purchase.readPurchase();
+    expect(record).not.toHaveProperty('isPending');
+    expect(record).toMatchObject({ entitledUsers: [purchase.username] });
+    expect(purchase.listTransactions()).toHaveLength(1);
+    const { info, subscription } = await purchase.readCustomer();
+    expect(info.activeSubscriber).toBe(type === 'paid subscription');
+    expect(subscription === undefined).toBe(type !== 'paid subscription');
+    expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
+  });
+
+  it.each(cases)('never owns, refunds or announces it if it is abandoned (%s, %s)', async (platform, type) => {
+    const purchase = await buyPending(platform, type);
+    expect(await purchase.validate()).toMatchObject(pendingError);
+    await purchase.act('abandon');
+    await purchase.refresh();
+    expect(await purchase.validate()).toMatchObject({ ok: false });
+    expect(await purchase.readPurchase()).not.toHaveProperty('isPending');
+    await expectOwnedNowhere(purchase);
+  });
+
+  it.each(cases)('owns it at the next validation if a notification is lost (%s, %s)', async (platform, type) => {
+    const purchase = await buyPending(platform, type);
+    expect(await purchase.validate()).toMatchObject(pendingError);
+    await service.callControl(`/purchases/${purchase.id}/pay`, {});
+    await router.waitUntilPosted();
+    router.take(purchase.keys.appName);
+    expect(await purchase.validate()).toMatchObject({ ok: true });
+    expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
+  });
+
+  it.each(cases)('does not own it while the store is unavailable (%s, %s)', async (platform, type) => {
+    const purchase = await buyPending(platform, type);
+    expect(await purchase.validate()).toMatchObject(pendingError);
+    await service.callControl('/faults', { platform, fault: 'down', times: 1000 });
+    expect(await purchase.validate()).toMatchObject({ ok: false });
+    await service.clearFaults();
+  });
+});
