@@ -44,20 +44,33 @@ export function buildEnvironment(
   };
 }
 
-/** Grants the permissions of a function. */
+/** Patterns of the partition keys that a function writes, such as `*#D#*`. See lib/db/keys.ts. */
+export type WrittenKeys = readonly string[];
+
+/** Grants the permissions of a function. `writtenKeys` restricts its writes. */
 export function grantPermissions(
   handler: LambdaFunction,
   permissions: readonly Permission[],
-  { table, secret, queues }: SharedResources,
+  { table, secret, queues, writtenKeys }: SharedResources & { readonly writtenKeys?: WrittenKeys },
 ): void {
-  for (const statement of buildTableStatements(table, permissions)) handler.addToRolePolicy(statement);
+  for (const statement of buildTableStatements(table, permissions, writtenKeys)) handler.addToRolePolicy(statement);
   if (permissions.includes('stores') || permissions.includes('secrets')) secret.grantRead(handler);
   for (const name of permissions.filter(isQueue)) queues.queues[name].queue.grantSendMessages(handler);
 }
 
+/** Keys of events and their tags, which every function writes. */
+const eventKeys: WrittenKeys = ['*#E#*', '*#G#*'];
+/** Keys of apps with their API keys, settings and catalogue. Only the operator's commands write them. */
+const appKeys: WrittenKeys = ['APP#*'];
+
 /** All functions read items and record their event. Updates and index queries require a permission. */
-function buildTableStatements(table: ITable, permissions: readonly Permission[]): PolicyStatement[] {
-  const read = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:BatchWriteItem'];
+function buildTableStatements(
+  table: ITable,
+  permissions: readonly Permission[],
+  writtenKeys: WrittenKeys | undefined,
+): PolicyStatement[] {
+  const read = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
+  const batchWrite = ['dynamodb:BatchWriteItem'];
   const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'];
   const queriedIndexes = permissions.includes('indexes') ? (['byCreated', 'byKey'] as const) : [];
   const dueIndex = permissions.includes('due') ? (['due'] as const) : [];
@@ -65,9 +78,13 @@ function buildTableStatements(table: ITable, permissions: readonly Permission[])
     (index: keyof typeof indexes) => `${table.tableArn}/index/${index}`,
   );
   return [
+    new PolicyStatement({ actions: read, resources: [table.tableArn] }),
     new PolicyStatement({
-      actions: permissions.includes('write') ? [...read, ...write] : read,
+      actions: permissions.includes('write') ? [...batchWrite, ...write] : batchWrite,
       resources: [table.tableArn],
+      conditions: writtenKeys
+        ? { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...writtenKeys, ...eventKeys] } }
+        : { 'ForAllValues:StringNotLike': { 'dynamodb:LeadingKeys': [...appKeys] } },
     }),
     ...(arns.length > 0 ? [new PolicyStatement({ actions: ['dynamodb:Query'], resources: arns })] : []),
   ];

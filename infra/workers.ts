@@ -4,7 +4,13 @@ import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets
 import { FilterCriteria, type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Construct } from 'constructs';
-import { buildEnvironment, grantPermissions, type Permission, type SharedResources } from './permissions.ts';
+import {
+  buildEnvironment,
+  grantPermissions,
+  type Permission,
+  type SharedResources,
+  type WrittenKeys,
+} from './permissions.ts';
 import type { QueueName } from './queues.ts';
 import { ServiceFunction } from './service-function.ts';
 
@@ -25,9 +31,14 @@ interface WorkerDefinition {
   readonly summary: string;
   readonly source: WorkerTrigger;
   readonly permissions: readonly Permission[];
+  /** Patterns of the partition keys of the items that it writes. Default: all items except apps and their settings. */
+  readonly writtenKeys?: WrittenKeys;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
+
+/** Partition keys of webhook deliveries. */
+const deliveryKeys = '*#D#*';
 
 /** All workers. AWS recommends a visibility timeout of six times the worker's timeout: see queues.ts. */
 export const workers: readonly WorkerDefinition[] = [
@@ -52,6 +63,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Create and enqueue webhook deliveries for announcements',
     source: { streamPatterns: [{ eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { sk: { S: ['P'] } } } }] },
     permissions: ['write', 'webhooks'],
+    writtenKeys: [deliveryKeys],
     timeoutSeconds: 60,
     memoryMb: 512,
   },
@@ -60,6 +72,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Send webhooks to app servers',
     source: { queue: 'webhooks' },
     permissions: ['write', 'webhooks', 'secrets'],
+    writtenKeys: [deliveryKeys, '*#H#*'],
     timeoutSeconds: 30,
     memoryMb: 512,
   },
@@ -68,6 +81,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Enqueue due refreshes and webhook retries',
     source: { schedule: Duration.minutes(1) },
     permissions: ['write', 'due', 'refreshes', 'webhooks'],
+    writtenKeys: ['*#P#*', deliveryKeys],
     timeoutSeconds: 55,
     memoryMb: 512,
   },
@@ -100,6 +114,7 @@ export const workers: readonly WorkerDefinition[] = [
       batchingWindow: Duration.seconds(1),
     },
     permissions: ['write'],
+    writtenKeys: ['*#S', '*#C#*', '*#F#*'],
     timeoutSeconds: 120,
     memoryMb: 512,
   },
@@ -108,6 +123,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: "Load the European Central Bank's daily reference rates",
     source: { schedule: Duration.hours(6) },
     permissions: ['write', 'stores'],
+    writtenKeys: ['FX'],
     timeoutSeconds: 120,
     memoryMb: 512,
   },
@@ -132,7 +148,7 @@ export class Workers extends Construct {
   }
 
   private createFunction(worker: WorkerDefinition, resources: WorkersProps): LambdaFunction {
-    const { id, summary, permissions, timeoutSeconds, memoryMb } = worker;
+    const { id, summary, permissions, writtenKeys, timeoutSeconds, memoryMb } = worker;
     const { handler } = new ServiceFunction(this, id, {
       handler: `workers/${id}.handler`,
       description: summary,
@@ -143,7 +159,7 @@ export class Workers extends Construct {
       ...('schedule' in worker.source && { retryAttempts: 0 }),
       allowsRecursion: sendsToOwnQueue(worker),
     });
-    grantPermissions(handler, permissions, resources);
+    grantPermissions(handler, permissions, { ...resources, ...(writtenKeys && { writtenKeys }) });
     this.addTrigger(worker, handler, resources);
     return handler;
   }

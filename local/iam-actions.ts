@@ -16,8 +16,17 @@ const Any = v.object({});
 const Json = v.pipe(v.string(), v.parseJson());
 const TableCall = v.pipe(Json, v.object({ TableName: v.string(), IndexName: v.optional(v.string()) }));
 const Batch = v.pipe(Json, v.object({ RequestItems: v.record(v.string(), v.unknown()) }));
-const TableReference = v.object({ TableName: v.string() });
-const Transaction = v.pipe(Json, v.object({ TransactItems: v.array(v.record(v.string(), TableReference)) }));
+const StoredKey = v.object({ pk: v.object({ S: v.string() }) });
+/** A write of one item, by its key or with all of its attributes. */
+const Write = v.object({ TableName: v.string(), Key: v.optional(StoredKey), Item: v.optional(StoredKey) });
+const Transaction = v.pipe(Json, v.object({ TransactItems: v.array(v.record(v.string(), Write)) }));
+const BatchRequests = v.array(
+  v.object({
+    PutRequest: v.optional(v.object({ Item: StoredKey })),
+    DeleteRequest: v.optional(v.object({ Key: StoredKey })),
+  }),
+);
+const BatchWrite = v.pipe(Json, v.object({ RequestItems: v.record(v.string(), BatchRequests) }));
 const QueueCall = v.pipe(Json, v.object({ QueueUrl: v.string() }));
 const SecretCall = v.pipe(Json, v.object({ SecretId: v.string() }));
 
@@ -45,6 +54,16 @@ export function createAccessResolver(template: Template, names: TemplateNames): 
 }
 
 function toDynamoDbAccesses(operation: string, body: string, toArn: (name: string) => string): IamAccess[] {
+  if (operation === 'BatchWriteItem') {
+    const requests = Object.entries(v.parse(BatchWrite, body).RequestItems);
+    return requests.map(([table, writes]) => ({
+      action: `dynamodb:${operation}`,
+      resource: toArn(table),
+      leadingKeys: writes.flatMap(({ PutRequest, DeleteRequest }) =>
+        listDefined(PutRequest?.Item.pk.S, DeleteRequest?.Key.pk.S),
+      ),
+    }));
+  }
   if (operation.startsWith('Batch')) {
     const tables = Object.keys(v.parse(Batch, body).RequestItems);
     return tables.map((table) => ({ action: `dynamodb:${operation}`, resource: toArn(table) }));
@@ -54,12 +73,24 @@ function toDynamoDbAccesses(operation: string, body: string, toArn: (name: strin
     return v
       .parse(Transaction, body)
       .TransactItems.flatMap((item) => Object.entries(item))
-      .map(([kind, { TableName }]) => ({
+      .map(([kind, write]) => ({
         action: `dynamodb:${kind}Item`,
-        resource: toArn(TableName),
+        resource: toArn(write.TableName),
+        leadingKeys: listLeadingKeys(write),
       }));
+  }
+  if (writeOperations.has(operation)) {
+    const write = v.parse(v.pipe(Json, Write), body);
+    return [{ action: `dynamodb:${operation}`, resource: toArn(write.TableName), leadingKeys: listLeadingKeys(write) }];
   }
   const { TableName, IndexName } = v.parse(TableCall, body);
   const index = IndexName === undefined ? '' : `/index/${IndexName}`;
   return [{ action: `dynamodb:${operation}`, resource: toArn(TableName) + index }];
 }
+
+const writeOperations: ReadonlySet<string> = new Set(['PutItem', 'UpdateItem', 'DeleteItem']);
+
+const listLeadingKeys = ({ Key, Item }: v.InferOutput<typeof Write>): string[] => listDefined(Key?.pk.S, Item?.pk.S);
+
+const listDefined = (...values: readonly (string | undefined)[]): string[] =>
+  values.filter((value) => value !== undefined);

@@ -7,6 +7,8 @@ export interface IamAccess {
   readonly action: string;
   /** An ARN. */
   readonly resource: string;
+  /** Partition keys of the written items. Undefined for a read and for other services. */
+  readonly leadingKeys?: readonly string[];
 }
 
 /** The IAM policies of a template's functions. */
@@ -21,7 +23,19 @@ const Patterns = v.pipe(
   v.union([v.string(), v.array(v.string())]),
   v.transform((patterns) => [patterns].flat().map(toRegExp)),
 );
-const Statement = v.object({ Effect: v.literal('Allow'), Action: Patterns, Resource: Patterns });
+const LeadingKeys = v.exactOptional(v.strictObject({ 'dynamodb:LeadingKeys': Patterns }));
+/** The supported conditions. An access without leading keys does not fulfill them. */
+const Condition = v.strictObject({
+  'ForAllValues:StringLike': LeadingKeys,
+  'ForAllValues:StringNotLike': LeadingKeys,
+});
+type Condition = v.InferOutput<typeof Condition>;
+const Statement = v.object({
+  Effect: v.literal('Allow'),
+  Action: Patterns,
+  Resource: Patterns,
+  Condition: v.exactOptional(Condition),
+});
 type Statement = v.InferOutput<typeof Statement>;
 const Policy = v.object({ PolicyDocument: v.object({ Statement: v.array(Statement) }), Roles: v.array(v.string()) });
 const Role = v.object({});
@@ -38,15 +52,30 @@ export function readIamPolicies(template: Template, names: TemplateNames): IamPo
   const byFunction = new Map([...functions].map(([id, { Role: role }]) => [id, byRole.get(role) ?? []]));
   return {
     functions: [...byFunction.keys()],
-    allows(functionId, { action, resource }) {
+    allows(functionId, { action, resource, leadingKeys }) {
       const statements = byFunction.get(functionId);
       if (!statements) throw new Error(`${functionId} is not a function of the template.`);
       return statements.some(
-        ({ Action, Resource }) =>
-          Action.some((pattern) => pattern.test(action)) && Resource.some((pattern) => pattern.test(resource)),
+        ({ Action, Resource, Condition: condition }) =>
+          matchesAny(Action, action) &&
+          matchesAny(Resource, resource) &&
+          (!condition || isFulfilled(condition, leadingKeys)),
       );
     },
   };
+}
+
+const matchesAny = (patterns: readonly RegExp[], text: string): boolean =>
+  patterns.some((pattern) => pattern.test(text));
+
+/**
+ * Whether all keys are allowed and none is excluded.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
+ */
+function isFulfilled(condition: Condition, leadingKeys: readonly string[] | undefined): boolean {
+  const allowed = condition['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'];
+  const excluded = condition['ForAllValues:StringNotLike']?.['dynamodb:LeadingKeys'] ?? [];
+  return leadingKeys?.every((key) => (!allowed || matchesAny(allowed, key)) && !matchesAny(excluded, key)) ?? false;
 }
 
 /** Converts an IAM pattern, in which `*` matches any text. */

@@ -5,7 +5,7 @@ import { withoutPlatform } from '../shared/platform.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
 
-/** What the operator states about a product. It takes precedence over the client's request. */
+/** A product as the operator states it. Takes precedence over the client's request. */
 export const CatalogueProduct = v.pipe(
   v.strictObject({
     type: ProductType,

@@ -96,6 +96,21 @@ describe('ServiceStack', () => {
     for (const policy of policies) expect(policy).not.toMatch(/dynamodb:(\*|Scan|DeleteTable)/);
   });
 
+  it('restricts the writes of every function by leading keys', () => {
+    for (const { PolicyDocument } of listProperties('AWS::IAM::Policy')) {
+      const { Statement } = PolicyDocument as { Statement: { Action: string | string[]; Condition?: object }[] };
+      const writes = Statement.filter(({ Action }) =>
+        /dynamodb:(BatchWrite|Put|Update|Delete)Item/.test(String(Action)),
+      );
+      for (const { Condition } of writes) expect(JSON.stringify(Condition)).toContain('dynamodb:LeadingKeys');
+    }
+    expect(workers.find(({ id }) => id === 'send-webhook')?.writtenKeys).toEqual(['*#D#*', '*#H#*']);
+    const [webhookPolicy] = listProperties('AWS::IAM::Policy')
+      .map((policy) => JSON.stringify(policy))
+      .filter((policy) => policy.includes('*#H#*'));
+    expect(webhookPolicy).toContain('{"dynamodb:LeadingKeys":["*#D#*","*#H#*","*#E#*","*#G#*"]}');
+  });
+
   it('configures functions of a deployment without secrets and without the emulator', () => {
     for (const { Environment } of listProperties('AWS::Lambda::Function')) {
       const { Variables } = Environment as { Variables: Record<string, unknown> };

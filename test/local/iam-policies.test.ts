@@ -5,6 +5,10 @@ import { createLocalNames } from '../../local/local-names.ts';
 
 const allow = (Action: string | string[], Resource: unknown) => ({ Effect: 'Allow', Action, Resource });
 const arnOf = (id: string) => ({ 'Fn::GetAtt': [id, 'Arn'] });
+const allowKeys = (Action: string[], operator: string, patterns: string[]) => ({
+  ...allow(Action, arnOf('Table')),
+  Condition: { [`ForAllValues:${operator}`]: { 'dynamodb:LeadingKeys': patterns } },
+});
 const policy = (role: string, Statement: object[]) => ({
   Type: 'AWS::IAM::Policy',
   Properties: { PolicyDocument: { Statement }, Roles: [{ Ref: role }] },
@@ -27,6 +31,14 @@ const template = {
       allow('sqs:SendMessage', arnOf('Queue')),
       allow('secretsmanager:GetSecretValue', { Ref: 'Secret' }),
     ]),
+    SenderPolicy: policy('SenderRole', [
+      allowKeys(['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:BatchWriteItem'], 'StringLike', ['*#D#*']),
+    ]),
+    AppReaderPolicy: policy('AppReaderRole', [allowKeys(['dynamodb:BatchWriteItem'], 'StringNotLike', ['APP#*'])]),
+    SenderRole: { Type: 'AWS::IAM::Role' },
+    AppReaderRole: { Type: 'AWS::IAM::Role' },
+    Sender: lambda('SenderRole'),
+    AppReader: lambda('AppReaderRole'),
     Reader: lambda('ReaderRole'),
     Writer: lambda('WriterRole'),
     Bare: lambda('BareRole'),
@@ -55,6 +67,23 @@ describe('IAM policies', () => {
   ])('allow or deny a read: %s %j', (operation, body, allowed) => {
     expect(may('Reader', database(operation), body)).toBe(allowed);
     expect(may('Bare', database(operation), body)).toBe(false);
+  });
+
+  const Item = (pk: string) => ({ pk: { S: pk }, sk: { S: 'x' } });
+  const batch = (...keys: string[]) => ({
+    RequestItems: { [TableName]: keys.map((pk) => ({ PutRequest: { Item: Item(pk) } })) },
+  });
+  it.each([
+    ['Sender', 'UpdateItem', { TableName, Key: Item('app#D#1') }, true],
+    ['Sender', 'UpdateItem', { TableName, Key: Item('app#P#1') }, false],
+    ['Sender', 'TransactWriteItems', { TransactItems: [{ Put: { TableName, Item: Item('app#D#1') } }] }, true],
+    ['Sender', 'TransactWriteItems', { TransactItems: [{ Put: { TableName, Item: Item('app#P#1') } }] }, false],
+    ['Sender', 'BatchWriteItem', batch('app#D#1', 'app#D#2'), true],
+    ['Sender', 'BatchWriteItem', batch('app#D#1', 'APP#app'), false],
+    ['AppReader', 'BatchWriteItem', batch('app#D#1', 'app#P#1'), true],
+    ['AppReader', 'BatchWriteItem', batch('app#D#1', 'APP#app'), false],
+  ])('allow or deny a write of %s by its leading keys: %s %j', (id, operation, body, allowed) => {
+    expect(may(id, database(operation), body)).toBe(allowed);
   });
 
   it.each([
