@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../../lib/api/customers.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
@@ -58,9 +59,16 @@ async function buyPending(platform: Platform, type: (typeof types)[number]) {
     const [change] = router.listChanges(keys.appName);
     return change?.after.state.purchase.purchaseId ?? '';
   };
+  /** Processes the queued notifications, then the same ones again. */
+  const processNotificationsTwice = async () => {
+    await router.waitUntilPosted();
+    const notifications = router.take(keys.appName);
+    await router.process([...notifications, ...notifications.toReversed()]);
+  };
   return {
     keys,
     id,
+    processNotificationsTwice,
     productId: order.productId,
     username,
     validate: async () => await validate(keys, (await service.callControl(`/purchases/${id}`)).validate, platform),
@@ -179,5 +187,54 @@ describe('the service with a purchase whose payment is pending', () => {
     await service.callControl('/faults', { platform, fault: 'down', times: 1000 });
     expect(await purchase.validate()).toMatchObject({ ok: false });
     await service.clearFaults();
+  });
+});
+
+/** A step of a random life. `pay` and `abandon` have an effect once, `deliver` processes the notifications so far. */
+const steps = ['validate', 'refresh', 'pay', 'abandon', 'deliver', 'outage', 'restore'] as const;
+
+describe('the service with random lives of pending purchases', () => {
+  it('owns and announces a purchase only after it was paid, and always then', async () => {
+    const lives = fc.asyncProperty(
+      fc.constantFrom(...cases),
+      fc.array(fc.constantFrom(...steps), { minLength: 4, maxLength: 9 }),
+      async ([platform, type], life) => {
+        const purchase = await buyPending(platform, type);
+        await purchase.validate();
+        let state: 'pending' | 'paid' | 'abandoned' = 'pending';
+        for (const step of life) {
+          if ((step === 'pay' || step === 'abandon') && state === 'pending') {
+            await service.callControl(`/purchases/${purchase.id}/${step}`, {});
+            state = step === 'pay' ? 'paid' : 'abandoned';
+          } else if (step === 'refresh') await purchase.refresh();
+          else if (step === 'deliver') await purchase.processNotificationsTwice();
+          else if (step === 'outage') await service.callControl('/faults', { platform, fault: 'down', times: 1000 });
+          else if (step === 'restore') await service.clearFaults();
+          const { ok } = await purchase.validate();
+          if (state !== 'paid') expect(ok).toBe(false);
+          if (state !== 'paid') await expectOwnedNowhere(purchase);
+        }
+        await service.clearFaults();
+        await purchase.processNotificationsTwice();
+        expect((await purchase.validate()).ok).toBe(state === 'paid');
+        if (state !== 'paid') await expectOwnedNowhere(purchase);
+        expect(purchase.listLifecycle()).toEqual(state === 'paid' ? ['PURCHASED'] : []);
+        expect(purchase.listTransactions()).toHaveLength(state === 'paid' ? 1 : 0);
+      },
+    );
+    await fc.assert(lives, { numRuns: Number(process.env.LIVES ?? 6), seed: 12, endOnFailure: true });
+  }, 600_000);
+});
+
+describe('the service with signed receipts only', () => {
+  it('does not own a purchase whose receipt is pending until its receipt is paid', async () => {
+    const keys = await service.createApp(['store_b'], { serviceAccount: undefined });
+    const order = { ...toOrder('store_b', 'non consumable'), applicationUsername: createUniqueName('user') };
+    const { id, validate: body } = await service.callControl('/purchases', { ...order, pending: true });
+    expect((await service.validate(keys, body)).body).toMatchObject(pendingError);
+    const { validate: paidBody } = await service.callControl(`/purchases/${id}/pay`, {});
+    expect((await service.validate(keys, paidBody)).body).toMatchObject({ ok: true });
+    // The client can send the older receipt again.
+    expect((await service.validate(keys, body)).body).toMatchObject({ ok: true });
   });
 });

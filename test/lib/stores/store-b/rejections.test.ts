@@ -96,14 +96,15 @@ describe('validate (store_b)', () => {
     expect(dates).toEqual([Date.parse('2026-11-21T00:00:00Z'), Date.parse('2026-11-21T00:00:00Z')]);
   });
 
-  it('returns no transaction for a canceled pending product', async () => {
+  it.each([{}, { orderId: 'GPA.2' }])('returns no transaction for a canceled pending product (%j)', async (order) => {
     const canceled: ProductResponse = {
+      ...order,
       productLineItem: [{ productId: 'premium' }],
       purchaseStateContext: { purchaseState: 'CANCELLED' },
     };
     const context = createContext({ productsv2: [200, canceled] });
     const { observations } = await storeB.validate(createRequest('non consumable'), context);
-    expect(observations).toMatchObject([{ transactions: [] }]);
+    expect(observations).toMatchObject([{ purchase: { isAbandoned: true }, transactions: [] }]);
   });
 });
 
