@@ -39,7 +39,7 @@ export function applyAction(emulator: Emulator, call: HttpRequest, [id = '', nam
 /** Stores that refund a part of a payment, by the member of the body. */
 const partialRefundStores: Readonly<Record<'quantity' | 'amountMicros', readonly string[]>> = {
   quantity: ['store_a', 'store_b'],
-  amountMicros: ['store_a', 'store_b', 'processor_b'],
+  amountMicros: ['store_a', 'store_b', 'processor_a', 'service_processor_a', 'processor_b'],
 };
 
 /** Throws 422 if the action or the store does not support a refund of a part. */
