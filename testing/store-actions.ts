@@ -99,8 +99,8 @@ export const subscriptionActions: ActionCase[] = [
   ]),
 
   ['processor_b', 'renew', 'later', renewedState],
-  // A renewing subscription has a further day, because the gateway bills at an unknown hour.
-  ['processor_b', 'cancel', 'sooner', { ...lapses, cancelationReason: 'Customer' }],
+  // A renewing subscription has a further day, because the gateway bills at an unknown hour. It gets a reason when access ends.
+  ['processor_b', 'cancel', 'sooner', { ...lapses, cancelationReason: undefined }],
   ['processor_b', 'fail-payment', 'later', { ...renews, isBillingRetryPeriod: true }],
   ['processor_b', 'fail-payment recover', 'later', renewedState],
   ['processor_b', 'expire', 'sooner', endedState],

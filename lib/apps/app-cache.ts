@@ -19,9 +19,14 @@ export type AppCache = AppReader;
 const ttlMs = 15 * secondMs;
 const maxEntries = 1_000;
 
-/** Creates a cache with a TTL of 15 seconds. Failures, missing apps and missing settings are not cached. */
+/**
+ * Creates a cache with a TTL of 15 seconds. Unknown names are cached as well: otherwise the time of a response reveals whether
+ * an app exists. They have a cache of their own, so that guessed names do not displace apps. Failures and missing settings are
+ * not cached.
+ */
 export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCache {
   const cachedApps = createCache<App>(maxEntries);
+  const unknownNames = createCache<true>(maxEntries);
   const cachedSettings = createCache<unknown>(maxEntries);
   const cachedCatalogues = createCache<Catalogue>(maxEntries);
   async function getOrLoad<T>(cache: Cache<T>, key: string, load: () => Promise<T | undefined>) {
@@ -33,7 +38,13 @@ export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCach
     return value;
   }
   return {
-    find: async (name) => (v.is(AppName, name) ? await getOrLoad(cachedApps, name, () => apps.find(name)) : undefined),
+    async find(name) {
+      if (!v.is(AppName, name) || unknownNames.get(name, now())) return undefined;
+      const app = await getOrLoad(cachedApps, name, () => apps.find(name));
+      const time = now();
+      if (!app) unknownNames.set(name, true, { now: time, usableUntil: time + ttlMs });
+      return app;
+    },
     findStoreSettings: async (appName, platform) =>
       await getOrLoad(cachedSettings, `${appName}#${platform}`, () => apps.findStoreSettings(appName, platform)),
     findCatalogue: async (appName) =>

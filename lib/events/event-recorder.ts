@@ -90,7 +90,8 @@ export function createEventRecorder({
       if (safeReqId) tags.set(toTagValue(safeReqId), '_R');
       if (!input.outcome.ok) tags.set('error', '_X');
       // Last, because a username can equal a purchase id, a request id or `error`, and must stay searchable.
-      if (username !== undefined) tags.set(toTagValue(username), '_A');
+      const safeUsername = username !== undefined && apiKeyPattern.test(username) ? undefined : username;
+      if (safeUsername !== undefined) tags.set(toTagValue(safeUsername), '_A');
       const { sanitizedRequest, redact } = sanitizeRequest(input);
       const content = limitContent({
         ...sanitizeLists(lists, redact),
@@ -103,13 +104,16 @@ export function createEventRecorder({
         event: {
           ...base,
           ...toOutcome(input, redact),
-          ...(username !== undefined && { applicationUsername: username }),
+          ...(safeUsername !== undefined && { applicationUsername: safeUsername }),
         },
         raw: toRawEvent(input, { sanitizedRequest, calls, redact }),
       };
     },
   };
 }
+
+/** An API key of this service. As a tag, it would stay readable. */
+const apiKeyPattern = /^(?:pub|sec)_[\w-]{43}$/;
 
 /** Removes the secrets of the request. `redact` removes them from the other texts of the event. */
 function sanitizeRequest({ request, credentials = [] }: FinishInput) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { generateApiKey } from '../../../lib/apps/api-keys.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { toLoggable } from '../../../lib/shared/log.ts';
 import { sanitize } from '../../../lib/shared/redaction/sanitize.ts';
@@ -40,6 +41,19 @@ describe('createEventRecorder', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it.each(['sec', 'pub'])('does not keep an API key (%s) that is sent as a username', (level) => {
+    const key = generateApiKey(level === 'sec' ? 'secret' : 'public');
+    const recorder = createEventRecorder({ type: 'receipt.validated', date: 0 });
+    recorder.setUser(key);
+    const body = { additionalData: { applicationUsername: key } };
+    const result = recorder.finish({
+      request: { body },
+      response: {},
+      outcome: { status: 200, ok: true },
+    });
+    expect(JSON.stringify(result)).not.toContain(key);
   });
 
   it('returns all lists, and the tags of user, request and error', () => {
