@@ -31,7 +31,7 @@ export const createActions = (state: StoreState): Readonly<Record<string, Action
   renew: applyToAll(renew),
   cancel: applyToAll(cancelRenewal),
   uncancel: applyToAll(resumeRenewal),
-  'fail-payment': applyToAll((purchase, context, { grace }) => failPayment(purchase, context, grace)),
+  'fail-payment': applyToAll(failPayment),
   recover: applyToAll(recover),
   expire: applyToAll(expire),
   refund: {

@@ -1,5 +1,6 @@
 import { addPeriod, dayMs, type Period } from '../calendar.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
+import type { ActionBody } from '../purchase-order.ts';
 import {
   buildNotificationType,
   getPaidUntil,
@@ -47,12 +48,21 @@ export function getDueTransition(purchase: Purchase): (purchase: Purchase, conte
  * Fails the payment for the next period. Starts a grace period with access, or billing retry if `grace` is false.
  * A failure in the grace period ends the grace period. A subscription that expired unrenewed is treated as failed at its end.
  */
-export function failPayment(purchase: Purchase, context: TransitionContext, grace = true): Transition {
+export function failPayment(
+  purchase: Purchase,
+  context: TransitionContext,
+  { grace = true, period: gracePeriod = 'P16D' }: Pick<ActionBody, 'grace' | 'period'>,
+): Transition {
   const { state, willRenew, expirationIntent, anchor } = requireSubscription(purchase);
   if (state === 'BILLING_GRACE_PERIOD') return endGrace(purchase, context);
   const isDue = (state === 'ACTIVE' && willRenew) || (state === 'EXPIRED' && expirationIntent === 5);
   requirePossible(isDue, purchase, `is ${state}${state === 'ACTIVE' ? ' but canceled' : ''}: no payment is due`);
-  const graceUntil = getPaidUntil(purchase) + getGraceMs(anchor.period);
+  requirePossible(
+    gracePeriods.includes(gracePeriod),
+    purchase,
+    `can have a grace period of ${gracePeriods.join(', ')}`,
+  );
+  const graceUntil = getPaidUntil(purchase) + getGraceMs(anchor.period, gracePeriod);
   if (!grace || graceUntil <= context.at) {
     return {
       purchase: startBillingRetry(purchase, context),
@@ -101,11 +111,15 @@ function toExpirationIntent({ state, willRenew, priceIncrease }: Subscription): 
 }
 
 /**
- * Returns 16 days, or 6 days for periods of up to one week. Never exceeds the period.
+ * Grace periods that a developer can choose.
  *
  * @see https://developer.apple.com/help/app-store-connect/manage-subscriptions/enable-billing-grace-period-for-auto-renewable-subscriptions/
  */
-function getGraceMs(period: Period): number {
+const gracePeriods: readonly Period[] = ['P3D', 'P16D', 'P28D'];
+
+/** Returns the chosen grace period, at most 6 days for periods of up to one week. Never exceeds the period. */
+function getGraceMs(period: Period, gracePeriod: Period): number {
   const periodMs = addPeriod(0, period);
-  return periodMs > 7 * dayMs ? 16 * dayMs : Math.min(6 * dayMs, periodMs);
+  const graceMs = addPeriod(0, gracePeriod);
+  return periodMs > 7 * dayMs ? Math.min(graceMs, periodMs) : Math.min(graceMs, 6 * dayMs, periodMs);
 }

@@ -39,6 +39,12 @@ describe('subscription of store_a', () => {
       ['DID_FAIL_TO_RENEW/GRACE_PERIOD'],
     ],
     [
+      'has the grace period that the developer chooses',
+      [['fail-payment', { period: 'P3D' }]],
+      { status: 4, renewal: { gracePeriodExpiresDate: monthEnd + 3 * dayMs, autoRenewStatus: 1 } },
+      ['DID_FAIL_TO_RENEW/GRACE_PERIOD'],
+    ],
+    [
       'has a grace period if the payment fails after the period',
       ['P1M', ['fail-payment']],
       { status: 4, renewal: { gracePeriodExpiresDate: monthEnd + 16 * dayMs, isInBillingRetryPeriod: false } },

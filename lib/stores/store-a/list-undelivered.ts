@@ -1,4 +1,5 @@
 import { ServiceError } from '../../shared/errors.ts';
+import { logWarning } from '../../shared/log.ts';
 import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -44,7 +45,9 @@ export async function listUndelivered(
   const sandbox = await fetchNotificationPayloads('Sandbox', period, server);
   // Production rejects the key of an app that has not been released.
   if (!production && !sandbox) throw invalidSettingsError('the API key is not valid');
-  return [...(production ?? []), ...(sandbox ?? [])].flatMap((payload) => parseOrSkip(payload, verification));
+  return [...(production ?? []), ...(sandbox ?? [])].flatMap((payload) =>
+    parseOrSkip(payload, verification, context.appName),
+  );
 }
 
 /** Fetches all pages of an environment. Returns undefined if the environment rejects the API key. */
@@ -71,12 +74,16 @@ async function fetchNotificationPayloads(
   return payloads;
 }
 
-/** Skips invalid notifications, which would have been rejected at delivery, too. They must not block the others. */
-function parseOrSkip(signedPayload: string, verification: VerificationContext): StoreNotification[] {
+/**
+ * Skips invalid notifications, which would have been rejected at delivery, too. They must not block the others. A warning is
+ * logged, because a wrong setting makes all of them invalid.
+ */
+function parseOrSkip(signedPayload: string, verification: VerificationContext, app: string): StoreNotification[] {
   try {
     return [parseNotification(signedPayload, verification)];
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
+    logWarning({ worker: 'recover-notifications', app, platform: 'store_a' }, error);
     return [];
   }
 }

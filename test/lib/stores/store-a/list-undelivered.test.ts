@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import { storeA } from '../../../../lib/stores/store-a/store-a.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
@@ -64,7 +64,8 @@ describe('listUndelivered (store_a)', () => {
     expect(sandbox).toBeCloseTo(30, 0);
   });
 
-  it('skips invalid notifications', async () => {
+  it('skips invalid notifications and logs a warning for each', async () => {
+    const warn = jest.spyOn(console, 'warn').mockImplementation(() => {});
     const invalid = [
       { signedPayload: 'garbage' },
       { signedPayload: signJws(buildPayload('TEST'), createPki()) },
@@ -72,6 +73,8 @@ describe('listUndelivered (store_a)', () => {
     ];
     const { fetch } = createHistory([[...invalid, toHistoryItem(buildPayload('TEST'))]]);
     expect(await listUndelivered(now - dayMs, { fetch })).toMatchObject([{ type: 'TEST' }]);
+    expect(warn).toHaveBeenCalledTimes(invalid.length);
+    warn.mockRestore();
   });
 
   it('stops if a pagination token repeats', async () => {
