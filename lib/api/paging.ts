@@ -74,8 +74,8 @@ export const toPage = ({ limit, skip, offset }: PagingQuery) => ({
   skip: skip ?? offset ?? 0,
 });
 
-/** Converts a query of `transactionPagingQuery` to the page that it requests; the latest 1,000 transactions by default. */
-export const toTransactionPage = (query: PagingQuery) => toPage({ ...query, limit: query.limit ?? maxRows });
+/** Converts a query of `transactionPagingQuery` to the page that it requests; the latest 500 transactions by default. */
+export const toTransactionPage = (query: PagingQuery) => toPage({ ...query, limit: query.limit ?? 500 });
 
 /** Position of a page in its list. */
 export const PagingInformation = v.strictObject({ skip: v.number(), limit: v.number(), total: v.number() });
