@@ -5,7 +5,7 @@ import type { PurchaseOrder } from '../purchase-order.ts';
 import { toUserUuid } from '../user-uuid.ts';
 import { generateId, type MerchantState, type ResponseContext } from './merchant-state.ts';
 import type { Payment, PendingOrder, Subscription } from './records.ts';
-import { getStatus } from './views.ts';
+import { getPaidThroughDate, getStatus, toDate } from './views.ts';
 
 /** Creates a nonce for an order. The purchase is created when a client validates the nonce. Returns the nonce. */
 export function createPendingOrder(state: MerchantState, order: PurchaseOrder): string {
@@ -95,6 +95,10 @@ export function toPurchaseSummary({ state, now }: ResponseContext, pendingOrder:
     sandbox: true,
     ...(applicationUsername !== undefined && { applicationUsername }),
     ...((payment || subscription) && { purchaseId: subscription?.id ?? payment?.id }),
+    ...(subscription && {
+      paidThroughDate: getPaidThroughDate(subscription),
+      firstBillingDate: toDate(subscription.firstBilling),
+    }),
   };
 }
 

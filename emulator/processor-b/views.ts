@@ -7,7 +7,7 @@ import type { XmlValue } from './xml.ts';
 
 /** Formats a time as an ISO 8601 timestamp without milliseconds. */
 export const toTimestamp = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
-const toDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
+export const toDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
 type BillingSchedule = Pick<Subscription, 'id' | 'firstBilling' | 'months' | 'cycles'>;
 
@@ -125,6 +125,10 @@ function getLastPaidDay(subscription: Subscription): number {
   return Math.min(paidThrough, toLocalDay(subscription.updatedAt, gatewayTimeZone) - dayMs);
 }
 
+/** Returns the last paid day as a date without a zone, or null before the first payment. */
+export const getPaidThroughDate = (subscription: Subscription): string | null =>
+  subscription.cycles > 0 ? toDate(getLastPaidDay(subscription)) : null;
+
 /**
  * Converts a subscription to its API representation.
  *
@@ -150,7 +154,7 @@ export function toSubscriptionView({ payments }: MerchantState, subscription: Su
     nextBillingDate: toDate(getNextBillingDay({ ...subscription, cycles })),
     billingPeriodStartDate: hasStarted ? toDate(periodStart) : null,
     billingPeriodEndDate: hasStarted ? toDate(periodEnd) : null,
-    paidThroughDate: subscription.cycles > 0 ? toDate(getLastPaidDay(subscription)) : null,
+    paidThroughDate: getPaidThroughDate(subscription),
     trialPeriod: isTrial,
     neverExpires: true,
     currentBillingCycle: cycles,

@@ -1,0 +1,253 @@
+import { inspect, isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { listPurchaseRows, type PurchaseAnswer, readCustomerAnswers } from '../../testing/customer-answers.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import {
+  arbitraryOwnershipHistories,
+  type OwnedPurchase,
+  type OwnershipHistories,
+  ownershipPlatforms,
+  type Round,
+  startOwnership,
+} from '../../testing/random-ownership-histories.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { isPaidAndRunning, type PurchaseSummary } from '../../testing/store-oracle.ts';
+
+let service: TestService;
+let router: NotificationRouter;
+beforeAll(async () => {
+  service = await startTestService();
+  router = await startNotificationRouter(service, ownershipPlatforms);
+});
+afterAll(async () => {
+  await router.close();
+  await service.close();
+});
+
+/** `HISTORIES=500` before a release; the default finds frequent errors. */
+const historyCount = Number(process.env.HISTORIES ?? 90);
+const concurrency = 30;
+const seed = Number(process.env.SEED ?? 12);
+
+describe('answers about a purchase', () => {
+  it('agree with the store and with each other, for every store and any history', async () => {
+    const numRuns = Math.ceil(historyCount / concurrency);
+    for (const histories of fc.sample(arbitraryOwnershipHistories(concurrency), { numRuns, seed })) {
+      const problems = await runHistories(histories);
+      if (problems.length > 0) throw new Error(inspect(chooseExamples(problems), { depth: 8, breakLength: 140 }));
+    }
+  }, 1_800_000);
+});
+
+interface Problem {
+  readonly problem: string;
+  readonly [detail: string]: unknown;
+}
+
+/** Returns at most two problems of each kind. */
+const chooseExamples = (problems: readonly Problem[]): Problem[] =>
+  problems.filter(
+    ({ problem }, index) => problems.slice(0, index).filter((other) => other.problem === problem).length < 2,
+  );
+
+/** Runs the histories round by round in one app and returns what is wrong with the answers. */
+async function runHistories({ histories, clockAdvances }: OwnershipHistories): Promise<Problem[]> {
+  const keys = await service.createApp(ownershipPlatforms, {}, createUniqueName());
+  const webhooks = { urls: ['https://app.example.com/webhook'], sandboxUrls: [], includesPassword: false };
+  await setWebhook(keys.appName, webhooks, { newSecret: true, deps: router.deps });
+  router.routeTo([keys.appName]);
+  const owned = await Promise.all(histories.map((history) => startOwnership(history, service)));
+  const problems: Problem[] = [];
+  for (const [round, advance] of clockAdvances.entries()) {
+    if (round > 0) await Promise.all(owned.map((purchase) => purchase.act(round - 1)));
+    await processNotifications(keys);
+    await service.callControl('/clock', { advance });
+    await processNotifications(keys);
+    service.freezeClock();
+    problems.push(...(await checkRound(owned, round, keys)));
+  }
+  router.routeTo([]);
+  await Promise.all(owned.map((purchase) => purchase.end()));
+  return problems;
+}
+
+async function processNotifications({ appName }: IssuedApiKeys): Promise<void> {
+  await router.waitUntilPosted();
+  await router.process(router.take(appName));
+}
+
+async function checkRound(owned: readonly OwnedPurchase[], round: number, keys: IssuedApiKeys): Promise<Problem[]> {
+  const validating = owned.filter(({ history }) => history.rounds[round] !== 'no validation');
+  const claims: Round[] = ['wrong product', 'outage'];
+  const suspicious = validating.filter(({ history }) => claims.includes(history.rounds[round] as Round));
+  const problems = [
+    ...(await checkWrongProducts(
+      suspicious.filter(({ history }) => history.rounds[round] === 'wrong product'),
+      keys,
+    )),
+    ...(await checkOutage(
+      suspicious.filter(({ history }) => history.rounds[round] === 'outage'),
+      keys,
+    )),
+  ];
+  const validations = new Map<OwnedPurchase, ValidationAnswer>();
+  // One after the other: the order of the claims of one store account is then the order of the histories.
+  for (const purchase of validating)
+    validations.set(purchase, (await service.validate(keys, await purchase.getEvidence())).body);
+  for (const { purchaseId } of await listPurchaseRows(keys)) {
+    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.deps);
+  }
+  const rows = await listPurchaseRows(keys);
+  for (const purchase of owned) {
+    if (round > 0 || validating.includes(purchase)) {
+      const found = await findProblems(purchase, { validation: validations.get(purchase), keys, rows });
+      problems.push(...found.map((problem) => ({ ...problem, round, history: purchase.describe() })));
+    }
+  }
+  return problems;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the tests read responses of both shapes.
+type ValidationAnswer = any;
+
+/** A product that is not the one of the evidence is not owned, whether the store is available or not. */
+async function checkWrongProducts(purchases: readonly OwnedPurchase[], keys: IssuedApiKeys): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const purchase of purchases) {
+    const evidence = await purchase.getEvidence();
+    const { body } = await service.validate(keys, { ...evidence, id: purchase.wrongProductId });
+    if (body.ok)
+      problems.push({ problem: 'a product that was not bought is owned', history: purchase.describe(), body });
+  }
+  return problems;
+}
+
+/** While a store is unavailable, nothing is owned beyond the evidence and what the store has confirmed before. */
+async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiKeys): Promise<Problem[]> {
+  const evidences = await Promise.all(purchases.map(async (purchase) => await purchase.getEvidence()));
+  for (const platform of ownershipPlatforms) {
+    await service.callControl('/faults', { platform, fault: 'down', times: 10_000 });
+  }
+  const problems: Problem[] = [];
+  for (const [index, purchase] of purchases.entries()) {
+    const right = await service.validate(keys, evidences[index]);
+    const summary = await purchase.getSummary();
+    if (
+      right.body.ok &&
+      isPaidAndRunning(purchase.platform, summary, router.deps.now()) === false &&
+      purchase.isFirstPeriodPending()
+    )
+      problems.push({ problem: 'an unpaid purchase is owned in an outage', history: purchase.describe() });
+    const wrong = await service.validate(keys, { ...evidences[index], id: purchase.wrongProductId });
+    if (wrong.body.ok) {
+      const history = purchase.describe();
+      problems.push({ problem: 'a product that was not bought is owned in an outage', history, body: wrong.body });
+    }
+  }
+  await service.clearFaults();
+  return problems;
+}
+
+/** The processors and store_c do not document what a refund does to a subscription: undefined then. */
+function findExpectedOwnership(purchase: OwnedPurchase, summary: PurchaseSummary): boolean | undefined {
+  const { platform, history } = purchase;
+  const isDecidedByStore = platform === 'store_a' || platform === 'store_b';
+  if (purchase.isMoneyReturned() && !isDecidedByStore) return history.type === 'paid subscription' ? undefined : false;
+  return isPaidAndRunning(platform, summary, router.deps.now());
+}
+
+interface Answers {
+  readonly validation: ValidationAnswer | undefined;
+  readonly keys: IssuedApiKeys;
+  readonly rows: Awaited<ReturnType<typeof listPurchaseRows>>;
+}
+
+async function findProblems(purchase: OwnedPurchase, { validation, keys, rows }: Answers): Promise<Problem[]> {
+  const summary = await purchase.getSummary();
+  const isKnown = validation?.ok || purchase.wasValidated();
+  if (validation?.ok) purchase.markValidated();
+  const expected = findExpectedOwnership(purchase, summary);
+  const answers = await readCustomerAnswers(keys, purchase.username, rows);
+  const owned = answers.rows.filter(({ isOwned }) => isOwned);
+  const problems: Problem[] = [];
+  const report = (problem: string, details: object = {}) => problems.push({ problem, summary, ...details });
+
+  if (expected === false && owned.length > 0) report('an unpaid purchase is owned', { owned });
+  if (expected === false && validation?.ok) report('an unpaid purchase is validated', { validation });
+  if (expected === true && validation?.ok === false) report('a paid purchase is refused', { validation });
+  if (expected === true && isKnown && owned.length === 0)
+    report('a paid purchase is not owned', { rows: answers.rows });
+  if (owned.length > 1) report('one purchase is owned twice', { owned });
+  if (owned.some(({ productId }) => productId !== `${purchase.platform}:${summary.productId}`))
+    report('another product is owned', { owned });
+  for (const row of answers.rows) {
+    if (row.isOwned && row.cancelationReason !== undefined)
+      report('an owned purchase has a cancelation reason', { row });
+  }
+  problems.push(...findDisagreements(answers).map((problem) => ({ ...problem, summary })));
+  if (validation)
+    problems.push(...findValidationDisagreements(validation, answers.rows, { platform: purchase.platform, summary }));
+  return problems;
+}
+
+/** All reads and the webhook return the same purchases. */
+function findDisagreements(answers: Awaited<ReturnType<typeof readCustomerAnswers>>): Problem[] {
+  const { collection, details, single, rows, webhook, subscription, customerInfo } = answers;
+  const problems: Problem[] = [];
+  for (const [name, other] of Object.entries({ details, single, webhook })) {
+    if (!isDeepStrictEqual(collection, other))
+      problems.push({ problem: `${name} differ from the collection`, collection, other });
+  }
+  for (const answer of collection) {
+    const row = rows.find(({ purchaseId }) => purchaseId === answer.purchaseId);
+    if (!isDeepStrictEqual(row, answer)) problems.push({ problem: 'the list row differs', answer, row });
+  }
+  const ownedRows = rows.filter(({ isOwned }) => isOwned);
+  if (ownedRows.some((row) => !collection.some(({ purchaseId }) => purchaseId === row.purchaseId)))
+    problems.push({ problem: 'an owned purchase is missing in the collection', rows, collection });
+  if (subscription && !collection.some((answer) => isDeepStrictEqual(answer, subscription)))
+    problems.push({ problem: 'the subscription differs', subscription, collection });
+  const isSubscriber = subscription?.isOwned === true;
+  if ((customerInfo.activeSubscriber ?? false) !== isSubscriber)
+    problems.push({ problem: 'activeSubscriber differs from the subscription', customerInfo, subscription });
+  return problems;
+}
+
+/** The validation owns what the reads own, with the same product, expiration and reason. */
+function findValidationDisagreements(
+  validation: ValidationAnswer,
+  rows: readonly PurchaseAnswer[],
+  { platform, summary }: { readonly platform: Platform; readonly summary: object },
+): Problem[] {
+  const owned = rows.filter(({ isOwned }) => isOwned);
+  if (!validation.ok) {
+    return owned.length > 0 ? [{ problem: 'an owned purchase is refused', validation, owned, summary }] : [];
+  }
+  const problems: Problem[] = [];
+  if (owned.length === 0)
+    problems.push({ problem: 'the validation owns more than the reads', validation, rows, summary });
+  for (const item of validation.data.collection) {
+    const row = rows.find(({ purchaseId }) => purchaseId === `${platform}:${item.purchaseId}`);
+    const fromItem = {
+      transactionId: `${platform}:${item.transactionId}`,
+      productId: `${platform}:${item.id}`,
+      isOwned: !item.isExpired && !item.isConsumed,
+      expirationDate: item.expiryDate && `${new Date(item.expiryDate).toISOString().slice(0, 19)}.000Z`,
+      cancelationReason: item.cancelationReason,
+      renewalIntent: item.renewalIntent,
+    };
+    if (!row) problems.push({ problem: 'the validation has an unknown purchase', item, rows });
+    else {
+      const { purchaseId: _purchaseId, isPending: _isPending, ...fromRow } = row;
+      if (!isDeepStrictEqual(fromItem, fromRow))
+        problems.push({ problem: 'the validation differs from the reads', fromItem, row });
+    }
+  }
+  return problems;
+}

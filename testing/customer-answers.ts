@@ -1,0 +1,112 @@
+import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../lib/api/customers.ts';
+import { getPurchase, listPurchases } from '../lib/api/purchases.ts';
+import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { deps } from '../lib/deps.ts';
+import { attemptDelivery } from '../lib/webhooks/attempt-delivery.ts';
+import { buildDelivery } from '../lib/webhooks/delivery.ts';
+import { callWithSecretKey } from './call.ts';
+
+/** The fields of a purchase record on which all answers must agree. */
+export interface PurchaseAnswer {
+  readonly purchaseId: string;
+  readonly transactionId: string;
+  readonly productId: string;
+  readonly isOwned: boolean;
+  readonly isPending: boolean;
+  readonly expirationDate: string | undefined;
+  readonly cancelationReason: string | undefined;
+  readonly renewalIntent: string | undefined;
+}
+
+/** What the service answers about one customer: each list is sorted by purchase id. */
+export interface CustomerAnswers {
+  /** `GET /v3/customers/:applicationUsername/purchases`. */
+  readonly collection: readonly PurchaseAnswer[];
+  /** `purchases` of `GET /v3/customers/:applicationUsername`. */
+  readonly details: readonly PurchaseAnswer[];
+  readonly customerInfo: { readonly activeSubscriber?: boolean };
+  /** `GET /v3/customers/:applicationUsername/subscription`. */
+  readonly subscription: PurchaseAnswer | undefined;
+  /** `GET /v3/purchases/:purchaseId` of each purchase of the collection. */
+  readonly single: readonly PurchaseAnswer[];
+  /** Rows of `GET /v3/purchases` whose entitled users include the customer. */
+  readonly rows: readonly PurchaseAnswer[];
+  /** `purchases` of a webhook that is sent now. */
+  readonly webhook: readonly PurchaseAnswer[];
+}
+
+type PurchaseRecord = Readonly<Record<string, unknown>> & { readonly entitledUsers?: readonly string[] };
+
+/** Reads everything that the service answers about the customer, through the real endpoints and the webhook sender. */
+export async function readCustomerAnswers(
+  keys: IssuedApiKeys,
+  applicationUsername: string,
+  rows: readonly PurchaseRecord[],
+): Promise<CustomerAnswers> {
+  const options = { params: { applicationUsername } };
+  const [purchases, customer, subscription, webhook] = await Promise.all([
+    callWithSecretKey(getCustomerPurchases, keys, options),
+    callWithSecretKey(getCustomer, keys, options),
+    callWithSecretKey(getCustomerSubscription, keys, options),
+    readWebhook(keys.appName, applicationUsername),
+  ]);
+  const collection = toAnswers(purchases.body.purchases);
+  const single = await Promise.all(
+    collection.map(
+      async ({ purchaseId }) => (await callWithSecretKey(getPurchase, keys, { params: { purchaseId } })).body,
+    ),
+  );
+  return {
+    collection,
+    details: toAnswers(customer.body.purchases),
+    customerInfo: customer.body.customerInfo,
+    subscription: subscription.body.subscription && toAnswer(subscription.body.subscription),
+    single: single.map(toAnswer),
+    rows: sortById(rows.filter(({ entitledUsers }) => entitledUsers?.includes(applicationUsername)).map(toAnswer)),
+    webhook,
+  };
+}
+
+/** Returns all rows of `GET /v3/purchases`. */
+export async function listPurchaseRows(keys: IssuedApiKeys): Promise<PurchaseRecord[]> {
+  const { body } = await callWithSecretKey(listPurchases, keys, { query: { limit: '1000' } });
+  return body.rows;
+}
+
+const isTrue = (value: unknown): boolean => value === true;
+
+export const toAnswer = (record: PurchaseRecord): PurchaseAnswer => ({
+  purchaseId: String(record.purchaseId),
+  transactionId: String(record.transactionId),
+  productId: String(record.productId),
+  isOwned: !isTrue(record.isExpired) && !isTrue(record.isPending) && !isTrue(record.isConsumed),
+  isPending: isTrue(record.isPending),
+  expirationDate: record.expirationDate as string | undefined,
+  cancelationReason: record.cancelationReason as string | undefined,
+  renewalIntent: record.renewalIntent as string | undefined,
+});
+
+const toAnswers = (purchases: Readonly<Record<string, PurchaseRecord>>): PurchaseAnswer[] =>
+  sortById(Object.values(purchases).map(toAnswer));
+
+const sortById = (answers: readonly PurchaseAnswer[]): PurchaseAnswer[] =>
+  answers.toSorted((a, b) => (a.purchaseId < b.purchaseId ? -1 : 1));
+
+/** Attempts a delivery to the customer and returns the purchases of the request body. */
+async function readWebhook(appName: string, username: string): Promise<PurchaseAnswer[]> {
+  const sender = await deps().apps.findWebhookSender(appName);
+  if (!sender) throw new Error(`${appName} has no webhook URL.`);
+  const now = deps().now();
+  const notification = { id: `test-${username}-${now}`, reason: 'OTHER' as const, date: now };
+  const url = 'https://app.example.com/webhook';
+  const delivery = buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt: now });
+  let body = '{}';
+  await attemptDelivery(delivery, sender, {
+    ...deps(),
+    async postWebhook(request) {
+      body = request.body;
+      return { status: 200, bodyExcerpt: '' };
+    },
+  });
+  return toAnswers(JSON.parse(body).purchases);
+}

@@ -1,0 +1,189 @@
+import fc from 'fast-check';
+import type { Platform } from '../lib/shared/platform.ts';
+import { createUniqueName } from './given.ts';
+import type { TestService } from './service.ts';
+import type { PurchaseSummary } from './store-oracle.ts';
+
+/** What a client does in a round: it validates its evidence, with another product or while the store is down before. */
+export type Round = 'validation' | 'no validation' | 'wrong product' | 'outage';
+
+/** The history of one purchase at a store. */
+export interface OwnershipHistory {
+  readonly platform: Platform;
+  readonly type: 'paid subscription' | 'non consumable';
+  readonly period: 'P1M' | 'P1Y';
+  readonly autoRenew: boolean;
+  readonly trial: boolean;
+  readonly pending: boolean;
+  readonly rounds: readonly Round[];
+  /** The action between two rounds; undefined for none. */
+  readonly actions: readonly (string | undefined)[];
+}
+
+export interface OwnershipHistories {
+  readonly histories: readonly OwnershipHistory[];
+  /** ISO 8601 durations by which the clock advances before each round. */
+  readonly clockAdvances: readonly string[];
+}
+
+export const ownershipPlatforms = [
+  'store_a',
+  'store_b',
+  'store_c',
+  'processor_a',
+  'service_processor_a',
+  'processor_b',
+] as const satisfies readonly Platform[];
+
+const oneTimeActions = ['refund', 'revoke'];
+const renewalActions = ['renew', 'cancel', 'fail-payment', 'recover', 'expire', ...oneTimeActions];
+const actionsByPlatform: Readonly<Record<(typeof ownershipPlatforms)[number], readonly string[]>> = {
+  store_a: [...renewalActions, 'uncancel', 'change-plan', 'raise-price', 'accept-price', 'extend', 'reverse-refund'],
+  store_b: [...renewalActions, 'uncancel', 'change-plan', 'pause', 'resume', 'raise-price', 'accept-price'],
+  store_c: [...renewalActions, 'uncancel'],
+  processor_a: [...renewalActions, 'uncancel', 'change-plan', 'pause-collection', 'resume-collection'],
+  service_processor_a: [...renewalActions, 'uncancel', 'change-plan'],
+  processor_b: renewalActions,
+};
+/** The stores whose purchases can be pending. */
+const pendingPlatforms: readonly Platform[] = [];
+/** The stores on which a subscription can start with a trial. */
+const trialPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a', 'processor_b'];
+
+const roundCount = 5;
+
+const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
+  .record({
+    platform: fc.constantFrom(...ownershipPlatforms),
+    type: fc.constantFrom('paid subscription' as const, 'paid subscription' as const, 'non consumable' as const),
+    isPending: fc.nat(2).map((number) => number === 0),
+    hasTrial: fc.nat(3).map((number) => number === 0),
+  })
+  .chain(({ platform, type, isPending, hasTrial }) => {
+    const pending = isPending && pendingPlatforms.includes(platform);
+    const trial = hasTrial && type === 'paid subscription' && trialPlatforms.includes(platform) && !pending;
+    const actions = [
+      ...(type === 'paid subscription' ? actionsByPlatform[platform] : oneTimeActions),
+      ...(pending ? ['pay', 'pay', 'pay', 'abandon'] : []),
+    ];
+    return fc.record({
+      platform: fc.constant(platform),
+      type: fc.constant(type),
+      period: fc.constantFrom('P1M', 'P1M', 'P1Y'),
+      autoRenew: fc.boolean(),
+      trial: fc.constant(trial),
+      pending: fc.constant(pending),
+      rounds: fc.array(fc.constantFrom<Round>('validation', 'validation', 'no validation', 'wrong product', 'outage'), {
+        minLength: roundCount,
+        maxLength: roundCount,
+      }),
+      actions: fc.array(fc.option(fc.constantFrom(...actions), { nil: undefined, freq: 4 }), {
+        minLength: roundCount - 1,
+        maxLength: roundCount - 1,
+      }),
+    });
+  });
+
+/** Generates `count` histories that run at the same time. */
+export const arbitraryOwnershipHistories = (count: number): fc.Arbitrary<OwnershipHistories> =>
+  fc.record({
+    histories: fc.array(arbitraryHistory, { minLength: count, maxLength: count }),
+    // In total less than 60 days: store_b deletes an expired subscription 60 days after its end.
+    clockAdvances: fc.array(fc.constantFrom('PT1H', 'P3D', 'P8D', 'P12D'), {
+      minLength: roundCount,
+      maxLength: roundCount,
+    }),
+  });
+
+/** A purchase at the emulated store during its history. */
+export interface OwnedPurchase {
+  readonly history: OwnershipHistory;
+  readonly platform: Platform;
+  readonly username: string;
+  /** A product of the store that the customer did not buy. */
+  readonly wrongProductId: string;
+  /** Performs the action after a round, unless the store rejects it in the current state. */
+  act(round: number): Promise<void>;
+  getSummary(): Promise<PurchaseSummary>;
+  /** Returns the body for `POST /v1/validate` with the current evidence. */
+  // biome-ignore lint/suspicious/noExplicitAny: the evidence of each store has another shape.
+  getEvidence(): Promise<any>;
+  /** Whether the first payment has not been made. */
+  isFirstPeriodPending(): boolean;
+  /** Whether a payment was refunded or charged back. */
+  isMoneyReturned(): boolean;
+  markValidated(): void;
+  wasValidated(): boolean;
+  /** The history with the actions that the store accepted, for error messages. */
+  describe(): object;
+  /** Cancels or ends the purchase, so that later clock advances change nothing. */
+  end(): Promise<void>;
+}
+
+/** Makes the purchase of a history. */
+export async function startOwnership(history: OwnershipHistory, service: TestService): Promise<OwnedPurchase> {
+  const { platform, type, period, autoRenew, trial, pending } = history;
+  const username = createUniqueName('user');
+  const { first, other, wrong } = chooseProductIds(history);
+  const order = {
+    platform,
+    productId: first,
+    type,
+    applicationUsername: username,
+    ...(type === 'paid subscription' && { autoRenew, ...(trial && { trial: 'P1W' }) }),
+    ...(type === 'paid subscription' && platform !== 'processor_b' && { period }),
+    ...(pending && { pending }),
+  };
+  let { id } = (await service.callControl('/purchases', order)) as { id: string };
+  const accepted: string[] = [];
+  let planChanges = 0;
+  let isValidated = false;
+  const perform = async (action: string, details: object = {}): Promise<boolean> => {
+    const result = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
+    id = result?.id ?? id;
+    return result !== undefined;
+  };
+  const getPurchase = async () =>
+    await service.callControl(`/purchases/${id}${platform === 'store_a' ? '?form=product' : ''}`);
+  return {
+    history,
+    platform,
+    username,
+    wrongProductId: wrong,
+    async act(round) {
+      const action = history.actions[round];
+      if (action === undefined) return;
+      const details = action === 'change-plan' ? { productId: planChanges % 2 === 0 ? other : first, period } : {};
+      if (!(await perform(action, details))) return;
+      accepted.push(action);
+      if (action === 'change-plan') planChanges++;
+    },
+    getSummary: getPurchase,
+    getEvidence: async () => (await getPurchase()).validate,
+    isFirstPeriodPending: () => pending && !accepted.includes('pay'),
+    isMoneyReturned: () => accepted.some((action) => oneTimeActions.includes(action)),
+    markValidated() {
+      isValidated = true;
+    },
+    wasValidated: () => isValidated,
+    describe: () => ({ ...history, id, username, accepted: [...accepted] }),
+    end: async () => void ((await perform('cancel')) || (await perform('expire'))),
+  };
+}
+
+/** Ids in the format of the store: two plans of one group, and one that nobody buys. */
+function chooseProductIds({ platform, type, period }: OwnershipHistory): Record<'first' | 'other' | 'wrong', string> {
+  const kind = type === 'paid subscription' ? period : 'lifetime';
+  // The app's settings contain these products.
+  if (platform === 'processor_b')
+    return kind === 'lifetime'
+      ? { first: 'full_version', other: 'coins', wrong: 'tip_jar' }
+      : { first: 'monthly', other: 'basic', wrong: 'premium' };
+  const prefix = platform === 'store_c' ? `9NBLGGH5${{ P1M: 'M', P1Y: 'Y', lifetime: 'L' }[kind]}00` : kind;
+  return { first: `${prefix}A`, other: `${prefix}B`, wrong: `${prefix}C` };
+}
+
+/** The store rejects an action that a purchase in this state does not allow. */
+const ignoreRejection = (error: unknown): undefined => {
+  if (!/^(422|400|404|409) /.test(String((error as Error).message))) throw error;
+};

@@ -1,0 +1,64 @@
+import type { Platform } from '../lib/shared/platform.ts';
+import { dayMs } from '../lib/shared/time.ts';
+
+/** A purchase as `GET /control/purchases/{id}` of the emulator returns it, in the store's own terms. */
+// biome-ignore lint/suspicious/noExplicitAny: each store has other members.
+export type PurchaseSummary = Readonly<Record<string, any>>;
+
+/**
+ * Returns whether the store calls the purchase paid and running at `now`. Derived from the documents of the stores, not from
+ * the adapters. Undefined where the store leaves the decision to the developer, or takes some time to decide.
+ */
+export function isPaidAndRunning(platform: Platform, purchase: PurchaseSummary, now: number): boolean | undefined {
+  const isSubscription = purchase.type === 'paid subscription';
+  const oracle = isSubscription ? subscriptionOracles[platform] : oneTimeOracles[platform];
+  return oracle(purchase, now);
+}
+
+type Oracle = (purchase: PurchaseSummary, now: number) => boolean | undefined;
+
+const isAfter = (date: unknown, now: number): boolean => Date.parse(String(date)) > now;
+
+const subscriptionOracles: Readonly<Record<Platform, Oracle>> = {
+  /** @see https://developer.apple.com/documentation/appstoreserverapi/status */
+  store_a: ({ state, expiresDate, gracePeriodExpiresDate }, now) => {
+    if (state === 'ACTIVE') return isAfter(expiresDate, now) || undefined;
+    return state === 'BILLING_GRACE_PERIOD' && isAfter(gracePeriodExpiresDate, now);
+  },
+  /** @see https://developer.android.com/google/play/billing/lifecycle/subscriptions */
+  store_b: ({ state, expiryTime }, now) => {
+    if (state === 'CANCELED') return isAfter(expiryTime, now);
+    return ['ACTIVE', 'IN_GRACE_PERIOD'].includes(state) ? isAfter(expiryTime, now) || undefined : false;
+  },
+  /** @see https://learn.microsoft.com/en-us/windows/uwp/monetize/get-subscriptions-for-a-user */
+  store_c: ({ state, expirationTime, expirationTimeWithGrace }, now) => {
+    if (state === 'Active') return isAfter(expirationTime, now) || (isAfter(expirationTimeWithGrace, now) && undefined);
+    return state === 'InDunning' && isAfter(expirationTimeWithGrace, now);
+  },
+  processor_a: stripeSubscriptionOracle,
+  service_processor_a: stripeSubscriptionOracle,
+  /** @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/overview */
+  processor_b: ({ state, paidThroughDate, firstBillingDate }, now) => {
+    if (state === 'Past Due') return undefined;
+    if (state !== 'Active' && state !== 'Canceled') return false;
+    // The dates have no zone, and a renewal is billed at some hour of its day.
+    const paidThrough = Date.parse(String(paidThroughDate ?? firstBillingDate));
+    if (paidThrough > now + dayMs) return true;
+    return paidThrough > now - 3 * dayMs ? undefined : false;
+  },
+};
+
+/** @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses */
+function stripeSubscriptionOracle({ state, currentPeriodEnd }: PurchaseSummary, now: number): boolean | undefined {
+  if (state === 'past_due') return undefined;
+  return ['active', 'trialing'].includes(state) ? isAfter(currentPeriodEnd, now) || undefined : false;
+}
+
+const oneTimeOracles: Readonly<Record<Platform, Oracle>> = {
+  store_a: ({ state }) => state === 'PURCHASED',
+  store_b: ({ state }) => state === 'PURCHASED',
+  store_c: ({ state }) => state === 'Active',
+  processor_a: ({ state }) => state === 'paid',
+  service_processor_a: ({ state }) => state === 'paid',
+  processor_b: ({ state }) => ['submitted_for_settlement', 'settling', 'settled', 'authorized'].includes(state),
+};
