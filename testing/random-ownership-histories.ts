@@ -46,7 +46,7 @@ const actionsByPlatform: Readonly<Record<(typeof ownershipPlatforms)[number], re
   processor_b: renewalActions,
 };
 /** The stores whose purchases can be pending. */
-const pendingPlatforms: readonly Platform[] = [];
+const pendingPlatforms: readonly Platform[] = ['store_b', 'processor_a', 'processor_b'];
 /** The stores on which a subscription can start with a trial. */
 const trialPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a', 'processor_b'];
 
