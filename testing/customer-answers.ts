@@ -29,7 +29,7 @@ export interface CustomerAnswers {
   readonly subscription: PurchaseAnswer | undefined;
   /** `GET /v3/purchases/:purchaseId` of each purchase of the collection. */
   readonly single: readonly PurchaseAnswer[];
-  /** Rows of `GET /v3/purchases` whose entitled users include the customer. */
+  /** Rows of `GET /v3/purchases` whose entitled users include the customer, and of the purchases of the collection. */
   readonly rows: readonly PurchaseAnswer[];
   /** `purchases` of a webhook that is sent now. */
   readonly webhook: readonly PurchaseAnswer[];
@@ -62,7 +62,15 @@ export async function readCustomerAnswers(
     customerInfo: customer.body.customerInfo,
     subscription: subscription.body.subscription && toAnswer(subscription.body.subscription),
     single: single.map(toAnswer),
-    rows: sortById(rows.filter(({ entitledUsers }) => entitledUsers?.includes(applicationUsername)).map(toAnswer)),
+    rows: sortById(
+      rows
+        .filter(
+          ({ purchaseId, entitledUsers }) =>
+            entitledUsers?.includes(applicationUsername) ||
+            collection.some((answer) => answer.purchaseId === purchaseId),
+        )
+        .map(toAnswer),
+    ),
     webhook,
   };
 }
