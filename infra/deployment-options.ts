@@ -20,7 +20,7 @@ const Arn = (service: string) =>
 /** The options of a deployment, from the CDK context. Absent options leave the template as it is without them. */
 const DeploymentOptions = v.pipe(
   v.object({
-    /** Name of the environment, such as `production`. Part of the stack name, so that one account can have several environments. */
+    /** Name of the environment, such as `production`. It is part of the stack name, because an account can have several stages. */
     stage: v.optional(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,30}$/, 'expected lower-case letters and digits'))),
     /** Host name of the API, with a certificate of AWS Certificate Manager in the region of the stack. */
     domainName: v.optional(v.pipe(v.string(), v.regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/))),

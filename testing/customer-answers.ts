@@ -6,7 +6,7 @@ import { attemptDelivery } from '../lib/webhooks/attempt-delivery.ts';
 import { buildDelivery } from '../lib/webhooks/delivery.ts';
 import { callWithSecretKey } from './call.ts';
 
-/** The fields of a purchase record on which all answers must agree. */
+/** The fields of a purchase record on which all responses must agree. */
 export interface PurchaseAnswer {
   readonly purchaseId: string;
   readonly transactionId: string;
@@ -18,7 +18,7 @@ export interface PurchaseAnswer {
   readonly renewalIntent: string | undefined;
 }
 
-/** What the service answers about one customer: each list is sorted by purchase id. */
+/** The responses about one customer. Each list is sorted by purchase id. */
 export interface CustomerAnswers {
   /** `GET /v3/customers/:applicationUsername/purchases`. */
   readonly collection: readonly PurchaseAnswer[];
@@ -37,7 +37,7 @@ export interface CustomerAnswers {
 
 type PurchaseRecord = Readonly<Record<string, unknown>> & { readonly entitledUsers?: readonly string[] };
 
-/** Reads everything that the service answers about the customer, through the real endpoints and the webhook sender. */
+/** Reads all responses about the customer, through the real endpoints and the webhook sender. */
 export async function readCustomerAnswers(
   keys: IssuedApiKeys,
   applicationUsername: string,
@@ -83,7 +83,7 @@ export async function listPurchaseRows(keys: IssuedApiKeys): Promise<PurchaseRec
 
 const isTrue = (value: unknown): boolean => value === true;
 
-export const toAnswer = (record: PurchaseRecord): PurchaseAnswer => ({
+const toAnswer = (record: PurchaseRecord): PurchaseAnswer => ({
   purchaseId: String(record.purchaseId),
   transactionId: String(record.transactionId),
   productId: String(record.productId),

@@ -171,7 +171,7 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
   };
 }
 
-/** Ids in the format of the store: two plans of one group, and one that nobody buys. */
+/** Ids in the format of the store: two plans of one group, and a product that is never bought. */
 function chooseProductIds({ platform, type, period }: OwnershipHistory): Record<'first' | 'other' | 'wrong', string> {
   const kind = type === 'paid subscription' ? period : 'lifetime';
   // The app's settings contain these products.

@@ -7,7 +7,7 @@ export type PurchaseSummary = Readonly<Record<string, any>>;
 
 /**
  * Returns whether the store calls the purchase paid and running at `now`. Derived from the documents of the stores, not from
- * the adapters. Undefined where the store leaves the decision to the developer, or takes some time to decide.
+ * the adapters. Undefined if the store leaves the decision to the developer, or takes some time to decide.
  */
 export function isPaidAndRunning(platform: Platform, purchase: PurchaseSummary, now: number): boolean | undefined {
   const isSubscription = purchase.type === 'paid subscription';

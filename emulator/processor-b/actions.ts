@@ -119,7 +119,7 @@ const findLatestPaid = ({ state }: ResponseContext, { payments }: Subscription):
 
 /**
  * Refunds or voids a payment. Braintree does not send a webhook for it. Only a settled payment can be refunded in part, so it is
- * settled first, as the sandbox does for tests.
+ * settled first, like in the sandbox for tests.
  *
  * @see https://developer.paypal.com/braintree/docs/reference/general/testing/node#settlement-status
  */

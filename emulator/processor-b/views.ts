@@ -12,7 +12,7 @@ export const toDate = (at: number): string => new Date(at).toISOString().slice(0
 type BillingSchedule = Pick<Subscription, 'id' | 'firstBilling' | 'months' | 'cycles'>;
 
 /** Returns the next billing day in the time zone of the gateway: its midnight in UTC. */
-export const getNextBillingDay = ({ firstBilling, months, cycles }: BillingSchedule): number =>
+const getNextBillingDay = ({ firstBilling, months, cycles }: BillingSchedule): number =>
   addPeriod(firstBilling, `P${months}M`, cycles);
 
 /**

@@ -33,7 +33,7 @@ interface TransactionPage {
 }
 
 /** Bounds of the reads. Tests lower them. */
-export interface OwnedPurchaseBounds {
+interface OwnedPurchaseBounds {
   /** Maximum number of purchases that are all read. */
   readonly purchases: number;
   /** Maximum number of rankings that are read, in the order of the products' digests. */

@@ -78,7 +78,7 @@ async function findClaimants(table: Table, appName: string, alias: string): Prom
   return [...new Set([...received, ...(customer ? [alias] : [])])];
 }
 
-/** Whether the alias is the username of another customer that already exists. */
+/** Whether the alias is the username of an existing customer other than the user. */
 const isNameOfOtherCustomer = async (
   table: Table,
   appName: string,

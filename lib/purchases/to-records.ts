@@ -110,10 +110,7 @@ export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): Valid
 }
 
 /** Returns the reason only if access has ended: existing clients treat a purchase with a reason as not owned. */
-export const toVisibleReason = (
-  purchase: Purchase,
-  now: EpochMillis,
-): { readonly cancelationReason?: CancelationReason } =>
+const toVisibleReason = (purchase: Purchase, now: EpochMillis): { readonly cancelationReason?: CancelationReason } =>
   purchase.cancelationReason !== undefined && isExpired(purchase, now)
     ? { cancelationReason: purchase.cancelationReason }
     : {};

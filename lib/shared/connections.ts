@@ -6,7 +6,7 @@ import { secondMs } from './time.ts';
  * host, and the next address is then an IPv6 address, which Lambda cannot reach.
  * @see https://nodejs.org/api/net.html#netsetdefaultautoselectfamilyattempttimeoutvalue
  */
-export const connectionAttemptTimeoutMs = 3 * secondMs;
+const connectionAttemptTimeoutMs = 3 * secondMs;
 
 /** Sets the time for connection attempts of this process, for webhooks and store calls. */
 export const setConnectionAttemptTimeout = (): void =>

@@ -11,7 +11,7 @@ interface SettingsFormat<S extends v.GenericSchema> {
 
 /**
  * Parses stored settings. Throws `InternalError` if they are missing or invalid, because only the operator can correct them. Missing
- * settings are not a failure of the service: anyone with the public key can request a store that the app does not use.
+ * settings are not a failure of the service: every holder of the public key can request a store that the app does not use.
  */
 export function parseStored<const S extends v.GenericSchema>(
   settings: unknown,

@@ -35,7 +35,7 @@ const historyCount = Number(process.env.HISTORIES ?? 90);
 const concurrency = 30;
 const seed = Number(process.env.SEED ?? 12);
 
-describe('answers about a purchase', () => {
+describe('responses about a purchase', () => {
   it('agree with the store and with each other, for every store and any history', async () => {
     const numRuns = Math.ceil(historyCount / concurrency);
     for (const histories of fc.sample(arbitraryOwnershipHistories(concurrency), { numRuns, seed })) {
@@ -56,7 +56,7 @@ const chooseExamples = (problems: readonly Problem[]): Problem[] =>
     ({ problem }, index) => problems.slice(0, index).filter((other) => other.problem === problem).length < 2,
   );
 
-/** Runs the histories round by round in one app and returns what is wrong with the answers. */
+/** Runs the histories round by round in one app and returns the wrong responses. */
 async function runHistories({ histories, clockAdvances }: OwnershipHistories): Promise<Problem[]> {
   const keys = await service.createApp(ownershipPlatforms, {}, createUniqueName());
   const webhooks = { urls: ['https://app.example.com/webhook'], sandboxUrls: [], includesPassword: false };

@@ -41,7 +41,7 @@ async function givenSubscription(platform: Platform) {
 const platforms = ['store_a', 'store_b', 'store_c', 'processor_a', 'service_processor_a', 'processor_b'] as const;
 
 describe('cancelationReason', () => {
-  it.each(platforms)('is absent while a canceled subscription of %s gives access', async (platform) => {
+  it.each(platforms)('stays absent while a canceled subscription of %s gives access', async (platform) => {
     const { act, readAfterRefresh, validateAgain } = await givenSubscription(platform);
     await act('cancel');
     const record = await readAfterRefresh();

@@ -38,7 +38,7 @@ const years = (billingPeriod: number) => ({ billingPeriod, billingPeriodUnit: 'Y
 const months = (billingPeriod: number) => ({ billingPeriod, billingPeriodUnit: 'Month' });
 
 describe('the end of a subscription whose store does not report it', () => {
-  it('is at most a year after a signed Play receipt, and no later request extends it', async () => {
+  it('stays within a year of a signed Play receipt, also after a later request', async () => {
     const keys = await service.createApp(['store_b'], { serviceAccount: undefined });
     const validate = await buy('store_b', keys, { type: 'paid subscription' });
     const first = await validate(years(500));
@@ -46,7 +46,7 @@ describe('the end of a subscription whose store does not report it', () => {
     expect((await validate(years(1000))).expiryDate).toBe(first.expiryDate);
   });
 
-  it('is not moved by a later request for a non-renewing subscription', async () => {
+  it('stays the same after a later request for a non-renewing subscription', async () => {
     const keys = await service.createApp(['store_a']);
     const validate = await buy('store_a', keys, season);
     const first = await validate(months(1));
@@ -57,7 +57,7 @@ describe('the end of a subscription whose store does not report it', () => {
   });
 
   it.each<Platform>(['store_a', 'store_b', 'processor_a', 'service_processor_a'])(
-    'is stated by a request of %s, and is at most a year without one',
+    'follows a request of %s, and lies within a year without one',
     async (platform) => {
       const keys = await service.createApp([platform]);
       const stated = await (await buy(platform, keys, season))(months(2));
@@ -72,7 +72,7 @@ describe('the end of a subscription whose store does not report it', () => {
     },
   );
 
-  it('is stated by a request of processor_b, which sells products of its catalogue only', async () => {
+  it('follows a request of processor_b, which sells products of its catalogue only', async () => {
     const order = { platform: 'processor_b', productId: createUniqueName('product'), ...season };
     const { validate } = await service.callControl('/purchases', order);
     const keys = await service.createApp(['processor_b']);

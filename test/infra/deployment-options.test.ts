@@ -71,7 +71,7 @@ describe('ServiceStack with deployment options', () => {
     expect(Object.keys(Resources).length).toBeLessThan(500);
   });
 
-  it('has a stack name, a tag and termination protection for its stage', () => {
+  it('derives stack name, tag and termination protection from its stage', () => {
     expect(createStack({}).stack.stackName).toBe('Claimcheck');
     expect(createStack({}).stack.terminationProtection).toBe(false);
     expect(createStack({ stage: 'staging' }).stack.stackName).toBe('Claimcheck-staging');
@@ -220,7 +220,7 @@ describe('ServiceStack with deployment options', () => {
   });
 
   it.each(['Latency', 'StageThrottles', 'AccountThrottles', 'DroppedRecursion', 'webhooksgivenup'])(
-    'has the alarm %s',
+    'creates the alarm %s',
     (id) => {
       const ids = Object.keys(getTemplate(noOptions).findResources('AWS::CloudWatch::Alarm'));
       expect(ids.some((alarm) => alarm.startsWith(`Alarms${id}`))).toBe(true);

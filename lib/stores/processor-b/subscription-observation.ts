@@ -62,11 +62,21 @@ function toPeriod(
   return {
     purchaseDate: Date.parse((first ?? subscription).createdAt),
     ...(latest && latest !== first && { lastRenewalDate: Date.parse(latest.createdAt) }),
-    expirationDate: getPaidUntil(subscription, context) + getExtraTime(subscription, context),
+    expirationDate: getAccessEnd(subscription, context),
     ...(isPastDue && { isBillingRetryPeriod: true }),
     ...(trialPeriod && !latest && !isPastDue && { isTrialPeriod: true }),
   };
 }
+
+/** An expired subscription gives no access, also if it expired in its trial. */
+function getAccessEnd(subscription: Subscription, context: MappingContext): EpochMillis {
+  const end = getPaidUntil(subscription, context) + getExtraTime(subscription, context);
+  return subscription.status === 'Expired' ? Math.min(end, getStatusDate(subscription)) : end;
+}
+
+/** Returns when the subscription got its status. */
+const getStatusDate = ({ status, statusHistory, updatedAt }: Subscription): EpochMillis =>
+  Date.parse(statusHistory.find((entry) => entry.status === status)?.timestamp ?? updatedAt);
 
 /** Returns the end of the last paid day. The last day of a trial is the day before the first payment. */
 const getPaidUntil = (
@@ -101,17 +111,14 @@ function willRenew({
 }
 
 /** Maps the state of a first payment that is missing: pending, or never made before the subscription ended. */
-function toFirstPaymentState(
-  { status, trialPeriod, paidThroughDate, transactions, statusHistory, updatedAt }: Subscription,
-  payments: readonly BraintreeTransaction[],
-): Partial<Purchase> {
+function toFirstPaymentState(subscription: Subscription, payments: readonly BraintreeTransaction[]): Partial<Purchase> {
+  const { status, trialPeriod, paidThroughDate, transactions } = subscription;
   if (trialPeriod) return {};
   if (status === 'Pending') return { isPending: true };
   if (payments.length > 0) return {};
   if (transactions.some(isSettlementPending)) return { isPending: true };
   if ((status !== 'Canceled' && status !== 'Expired') || paidThroughDate !== undefined) return {};
-  const endedAt = statusHistory.find((entry) => entry.status === status)?.timestamp ?? updatedAt;
-  return { isAbandoned: true, expirationDate: Date.parse(endedAt) };
+  return { isAbandoned: true, expirationDate: getStatusDate(subscription) };
 }
 
 function toRenewalIntent(

@@ -46,7 +46,7 @@ export interface StoreTransaction {
   readonly native: Readonly<Record<string, unknown>>;
 }
 
-export interface PartialRefund {
+interface PartialRefund {
   readonly date: EpochMillis;
   /** Refunded share of the price so far, above 0 and below 1. */
   readonly share: number;

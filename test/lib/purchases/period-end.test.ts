@@ -47,7 +47,7 @@ const arbitraryStatement = fc.record({
 });
 
 describe('the end of a non-renewing subscription', () => {
-  it('is at most a year after the payment, and never later or undefined after a further statement', () => {
+  it('lies within a year of the payment, and never moves later or disappears after a further statement', () => {
     fc.assert(
       fc.property(fc.array(arbitraryStatement, { minLength: 1, maxLength: 8 }), (statements) => {
         let stored: StoredPurchase | undefined;
@@ -84,7 +84,7 @@ describe('the end of a non-renewing subscription', () => {
     expect(getEnd(second)).toBe(addBillingPeriods(paidAt, 'P2M'));
   });
 
-  it('is the one that the store reports', () => {
+  it('follows the report of the store', () => {
     const end = startDate + 10 * dayMs;
     const reported = computePurchaseChange(undefined, {
       trigger: 'notification',
@@ -96,7 +96,7 @@ describe('the end of a non-renewing subscription', () => {
     expect(getEnd(record(reported, { catalogue, period: 'P1Y', day: -1 }))).toBe(end);
   });
 
-  it('is shown by the latest transaction, too', () => {
+  it('appears in the latest transaction as well', () => {
     const [observed] = record(undefined, { period: 'P1M' })?.state.transactions ?? [];
     expect(observed?.transaction.expirationDate).toBe(addBillingPeriods(startDate, 'P1M'));
   });

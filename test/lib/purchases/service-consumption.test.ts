@@ -15,7 +15,7 @@ const Consumption: fc.Arbitrary<ServiceConsumption> = fc.record({
 });
 
 describe('chooseLaterConsumption', () => {
-  it('has the same result in any order', () => {
+  it('returns the same result in any order', () => {
     fc.assert(
       fc.property(Consumption, Consumption, Consumption, (a, b, c) => {
         const result = chooseLaterConsumption(chooseLaterConsumption(a, b), c);

@@ -21,7 +21,7 @@ const arbitraryPurchase = fc
   .map((state) => createObservation(state).purchase);
 
 describe('records of a purchase', () => {
-  it('have a cancelationReason only if access has ended', () => {
+  it('contain a cancelationReason only if access has ended', () => {
     fc.assert(
       fc.property(arbitraryPurchase, arbitraryDate, (purchase, now) => {
         const expected = isExpired(purchase, now) ? purchase.cancelationReason : undefined;

@@ -282,7 +282,7 @@ describe('validate (store_a) with appAppleId in the request', () => {
     await expect(validateWith(value)).resolves.toMatchObject({ purchaseId: 'store_a:1001' });
   });
 
-  it('rejects the id of another app in production', async () => {
+  it('rejects the id of a different app in production', async () => {
     await expect(validateWith(5)).rejects.toMatchObject({ code: 'InvalidPayload', message: /appAppleId/ });
   });
 });

@@ -77,7 +77,7 @@ describe('a voided order that Google Play does not return (store_b)', () => {
     expect(observation?.purchase).not.toHaveProperty('endedAt');
   });
 
-  it('has a transaction without amount if none is stored', async () => {
+  it('adds a transaction without amount if none is stored', async () => {
     const observation = await observeVoided({ transactions: [] });
     expect(observation?.transactions).toEqual([
       { ...ids, transactionId: 'store_b:GPA.1..0', purchaseDate: purchase.purchaseDate, refundedAt: voidedAt },
@@ -89,7 +89,7 @@ describe('a voided order that Google Play does not return (store_b)', () => {
     expect(observation).toMatchObject({ purchase, transactions: [{ ...payment, refundedAt: voidedAt }] });
   });
 
-  it('is retried while Google Play is unavailable or does not list the partial refund', async () => {
+  it('waits for a retry while Google Play is unavailable or does not list the partial refund', async () => {
     await expect(observeVoided({ orderStatus: 503 })).rejects.toMatchObject({ code: 'ConnectionFailed' });
     await expect(observeVoided({ isPartial: true })).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
