@@ -28,7 +28,7 @@ import { createRecordPurchase, type RecordPurchase } from './purchases/record-pu
 import { createMessageQueue, type MessageQueue } from './queue/message-queue.ts';
 import type { RefreshMessage } from './refresh/refresh-message.ts';
 import { createCipher } from './shared/cipher.ts';
-import { awsClientOptions, setConnectionAttemptTimeout } from './shared/connections.ts';
+import { type AwsClientOptions, awsClientOptions, setConnectionAttemptTimeout } from './shared/connections.ts';
 import { ServiceError } from './shared/errors.ts';
 import { createLazyMembers } from './shared/lazy-members.ts';
 import type { Platform } from './shared/platform.ts';
@@ -85,14 +85,19 @@ export function deps(): Deps {
 
 function createDeps(environment: NodeJS.ProcessEnv): Deps {
   setConnectionAttemptTimeout();
+  // The engines of the local runtime share a machine with the service and can be slow.
+  const clientOptions = environment.AWS_ENDPOINT_URL_DYNAMODB === undefined ? awsClientOptions : {};
   const now = () => Date.now();
-  const cipher = createCipher(() => fetchMasterSecret(requireVariable(environment, 'MASTER_KEY_ID')), now);
+  const cipher = createCipher(
+    () => fetchMasterSecret(requireVariable(environment, 'MASTER_KEY_ID'), clientOptions),
+    now,
+  );
   const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root } = environment;
   // Parsed first: an invalid retention must stop the service before it loses events.
   const retentionDays = parseRetentionDays(environment);
   const members: Deps = createLazyMembers<Deps>({
     now: () => now,
-    table: () => createTableClient(requireVariable(environment, 'TABLE_NAME')),
+    table: () => createTableClient(requireVariable(environment, 'TABLE_NAME'), clientOptions),
     apps: () => createAppRepository(members.table, cipher),
     appCache: () => createAppCache(members.apps, now),
     purchases: () => createPurchaseRepository(members.table, cipher),
@@ -114,9 +119,10 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     dailyRates: () => createExchangeRateRepository(members.table),
     exchangeRates: () => createRateCache(members.dailyRates, now),
     dueItems: () => createDueItemRepository(members.table),
-    notificationQueue: () => createMessageQueue(() => requireVariable(environment, 'NOTIFICATIONS_QUEUE_URL')),
-    refreshQueue: () => createMessageQueue(() => requireVariable(environment, 'REFRESHES_QUEUE_URL')),
-    webhookQueue: () => createMessageQueue(() => requireVariable(environment, 'WEBHOOKS_QUEUE_URL')),
+    notificationQueue: () =>
+      createMessageQueue(() => requireVariable(environment, 'NOTIFICATIONS_QUEUE_URL'), clientOptions),
+    refreshQueue: () => createMessageQueue(() => requireVariable(environment, 'REFRESHES_QUEUE_URL'), clientOptions),
+    webhookQueue: () => createMessageQueue(() => requireVariable(environment, 'WEBHOOKS_QUEUE_URL'), clientOptions),
     deliveries: () => createDeliveryRepository(members.table),
     postWebhook: () => createLazyPostWebhook({ allowsLoopback: Boolean(url) }),
     loadStore: () => loadStore,
@@ -149,9 +155,9 @@ function createLazyPostWebhook(rule: { readonly allowsLoopback: boolean }): Post
 }
 
 /** Loads the Secrets Manager client when a secret is needed, which most requests do not. */
-async function fetchMasterSecret(id: string): Promise<string> {
+async function fetchMasterSecret(id: string, clientOptions: AwsClientOptions): Promise<string> {
   const { GetSecretValueCommand, SecretsManagerClient } = await import('@aws-sdk/client-secrets-manager');
-  const { SecretString } = await new SecretsManagerClient(awsClientOptions).send(
+  const { SecretString } = await new SecretsManagerClient(clientOptions).send(
     new GetSecretValueCommand({ SecretId: id }),
   );
   if (!SecretString) throw new ServiceError('InternalError', 'The master key is missing.');

@@ -16,7 +16,7 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { splitIntoChunks } from '../shared/batches.ts';
-import { awsClientOptions } from '../shared/connections.ts';
+import type { AwsClientOptions } from '../shared/connections.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { indexes, type Key, tableKey } from './keys.ts';
 
@@ -76,8 +76,8 @@ const maxBatchPutItems = 25;
 export const unmarshallOptions = { wrapNumbers: Number };
 
 /** Creates the table client. */
-export function createTableClient(name: string): Table {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient(awsClientOptions), {
+export function createTableClient(name: string, options: AwsClientOptions = {}): Table {
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient(options), {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
     // Copied, because the client adds a member to the object.
     unmarshallOptions: { ...unmarshallOptions },

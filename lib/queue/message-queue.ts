@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { awsClientOptions } from '../shared/connections.ts';
+import type { AwsClientOptions } from '../shared/connections.ts';
 import { ServiceError } from '../shared/errors.ts';
 
 interface SendOptions {
@@ -21,13 +21,16 @@ const maxBatchSize = 10;
 const maxBatchBytes = 256_000;
 
 /** Creates a client of the queue. The SDK client is loaded with the first message, because most requests send none. */
-export function createMessageQueue<T extends object>(url: () => string): MessageQueue<T> {
+export function createMessageQueue<T extends object>(
+  url: () => string,
+  clientOptions: AwsClientOptions = {},
+): MessageQueue<T> {
   let client: Promise<SQSClient> | undefined;
   return {
     async send(messages, options = {}) {
       if (messages.length === 0) return;
       client ??= import('@aws-sdk/client-sqs').then(
-        ({ SQSClient }) => new SQSClient({ ...awsClientOptions, useQueueUrlAsEndpoint: false }),
+        ({ SQSClient }) => new SQSClient({ ...clientOptions, useQueueUrlAsEndpoint: false }),
       );
       const [sqs, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
       for (const bodies of splitIntoBatches(messages.map((message) => JSON.stringify(message)))) {

@@ -12,12 +12,22 @@ const connectionAttemptTimeoutMs = 3 * secondMs;
 export const setConnectionAttemptTimeout = (): void =>
   setDefaultAutoSelectFamilyAttemptTimeout(connectionAttemptTimeoutMs);
 
+/** Configuration of AWS clients. */
+export interface AwsClientOptions {
+  readonly maxAttempts?: number;
+  readonly requestHandler?: {
+    readonly connectionTimeout: number;
+    readonly requestTimeout: number;
+    readonly throwOnRequestTimeout: boolean;
+  };
+}
+
 /**
- * Configuration of AWS clients. A lost connection must fail while the function has time to retry: by default, the SDK waits
- * without limit. Every operation of the service is idempotent or conditional.
+ * Options for AWS. A lost connection must fail while the function has time to retry: by default, the SDK waits without limit.
+ * Every operation of the service is idempotent or conditional.
  * @see https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-configuring-maxsockets.html
  */
-export const awsClientOptions = {
+export const awsClientOptions: AwsClientOptions = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: secondMs, requestTimeout: 5 * secondMs, throwOnRequestTimeout: true },
-} as const;
+};
