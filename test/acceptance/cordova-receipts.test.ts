@@ -29,7 +29,7 @@ async function verifyIn13(receipt: ReceiptBody) {
   await page.load('cordova-plugin-purchase/www/store.js');
   const { store, Platform, ProductType } = page.window.CdvPurchase;
   store.validator = validator();
-  store.applicationUsername = 'ann';
+  store.applicationUsername = randomUUID();
   store.register([{ id: premiumProduct.id, platform: Platform.APPLE_APPSTORE, type: ProductType.PAID_SUBSCRIPTION }]);
   const event = new Promise<string>((resolve) => {
     store
@@ -59,7 +59,7 @@ async function verifyIn11(receipt: ReceiptBody) {
   await page.load('cordova-plugin-purchase-v11/www/store-ios.js');
   const { store } = window;
   store.validator = validator();
-  store.applicationUsername = 'ann';
+  store.applicationUsername = randomUUID();
   store.register({ id: premiumProduct.id, alias: premiumProduct.id, type: store.PAID_SUBSCRIPTION });
   const event = new Promise<string>((resolve) => {
     store.when(premiumProduct.id).approved((product: { verify(): void }) => product.verify());
