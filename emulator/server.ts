@@ -8,15 +8,17 @@ import { type HttpRequest, type HttpResponse, jsonResponse } from './http-messag
 
 const maxBodyBytes = 8_000_000;
 
-/** Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. */
-export function createEmulatorServer(emulator: Emulator, onChange: () => void): Server {
+/** Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. Calls `save` before each response. */
+export function createEmulatorServer(emulator: Emulator, save: () => void): Server {
   return createServer(async (request, response) => {
     const disconnected = new AbortController();
     response.once('close', () => disconnected.abort());
     try {
       const call = await toHttpRequest(request);
-      if (advanceStores(emulator) || call.method !== 'GET') onChange();
-      send(response, await handleRequest(emulator, call, disconnected.signal));
+      advanceStores(emulator);
+      const result = await handleRequest(emulator, call, disconnected.signal).catch(toErrorResponse);
+      save();
+      if (!disconnected.signal.aborted) send(response, result);
     } catch (error) {
       if (!disconnected.signal.aborted) send(response, toErrorResponse(error));
     }

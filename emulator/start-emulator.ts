@@ -37,11 +37,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
   const changes: ChangeListener = { onChange: () => {} };
   const emulator =
     path === undefined ? await createEmulator(clock, changes) : await restoreEmulator(clock, changes, path);
-  const file = path === undefined ? undefined : createStateFile(path, () => toState(emulator));
-  changes.onChange = () => file?.writeSoon();
-  const server = createEmulatorServer(emulator, changes.onChange);
+  const server = createEmulatorServer(emulator, () => changes.onChange());
   server.listen(port, host);
   await once(server, 'listening');
+  const file = path === undefined ? undefined : createStateFile(path, () => toState(emulator));
+  if (file !== undefined) changes.onChange = file.save;
   emulator.outbox.sendDue();
   const address = server.address() as AddressInfo;
   return {
@@ -55,7 +55,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
       server.close();
       server.closeAllConnections();
       await emulator.outbox.close();
-      await file?.flush();
+      file?.compact();
     },
   };
 }

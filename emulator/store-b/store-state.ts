@@ -33,7 +33,7 @@ export const createState = (saved?: SavedState): StoreState => ({
 export const toSavedState = ({ products, purchases, voided, areOrdersReadable }: StoreState): SavedState => ({
   products: [...products.values()],
   purchases: [...purchases.values()],
-  voided,
+  voided: [...voided],
   areOrdersReadable,
 });
 

@@ -1,10 +1,22 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  appendFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../emulator/calendar.ts';
 import { createClock } from '../../emulator/clock.ts';
 import { startEmulator } from '../../emulator/start-emulator.ts';
+import { readState } from '../../emulator/state-file.ts';
 import { type EmulatorClient, startEmulatorClient, type TestResponse } from './emulator-client.ts';
 import { waitUntil } from './notification-receiver.ts';
 
@@ -46,6 +58,64 @@ describe('emulator with a state file', () => {
     await after.close();
   });
 
+  it('keeps every acknowledged change through SIGKILL', async () => {
+    const { child, url } = await startProcess();
+    const acknowledged: TestResponse['body'][] = [];
+    for (let number = 0; number < 15; number += 1) {
+      for (const order of orders) {
+        const {
+          validate: _evidence,
+          notifications: _sent,
+          ...purchase
+        } = await post(`${url}/control/purchases`, order);
+        acknowledged.push(purchase);
+      }
+    }
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+    const after = await start();
+    const restored: TestResponse['body'][] = [];
+    for (const { id } of acknowledged) restored.push((await after.control('GET', `/control/purchases/${id}`)).body);
+    await after.close();
+    expect(restored).toEqual(acknowledged.map((purchase) => expect.objectContaining(purchase)));
+  });
+
+  it('writes the change of a purchase and not all purchases', async () => {
+    const client = await start();
+    for (let number = 0; number < 100; number += 1) await client.buy();
+    const sizeBefore = statSync(path).size;
+    await client.buy();
+    const addedBytes = statSync(path).size - sizeBefore;
+    await client.close();
+    expect(addedBytes).toBeGreaterThan(0);
+    expect(addedBytes).toBeLessThan(statSync(path).size / 10);
+  });
+
+  it('reads the same state from changes and from the compacted file', async () => {
+    const client = await start();
+    for (const order of orders) {
+      const { id } = (await client.control('POST', '/control/purchases', order)).body;
+      await client.control('POST', '/control/purchases', { ...order, productId: 'coins', type: 'consumable' });
+      for (const action of ['cancel', 'uncancel', 'renew', 'refund', 'revoke']) await client.act(id, action);
+    }
+    await client.advance('P2M');
+    const changed = await readState(path);
+    await client.close();
+    expect(await readState(path)).toEqual({ ...changed, clockOffsetMs: expect.any(Number) });
+  });
+
+  it('ignores an incomplete last line', async () => {
+    const before = await start();
+    const { id } = (await before.buy()).body;
+    await before.close();
+    appendFileSync(path, '[{"path":["stores"');
+    const after = await start();
+    const { status } = await after.control('GET', `/control/purchases/${id}`);
+    await after.close();
+    expect(status).toBe(200);
+  });
+
   it('saves changes before it is closed', async () => {
     const before = await start();
     const { id } = (await before.buy()).body;
@@ -74,6 +144,30 @@ describe('emulator with a state file', () => {
     expect(readFileSync(path, 'utf8')).toBe(content);
   });
 });
+
+const orders = ['store_a', 'store_b', 'store_c', 'processor_a', 'service_processor_a', 'processor_b'].map(
+  (platform) => ({
+    platform,
+    productId: 'monthly',
+    type: 'paid subscription',
+  }),
+);
+
+/** Starts an emulator with the state file in a process of its own. */
+async function startProcess() {
+  const script = `import('./emulator/start-emulator.ts').then(async ({ startEmulator }) => console.log((await startEmulator({ port: 0, stateFile: process.argv[1] })).url))`;
+  const child = spawn(process.execPath, ['--import', 'tsx', '-e', script, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  return { child, url: String(line).trim() };
+}
+
+async function post(url: string, body: object): Promise<TestResponse['body']> {
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+  expect(response.status).toBe(200);
+  return await response.json();
+}
 
 it('rejects a start on a port that is in use', async () => {
   const first = await startEmulatorClient();
