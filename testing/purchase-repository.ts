@@ -1,4 +1,5 @@
 import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository.ts';
+import { createOwnedPurchaseRepository, type OwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { createRateCache } from '../lib/money/exchange-rates/rate-cache.ts';
@@ -12,8 +13,8 @@ import {
 import { dayMs } from '../lib/shared/time.ts';
 import { createObservation, startDate, testCipher } from './given.ts';
 
-/** The purchases of one table, with the use case that records them. */
-export interface TestPurchases extends PurchaseRepository {
+/** The purchases of one table, with the use case that records them and the purchases of a customer. */
+export interface TestPurchases extends PurchaseRepository, Pick<OwnedPurchaseRepository, 'listDecidingPurchases'> {
   readonly recordPurchase: RecordPurchase;
 }
 
@@ -21,7 +22,9 @@ export interface TestPurchases extends PurchaseRepository {
 export function createTestPurchases(table: Table): TestPurchases {
   const purchases = createPurchaseRepository(table, testCipher);
   const rates = createRateCache(createExchangeRateRepository(table), () => startDate);
-  return { ...purchases, recordPurchase: createRecordPurchase(purchases, rates, async () => undefined) };
+  const { listDecidingPurchases } = createOwnedPurchaseRepository(table);
+  const recordPurchase = createRecordPurchase(purchases, rates, async () => undefined);
+  return { ...purchases, listDecidingPurchases, recordPurchase };
 }
 
 /** A validation at `startDate`, by a customer if a username is passed. */

@@ -34,13 +34,13 @@ export async function listPurchasesByAccessToken(
 /** Leaves out unpaid purchases: a web client shows each purchase of the list as owned, and polls until there is one. */
 const listPaid = (purchases: readonly Purchase[]): Purchase[] => purchases.filter((purchase) => !isUnpaid(purchase));
 
-/** Lists a customer's stored Stripe purchases, for the app's own server. */
+/** Lists the Stripe purchases among a customer's deciding purchases, for the app's own server. */
 export async function listPurchasesByUser(
   username: string,
   { app, deps }: CheckoutContext,
 ): Promise<PurchaseWithOffer[]> {
   const platforms: readonly string[] = ['processor_a', 'service_processor_a'] satisfies AccessTokenGrant['platform'][];
-  const purchases = await deps.purchases.listByUser(app.name, username);
+  const purchases = await deps.ownedPurchases.listDecidingPurchases(app.name, username);
   return listPaid(purchases)
     .filter(({ platform }) => platforms.includes(platform))
     .map((purchase) => toPurchaseWithOffer(purchase, deps.now()));

@@ -3,29 +3,29 @@ import pMap from 'p-map';
 import * as v from 'valibot';
 import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import type { Observation } from '../purchases/observation.ts';
 import { Purchase } from '../purchases/purchase.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
-import { compareByPurchaseDate } from '../purchases/purchase-rank.ts';
-import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import type { ComparedPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { parse, parseJson } from '../shared/parse.ts';
 import { dayMs } from '../shared/time.ts';
 import { buildHandledMarker, handledPartKey } from './handled-notification-repository.ts';
 import {
+  claimKey,
   claimPrefix,
   customerKey,
-  customerPartition,
+  type Key,
   listPartition,
   notificationPrefix,
-  ownedPurchasePrefix,
-  parseOwnedPurchaseId,
   purchaseKey,
   purchasePartition,
   sharedClaimKey,
   sharedClaimPrefix,
   toKey,
   toTtl,
+  transactionKey,
   transactionPrefix,
 } from './keys.ts';
 import { addRankings } from './owned-purchase-links.ts';
@@ -61,7 +61,6 @@ const sharedClaimRetentionMs = dayMs;
 const RefreshToken = v.record(v.string(), v.string());
 
 const reencryptConcurrency = 25;
-const maxPurchasesOfUser = 1_000;
 
 export function createPurchaseRepository(table: Table, cipher: Cipher): PurchaseRepository {
   const listItems = async (appName: string, purchaseId: string, prefix: string): Promise<Item[]> =>
@@ -75,21 +74,8 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
       const items = await table.batchGet([...new Set(purchaseIds)].map((id) => purchaseKey(appName, id)));
       return items.map(parsePurchaseItem);
     },
-    async listByUser(appName, username) {
-      const links = await table.query({
-        partition: customerPartition(appName, username),
-        prefix: ownedPurchasePrefix,
-        newestFirst: true,
-        limit: maxPurchasesOfUser,
-      });
-      const ids = new Set(links.map(({ sk }) => parseOwnedPurchaseId(String(sk))));
-      const items = await table.batchGet([...ids].map((id) => purchaseKey(appName, id)));
-      return items
-        .map(parsePurchaseItem)
-        .filter(({ entitledUsers }) => entitledUsers.includes(username))
-        .map(({ purchase }) => purchase)
-        .sort(compareByPurchaseDate);
-    },
+    findObserved: async (appName, observations, username) =>
+      await findObservedPurchases(table, { appName, observations, username }),
     async findRefreshState(appName, purchaseId) {
       const item = await table.get(purchaseKey(appName, purchaseId));
       if (!item) return undefined;
@@ -179,6 +165,45 @@ const refreshTokenContext = (appName: string, purchaseId: string): string => `${
 /** Parses a purchase item. Throws `DatabaseError` if it does not match the schema. */
 export const parsePurchaseItem = (item: Item): v.InferOutput<typeof PurchaseItem> =>
   parse(PurchaseItem, item, 'DatabaseError');
+
+interface ObservedPurchases {
+  readonly appName: string;
+  readonly observations: readonly Observation[];
+  readonly username: string | undefined;
+}
+
+/** Reads the purchase items and the observed transactions, and the claims of a customer who is not entitled. */
+async function findObservedPurchases(
+  table: Table,
+  { appName, observations, username }: ObservedPurchases,
+): Promise<Map<string, ComparedPurchase>> {
+  const readItems = async (keys: readonly Key[]) => await table.batchGet(keys, { isEventuallyConsistent: true });
+  const [purchaseItems, transactionItems] = await Promise.all([
+    readItems(observations.map(({ purchase }) => purchaseKey(appName, purchase.purchaseId))),
+    readItems(
+      observations
+        .flatMap(({ transactions }) => transactions)
+        .map(({ purchaseId, transactionId }) => transactionKey(appName, purchaseId, transactionId)),
+    ),
+  ]);
+  const purchases = purchaseItems.map(parsePurchaseItem);
+  const transactions = transactionItems.map((item) => parse(TransactionItem, item, 'DatabaseError'));
+  const claimKeys = purchases.flatMap(({ purchase, entitledUsers }) =>
+    username === undefined || entitledUsers.includes(username)
+      ? []
+      : [claimKey(appName, purchase.purchaseId, username)],
+  );
+  const claimedPartitions = new Set((await readItems(claimKeys)).map(({ pk }) => pk));
+  return new Map(
+    purchases.map(({ purchase, asOf, userAliases, refreshToken, entitledUsers }) => {
+      const { purchaseId } = purchase;
+      const own = transactions.filter(({ transaction }) => transaction.purchaseId === purchaseId);
+      const state = { purchase, asOf, userAliases, transactions: own, ...(refreshToken && { refreshToken }) };
+      const hasUnusedClaim = claimedPartitions.has(purchasePartition(appName, purchaseId));
+      return [purchaseId, { state, entitledUsers, hasUnusedClaim }];
+    }),
+  );
+}
 
 /**
  * Loads the purchase item with its claims and transactions. A query is not a snapshot: the version is read before it, so

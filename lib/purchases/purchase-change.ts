@@ -140,7 +140,7 @@ export function computePurchaseChange(
 const applyObservation = (
   before: PurchaseState | undefined,
   observation: EncryptedObservation,
-  { catalogue, reportedPeriod }: PurchaseUpdate,
+  { catalogue, reportedPeriod }: Pick<PurchaseUpdate, 'catalogue' | 'reportedPeriod'>,
 ): PurchaseState => completeState(merge(before, observation), { before, observation, catalogue, reportedPeriod });
 
 function applyUpdate(
@@ -252,6 +252,19 @@ const findChangedTransactions = (
   return after.filter(({ transaction }) => !contents.has(toCanonicalJson(transaction)));
 };
 
+/** Whether an observation changes the stored state. A later as-of time alone is not a change. */
+export const changesState = (
+  before: PurchaseState,
+  observation: EncryptedObservation,
+  catalogue: Catalogue | undefined,
+): boolean => isDifferentState(before, applyObservation(before, observation, { ...(catalogue && { catalogue }) }));
+
+const isDifferentState = (before: PurchaseState, after: PurchaseState): boolean =>
+  findChangedTransactions(before.transactions, after.transactions).length > 0 ||
+  toCanonicalJson(before.purchase) !== toCanonicalJson(after.purchase) ||
+  before.userAliases.length !== after.userAliases.length ||
+  (before.refreshToken === undefined && after.refreshToken !== undefined);
+
 /** Whether there is anything to write. A refresh is always written, because it schedules the next one. */
 function hasEffect(change: PurchaseChange, { trigger }: PurchaseUpdate): boolean {
   const { before, after } = change;
@@ -259,11 +272,9 @@ function hasEffect(change: PurchaseChange, { trigger }: PurchaseUpdate): boolean
     !before ||
     trigger === 'refresh' ||
     change.newClaims.length > 0 ||
-    change.announcedReasons.length + change.lifecycleReasons.length + change.changedTransactions.length > 0 ||
+    change.announcedReasons.length + change.lifecycleReasons.length > 0 ||
     change.gainedUsers.length + change.lostUsers.length > 0 ||
-    toCanonicalJson(before.state.purchase) !== toCanonicalJson(after.state.purchase) ||
-    before.state.userAliases.length !== after.state.userAliases.length ||
-    (before.state.refreshToken === undefined && after.state.refreshToken !== undefined) ||
+    isDifferentState(before.state, after.state) ||
     after.state.asOf - before.state.asOf > asOfResolutionMs
   );
 }

@@ -2,7 +2,7 @@ import type { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { Announcement } from './announcement.ts';
 import type { Claim, ClaimRequest } from './claims.ts';
-import type { EncryptedObservation } from './merge.ts';
+import type { EncryptedObservation, PurchaseState } from './merge.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
 import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
@@ -12,6 +12,15 @@ import type { Transaction } from './transaction.ts';
 export interface EntitledPurchase {
   readonly purchase: Purchase;
   readonly entitledUsers: readonly string[];
+}
+
+/** A stored purchase for a comparison with an observation. */
+export interface ComparedPurchase {
+  /** Contains only the transactions of the observation. */
+  readonly state: PurchaseState;
+  readonly entitledUsers: readonly string[];
+  /** Whether the customer has a claim without being entitled. */
+  readonly hasUnusedClaim: boolean;
 }
 
 /** Data for a refresh of a purchase. */
@@ -37,8 +46,12 @@ export interface PurchaseRepository {
   find(appName: string, purchaseId: string): Promise<(EntitledPurchase & { readonly asOf: EpochMillis }) | undefined>;
   /** Returns the purchases that exist, in the order of the ids. */
   findMany(appName: string, purchaseIds: readonly string[]): Promise<EntitledPurchase[]>;
-  /** Lists the purchases that entitle the customer, latest purchase date first. At most 1,000. */
-  listByUser(appName: string, username: string): Promise<Purchase[]>;
+  /** Returns the stored purchases of many observations, by purchase id. Eventually consistent. */
+  findObserved(
+    appName: string,
+    observations: readonly Observation[],
+    username: string | undefined,
+  ): Promise<ReadonlyMap<string, ComparedPurchase>>;
   findRefreshState(appName: string, purchaseId: string): Promise<PurchaseRefreshState | undefined>;
   /** Lists the transactions of several purchases, latest first. */
   listTransactions(appName: string, purchaseIds: readonly string[]): Promise<Transaction[]>;

@@ -117,7 +117,10 @@ export interface StoreValidation {
   readonly observations: readonly Observation[];
   /** Whether the store is unavailable, so that stored purchases of the customer at the store complete the collection. */
   readonly isOffline?: true;
-  /** Prefixed ids of observed purchases that are not in the collection, because clients would credit them again. */
+  /**
+   * Prefixed ids of observed purchases that are not in the collection, because clients would credit them again. One validation
+   * records a limited number of them.
+   */
   readonly unlistedPurchaseIds?: readonly string[];
   /** Prefixed id of the requested purchase. Undefined if the evidence does not contain it. */
   readonly purchaseId?: string;

@@ -17,7 +17,7 @@ import type { ValidationOutcome } from './validation-outcome.ts';
 export interface ValidationContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: StoreContextDeps & RecordingDeps & Pick<Deps, 'loadStore'>;
+  readonly deps: StoreContextDeps & RecordingDeps & Pick<Deps, 'loadStore' | 'ownedPurchases'>;
 }
 
 /**
@@ -64,7 +64,7 @@ export async function processValidation(
 }
 
 /**
- * Lists the stored purchases of the customer at the store that were not recorded now, without consumables: an app credits a
+ * Lists the deciding purchases of the customer at the store that were not recorded now, without consumables: an app credits a
  * consumable again if its evidence does not contain it.
  */
 async function listOtherPurchases(
@@ -74,7 +74,7 @@ async function listOtherPurchases(
   const { applicationUsername } = request;
   if (applicationUsername === undefined) return [];
   const recordedIds = new Set(recorded.map(({ purchase }) => purchase.purchaseId));
-  const stored = await context.deps.purchases.listByUser(context.app.name, applicationUsername);
+  const stored = await context.deps.ownedPurchases.listDecidingPurchases(context.app.name, applicationUsername);
   return stored
     .filter((purchase) => purchase.platform === platform && purchase.productType !== 'consumable')
     .filter(({ purchaseId }) => !recordedIds.has(purchaseId))

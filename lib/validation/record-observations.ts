@@ -10,8 +10,9 @@ import type { Transaction } from '../purchases/transaction.ts';
 import { containsAliasOf } from '../purchases/user-aliases.ts';
 import { parseBillingPeriod } from '../stores/billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
+import { type SelectionDeps, selectObservations } from './select-observations.ts';
 
-export type RecordingDeps = Pick<Deps, 'now' | 'recordPurchase' | 'userAliases'>;
+export type RecordingDeps = SelectionDeps & Pick<Deps, 'now' | 'recordPurchase' | 'userAliases'>;
 
 interface RecordingContext {
   readonly app: App;
@@ -23,7 +24,7 @@ interface RecordingContext {
     'applicationUsername' | 'obfuscatedUsername' | 'billingPeriod' | 'billingPeriodUnit'
   >;
   /** The validation that returned the observations. Its purchase is always among the tags of the event. */
-  readonly validation?: Pick<StoreValidation, 'purchaseId' | 'appDownload'>;
+  readonly validation?: Pick<StoreValidation, 'purchaseId' | 'unlistedPurchaseIds' | 'appDownload'>;
 }
 
 /** A purchase as it is stored after the validation, with all its transactions. */
@@ -37,21 +38,28 @@ const concurrency = 8;
 const maxUnclaimedPurchases = 100;
 
 /**
- * Records the observations, each purchase in its own transaction, and claims the purchases for the user of the request.
- * Returns the stored purchases in the order of the observations.
+ * Records the observations, each purchase in its own transaction, and claims the purchases for the user of the request. Leaves
+ * out unlisted purchases that `selectObservations` does not select. Returns the recorded purchases in the order of the observations.
  */
 export async function recordObservations(
   observations: readonly Observation[],
   context: RecordingContext,
 ): Promise<RecordedPurchase[]> {
-  const results = await pMap(observations, async (observation) => await recordObservation(observation, context), {
+  const { app, deps, recorder, request, validation } = context;
+  const { observations: selected, unchanged } = await selectObservations(observations, {
+    ...{ app, deps, username: request.applicationUsername, unlistedPurchaseIds: validation?.unlistedPurchaseIds },
+  });
+  const results = await pMap(selected, async (observation) => await recordObservation(observation, context), {
     concurrency,
   });
   const recorded = results.filter((result) => result !== undefined);
   const hasNewClaim = recorded.some(({ change }) => change && change.newClaims.length > 0);
-  if (recorded.length > 0)
-    await linkUserAliases(listEvidenceAliases(observations, recorded, context), hasNewClaim, context);
-  const { recorder, validation } = context;
+  const stored = [
+    ...recorded.map(({ stored: { state, entitledUsers } }) => ({ purchase: state.purchase, entitledUsers })),
+    ...unchanged,
+  ];
+  if (stored.length > 0)
+    await linkUserAliases(listEvidenceAliases(observations, stored, context), hasNewClaim, context);
   addRecordedPurchases(recorder, recorded, validation?.purchaseId);
   if (validation?.appDownload) recorder.setAppDownload(validation.appDownload);
   return recorded.map(({ stored: { state, entitledUsers } }) => ({
@@ -67,12 +75,12 @@ export async function recordObservations(
  */
 function listEvidenceAliases(
   observations: readonly Observation[],
-  recorded: readonly RecordPurchaseResult[],
+  stored: readonly EntitledPurchase[],
   { request: { applicationUsername: username }, validation }: RecordingContext,
 ): string[] {
-  const ownIds = recorded
-    .filter(({ stored }) => username !== undefined && stored.entitledUsers.includes(username))
-    .map(({ stored }) => stored.state.purchase.purchaseId);
+  const ownIds = stored
+    .filter(({ entitledUsers }) => username !== undefined && entitledUsers.includes(username))
+    .map(({ purchase }) => purchase.purchaseId);
   const evidenceIds = validation?.purchaseId === undefined ? ownIds : [validation.purchaseId];
   return observations
     .filter(({ purchase: { purchaseId } }) => evidenceIds.includes(purchaseId) && ownIds.includes(purchaseId))

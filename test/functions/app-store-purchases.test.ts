@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getTransaction } from '../../lib/api/transactions.ts';
+import { deps } from '../../lib/deps.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
@@ -47,6 +48,35 @@ describe('POST /v1/validate (store_a) with consumables', () => {
     const { validate } = await buy({ productId: 'cap', type: 'non consumable', applicationUsername, form: 'product' });
     const { body } = await fixture.validate(keys, { ...validate, id: 'coins', type: 'consumable' });
     expect(body).toMatchObject({ ok: false, code: 6778001 });
+  });
+
+  it('records many finished consumables in portions, and writes nothing for stored ones', async () => {
+    const count = 105;
+    const keys = await fixture.createApp(['store_a']);
+    const applicationUsername = createUniqueName('user');
+    for (let index = 0; index < count; index++) {
+      const coins = await buy({ productId: `coins-${index % 3}`, type: 'consumable', applicationUsername });
+      await fixture.callControl(`/purchases/${coins.id}/finish`, {});
+    }
+    const { validate } = await buy({ productId: 'hat', type: 'non consumable', applicationUsername });
+    const { consumed } = deps().table;
+    const measure = async () => {
+      await fixture.callControl('/clock', { advance: 'PT5M' });
+      const before = { ...consumed };
+      const { body } = await fixture.validate(keys, validate);
+      expect(listProducts(body)).toEqual(['hat']);
+      return { reads: consumed.read - before.read, writes: consumed.write - before.write };
+    };
+    const countStored = async () =>
+      (await deps().ownedPurchases.listPurchaseKeys(keys.appName, applicationUsername)).length;
+    await measure();
+    expect(await countStored()).toBe(101);
+    await measure();
+    expect(await countStored()).toBe(count + 1);
+    const { reads, writes } = await measure();
+    expect(reads).toBeLessThan(1.5 * count);
+    // The event and the requested purchase.
+    expect(writes).toBeLessThan(50);
   });
 
   it('accepts a receipt without purchases', async () => {

@@ -116,7 +116,9 @@ describe('a customer whose alias another client has submitted', () => {
     expect(await validateAs('mallory', 'store_a:1', { obfuscatedUsername: token })).toEqual(['mallory']);
     expect(await toldOf('store_a:2', token)).toEqual(['mallory']);
     expect(await validateAs('ann', 'store_a:2', { obfuscatedUsername: token })).toEqual(['ann']);
-    expect(await deps().purchases.listByUser(keys.appName, 'mallory')).toMatchObject([{ purchaseId: 'store_a:1' }]);
+    expect(await deps().ownedPurchases.listDecidingPurchases(keys.appName, 'mallory')).toMatchObject([
+      { purchaseId: 'store_a:1' },
+    ]);
   });
 
   it('gets later purchases with the first validation, and the other client gets none', async () => {
@@ -211,7 +213,7 @@ describe('resolveStoreUser', () => {
 describe('validateReceipt with an alias over the maximum length', () => {
   it('ignores the alias', async () => {
     await validates('dave', { obfuscatedUsername: 'x'.repeat(3_000) });
-    expect((await deps().purchases.listByUser(keys.appName, 'dave')).length).toBe(1);
+    expect((await deps().ownedPurchases.listDecidingPurchases(keys.appName, 'dave')).length).toBe(1);
   });
 });
 

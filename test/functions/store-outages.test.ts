@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { createUniqueName } from '../../testing/given.ts';
+import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -101,6 +102,32 @@ describe('POST /v1/validate while the App Store is unavailable', () => {
     const { body } = await service.validate(keys, oldEvidence);
     const products = body.data.collection.map((purchase: { id: string }) => purchase.id);
     expect(products.sort()).toEqual(['hat', productId].sort());
+  });
+
+  it('reads as much for a customer with many purchases as for one with few', async () => {
+    const measure = async (count: number) => {
+      const { keys, applicationUsername: username, oldEvidence } = await givenRenewed();
+      await service.validate(keys, oldEvidence);
+      for (let number = 0; number < count; number++) {
+        const id = createUniqueName('store_a:coins');
+        const bought = { purchaseId: id, transactionId: id, productId: 'store_a:coins', isConsumed: true };
+        await deps().recordPurchase(keys.appName, id, {
+          trigger: 'validation',
+          observation: createObservation({ ...bought, productType: 'consumable', purchaseDate: startDate + number }),
+          claim: { username, source: 'validation' },
+          strategy: 'all',
+          now: startDate,
+        });
+      }
+      await startOutage('store_a');
+      const before = deps().table.consumed.read;
+      const { body } = await service.validate(keys, oldEvidence);
+      expect(body.data.collection).toHaveLength(1);
+      await service.clearFaults();
+      return deps().table.consumed.read - before;
+    };
+    const [few, many] = [await measure(105), await measure(220)];
+    expect(many).toBeLessThanOrEqual(few + 5);
   });
 
   it('does not accept the evidence of one product for another', async () => {

@@ -54,7 +54,9 @@ describe('recordPurchase', () => {
       purchase: { productId: 'store_a:monthly' },
       entitledUsers: ['ann'],
     });
-    expect(await purchases.listByUser(appName, 'ann')).toMatchObject([{ purchaseId: id, amountMicros: 4_990_000 }]);
+    expect(await purchases.listDecidingPurchases(appName, 'ann')).toMatchObject([
+      { purchaseId: id, amountMicros: 4_990_000 },
+    ]);
     expect(await purchases.listNotifications(appName, id)).toMatchObject([{ reason: 'PURCHASED' }]);
   });
 
@@ -86,7 +88,7 @@ describe('recordPurchase', () => {
     expect(stored?.purchase.transactionId).toBe('store_a:4');
     const ids = (await purchases.listTransactions(appName, [id])).map(({ transactionId }) => transactionId);
     expect(ids.sort()).toEqual(['store_a:1', 'store_a:2', 'store_a:3', 'store_a:4']);
-    for (const username of users) expect(await purchases.listByUser(appName, username)).toHaveLength(1);
+    for (const username of users) expect(await purchases.listDecidingPurchases(appName, username)).toHaveLength(1);
   });
 
   it('writes nothing if the same receipt is validated again', async () => {
@@ -104,8 +106,8 @@ describe('recordPurchase', () => {
     const link = await purchases.recordPurchase(appName, id, buildLinkInput('bob'));
     expect(link?.change).toMatchObject({ gainedUsers: ['bob'], lostUsers: ['ann'] });
     await purchases.recordPurchase(appName, id, buildValidationInput('ann', createRenewal(2)));
-    expect(await purchases.listByUser(appName, 'ann')).toEqual([]);
-    expect(await purchases.listByUser(appName, 'bob')).toHaveLength(1);
+    expect(await purchases.listDecidingPurchases(appName, 'ann')).toEqual([]);
+    expect(await purchases.listDecidingPurchases(appName, 'bob')).toHaveLength(1);
   });
 
   it('copies the claims of a replaced purchase', async () => {
@@ -115,7 +117,7 @@ describe('recordPurchase', () => {
     const replacement = createObservation(purchase, { replacedPurchaseId: id });
     await purchases.recordPurchase(appName, 'store_a:2', buildValidationInput(undefined, replacement));
     expect(await purchases.find(appName, 'store_a:2')).toMatchObject({ entitledUsers: ['ann'] });
-    expect(await purchases.listByUser(appName, 'ann')).toHaveLength(2);
+    expect(await purchases.listDecidingPurchases(appName, 'ann')).toHaveLength(2);
   });
 
   it('stores the refresh token encrypted', async () => {
@@ -158,7 +160,7 @@ describe('recordPurchase', () => {
     await purchases.recordPurchase(appName, id, buildValidationInput(users[3]));
     await purchases.recordPurchase(appName, id, buildValidationInput(users[500]));
     expect((await purchases.find(appName, id))?.entitledUsers).toHaveLength(500);
-    expect(await purchases.listByUser(appName, users[500] ?? '')).toEqual([]);
+    expect(await purchases.listDecidingPurchases(appName, users[500] ?? '')).toEqual([]);
     const next = {
       ...createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }),
       replacedPurchaseId: id,
@@ -169,15 +171,15 @@ describe('recordPurchase', () => {
     });
     expect((await purchases.find(appName, 'store_a:2'))?.entitledUsers).toHaveLength(500);
     for (const user of [users[0], users[499]]) {
-      expect((await purchases.listByUser(appName, user ?? '')).map(({ purchaseId }) => purchaseId)).toContain(
-        'store_a:2',
-      );
+      expect(
+        (await purchases.listDecidingPurchases(appName, user ?? '')).map(({ purchaseId }) => purchaseId),
+      ).toContain('store_a:2');
     }
     await purchases.recordPurchase(appName, 'store_a:2', buildLinkInput('ann'));
     expect((await purchases.find(appName, 'store_a:2'))?.entitledUsers).toEqual(['ann']);
-    expect((await purchases.listByUser(appName, users[499] ?? '')).map(({ purchaseId }) => purchaseId)).not.toContain(
-      'store_a:2',
-    );
+    expect(
+      (await purchases.listDecidingPurchases(appName, users[499] ?? '')).map(({ purchaseId }) => purchaseId),
+    ).not.toContain('store_a:2');
   });
 
   it.each([1, 2, 3, 4, 5, 6])('completes a split change after a crash before write %i', async (crash) => {
@@ -203,23 +205,23 @@ describe('recordPurchase', () => {
     await crashing.recordPurchase(appName, 'store_a:2', replacing).catch(() => undefined);
     await purchases.recordPurchase(appName, 'store_a:2', replacing);
     for (const user of users) {
-      const owned = (await purchases.listByUser(appName, user)).map(({ purchaseId }) => purchaseId);
+      const owned = (await purchases.listDecidingPurchases(appName, user)).map(({ purchaseId }) => purchaseId);
       expect(owned).toContain('store_a:2');
     }
     writes = 0;
     await crashing.recordPurchase(appName, 'store_a:2', buildLinkInput('ann')).catch(() => undefined);
     await purchases.recordPurchase(appName, 'store_a:2', buildLinkInput('ann'));
     for (const user of users) {
-      expect((await purchases.listByUser(appName, user)).map(({ purchaseId }) => purchaseId)).toEqual([id]);
+      expect((await purchases.listDecidingPurchases(appName, user)).map(({ purchaseId }) => purchaseId)).toEqual([id]);
     }
-    expect(await purchases.listByUser(appName, 'ann')).toHaveLength(1);
+    expect(await purchases.listDecidingPurchases(appName, 'ann')).toHaveLength(1);
   });
 
   it('hides the purchase from a second app with the same ids', async () => {
     const [appName, otherAppName] = [createUniqueName(), createUniqueName()];
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     expect(await purchases.find(otherAppName, id)).toBeUndefined();
-    expect(await purchases.listByUser(otherAppName, 'ann')).toEqual([]);
+    expect(await purchases.listDecidingPurchases(otherAppName, 'ann')).toEqual([]);
     expect(await createTransactionRepository(table).find(otherAppName, 'store_a:1')).toBeUndefined();
     expect(await createTransactionRepository(table).find(appName, 'store_a:1')).toMatchObject({ purchaseId: id });
   });

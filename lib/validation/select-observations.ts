@@ -1,0 +1,85 @@
+import type { App } from '../apps/app.ts';
+import type { Deps } from '../deps.ts';
+import { attachUsdRates } from '../money/attach-usd-rates.ts';
+import type { Catalogue } from '../purchases/catalogue.ts';
+import type { Observation } from '../purchases/observation.ts';
+import { changesState } from '../purchases/purchase-change.ts';
+import type { ComparedPurchase, EntitledPurchase } from '../purchases/purchase-repository.ts';
+import type { StoreValidation } from '../stores/store.ts';
+
+export type SelectionDeps = Pick<Deps, 'appCache' | 'exchangeRates' | 'purchases'>;
+
+interface SelectionContext {
+  readonly app: App;
+  readonly deps: SelectionDeps;
+  /** The customer who claims the purchases. */
+  readonly username: string | undefined;
+  readonly unlistedPurchaseIds: StoreValidation['unlistedPurchaseIds'];
+}
+
+interface SelectedObservations {
+  /** The observations to record, in the original order. */
+  readonly observations: readonly Observation[];
+  /** Stored purchases that neither their observation nor the claim changes. */
+  readonly unchanged: readonly EntitledPurchase[];
+}
+
+/** Maximum number of unlisted purchases per validation. */
+const maxUnlistedPurchases = 100;
+
+/**
+ * Selects the observations to record: the complete collection, and a limited number of unlisted purchases, because a store account
+ * can have thousands. Leaves out unlisted purchases that are stored and unchanged, so the next validation continues. New and
+ * changed purchases take precedence over purchases without a claim of the customer.
+ */
+export async function selectObservations(
+  observations: readonly Observation[],
+  { app, deps, username, unlistedPurchaseIds = [] }: SelectionContext,
+): Promise<SelectedObservations> {
+  const unlistedIds = new Set(unlistedPurchaseIds);
+  const isUnlisted = ({ purchase }: Observation): boolean => unlistedIds.has(purchase.purchaseId);
+  const unlisted = observations.filter(isUnlisted);
+  if (unlisted.length === 0) return { observations, unchanged: [] };
+  const [stored, catalogue] = await Promise.all([
+    deps.purchases.findObserved(app.name, unlisted, username),
+    deps.appCache.findCatalogue(app.name),
+  ]);
+  const compared = await Promise.all(
+    unlisted.map(async (observation) => {
+      const before = stored.get(observation.purchase.purchaseId);
+      const isChanged = !before || (await isChangedBy(observation, before, { deps, catalogue }));
+      return { observation, before, isChanged, gainsClaim: before && isClaimNeeded(before, username, app) };
+    }),
+  );
+  const changed = compared.filter(({ isChanged }) => isChanged);
+  const unclaimed = compared.filter(({ isChanged, gainsClaim }) => !isChanged && gainsClaim);
+  const selected = new Set(
+    [...changed, ...unclaimed].slice(0, maxUnlistedPurchases).map(({ observation }) => observation),
+  );
+  return {
+    observations: observations.filter((observation) => !isUnlisted(observation) || selected.has(observation)),
+    unchanged: compared.flatMap(({ before, isChanged, gainsClaim }) =>
+      before && !isChanged && !gainsClaim
+        ? [{ purchase: before.state.purchase, entitledUsers: before.entitledUsers }]
+        : [],
+    ),
+  };
+}
+
+async function isChangedBy(
+  { refreshToken, ...observation }: Observation,
+  { state }: ComparedPurchase,
+  { deps, catalogue }: { readonly deps: SelectionDeps; readonly catalogue: Catalogue | undefined },
+): Promise<boolean> {
+  if (refreshToken && state.refreshToken === undefined) return true;
+  const storedTransactions = state.transactions.map(({ transaction }) => transaction);
+  const transactions = await attachUsdRates(observation.transactions, storedTransactions, deps.exchangeRates);
+  return changesState(state, { ...observation, transactions }, catalogue);
+}
+
+/** Whether a claim can entitle the customer. With strategy `last`, a further claim can even if there is an earlier one. */
+const isClaimNeeded = (
+  { entitledUsers, hasUnusedClaim }: ComparedPurchase,
+  username: string | undefined,
+  { strategy }: App,
+): boolean => username !== undefined && !entitledUsers.includes(username) && (strategy === 'last' || !hasUnusedClaim);

@@ -1,0 +1,94 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { App } from '../../../lib/apps/app.ts';
+import { deps } from '../../../lib/deps.ts';
+import type { Strategy } from '../../../lib/purchases/claims.ts';
+import type { Observation } from '../../../lib/purchases/observation.ts';
+import type { Purchase } from '../../../lib/purchases/purchase.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+import { selectObservations } from '../../../lib/validation/select-observations.ts';
+import { createObservation, givenApp, startDate } from '../../../testing/given.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+beforeAll(async () => {
+  await createTestTable();
+  process.env.MASTER_KEY_ID = 'unused';
+});
+
+const observe = (number: number, at = startDate, changes: Partial<Purchase> = {}): Observation => {
+  const id = `store_a:${number}`;
+  const bought = { purchaseId: id, transactionId: id, productId: 'store_a:coins', productType: 'consumable' } as const;
+  return { ...createObservation({ ...bought, currency: 'EUR', ...changes }), asOf: at };
+};
+
+async function givenStored(observations: readonly Observation[], { strategy }: { readonly strategy: Strategy }) {
+  const keys = await givenApp(deps().table);
+  const app: App = { ...((await deps().appCache.find(keys.appName)) as App), strategy };
+  const record = async (observation: Observation, username: string) =>
+    await deps().recordPurchase(app.name, observation.purchase.purchaseId, {
+      ...{ trigger: 'validation', observation, claim: { username, source: 'validation' }, strategy, now: startDate },
+    });
+  for (const observation of observations) await record(observation, 'ann');
+  const select = async (observed: readonly Observation[], username = 'ann', listedId = '') => {
+    const ids = observed.map(({ purchase }) => purchase.purchaseId);
+    const unlistedPurchaseIds = ids.filter((id) => id !== listedId);
+    const { observations: selected } = await selectObservations(observed, {
+      ...{ app, deps: deps(), username, unlistedPurchaseIds },
+    });
+    return selected.map(({ purchase }) => purchase.purchaseId);
+  };
+  return { record, select };
+}
+
+describe('selectObservations', () => {
+  it('leaves out unlisted purchases that did not change, however old their state is', async () => {
+    const { select } = await givenStored([observe(1), observe(2)], { strategy: 'all' });
+    const later = [observe(1, startDate + 90 * dayMs), observe(2, startDate + 90 * dayMs)];
+    expect(await select(later)).toEqual([]);
+    expect(await select(later, 'ann', 'store_a:2')).toEqual(['store_a:2']);
+  });
+
+  it('selects refunds, partial refunds, aliases and refresh tokens of stored purchases', async () => {
+    const { select } = await givenStored(
+      [1, 2, 3, 4, 5].map((number) => observe(number)),
+      { strategy: 'all' },
+    );
+    const at = startDate + dayMs;
+    const partlyRefunded = observe(2, at);
+    const observed: Observation[] = [
+      observe(1, at, { endedAt: at, cancelationReason: 'Customer' }),
+      {
+        ...partlyRefunded,
+        transactions: partlyRefunded.transactions.map((transaction) => ({
+          ...transaction,
+          partialRefunds: [{ id: 'revocation', date: at }],
+        })),
+      },
+      { ...observe(3, at), userAliases: ['alias'] },
+      { ...observe(4, at), refreshToken: { token: 'secret' } },
+      observe(5, at),
+    ];
+    expect(await select(observed)).toEqual(['store_a:1', 'store_a:2', 'store_a:3', 'store_a:4']);
+  });
+
+  it('selects new purchases before those without a claim of the customer, at most 100', async () => {
+    const stored = [1, 2, 3].map((number) => observe(number));
+    const { select } = await givenStored(stored, { strategy: 'all' });
+    const added = Array.from({ length: 99 }, (_, index) => observe(100 + index));
+    const selected = await select([...stored, ...added], 'bob');
+    expect(selected).toHaveLength(100);
+    expect(selected.slice(0, 2)).toEqual(['store_a:1', 'store_a:100']);
+    expect(selected).not.toContain('store_a:2');
+  });
+
+  it.each([
+    ['all', []],
+    ['first', []],
+    ['last', ['store_a:1']],
+  ] as const)('selects a claimed purchase only if a further claim entitles (%s)', async (strategy, expected) => {
+    const { record, select } = await givenStored([observe(1)], { strategy });
+    expect(await select([observe(1)], 'bob')).toEqual(['store_a:1']);
+    await record(observe(1), 'bob');
+    if (strategy === 'last') await record(observe(1), 'ann');
+    expect(await select([observe(1)], 'bob')).toEqual(expected);
+  });
+});
