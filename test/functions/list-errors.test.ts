@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { listCustomers } from '../../lib/api/customers.ts';
+import { getCustomer, getCustomerTransactions, listCustomers } from '../../lib/api/customers.ts';
 import { listEvents } from '../../lib/api/events.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
@@ -23,7 +23,7 @@ const ask = async (contract: Contract, query: Record<string, string>) =>
 const pairs = (list: readonly Contract[], values: readonly string[]) =>
   list.flatMap((contract) => values.map((value) => [contract.id, value, contract] as const));
 
-const pages = [listCustomers, listPurchases, listTransactions, listEvents];
+const pages = [listCustomers, listPurchases, listTransactions, listEvents, getCustomer, getCustomerTransactions];
 const byMoment = [listPurchases, listTransactions, listEvents];
 const byDay = [getStats, getStatsV2];
 
