@@ -36,7 +36,7 @@ import type { EpochMillis } from './shared/time.ts';
 import type { QueuedNotification } from './store-notifications/queued-notification.ts';
 import { stores } from './stores/index.ts';
 import type { Store } from './stores/store.ts';
-import type { PostWebhook } from './webhooks/guarded-post.ts';
+import type { GuardedPostOptions, PostWebhook } from './webhooks/guarded-post.ts';
 import type { WebhookMessage } from './webhooks/webhook-message.ts';
 
 /** Dependencies of handlers. Each one is created when it is first used, once per container. */
@@ -92,7 +92,8 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     () => fetchMasterSecret(requireVariable(environment, 'MASTER_KEY_ID'), clientOptions),
     now,
   );
-  const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root } = environment;
+  // Set in the local runtime only.
+  const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root, WEBHOOK_TIMEOUT_MS: timeoutMs } = environment;
   // Parsed first: an invalid retention must stop the service before it loses events.
   const retentionDays = parseRetentionDays(environment);
   const members: Deps = createLazyMembers<Deps>({
@@ -124,7 +125,8 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     refreshQueue: () => createMessageQueue(() => requireVariable(environment, 'REFRESHES_QUEUE_URL'), clientOptions),
     webhookQueue: () => createMessageQueue(() => requireVariable(environment, 'WEBHOOKS_QUEUE_URL'), clientOptions),
     deliveries: () => createDeliveryRepository(members.table),
-    postWebhook: () => createLazyPostWebhook({ allowsLoopback: Boolean(url) }),
+    postWebhook: () =>
+      createLazyPostWebhook({ allowsLoopback: Boolean(url), ...(timeoutMs && { timeoutMs: Number(timeoutMs) }) }),
     loadStore: () => loadStore,
     emulator: () => ({ ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] }),
   });
@@ -146,10 +148,10 @@ async function loadStore(platform: Platform): Promise<Store> {
 }
 
 /** Loads the HTTP client with the first webhook, because only one function sends webhooks. */
-function createLazyPostWebhook(rule: { readonly allowsLoopback: boolean }): PostWebhook {
+function createLazyPostWebhook(options: GuardedPostOptions): PostWebhook {
   let loaded: Promise<PostWebhook> | undefined;
   return async (message) => {
-    loaded ??= import('./webhooks/guarded-post.ts').then(({ createGuardedPost }) => createGuardedPost(rule));
+    loaded ??= import('./webhooks/guarded-post.ts').then(({ createGuardedPost }) => createGuardedPost(options));
     return await (await loaded)(message);
   };
 }

@@ -22,6 +22,8 @@ interface FunctionRuntime {
   readonly clock: SharedClock;
   /** Variables that the platform adds to the environment of every function. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Lower bound of the timeout of every function. */
+  readonly minTimeoutMs?: number;
   readonly log: (text: string) => void;
 }
 
@@ -89,7 +91,14 @@ function locateCode({ Handler }: FunctionProperties, folder: string): { module: 
 function buildDefinition(
   id: string,
   { Handler, Timeout, MemorySize, Environment }: FunctionProperties,
-  { worker, clock, environment, log, code }: FunctionRuntime & { code: { module: string; exportName: string } },
+  {
+    worker,
+    clock,
+    environment,
+    minTimeoutMs = 0,
+    log,
+    code,
+  }: FunctionRuntime & { code: { module: string; exportName: string } },
 ) {
   return {
     name: id,
@@ -102,7 +111,7 @@ function buildDefinition(
       _HANDLER: Handler,
       ...Environment.Variables,
     },
-    timeoutMs: Timeout * 1_000,
+    timeoutMs: Math.max(Timeout * 1_000, minTimeoutMs),
     memoryMb: MemorySize,
     worker,
     code: { ...code, clockOffset: clock.offset },

@@ -20,6 +20,8 @@ interface StackOptions {
   readonly databaseEndpoint: string;
   /** The compiled `function-worker.ts`. */
   readonly worker: URL;
+  /** See `startLocal`. */
+  readonly webhookTimeoutMs?: number;
   readonly log: (text: string) => void;
   /** Receives the message counts of the queues after the functions have stopped. */
   readonly onMessagesLost: (lost: MessageCounts) => void;
@@ -40,7 +42,7 @@ export interface RunningStack {
 export async function runStack(
   assembly: Assembly,
   { run, secrets: present }: { readonly run: string; readonly secrets: SecretValues },
-  { shutdown, clock, databaseEndpoint, worker, log, onMessagesLost }: StackOptions,
+  { shutdown, clock, databaseEndpoint, worker, webhookTimeoutMs, log, onMessagesLost }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
   const queues = await shutdown.add(startQueueServer());
@@ -70,7 +72,17 @@ export async function runStack(
     secrets: iamProxy.endpoint,
   });
   const functions = await shutdown.add(
-    createLocalFunctions(assembly, names, { worker, clock, environment: proxiedEnvironment, log }),
+    createLocalFunctions(assembly, names, {
+      worker,
+      clock,
+      environment: {
+        ...proxiedEnvironment,
+        ...(webhookTimeoutMs !== undefined && { WEBHOOK_TIMEOUT_MS: String(webhookTimeoutMs) }),
+      },
+      // An attempt needs more time than the response of the app's server.
+      minTimeoutMs: 2 * (webhookTimeoutMs ?? 0),
+      log,
+    }),
   );
   const runtime = { names, functions, database, databaseEndpoint, clock, log };
   await shutdown.add({ close: async () => onMessagesLost(await queues.countMessages().catch(() => ({}))) });

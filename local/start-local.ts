@@ -23,6 +23,8 @@ interface Options {
   readonly emulatorPort?: number;
   /** Data folder that survives a restart. Without it, all data is in memory. */
   readonly folder?: string;
+  /** Time for the response of an app's server, which also extends the timeout of the functions. Default: that of the deployment. */
+  readonly webhookTimeoutMs?: number;
   /** Receives the output and the errors of the functions. */
   readonly log?: (text: string) => void;
   /** Receives one line per webhook that the demo app's server accepts. */
@@ -60,7 +62,14 @@ export async function startLocal(options: Options = {}): Promise<LocalService> {
 }
 
 async function start(options: Options, shutdown: ShutdownStack): Promise<LocalService> {
-  const { folder, port = 0, log = () => {}, onWebhook = () => {}, onMessagesLost = () => {} } = options;
+  const {
+    folder,
+    port = 0,
+    log = () => {},
+    onWebhook = () => {},
+    onMessagesLost = () => {},
+    webhookTimeoutMs,
+  } = options;
   const state = await readOrCreateState(folder);
   const clock = createSharedClock();
   const database = shutdown.add(
@@ -79,6 +88,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     clock,
     databaseEndpoint,
     worker,
+    ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
     log,
     onMessagesLost,
   });

@@ -29,7 +29,7 @@ export type PostOutcome =
 /** Posts to an untrusted server. Never throws. */
 export type PostWebhook = (request: WebhookRequest) => Promise<PostOutcome>;
 
-interface GuardedPostOptions extends AddressPolicy {
+export interface GuardedPostOptions extends AddressPolicy {
   readonly resolve?: ResolveHost;
   /** Total time for name resolution, connection and response headers. */
   readonly timeoutMs?: number;
