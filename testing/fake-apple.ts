@@ -49,8 +49,7 @@ export function createAppStore(customers: Customers, pki: Pki = applePki): { fet
     calls.push(`${host}${pathname}`);
     const environment = environments[host as keyof typeof environments];
     const customer = customers[environment];
-    const body =
-      customer && buildResponse(customer, pathname, { environment, pki, revision: searchParams.get('revision') });
+    const body = customer && buildResponse(customer, pathname, { environment, pki, query: searchParams });
     return body
       ? jsonResponse(200, body)
       : jsonResponse(404, { errorCode: 4040010, errorMessage: 'Transaction id not found.' });
@@ -63,17 +62,18 @@ const pageSize = 20;
 function buildResponse(
   { transactions = [], statuses = [], download }: Customer,
   path: string,
-  { environment, pki, revision }: { environment: string; pki: Pki; revision: string | null },
+  { environment, pki, query }: { environment: string; pki: Pki; query: URLSearchParams },
 ): object | undefined {
   const origin = { environment, bundleId, ...(environment === 'Production' && { appAppleId }) };
   if (path.includes('/appTransactions/')) return download && { signedAppTransactionInfo: signJws(download, pki) };
   if (path.includes('/v1/transactions/'))
     return { signedTransactionInfo: signJws(findPayload(transactions, path), pki) };
   if (path.includes('/history/')) {
-    const start = Number(revision ?? 0);
-    const signedTransactions = transactions.slice(start, start + pageSize).map((payload) => signJws(payload, pki));
+    const matches = filterByType(transactions, query.getAll('productType'));
+    const start = Number(query.get('revision') ?? 0);
+    const signedTransactions = matches.slice(start, start + pageSize).map((payload) => signJws(payload, pki));
     const end = start + pageSize;
-    return { ...origin, signedTransactions, revision: String(end), hasMore: end < transactions.length };
+    return { ...origin, signedTransactions, revision: String(end), hasMore: end < matches.length };
   }
   const lastTransactions = statuses.map(({ status, transaction = {}, renewal }) => ({
     status,
@@ -83,6 +83,18 @@ function buildResponse(
   }));
   return { ...origin, data: [{ subscriptionGroupIdentifier: 'group-1', lastTransactions }] };
 }
+
+const productTypes: Readonly<Record<string, string>> = {
+  'Auto-Renewable Subscription': 'AUTO_RENEWABLE',
+  'Non-Renewing Subscription': 'NON_RENEWABLE',
+  'Non-Consumable': 'NON_CONSUMABLE',
+  Consumable: 'CONSUMABLE',
+};
+
+const filterByType = (transactions: readonly object[], types: readonly string[]): readonly object[] =>
+  types.length === 0
+    ? transactions
+    : transactions.filter((payload) => types.includes(productTypes[(payload as TransactionPayload).type] ?? ''));
 
 /** Finds the transaction whose id is the last segment of the path. Default: the first one. */
 const findPayload = (transactions: readonly object[], path: string): object =>

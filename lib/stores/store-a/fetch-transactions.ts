@@ -21,12 +21,14 @@ export interface ApiContext {
 
 export interface TransactionHistory {
   readonly transactions: readonly StoreTransaction[];
-  /** False if the history has more than `maxPages` pages. */
+  /** False if transactions are missing because the history has too many pages. */
   readonly isComplete: boolean;
 }
 
-/** A page contains 20 transactions. Only test accounts and very old accounts have more than a few pages. */
-const maxPages = 50;
+/** Maximum number of pages with 20 transactions each. Only test accounts and buyers of many consumables have more than a few. */
+const maxPages = 20;
+/** Maximum number of further pages without consumables. */
+const maxPagesWithoutConsumables = 30;
 
 /**
  * Fetches the status of all subscriptions of the customer who owns the transaction.
@@ -55,14 +57,25 @@ export async function fetchStatuses(
 }
 
 /**
- * Fetches all transactions of the customer who owns the transaction, the latest changes first.
- * @see https://developer.apple.com/documentation/appstoreserverapi/get_transaction_history
+ * Fetches the transactions of the customer who owns the transaction, the latest changes first. If the history is too long, the other
+ * products are fetched without consumables: a very old purchase can still give access.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history
  */
 export async function fetchHistory(transactionId: string, context: ApiContext): Promise<ApiResult<TransactionHistory>> {
   const path = `/inApps/v2/history/${encodeURIComponent(transactionId)}?sort=DESCENDING`;
+  const latest = await fetchPages(path, maxPages, context);
+  if (latest.kind !== 'found' || latest.value.isComplete) return latest;
+  const filters = '&productType=AUTO_RENEWABLE&productType=NON_RENEWABLE&productType=NON_CONSUMABLE';
+  const lasting = await fetchPages(path + filters, maxPagesWithoutConsumables, context);
+  if (lasting.kind !== 'found') return lasting;
+  const transactions = [...latest.value.transactions, ...lasting.value.transactions];
+  return { kind: 'found', value: { transactions, isComplete: false } };
+}
+
+async function fetchPages(path: string, limit: number, context: ApiContext): Promise<ApiResult<TransactionHistory>> {
   const transactions: StoreTransaction[] = [];
   let pageQuery = '';
-  for (let page = 0; page < maxPages; page++) {
+  for (let page = 0; page < limit; page++) {
     const result = await context.server.get(context.environment, path + pageQuery, HistoryResponse);
     if (result.kind !== 'found') return result;
     const { signedTransactions, hasMore, revision = '' } = result.value;

@@ -67,6 +67,17 @@ describe('validate (store_a) of a requested product or app', () => {
     expect(validation.unlistedPurchaseIds).toEqual(['store_a:2001']);
   });
 
+  it('returns an old purchase behind very many consumables, with a limited number of calls', async () => {
+    const coins = Array.from({ length: 1_100 }, (_, index) => buildCoin(String(100_000 + index)));
+    const hat = buildOneTimePayload('Non-Consumable', { transactionId: '3001', originalTransactionId: '3001' });
+    const { fetch, calls } = createAppStore({ Production: { transactions: [...coins, hat] } });
+    const request = { ...createSignedRequest(coins[0] ?? hat), id: 'non-consumable', type: 'non consumable' } as const;
+    const { purchaseId, warning } = await storeA.validate(request, createContext({ fetch }));
+    expect(purchaseId).toBe('store_a:3001');
+    expect(warning).toContain('history is too long');
+    expect(calls.length).toBeLessThan(25);
+  });
+
   it('returns no purchaseId if the account does not contain the product', async () => {
     expect(await validate({ id: 'yearly', type: 'paid subscription' })).toMatchObject({
       scope: 'product',
@@ -136,7 +147,7 @@ describe('validate (store_a)', () => {
   it('stops after the maximum number of pages with a warning', async () => {
     const transactions = Array.from({ length: 1100 }, (_, index) => buildCoin(String(3000 + index)));
     const { observations, warning } = await validateSignedTransaction({ transactions });
-    expect(observations).toHaveLength(1001);
+    expect(observations).toHaveLength(401);
     expect(warning).toContain('too long');
   });
 
