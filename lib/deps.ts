@@ -103,7 +103,13 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     appCache: () => createAppCache(members.apps, now),
     purchases: () => createPurchaseRepository(members.table, cipher),
     recordPurchase: () =>
-      createRecordPurchase(members.purchases, members.exchangeRates, members.appCache.findCatalogue),
+      createRecordPurchase(
+        members.purchases,
+        members.exchangeRates,
+        members.appCache.findCatalogue,
+        async (appName, username) =>
+          await members.ownedPurchases.listDecidingPurchases(appName, username, 'subscriptions'),
+      ),
     ownedPurchases: () => createOwnedPurchaseRepository(members.table),
     transactions: () => createTransactionRepository(members.table),
     userAliases: () => createUserAliasRepository(members.table),

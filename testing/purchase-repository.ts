@@ -23,7 +23,12 @@ export function createTestPurchases(table: Table): TestPurchases {
   const purchases = createPurchaseRepository(table, testCipher);
   const rates = createRateCache(createExchangeRateRepository(table), () => startDate);
   const { listDecidingPurchases } = createOwnedPurchaseRepository(table);
-  const recordPurchase = createRecordPurchase(purchases, rates, async () => undefined);
+  const recordPurchase = createRecordPurchase(
+    purchases,
+    rates,
+    async () => undefined,
+    async () => [],
+  );
   return { ...purchases, listDecidingPurchases, recordPurchase };
 }
 

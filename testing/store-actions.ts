@@ -59,6 +59,8 @@ export const subscriptionActions: ActionCase[] = [
   ['store_b', 'pause resume', 'as before', renews],
   // The new plan is another purchase.
   ['store_b', 'change-plan', 'sooner', { isExpired: true, cancelationReason: 'System.Replaced' }],
+  // The resumed subscription is another purchase.
+  ['store_b', 'expire resubscribe', 'sooner', endedState],
   ['store_b', 'raise-price', 'as before', { ...renews, priceConsentStatus: 'Notified' }],
   ['store_b', 'raise-price accept-price', 'as before', { ...renews, priceConsentStatus: 'Agreed' }],
   ['store_b', 'delete', 'sooner', { ...endedState, cancelationReason: 'System.Deleted' }],

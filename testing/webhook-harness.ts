@@ -105,7 +105,12 @@ function createHarnessDeps(table: Table, state: Clock, options: HarnessOptions):
     apps,
     appCache: createAppCache(apps, now),
     purchases,
-    recordPurchase: createRecordPurchase(purchases, deps().exchangeRates, async () => undefined),
+    recordPurchase: createRecordPurchase(
+      purchases,
+      deps().exchangeRates,
+      async () => undefined,
+      async () => [],
+    ),
     ownedPurchases: createOwnedPurchaseRepository(wrappedTable),
     events: createEventRepository(wrappedTable, 90, now),
     deliveries: createDeliveryRepository(wrappedTable),
@@ -139,6 +144,7 @@ function createStreamRecorder(table: Table, appName: string): WebhookHarness['re
     createPurchaseRepository(table, testCipher),
     deps().exchangeRates,
     async () => undefined,
+    async () => [],
   );
   let sequenceNumber = 0;
   return async (purchaseId, update) => {

@@ -23,6 +23,7 @@ import {
   pauseSubscription,
   resumeRenewal,
 } from './renewal-settings.ts';
+import { resubscribe } from './resubscription.ts';
 import type { StoreState } from './store-state.ts';
 
 type Action = (purchase: Purchase, context: TransitionContext, details: ActionBody) => Transition;
@@ -54,6 +55,7 @@ const createPaidActions = (state: StoreState): Readonly<Record<string, Action>> 
   pause: (purchase, { at }, { period }) => pauseSubscription(purchase, at, period),
   resume,
   'change-plan': (purchase, context, details) => changePlan(purchase, resolvePlan(state, purchase, details), context),
+  resubscribe,
   'raise-price': (purchase, context, { priceMicros }) => increasePrice(purchase, context, priceMicros),
   'accept-price': acceptPriceIncrease,
   delete: (purchase) => ({ purchase: { ...purchase, isDeleted: true }, notifications: [] }),

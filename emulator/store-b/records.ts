@@ -65,6 +65,8 @@ export const Subscription = v.object({
   awaitsRenewal: v.exactOptional(v.boolean()),
   holdEnds: v.exactOptional(v.number()),
   resumesAt: v.exactOptional(v.number()),
+  /** Token of the expired subscription that the customer resumed in the Play Store app. */
+  resubscribes: v.exactOptional(v.string()),
   replaces: v.exactOptional(v.object({ token: v.string(), productId: v.string(), period: Period })),
 });
 export type Subscription = Readonly<v.InferOutput<typeof Subscription>>;

@@ -20,7 +20,7 @@ interface SubscriptionPurchase extends androidpublisher_v3.Schema$SubscriptionPu
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/get
  */
 export function toSubscriptionView(purchase: Purchase, product: Product): SubscriptionPurchase {
-  const { applicationUsername, isAcknowledged, isUnpaid, purchasedAt, sandbox } = purchase;
+  const { isAcknowledged, isUnpaid, purchasedAt, sandbox } = purchase;
   const subscription = requireSubscription(purchase);
   const view: SubscriptionPurchase = {
     kind: 'androidpublisher#subscriptionPurchaseV2',
@@ -31,14 +31,28 @@ export function toSubscriptionView(purchase: Purchase, product: Product): Subscr
     latestOrderId: getLatestOrder(purchase).id,
     ...(subscription.replaces && { linkedPurchaseToken: subscription.replaces.token }),
     acknowledgementState: `ACKNOWLEDGEMENT_STATE_${isAcknowledged ? 'ACKNOWLEDGED' : 'PENDING'}`,
-    ...(applicationUsername !== undefined && {
-      externalAccountIdentifiers: { obfuscatedExternalAccountId: toObfuscatedAccountId(applicationUsername) },
-    }),
+    ...toAccount(purchase),
     ...(sandbox && { testPurchase: {} }),
     ...toStateContext(purchase),
     lineItems: [toLineItem(purchase, product)],
   };
   return { ...view, etag: createHash('sha256').update(JSON.stringify(view)).digest('base64url') };
+}
+
+/** A purchase in the Play Store app has only the account of the expired subscription. */
+function toAccount(purchase: Purchase): androidpublisher_v3.Schema$SubscriptionPurchaseV2 {
+  const { applicationUsername } = purchase;
+  const { resubscribes } = requireSubscription(purchase);
+  const account = applicationUsername !== undefined && {
+    obfuscatedExternalAccountId: toObfuscatedAccountId(applicationUsername),
+  };
+  if (resubscribes === undefined) return account ? { externalAccountIdentifiers: account } : {};
+  return {
+    outOfAppPurchaseContext: {
+      expiredPurchaseToken: resubscribes,
+      ...(account && { expiredExternalAccountIdentifiers: account }),
+    },
+  };
 }
 
 function toStateContext(purchase: Purchase): androidpublisher_v3.Schema$SubscriptionPurchaseV2 {

@@ -18,6 +18,7 @@ import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts
 import { completeState } from './period-end.ts';
 import { hasOtherPlan, isActive, type Purchase } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
+import { isResubscription } from './resubscription.ts';
 
 /** The purchase state with claims, entitled users, version and refresh bookkeeping. */
 export interface StoredPurchase {
@@ -45,6 +46,8 @@ export interface PurchaseUpdate {
   readonly observation?: EncryptedObservation;
   /** The purchase that this one replaces. A new purchase starts with its claims. */
   readonly replacedPurchase?: StoredPurchase;
+  /** Other purchases of the subscription group that the customer owns. Only set for a new purchase. */
+  readonly groupPurchases?: readonly Purchase[];
   readonly claim?: ClaimRequest;
   readonly catalogue?: Catalogue;
   /** Billing period that a client states for the product. Fills a gap: see `completeState`. */
@@ -177,7 +180,7 @@ function applyUpdate(
 
 function findReasons(
   { before, after }: Pick<PurchaseChange, 'before' | 'after'>,
-  { replacedPurchase, storeReason }: PurchaseUpdate,
+  { replacedPurchase, groupPurchases, storeReason }: PurchaseUpdate,
 ): LifecycleReason[] {
   const from = before && { state: before.state, at: before.checkedAt };
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
@@ -188,21 +191,12 @@ function findReasons(
   const revocationIndex = revocationReason ? reasons.indexOf(revocationReason) : -1;
   return reasons.map((reason, index) => {
     if (index === revocationIndex) return 'REVOKED';
-    if (reason !== 'PURCHASED' || !replacedPurchase) return reason;
-    if (isResubscription(replacedPurchase.state.purchase, after.state.purchase)) return 'RENEWED';
+    if (reason !== 'PURCHASED') return reason;
+    const earlier = { replaced: replacedPurchase?.state.purchase, ofGroup: groupPurchases };
+    if (isResubscription(after.state.purchase, earlier)) return 'RENEWED';
     return isPlanChange ? 'PLAN_CHANGED' : reason;
   });
 }
-
-/** Whether the replaced purchase had expired when the new one was bought. */
-const isResubscription = (
-  { expirationDate, endedAt = expirationDate, cancelationReason }: Purchase,
-  { purchaseDate }: Purchase,
-): boolean =>
-  cancelationReason !== 'System.Replaced' &&
-  endedAt !== undefined &&
-  purchaseDate !== undefined &&
-  endedAt <= purchaseDate;
 
 /** The reasons that a revocation can have in a state, most specific first. A notification replaces only one of them. */
 const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;

@@ -3,6 +3,7 @@ import { retryOnConflict } from '../shared/retry.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { EncryptedObservation } from './merge.ts';
 import type { Observation } from './observation.ts';
+import { isUnpaid, type Purchase } from './purchase.ts';
 import {
   computePurchaseChange,
   type PurchaseChange,
@@ -10,9 +11,13 @@ import {
   type StoredPurchase,
 } from './purchase-change.ts';
 import type { NotificationPart, PurchaseRepository } from './purchase-repository.ts';
+import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 
 /** An update of a purchase as adapters and API clients deliver it. */
-export type RecordPurchaseInput = Omit<PurchaseUpdate, 'observation' | 'replacedPurchase' | 'catalogue'> & {
+export type RecordPurchaseInput = Omit<
+  PurchaseUpdate,
+  'observation' | 'replacedPurchase' | 'groupPurchases' | 'catalogue'
+> & {
   readonly observation?: Observation;
   /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
   readonly notificationPart?: NotificationPart;
@@ -43,11 +48,15 @@ export type RecordPurchase = (
  */
 const sharingAttempt = 3;
 
+/** Lists the subscriptions that a customer owns. The cost must not grow with their number. */
+type ListSubscriptions = (appName: string, username: string) => Promise<readonly Purchase[]>;
+
 /** Creates the use case over the stored purchases, the exchange rates and the catalogues of the apps. */
 export function createRecordPurchase(
   purchases: PurchaseRepository,
   exchangeRates: ExchangeRates,
   findCatalogue: (appName: string) => Promise<Catalogue | undefined>,
+  listSubscriptions: ListSubscriptions,
 ): RecordPurchase {
   return async (appName, purchaseId, { observation, notificationPart: part, ...update }) => {
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
@@ -65,11 +74,17 @@ export function createRecordPurchase(
         isFirstPayment(before) && observation?.replacedPurchaseId
           ? await purchases.load(appName, observation.replacedPurchaseId)
           : undefined;
+      const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
+      const groupPurchases =
+        isFirstPayment(before) && !replacedPurchase && username !== undefined && canResubscribe(observation, catalogue)
+          ? selectPurchasesOfGroup(observation.purchase, await listSubscriptions(appName, username), catalogue)
+          : undefined;
       const change = computePurchaseChange(before, {
         ...update,
         ...(catalogue && { catalogue }),
         ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
         ...(replacedPurchase && { replacedPurchase }),
+        ...(groupPurchases && { groupPurchases }),
       });
       if (change) await purchases.saveChange(appName, change, part);
       else if (part) await purchases.markPartHandled(appName, purchaseId, part, update.now);
@@ -81,6 +96,15 @@ export function createRecordPurchase(
 /** Whether the next observation can be the first payment: the purchase is not stored, or its payment was pending. */
 const isFirstPayment = (before: StoredPurchase | undefined): boolean =>
   !before || before.state.purchase.isPending === true;
+
+/** Whether the reason of a new purchase depends on other purchases of its customer. */
+const canResubscribe = (
+  observation: Observation | undefined,
+  catalogue: Catalogue | undefined,
+): observation is Observation =>
+  observation !== undefined &&
+  !isUnpaid(observation.purchase) &&
+  findGroup(catalogue, observation.purchase) !== undefined;
 
 async function convertAmounts(
   observation: EncryptedObservation,

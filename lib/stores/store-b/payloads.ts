@@ -52,7 +52,9 @@ export const Subscription = v.looseObject({
   acknowledgementState: Text,
   testPurchase: OptionalObject,
   externalAccountIdentifiers: AccountIds,
-  outOfAppPurchaseContext: v.exactOptional(v.looseObject({ expiredExternalAccountIdentifiers: AccountIds })),
+  outOfAppPurchaseContext: v.exactOptional(
+    v.looseObject({ expiredExternalAccountIdentifiers: AccountIds, expiredPurchaseToken: Text }),
+  ),
   pausedStateContext: v.exactOptional(v.looseObject({ autoResumeTime: v.exactOptional(Time) })),
   canceledStateContext: v.exactOptional(
     v.looseObject({

@@ -30,9 +30,13 @@ export const listOwnedItems = ({ lineItems }: Subscription): readonly LineItem[]
 export const findPaidOrderId = (subscription: Subscription, item: LineItem): string | undefined =>
   item.latestSuccessfulOrderId ?? (hasOutstandingPayment(subscription) ? undefined : subscription.latestOrderId);
 
-/** Converts a subscription to one observation for each owned line item. */
+/**
+ * Converts a subscription to one observation for each owned line item. A subscription that was resumed in the Play Store app
+ * names the expired one.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#OutOfAppPurchaseContext
+ */
 export function toSubscriptionObservations(subscription: Subscription, context: MappingContext): Observation[] {
-  const { linkedPurchaseToken } = subscription;
+  const linkedToken = subscription.linkedPurchaseToken ?? subscription.outOfAppPurchaseContext?.expiredPurchaseToken;
   const items = listOwnedItems(subscription);
   const purchaseIds = toPurchaseIds(context.token, items);
   return items.map((item, index) => {
@@ -45,7 +49,7 @@ export function toSubscriptionObservations(subscription: Subscription, context: 
       transactions: toSubscriptionTransactions(subscription, item, { ...context, purchase }),
       userAliases: listUserAliases(subscription),
       // Also set while the payment is outstanding: claims are copied only when the purchase is created.
-      ...(linkedPurchaseToken && index === 0 && { replacedPurchaseId: toPrefixedId(linkedPurchaseToken) }),
+      ...(linkedToken && index === 0 && { replacedPurchaseId: toPrefixedId(linkedToken) }),
       refreshToken: { purchaseToken: context.token, kind: 'subscription' },
     };
   });

@@ -29,7 +29,12 @@ const createContainer = (secret: string, usedTable = table) => {
   return {
     apps: createAppRepository(usedTable, cipher),
     purchases,
-    recordPurchase: createRecordPurchase(purchases, deps().exchangeRates, async () => undefined),
+    recordPurchase: createRecordPurchase(
+      purchases,
+      deps().exchangeRates,
+      async () => undefined,
+      async () => [],
+    ),
   };
 };
 type Container = ReturnType<typeof createContainer>;

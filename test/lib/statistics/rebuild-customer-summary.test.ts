@@ -32,6 +32,7 @@ const createRecorder = (recordedTable: Table) =>
     createPurchaseRepository(recordedTable, testCipher),
     deps().exchangeRates,
     async () => undefined,
+    async () => [],
   );
 
 /** Reads all purchases of an app one by one. */

@@ -45,6 +45,7 @@ function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly n
     createPurchaseRepository(recorded.table, testCipher),
     rates,
     async () => undefined,
+    async () => [],
   );
   const runStep = createHistoryRunner(recordPurchase, appName, { strategy, from: startDate });
   const deps = createAggregationDeps(table);

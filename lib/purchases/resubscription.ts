@@ -1,0 +1,48 @@
+import type { EpochMillis } from '../shared/time.ts';
+import { type Catalogue, findCatalogueProduct } from './catalogue.ts';
+import { getAccessEnd, isUnpaid, type Purchase } from './purchase.ts';
+
+/** The earlier subscriptions that a new purchase can continue. */
+export interface EarlierPurchases {
+  /** The purchase that the store links to the new one. */
+  readonly replaced?: Purchase | undefined;
+  /** The customer's purchases of the same subscription group, for stores without a link. */
+  readonly ofGroup?: readonly Purchase[] | undefined;
+}
+
+/** Whether a new purchase resumes a subscription of the customer that had expired before. */
+export function isResubscription(purchase: Purchase, { replaced, ofGroup = [] }: EarlierPurchases): boolean {
+  const { purchaseDate } = purchase;
+  if (purchaseDate === undefined) return false;
+  if (replaced) return hasExpired(replaced, purchaseDate);
+  const earlier = ofGroup.filter((other) => other.purchaseDate !== undefined && other.purchaseDate < purchaseDate);
+  return (
+    earlier.some((other) => hasExpired(other, purchaseDate)) &&
+    earlier.every((other) => !other.isPaused && getAccessEnd(other) <= purchaseDate)
+  );
+}
+
+/** Whether the subscription ended by `date` and its access was not continued by a purchase that replaced it. */
+const hasExpired = (purchase: Purchase, date: EpochMillis): boolean =>
+  purchase.cancelationReason !== 'System.Replaced' && getAccessEnd(purchase) <= date;
+
+/** Returns the subscription group of the product in the app's catalogue. */
+export const findGroup = (catalogue: Catalogue | undefined, { productId }: Purchase): string | undefined =>
+  findCatalogueProduct(catalogue, productId)?.group;
+
+/** Selects the other paid purchases of the subscription group, in any store. Sandbox and production are separate. */
+export function selectPurchasesOfGroup(
+  purchase: Purchase,
+  owned: readonly Purchase[],
+  catalogue: Catalogue | undefined,
+): Purchase[] {
+  const group = findGroup(catalogue, purchase);
+  return owned.filter(
+    (other) =>
+      group !== undefined &&
+      findGroup(catalogue, other) === group &&
+      other.purchaseId !== purchase.purchaseId &&
+      other.sandbox === purchase.sandbox &&
+      !isUnpaid(other),
+  );
+}
