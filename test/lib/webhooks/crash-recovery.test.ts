@@ -116,7 +116,7 @@ describe('webhook delivery', () => {
     'announces everything under one id after many crashes',
     async () => {
       for (let seed = 1; seed <= 20; seed++) {
-        const crashes = Array.from({ length: 25 }, (_, index): [number, CrashTime] => [
+        const crashes = Array.from({ length: 15 }, (_, index): [number, CrashTime] => [
           1 + ((seed * 7919 + index * 104_729) % 120),
           (seed + index) % 2 === 0 ? 'before' : 'after',
         ]);
