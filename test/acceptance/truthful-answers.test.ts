@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 /** `HISTORIES=500` before a release; the default finds frequent errors. */
-const historyCount = Number(process.env.HISTORIES ?? 90);
+const historyCount = Number(process.env.HISTORIES ?? 30);
 const concurrency = 30;
 /** Error number of an unavailable store. */
 const connectionFailed = 6778002;
