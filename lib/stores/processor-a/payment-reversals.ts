@@ -18,9 +18,13 @@ export interface PaymentReversals {
   readonly partialRefunds: readonly PartialRefund[];
 }
 
-/** Returns the reversals of a charge. The refund that completes a full refund is not a partial refund. */
+/**
+ * Returns the reversals of a charge. The refund that completes a full refund is not a partial refund. Stripe lists the newest
+ * refund first, and the order decides between refunds of the same second.
+ */
 function toPaymentReversals(charge: Charge, disputes: readonly Dispute[]): PaymentReversals {
   const refunds = [...(charge.refunds?.data ?? [])]
+    .reverse()
     .filter(({ status }) => status !== 'failed' && status !== 'canceled')
     .sort((a, b) => a.created - b.created);
   const completing = charge.refunded ? refunds.at(-1) : undefined;

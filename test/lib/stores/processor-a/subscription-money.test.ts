@@ -135,6 +135,14 @@ describe('toSubscriptionObservation: payment reversals', () => {
       },
     ],
     [
+      'two refunds of a whole payment in one second, the later one first',
+      { refunded: true, refunds: { data: [second, { ...first, created: refundedAt }] } },
+      {
+        partialRefunds: [{ id: 're_1', date: refundDates.re_2, amountMicros: 1_000_000 }],
+        refundedAt: refundDates.re_2,
+      },
+    ],
+    [
       'a failed refund after a full refund',
       { refunded: true, refunds: { data: [{ ...second, status: 'failed' }, first] } },
       { refundedAt: refundDates.re_1 },
