@@ -74,9 +74,11 @@ export function findReversals(
 export const getStatusDate = ({ status, statusHistory, updatedAt }: BraintreeTransaction): EpochMillis =>
   Date.parse(statusHistory.find((entry) => entry.status === status)?.timestamp ?? updatedAt);
 
+/** Lists the refunds in the order of Braintree, which decides between refunds of the same second. */
 const listRefunds = ({ refundIds }: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): PartialRefund[] =>
-  refunds
-    .filter(({ id, status }) => refundIds.includes(id) && refundStatuses.has(status))
+  refundIds
+    .flatMap((refundId) => refunds.filter(({ id }) => id === refundId))
+    .filter(({ status }) => refundStatuses.has(status))
     .map(({ id, amount, createdAt }) => ({ id, amountMicros: toMicros(amount), date: Date.parse(createdAt) }));
 
 function toDisputeReversal(dispute: Dispute, { amount, updatedAt }: BraintreeTransaction): PartialRefund[] {

@@ -32,6 +32,8 @@ const givenDispute = (status: string, changes: object = {}) => ({
 const givenRefund = (amount: string) =>
   givenPayment({ id: 'rf1', type: 'credit', amount, createdAt: '2027-01-03T00:00:00Z' });
 
+type Refund = ReturnType<typeof givenRefund>;
+
 describe('findReversals', () => {
   it.each<[string, object, string | undefined]>([
     ['without a dispute', {}, undefined],
@@ -74,6 +76,16 @@ describe('findReversals', () => {
       { partialRefunds },
       { partialRefunds, refundedAt: Date.parse('2027-01-04') },
     ]);
+  });
+
+  it('completes the refund with the last of two refunds in one second', () => {
+    const [first, second] = ['rf1', 'rf2'].map((id) => ({ ...givenRefund('5.00'), id })) as [Refund, Refund];
+    const payment = givenPayment({ refundIds: ['rf1', 'rf2'] });
+    for (const refunds of [
+      [first, second],
+      [second, first],
+    ])
+      expect(findReversals(payment, refunds).partialRefunds).toMatchObject([{ id: 'rf1' }]);
   });
 
   it('adds refunds and lost disputes to the reversed amount', () => {
