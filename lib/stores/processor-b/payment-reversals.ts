@@ -70,8 +70,12 @@ export function findReversals(
   };
 }
 
-/** Returns when the payment got its status. */
-export const getStatusDate = ({ status, statusHistory, updatedAt }: BraintreeTransaction): EpochMillis =>
+/** Returns when a payment or a subscription got its status. */
+export const getStatusDate = ({
+  status,
+  statusHistory,
+  updatedAt,
+}: Pick<BraintreeTransaction, 'status' | 'statusHistory' | 'updatedAt'>): EpochMillis =>
   Date.parse(statusHistory.find((entry) => entry.status === status)?.timestamp ?? updatedAt);
 
 /** Lists the refunds in the order of Braintree, which decides between refunds of the same second. */

@@ -10,7 +10,7 @@ import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toPrefixedId, toTransaction } from './payment-observation.ts';
-import { findReversals, isPaid, isSettlementPending } from './payment-reversals.ts';
+import { findReversals, getStatusDate, isPaid, isSettlementPending } from './payment-reversals.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
 export function toSubscriptionObservation(
@@ -73,10 +73,6 @@ function getAccessEnd(subscription: Subscription, context: MappingContext): Epoc
   const end = getPaidUntil(subscription, context) + getExtraTime(subscription, context);
   return subscription.status === 'Expired' ? Math.min(end, getStatusDate(subscription)) : end;
 }
-
-/** Returns when the subscription got its status. */
-const getStatusDate = ({ status, statusHistory, updatedAt }: Subscription): EpochMillis =>
-  Date.parse(statusHistory.find((entry) => entry.status === status)?.timestamp ?? updatedAt);
 
 /** Returns the end of the last paid day. The last day of a trial is the day before the first payment. */
 const getPaidUntil = (
