@@ -91,8 +91,14 @@ export async function addRankingsOfPurchase(
     const pk = keys.customerPartition(appName, username);
     return listRankingSortKeys(purchase).map((sk) => ({ pk, sk }));
   });
-  const existing = new Set((await table.batchGet(itemKeys)).map(({ pk, sk }) => `${pk}\n${sk}`));
-  await table.batchPut(itemKeys.filter(({ pk, sk }) => !existing.has(`${pk}\n${sk}`)));
+  await table.batchPut(await selectMissing(table, itemKeys));
+}
+
+/** Selects the items whose keys are not in the table. */
+export async function selectMissing<T extends keys.Key>(table: Table, items: readonly T[]): Promise<T[]> {
+  const toText = ({ pk, sk }: Item) => `${pk}\n${sk}`;
+  const existing = new Set((await table.batchGet(items)).map(toText));
+  return items.filter(({ pk, sk }) => !existing.has(toText({ pk, sk })));
 }
 
 const listRankingSortKeys = (purchase: Purchase): string[] =>

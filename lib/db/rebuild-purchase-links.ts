@@ -1,13 +1,13 @@
 import pMap from 'p-map';
 import { splitIntoChunks } from '../shared/batches.ts';
-import { isConflict } from '../shared/errors.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import * as keys from './keys.ts';
-import { addRankingsOfPurchase, listLinks } from './owned-purchase-links.ts';
+import { addRankingsOfPurchase, listLinks, selectMissing } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-repository.ts';
 import { scanIndex } from './scan-index.ts';
 import { type Item, maxTransactionWrites, type Table, type Write } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
+import { tryWrite } from './try-update.ts';
 
 export interface RebuildLinksResult {
   readonly checkedPurchases: number;
@@ -59,8 +59,7 @@ async function addLinks(table: Table, appName: string, partition: string): Promi
     const pk = keys.customerPartition(appName, username);
     return [...listLinks(purchase, transactions)].map(([sk, attributes]) => ({ pk, sk, version, ...attributes }));
   });
-  const existing = new Set((await table.batchGet(links)).map(({ pk, sk }) => `${pk}\n${sk}`));
-  const missing = links.filter(({ pk, sk }) => !existing.has(`${pk}\n${sk}`));
+  const missing = await selectMissing(table, links);
   const isUnchanged = buildVersionCheck(table, keys.toKey(purchaseItem), version);
   for (const chunk of splitIntoChunks(missing, maxTransactionWrites - 1)) {
     await table.transact([isUnchanged, ...chunk.map((Item) => ({ Put: { TableName: table.name, Item } }))]);
@@ -92,7 +91,10 @@ async function deleteStaleLinks(table: Table, appName: string, partition: string
       const stale = own.filter((link) => !current.has(String(link.sk)) && getVersion(link) <= version);
       const outcomes = await Promise.all(
         stale.map(
-          async (link) => await tryTransact(table, [buildVersionCheck(table, key, version), buildDelete(table, link)]),
+          async (link) =>
+            await tryWrite(
+              async () => await table.transact([buildVersionCheck(table, key, version), buildDelete(table, link)]),
+            ),
         ),
       );
       deleted += outcomes.filter(Boolean).length;
@@ -126,14 +128,3 @@ const buildDelete = (table: Table, link: Item): Write => ({
       : { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': getVersion(link) } }),
   },
 });
-
-/** Makes the writes. Returns false if a condition failed. */
-async function tryTransact(table: Table, writes: readonly Write[]): Promise<boolean> {
-  try {
-    await table.transact(writes);
-    return true;
-  } catch (error) {
-    if (isConflict(error)) return false;
-    throw error;
-  }
-}
