@@ -1,6 +1,5 @@
 import { type Catalogue, findCatalogueProduct } from '../purchases/catalogue.ts';
-import type { Transaction } from '../purchases/transaction.ts';
-import { type Platform, withoutPlatform, withPlatform } from '../shared/platform.ts';
+import { type Platform, withPlatform } from '../shared/platform.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 
 interface ProductContext {
@@ -8,15 +7,6 @@ interface ProductContext {
   readonly products?: ValidationRequest['products'];
   readonly catalogue?: Catalogue | undefined;
 }
-
-/** Lists the products whose transactions used a trial or an introductory price, by ids without prefix. */
-export const listIntroProducts = (transactions: readonly Transaction[]): string[] => [
-  ...new Set(transactions.filter(usedIntroPrice).map(({ productId }) => withoutPlatform(productId))),
-];
-
-/** At store_a, offers with an id are promotional: customers keep their introductory price. */
-const usedIntroPrice = ({ isTrialPeriod, isIntroPeriod, platform, offerId }: Transaction): boolean =>
-  (isTrialPeriod === true || isIntroPeriod === true) && (platform !== 'store_a' || offerId === undefined);
 
 /**
  * Adds the other products of the subscription groups: a customer uses one introductory price per group. The groups come from

@@ -8,7 +8,8 @@ import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { lastVerifiedWarning } from '../stores/api-errors.ts';
 import type { Store, ValidationRequest } from '../stores/store.ts';
-import { addProductsOfGroups, listIntroProducts } from './ineligible-products.ts';
+import { listUsedTrials } from '../stores/used-trials.ts';
+import { addProductsOfGroups } from './ineligible-products.ts';
 import type { ValidationOutcome } from './validation-outcome.ts';
 
 interface LastVerifiedContext {
@@ -42,7 +43,7 @@ export async function loadLastVerifiedState(
     observations: [],
     purchaseId: stored.purchase.purchaseId,
     nativeTransaction: {},
-    ineligibleForIntroPrice: addProductsOfGroups(listIntroProducts(transactions), {
+    ineligibleForIntroPrice: addProductsOfGroups(listUsedTrials(transactions), {
       platform,
       ...omitUndefined({ products: request.products, catalogue }),
     }),

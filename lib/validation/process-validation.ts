@@ -9,7 +9,8 @@ import type { Platform } from '../shared/platform.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { Store, StoreValidation, ValidationRequest } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
-import { addProductsOfGroups, listIntroProducts } from './ineligible-products.ts';
+import { listUsedTrials } from '../stores/used-trials.ts';
+import { addProductsOfGroups } from './ineligible-products.ts';
 import { loadLastVerifiedState } from './last-verified-state.ts';
 import { type RecordingDeps, recordObservations } from './record-observations.ts';
 import type { ValidationOutcome } from './validation-outcome.ts';
@@ -48,7 +49,7 @@ export async function processValidation(
   const requestedPurchase = recorded.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
   const listed = recorded.filter(({ purchase }) => !validation.unlistedPurchaseIds?.includes(purchase.purchaseId));
   const storedOnly = validation.isOffline ? await listOtherPurchases(recorded, { request, platform, context }) : [];
-  const introProducts = listIntroProducts(recorded.flatMap(({ transactions }) => transactions));
+  const introProducts = listUsedTrials(recorded.flatMap(({ transactions }) => transactions));
   const ineligibleForIntroPrice = addProductsOfGroups(
     [...new Set([...validation.ineligibleForIntroPrice, ...introProducts])],
     { platform, ...omitUndefined({ products: request.products, catalogue }) },

@@ -28,7 +28,7 @@ export async function validate(
     ...(observation && { purchaseId: observation.purchase.purchaseId }),
     nativeTransaction: observation ? toNativeTransaction(observation) : {},
     // The checkout grants a free trial only to a new Stripe customer.
-    ineligibleForIntroPrice: listUsedTrials(observations),
+    ineligibleForIntroPrice: listUsedTrials(observations.flatMap(({ transactions }) => transactions)),
   };
 }
 
