@@ -1,7 +1,7 @@
 import type { Item } from '../lib/db/table.ts';
 import { minuteMs } from '../lib/shared/time.ts';
-import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import type { BenchResult } from './bench-result.ts';
+import { measureCalls, withTestService } from './with-test-service.ts';
 
 const username = 'guest';
 const products = 50;
@@ -11,12 +11,8 @@ const runs = 5;
  * Measures the reads of a customer with few and with 20,000 purchases of 50 products, the `purchases` of a webhook, and the
  * aggregator's work for one changed purchase: read units without the event of the request, and the median time.
  */
-export async function benchCustomers(): Promise<BenchResult> {
-  const engine = await startDynamoDbLocal();
-  process.env.DYNAMODB_ENDPOINT = engine.endpoint;
-  const { startTestService } = await import('../testing/service.ts');
-  const service = await startTestService();
-  try {
+export const benchCustomers = async (): Promise<BenchResult> =>
+  await withTestService(async (service) => {
     const rows = [];
     for (const purchases of [50, 20_000]) {
       const keys = await service.createApp([]);
@@ -24,11 +20,7 @@ export async function benchCustomers(): Promise<BenchResult> {
       rows.push(...(await measureReads(keys, purchases)));
     }
     return { title: `A customer with purchases of ${products} products`, rows };
-  } finally {
-    await service.close();
-    await engine.close();
-  }
-}
+  });
 
 /** Writes the items of consumed consumables and one subscription, as recorded purchases have them. */
 async function loadPurchases(appName: string, count: number): Promise<void> {
@@ -103,25 +95,9 @@ async function measureReads(
     'aggregator, one record': () => aggregateStreamRecords([record], createUniqueName('shard'), deps()),
   };
   const rows = [];
-  for (const [operation, run] of Object.entries(reads)) rows.push({ operation, purchases, ...(await measure(run)) });
-  return rows;
-}
-
-async function measure(run: () => Promise<unknown>) {
-  const { deps } = await import('../lib/deps.ts');
-  const { consumed } = deps().table;
-  await run();
-  const before = { ...consumed };
-  const timesMs: number[] = [];
-  for (let time = 0; time < runs; time++) {
-    const startedAt = performance.now();
-    await run();
-    timesMs.push(performance.now() - startedAt);
+  for (const [operation, run] of Object.entries(reads)) {
+    const { result, ...measured } = await measureCalls(run, runs);
+    rows.push({ operation, purchases, ...measured });
   }
-  const median = timesMs.sort((a, b) => a - b)[Math.floor(runs / 2)] ?? 0;
-  return {
-    'read units': (consumed.read - before.read) / runs,
-    'write units': (consumed.write - before.write) / runs,
-    'median ms': Math.round(median),
-  };
+  return rows;
 }

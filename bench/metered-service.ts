@@ -1,5 +1,5 @@
-import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
 import { type Meter, startMeter } from './units/meter.ts';
+import { withServiceOn, withTableEngine } from './with-test-service.ts';
 
 type Service = Awaited<ReturnType<typeof import('../testing/service.ts').startTestService>>;
 type Queues = Awaited<ReturnType<typeof import('../testing/work-queues.ts').startWorkQueues>>;
@@ -12,20 +12,20 @@ export interface MeteredService {
 }
 
 /** Starts the metered service, runs `use` and stops the service. */
-export async function withMeteredService<T>(use: (metered: MeteredService) => Promise<T>): Promise<T> {
-  const engine = await startDynamoDbLocal();
-  const meter = await startMeter(engine.endpoint);
-  process.env.DYNAMODB_ENDPOINT = meter.endpoint;
-  const { startTestService } = await import('../testing/service.ts');
-  const { startWorkQueues } = await import('../testing/work-queues.ts');
-  const service = await startTestService();
-  const queues = await startWorkQueues();
-  try {
-    return await use({ service, queues, meter });
-  } finally {
-    await queues.close();
-    await service.close();
-    await meter.close();
-    await engine.close();
-  }
-}
+export const withMeteredService = async <T>(use: (metered: MeteredService) => Promise<T>): Promise<T> =>
+  await withTableEngine(async (endpoint) => {
+    const meter = await startMeter(endpoint);
+    try {
+      return await withServiceOn(meter.endpoint, async (service) => {
+        const { startWorkQueues } = await import('../testing/work-queues.ts');
+        const queues = await startWorkQueues();
+        try {
+          return await use({ service, queues, meter });
+        } finally {
+          await queues.close();
+        }
+      });
+    } finally {
+      await meter.close();
+    }
+  });

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { Metafile } from 'esbuild';
 import { buildFunctions, bundleEntryPoints } from '../infra/build-functions.ts';
 import type { BenchResult } from './bench-result.ts';
+import { median } from './median.ts';
 
 const run = promisify(execFile);
 const rounds = 21;
@@ -90,11 +91,6 @@ async function measureStartMs(file: string): Promise<number> {
   const script = `const from = performance.now(); await import('${url}'); console.log(performance.now() - from);`;
   const { stdout } = await run(process.execPath, ['--no-warnings', '--input-type=module', '-e', script]);
   return Number(stdout);
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
 const roundTo = (value: number, digits: number): number => Number(value.toFixed(digits));

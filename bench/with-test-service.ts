@@ -1,0 +1,50 @@
+import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
+import { median } from './median.ts';
+
+type Service = Awaited<ReturnType<typeof import('../testing/service.ts').startTestService>>;
+
+/** Runs `use` with the endpoint of a new DynamoDB Local. */
+export async function withTableEngine<T>(use: (endpoint: string) => Promise<T>): Promise<T> {
+  const engine = await startDynamoDbLocal();
+  try {
+    return await use(engine.endpoint);
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Runs `use` with the handlers on the table engine of the endpoint, and with the emulated stores. */
+export async function withServiceOn<T>(endpoint: string, use: (service: Service) => Promise<T>): Promise<T> {
+  process.env.DYNAMODB_ENDPOINT = endpoint;
+  const { startTestService } = await import('../testing/service.ts');
+  const service = await startTestService();
+  try {
+    return await use(service);
+  } finally {
+    await service.close();
+  }
+}
+
+/** Runs `use` with the handlers on a new DynamoDB Local, and with the emulated stores. */
+export const withTestService = async <T>(use: (service: Service) => Promise<T>): Promise<T> =>
+  await withTableEngine(async (endpoint) => await withServiceOn(endpoint, use));
+
+/** Calls `run` once to fill caches, then `runs` times. Returns the units of one call and the median time. */
+export async function measureCalls<T>(run: () => Promise<T>, runs: number) {
+  const { deps } = await import('../lib/deps.ts');
+  let result = await run();
+  const before = { ...deps().table.consumed };
+  const timesMs: number[] = [];
+  for (let time = 0; time < runs; time++) {
+    const startedAt = performance.now();
+    result = await run();
+    timesMs.push(performance.now() - startedAt);
+  }
+  const after = deps().table.consumed;
+  return {
+    result,
+    'read units': (after.read - before.read) / runs,
+    'write units': (after.write - before.write) / runs,
+    'median ms': Math.round(median(timesMs)),
+  };
+}
