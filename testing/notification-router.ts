@@ -1,3 +1,4 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Deps, deps } from '../lib/deps.ts';
 import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
 import type { Platform } from '../lib/shared/platform.ts';
@@ -7,6 +8,7 @@ import { receiveNotification } from '../lib/store-notifications/receive-notifica
 import { startHttpServer } from './http-server.ts';
 import { toProxyEvent } from './proxy-event.ts';
 import type { TestService } from './service.ts';
+import { waitFor } from './wait-for.ts';
 
 /** Receives the notifications of the emulated stores for several apps, on a queue whose order the test controls. */
 export interface NotificationRouter {
@@ -14,7 +16,7 @@ export interface NotificationRouter {
   readonly deps: Deps;
   /** Sets the apps that receive all later notifications. */
   routeTo(appNames: readonly string[]): void;
-  /** Waits until the stores have posted all pending notifications. Throws if a notification was not accepted. */
+  /** Waits until the stores have posted all pending notifications. Throws if a notification was rejected. */
   waitUntilPosted(): Promise<void>;
   /** Removes the queued notifications of an app from the queue and returns them, oldest first. */
   take(appName: string): QueuedNotification[];
@@ -32,15 +34,13 @@ export async function startNotificationRouter(
 ): Promise<NotificationRouter> {
   let queue: QueuedNotification[] = [];
   let appNames: readonly string[] = [];
+  let accepting: Promise<void>[] = [];
   const { routerDeps, changes } = createRouterDeps((notifications) => void queue.push(...notifications));
+  // Responds before the service does: on a slow machine, attempts would time out and be retried on the emulated clock.
   const server = await startHttpServer(async (request, response) => {
     const event = await toProxyEvent(request);
-    const results = await Promise.all(
-      appNames.map(
-        async (appName) => await receiveNotification({ ...event, path: `${event.path}${appName}` }, routerDeps),
-      ),
-    );
-    response.writeHead(Math.max(200, ...results.map(({ statusCode }) => statusCode))).end();
+    accepting.push(...appNames.map(async (appName) => await acceptNotification(event, appName, routerDeps)));
+    response.writeHead(200).end();
   });
   for (const platform of platforms) {
     await service.setNotificationUrl(platform, `${server.url}/v3/webhook/${platform}/`);
@@ -53,7 +53,10 @@ export async function startNotificationRouter(
     async waitUntilPosted() {
       const deliveries = await service.waitUntilNotified();
       const rejected = deliveries.find(({ attempts }) => attempts.some(({ status }) => status !== 200));
-      if (rejected) throw new Error(`A notification was not accepted: ${JSON.stringify(rejected)}`);
+      if (rejected) throw new Error(`A notification was not posted: ${JSON.stringify(rejected)}`);
+      const accepted = accepting;
+      accepting = [];
+      await Promise.all(accepted);
     },
     take(appName) {
       const taken = queue.filter((notification) => notification.appName === appName);
@@ -66,6 +69,17 @@ export async function startNotificationRouter(
     listChanges: (appName) => changes.get(appName) ?? [],
     close: server.close,
   };
+}
+
+/** Repeats the notification as a store does, until the service accepts it. Throws if the service rejects it. */
+async function acceptNotification(event: APIGatewayProxyEvent, appName: string, routerDeps: Deps): Promise<void> {
+  const receive = async () => await receiveNotification({ ...event, path: `${event.path}${appName}` }, routerDeps);
+  const { statusCode, body } = await waitFor(
+    `a notification of ${event.path}${appName}`,
+    receive,
+    (result) => result.statusCode < 500,
+  );
+  if (statusCode !== 200) throw new Error(`The service rejected a notification of ${event.path}${appName}: ${body}`);
 }
 
 function createRouterDeps(enqueue: (notifications: readonly QueuedNotification[]) => void) {
