@@ -168,6 +168,7 @@ export class Workers extends Construct {
       // The next scheduled run is the retry.
       ...('schedule' in worker.source && { retryAttempts: 0 }),
       allowsRecursion: sendsToOwnQueue(worker),
+      readsStream: 'streamPatterns' in worker.source,
     });
     grantPermissions(handler, permissions, { ...resources, ...(writtenKeys && { writtenKeys }) });
     this.addTrigger(worker, handler, resources);
