@@ -17,6 +17,7 @@ import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
 import type { NotificationEndpoint } from '../lib/store-notifications/notification-endpoints.ts';
+import { acknowledgeFinding } from './acknowledgements.ts';
 import type { DeploymentOptions } from './deployment-options.ts';
 import { buildGatewayDocument } from './gateway-document.ts';
 
@@ -69,6 +70,7 @@ export class Api extends Construct {
     });
     this.api.applyRemovalPolicy(RemovalPolicy.RETAIN);
     const { restApiId, deploymentStage } = this.api;
+    this.acknowledgeFindings(options);
     const domain = this.addCustomDomain(options);
     this.domainTarget = domain?.target;
     this.url =
@@ -79,6 +81,30 @@ export class Api extends Construct {
         sourceArn: this.api.arnForExecuteApi(),
       });
     }
+  }
+
+  private acknowledgeFindings({ waf }: DeploymentOptions): void {
+    acknowledgeFinding(
+      this.api,
+      'APIG2',
+      'Each function validates its requests. API Gateway has one format for rejected bodies, and the endpoints have four.',
+    );
+    acknowledgeFinding(
+      this.api.deploymentStage,
+      'APIG6',
+      'Execution logs contain parameter values: keys of clients in the query and usernames in the path. Access logs are enabled.',
+    );
+    if (!waf)
+      acknowledgeFinding(
+        this.api.deploymentStage,
+        'APIG3',
+        'A web ACL has a fixed monthly price. The option `waf` adds one.',
+      );
+    acknowledgeFinding(
+      this.api.node.findChild('CloudWatchRole'),
+      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]',
+      'API Gateway documents this policy for the role that writes logs. It is a setting of the whole account.',
+    );
   }
 
   private addCustomDomain({ domainName, certificateArn, basePath }: DeploymentOptions) {

@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { acknowledgeFinding } from './acknowledgements.ts';
 
 interface RetryPolicy {
   /** Delay until a failed message is visible again; at least six times the timeout of the worker, see workers.ts. */
@@ -44,6 +45,11 @@ export class Queues extends Construct {
       webhooks: this.createWorkQueue('webhooks'),
     };
     this.streamFailures = this.createDeadLetterQueue('StreamFailures');
+    acknowledgeFinding(
+      this.streamFailures,
+      'SQS3',
+      'It is the failure destination of the stream workers. The rule recognizes dead-letter queues of queues only.',
+    );
   }
 
   private createWorkQueue(name: QueueName): WorkQueue {

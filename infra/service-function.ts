@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type Policy, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Code,
@@ -11,6 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { acknowledgeWildcards, type WildcardAction } from './acknowledgements.ts';
 import { bundlesFolder } from './build-functions.ts';
 
 interface ServiceFunctionProps {
@@ -24,7 +25,13 @@ interface ServiceFunctionProps {
   readonly retryAttempts?: number;
   /** Whether the function may send messages to the queue that invokes it. */
   readonly allowsRecursion?: boolean;
+  /** Whether the function reads the stream of the table. */
+  readonly readsStream?: boolean;
 }
+
+/** Actions that CDK adds to the policy of each traced function, and of each function that reads a stream. */
+const traceActions: readonly WildcardAction[] = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
+const streamActions: readonly WildcardAction[] = ['dynamodb:ListStreams'];
 
 /** A function of the service: arm64, traced, with its own log group and a role that can only write to it. */
 export class ServiceFunction extends Construct {
@@ -36,6 +43,7 @@ export class ServiceFunction extends Construct {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    const role = this.createRole(logGroup);
     this.handler = new LambdaFunction(this, 'Function', {
       code: Code.fromAsset(this.node.tryGetContext('bundles') ?? bundlesFolder),
       handler: props.handler,
@@ -47,7 +55,7 @@ export class ServiceFunction extends Construct {
       tracing: Tracing.ACTIVE,
       loggingFormat: LoggingFormat.JSON,
       logGroup,
-      role: this.createRole(logGroup),
+      role,
       ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
       ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {
@@ -55,6 +63,8 @@ export class ServiceFunction extends Construct {
         ...props.environment,
       },
     });
+    const policy = role.node.findChild('DefaultPolicy') as Policy;
+    acknowledgeWildcards(policy, [...traceActions, ...(props.readsStream ? streamActions : [])]);
   }
 
   private createRole(logGroup: LogGroup): Role {

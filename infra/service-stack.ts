@@ -10,7 +10,6 @@ import { type DeploymentOptions, isProduction } from './deployment-options.ts';
 import { Endpoints } from './endpoints.ts';
 import { MasterKey } from './master-key.ts';
 import { MonthlyBudget } from './monthly-budget.ts';
-import { suppressNagFindings } from './nag-suppressions.ts';
 import { NotificationEndpoints } from './notification-endpoints.ts';
 import type { StoreEmulatorConfig } from './permissions.ts';
 import { Queues } from './queues.ts';
@@ -72,7 +71,6 @@ export class ServiceStack extends Stack {
     );
     this.addOutput('TableName', table.tableName, 'Value of the CLI option --table');
     this.addOutput('MasterKeyId', secret.secretArn, 'Value of the CLI option --master-key');
-    suppressNagFindings(this);
   }
 
   private addOptionalResources(

@@ -2,7 +2,9 @@ import { Duration } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Schedule } from 'aws-cdk-lib/aws-events';
+import type { Role } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
+import { acknowledgeFinding } from './acknowledgements.ts';
 
 interface TableBackupProps {
   readonly table: ITable;
@@ -27,6 +29,11 @@ export class TableBackup extends Construct {
         }),
       ],
     });
-    plan.addSelection('Table', { resources: [BackupResource.fromDynamoDbTable(table)] });
+    const { grantPrincipal } = plan.addSelection('Table', { resources: [BackupResource.fromDynamoDbTable(table)] });
+    acknowledgeFinding(
+      grantPrincipal as Role,
+      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',
+      'AWS Backup documents this policy for the role of a backup plan.',
+    );
   }
 }

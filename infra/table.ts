@@ -7,9 +7,11 @@ import {
   ProjectionType,
   StreamViewType,
 } from 'aws-cdk-lib/aws-dynamodb';
+import type { Role } from 'aws-cdk-lib/aws-iam';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { indexes, tableKey } from '../lib/db/keys.ts';
+import { acknowledgeFinding } from './acknowledgements.ts';
 
 interface DataTableProps {
   /** Adopts this table, for example one that was restored, in place of creating a table. */
@@ -63,6 +65,11 @@ export class DataTable extends Construct {
       installLatestAwsSdk: false,
       policy: AwsCustomResourcePolicy.fromSdkCalls({ resources: [named.tableArn] }),
     });
+    acknowledgeFinding(
+      description.grantPrincipal as Role,
+      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
+      'The function of CDK that reads the ARN of the stream writes its log with this policy.',
+    );
     return DynamoTable.fromTableAttributes(this, 'Table', {
       tableName,
       tableStreamArn: description.getResponseField('Table.LatestStreamArn'),

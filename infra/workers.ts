@@ -40,6 +40,15 @@ interface WorkerDefinition {
 /** Partition keys of webhook deliveries. */
 const deliveryKeys = '*#D#*';
 
+/** Stream records of the items that statistics count: purchases, customers, events, transactions and notifications. */
+const countedItems = { dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'T#' }, { prefix: 'N#' }] } } } };
+/**
+ * Stream records whose user is not DynamoDB. Expired items stay counted, and every event expires. `exists` matches leaf values
+ * only.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-streams.html
+ */
+const notDeletedByTtl = { userIdentity: { principalId: [{ exists: false }] } };
+
 /** All workers. AWS recommends a visibility timeout of six times the worker's timeout: see queues.ts. */
 export const workers: readonly WorkerDefinition[] = [
   {
@@ -106,7 +115,8 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Aggregate statistics, list totals and customer summaries',
     source: {
       streamPatterns: [
-        { dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'T#' }, { prefix: 'N#' }] } } } },
+        { eventName: ['INSERT', 'MODIFY'], ...countedItems },
+        { eventName: ['REMOVE'], ...countedItems, ...notDeletedByTtl },
         { eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: ['F'] } } } },
       ],
       // Lambda passes the shard id only with a tumbling window.
@@ -158,6 +168,7 @@ export class Workers extends Construct {
       // The next scheduled run is the retry.
       ...('schedule' in worker.source && { retryAttempts: 0 }),
       allowsRecursion: sendsToOwnQueue(worker),
+      readsStream: 'streamPatterns' in worker.source,
     });
     grantPermissions(handler, permissions, { ...resources, ...(writtenKeys && { writtenKeys }) });
     this.addTrigger(worker, handler, resources);

@@ -78,10 +78,12 @@ function createWindows(shardId: string, options: ShardReaderOptions) {
 
 const toIsoDateTime = (ms: number): string => new Date(ms).toISOString();
 
-function toLambdaRecord({ dynamodb, ...record }: WireRecord, eventSourceARN: string): StreamRecord {
+/** Converts a record of the streams API. In Lambda events, the members of `userIdentity` begin with a lower-case letter. */
+function toLambdaRecord({ dynamodb, userIdentity, ...record }: WireRecord, eventSourceARN: string): StreamRecord {
   const { ApproximateCreationDateTime: at, SequenceNumber = '', ...images } = dynamodb ?? {};
   return {
     ...record,
+    ...(userIdentity && { userIdentity: { type: userIdentity.Type, principalId: userIdentity.PrincipalId } }),
     eventSourceARN,
     dynamodb: {
       ...(encodeBinary(images) as object),

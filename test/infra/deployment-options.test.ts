@@ -1,40 +1,10 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { App, Validations } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { bundlesFolder } from '../../infra/build-functions.ts';
-import { getStackName, readDeploymentOptions } from '../../infra/deployment-options.ts';
-import { ServiceStack } from '../../infra/service-stack.ts';
+import { readDeploymentOptions } from '../../infra/deployment-options.ts';
 import { sendsToOwnQueue, workers } from '../../infra/workers.ts';
-
-beforeAll(() => {
-  mkdirSync(bundlesFolder, { recursive: true });
-});
-
-const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
-
-const account = '123456789012';
-const everyOption = {
-  stage: 'production',
-  domainName: 'purchases.example.com',
-  certificateArn: `arn:aws:acm:eu-west-1:${account}:certificate/4711`,
-  basePath: 'claimcheck',
-  alarmEmail: 'operator@example.com',
-  waf: 'true',
-  tableName: 'Claimcheck-restored',
-  masterKeyArn: `arn:aws:secretsmanager:eu-west-1:${account}:secret:MasterKey-AbCdEf`,
-  maxConcurrency: '5',
-  backup: 'true',
-  monthlyBudgetUsd: '200',
-};
-
-/** Creates the stack as `cdk synth -c <option>=<value> …` does. */
-function createStack(options: Readonly<Record<string, string>>): { app: App; stack: ServiceStack } {
-  const app = new App({ context: { ...context, ...options } });
-  const deploymentOptions = readDeploymentOptions(app.node);
-  return { app, stack: new ServiceStack(app, getStackName(deploymentOptions), { options: deploymentOptions }) };
-}
+import { createStack, everyOption } from './stack-fixture.ts';
 
 const cache = new Map<object, Template>();
 const getTemplate = (options: Readonly<Record<string, string>>): Template => {

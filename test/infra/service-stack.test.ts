@@ -9,6 +9,7 @@ import { workers } from '../../infra/workers.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { indexes } from '../../lib/db/keys.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
+import { matchesPattern } from '../../local/event-filter.ts';
 
 // The stack refers to the folder of the bundles. These tests do not need its content.
 beforeAll(() => {
@@ -164,6 +165,39 @@ describe('ServiceStack', () => {
         DestinationConfig: { OnFailure: { Destination: expect.anything() } },
       });
     }
+  });
+
+  describe('event filters of the streams', () => {
+    const keysOf = (sk: string) => ({ pk: { S: 'app#X#1' }, sk: { S: sk } });
+    const dynamoDb = { type: 'Service', principalId: 'dynamodb.amazonaws.com' };
+    /** Lists the functions that receive the record. */
+    const listReceivers = (record: object): string[] =>
+      listProperties('AWS::Lambda::EventSourceMapping').flatMap(({ FilterCriteria, FunctionName }) => {
+        const { Filters = [] } = (FilterCriteria ?? {}) as { Filters?: { Pattern: string }[] };
+        const isMatching = Filters.some(({ Pattern }) => matchesPattern(record, JSON.parse(Pattern)));
+        return isMatching ? [(FunctionName as { Ref: string }).Ref.replace(/Function\w+$/, '')] : [];
+      });
+
+    it.each(['P', 'C', 'E', 'T#1', 'N#1#2', 'F', 'D', 'K', 'R', 'A'])('leave out TTL deletions of items %s', (sk) => {
+      expect(listReceivers({ eventName: 'REMOVE', userIdentity: dynamoDb, dynamodb: { Keys: keysOf(sk) } })).toEqual(
+        [],
+      );
+    });
+
+    it.each(['P', 'C', 'E', 'T#1', 'N#1#2'])('pass each other change of items %s to the aggregator', (sk) => {
+      for (const eventName of ['INSERT', 'MODIFY', 'REMOVE'])
+        expect(listReceivers({ eventName, dynamodb: { Keys: keysOf(sk) } })).toContain('Workersaggregatestatistics');
+    });
+
+    it('pass new versions of purchases to fan-out-webhooks, and new stream markers to the aggregator', () => {
+      for (const eventName of ['INSERT', 'MODIFY'])
+        expect(listReceivers({ eventName, dynamodb: { Keys: keysOf('P') } })).toContain('Workersfanoutwebhooks');
+      expect(listReceivers({ eventName: 'INSERT', dynamodb: { Keys: keysOf('F') } })).toEqual([
+        'Workersaggregatestatistics',
+      ]);
+      for (const eventName of ['MODIFY', 'REMOVE'])
+        expect(listReceivers({ eventName, dynamodb: { Keys: keysOf('F') } })).toEqual([]);
+    });
   });
 
   it.each([

@@ -13,6 +13,7 @@ it.each<[string, object, boolean]>([
   ['one of several rules', sk(['P', { prefix: 'T' }]), true],
   ['a member that is there', { dynamodb: { Keys: [{ exists: true }] } }, true],
   ['a member that is not there', { userIdentity: [{ exists: false }] }, true],
+  ['a leaf whose parent is not there', { userIdentity: { principalId: [{ exists: false }] } }, true],
   ['anything but a text', sk([{ 'anything-but': ['P', 'E'] }]), true],
   ['anything but this text', sk([{ 'anything-but': 'T#2' }]), false],
   ['one of two patterns', { $or: [{ eventName: ['REMOVE'] }, sk([{ prefix: 'T' }])] }, true],

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { CreateTableCommand, DescribeTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  PutItemCommand,
+  UpdateTimeToLiveCommand,
+} from '@aws-sdk/client-dynamodb';
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { CreateQueueCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -79,9 +85,16 @@ async function stream(handle: (batch: Batch) => InvocationResult, options: Readi
   const put = async (...pks: string[]) => {
     for (const pk of pks) await database.send(new PutItemCommand({ TableName, Item: { pk: { S: pk } } }));
   };
+  /** Puts an item that DynamoDB Local deletes within seconds. */
+  const putExpired = async (pk: string) => {
+    const TimeToLiveSpecification = { AttributeName: 'ttl', Enabled: true };
+    await database.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+    const ttl = { N: String(Math.floor(Date.now() / 1_000) - 60) };
+    await database.send(new PutItemCommand({ TableName, Item: { pk: { S: pk }, ttl } }));
+  };
   const failures = async () =>
     (await queues.client.send(new ReceiveMessageCommand({ QueueUrl: onFailure }))).Messages ?? [];
-  return { put, failures, close: source.close };
+  return { put, putExpired, failures, close: source.close };
 }
 
 describe('consumeStream', () => {
@@ -101,6 +114,23 @@ describe('consumeStream', () => {
     await waitUntil(() => seen.length === 3);
     await reader.close();
     expect([...seen].sort()).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  it('names DynamoDB as the user of a TTL deletion, as in Lambda events', async () => {
+    const seen: unknown[] = [];
+    const reader = await stream(
+      (batch) => {
+        seen.push(...batch.Records);
+        return { result: 'null' };
+      },
+      { pattern: { eventName: ['REMOVE'] } },
+    );
+    await reader.putExpired('event');
+    await waitUntil(() => seen.length === 1);
+    await reader.close();
+    const userIdentity = { type: 'Service', principalId: 'dynamodb.amazonaws.com' };
+    expect(seen).toEqual([expect.objectContaining({ eventName: 'REMOVE', userIdentity })]);
+    expect(matchesPattern(seen[0], { userIdentity: { principalId: [{ exists: false }] } })).toBe(false);
   });
 
   it('retries from the first record in batchItemFailures', async () => {

@@ -1,0 +1,33 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { App } from 'aws-cdk-lib';
+import { bundlesFolder } from '../../infra/build-functions.ts';
+import { getStackName, readDeploymentOptions } from '../../infra/deployment-options.ts';
+import { ServiceStack } from '../../infra/service-stack.ts';
+
+/** The context of `cdk deploy`. */
+const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
+
+const account = '123456789012';
+/** A value of each deployment option. */
+export const everyOption = {
+  stage: 'production',
+  domainName: 'purchases.example.com',
+  certificateArn: `arn:aws:acm:eu-west-1:${account}:certificate/4711`,
+  basePath: 'claimcheck',
+  alarmEmail: 'operator@example.com',
+  waf: 'true',
+  tableName: 'Claimcheck-restored',
+  masterKeyArn: `arn:aws:secretsmanager:eu-west-1:${account}:secret:MasterKey-AbCdEf`,
+  maxConcurrency: '5',
+  backup: 'true',
+  monthlyBudgetUsd: '200',
+};
+
+/** Creates the stack as `cdk synth -c <option>=<value> …` does. */
+export function createStack(options: Readonly<Record<string, string>>): { app: App; stack: ServiceStack } {
+  // The stack refers to the folder of the bundles. These tests do not need its content.
+  mkdirSync(bundlesFolder, { recursive: true });
+  const app = new App({ context: { ...context, ...options } });
+  const deploymentOptions = readDeploymentOptions(app.node);
+  return { app, stack: new ServiceStack(app, getStackName(deploymentOptions), { options: deploymentOptions }) };
+}
