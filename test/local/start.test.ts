@@ -40,8 +40,12 @@ async function freePorts(): Promise<number> {
   return isPair ? port : await freePorts();
 }
 
-async function readyIn(file: string): Promise<Readonly<Record<string, string>>> {
-  for (let waited = 0; !existsSync(file) && waited < 180_000; waited += 50) await sleep(50);
+/** Waits until the process has written the file. Throws if the process exits before. */
+async function readyIn(file: string, child: ChildProcess): Promise<Readonly<Record<string, string>>> {
+  while (!existsSync(file)) {
+    if (child.exitCode !== null) throw new Error(`npm start exited with ${child.exitCode}.`);
+    await sleep(50);
+  }
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
@@ -74,7 +78,7 @@ describe('npm start', () => {
     const child = start({ PORT: String(port) });
     const printed = child.stdout ? text(child.stdout) : Promise.resolve('');
     const file = join(folder, '.local', 'ready.json');
-    const ready = await readyIn(file);
+    const ready = await readyIn(file, child);
     expect(ready).toEqual({
       baseUrl: `http://127.0.0.1:${port}`,
       emulatorUrl: `http://127.0.0.1:${port + 1}`,
@@ -96,11 +100,11 @@ describe('npm start', () => {
     const [port, next] = [await freePorts(), await freePorts()];
     const first = start({ PORT: String(port) });
     const file = join(folder, '.local', 'ready.json');
-    const { baseUrl } = await readyIn(file);
+    const { baseUrl } = await readyIn(file, first);
     const second = start({ PORT: String(next) });
     const printed = second.stdout ? text(second.stdout) : Promise.resolve('');
     const own = join(folder, '.local', `port-${next}`);
-    expect(await readyIn(join(own, 'ready.json'))).toMatchObject({ baseUrl: `http://127.0.0.1:${next}` });
+    expect(await readyIn(join(own, 'ready.json'), second)).toMatchObject({ baseUrl: `http://127.0.0.1:${next}` });
     second.kill('SIGINT');
     await once(second, 'exit');
     expect(await printed).toContain(`--local --folder ${join('.local', `port-${next}`)}`);
