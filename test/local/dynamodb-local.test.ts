@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { startDynamoDbLocal } from '../../local/dynamodb-local.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -60,8 +60,7 @@ describe('startDynamoDbLocal', () => {
     const pid = Number(String(line));
     expect(isRunning(pid)).toBe(true);
     parent.kill('SIGKILL');
-    for (let waited = 0; isRunning(pid) && waited < 5_000; waited += 50) await sleep(50);
-    expect(isRunning(pid)).toBe(false);
+    await waitFor('the end of DynamoDB Local', () => !isRunning(pid));
   });
 });
 
