@@ -61,7 +61,7 @@ const addStatement = ({ app }: { app: App }, path: string, actions: string[], re
 };
 
 describe('acknowledgements of cdk-nag findings', () => {
-  it.each(stacks)('are for single resources, and equal the findings of the stack with %s', (_name, options) => {
+  it.each(stacks)('apply to single resources and equal the findings of the stack with %s', (_name, options) => {
     const { app } = createStack(options);
     const findings = listFindings(app).sort();
     expect(findings.length).toBeGreaterThan(40);
@@ -104,7 +104,7 @@ describe('acknowledgements of cdk-nag findings', () => {
     const created = createStack({});
     addStatement(created, functionPath, actions, resources);
     Validations.of(created.app).addPlugins(new AwsSolutionsChecks(created.app));
-    expect(() => created.app.synth()).toThrow('Validation failed. A copy');
+    expect(() => created.app.synth()).toThrow(/get-customer.+IAM5/s);
     expect(listFindings(created.app)).toContainEqual(
       expect.stringMatching(/get-customer.+IAM5\[(Action|Resource)::.+\*/),
     );
@@ -116,6 +116,6 @@ describe('acknowledgements of cdk-nag findings', () => {
       statements: [new PolicyStatement({ actions: ['xray:PutTraceSegments'], resources: ['*'] })],
     });
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-    expect(() => app.synth()).toThrow('Validation failed. A copy');
+    expect(() => app.synth()).toThrow(/Extra.+IAM5/s);
   });
 });
