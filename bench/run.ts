@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { BenchResult } from './bench-result.ts';
 import { benchCustomers } from './customers.ts';
+import { benchFlood } from './flood.ts';
 import { benchPages } from './pages.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
@@ -10,6 +11,7 @@ import { benchWebhooks } from './webhooks.ts';
 
 const benches: Readonly<Record<string, () => Promise<BenchResult | readonly BenchResult[]>>> = {
   customers: benchCustomers,
+  flood: benchFlood,
   start: benchStartTimes,
   pages: benchPages,
   units: benchTableUnits,

@@ -22,7 +22,7 @@ export class Endpoints extends Construct {
       ...chooseSize(contract),
       environment: buildEnvironment(permissions, resources),
     });
-    if (keyLevel !== 'none') grantPermissions(handler, permissions, resources);
+    if (keyLevel !== 'none') grantPermissions(handler, [...permissions, 'rejections'], resources);
     return handler;
   }
 }

@@ -43,11 +43,21 @@ export function createLogMetric(handler: LambdaFunction, kind: keyof typeof logP
   return filter.metric({ period, statistic: 'Sum' });
 }
 
+/**
+ * Filter of the access log: requests that API Gateway rejects with 429. If a function rejects credentials with 429, the status
+ * of the integration is 429 as well.
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
+ */
+export const throttlePattern = FilterPattern.all(
+  FilterPattern.stringValue('$.status', '=', '429'),
+  FilterPattern.stringValue('$.integrationStatus', '!=', '429'),
+);
+
 /** Creates a metric of the requests that API Gateway rejects with 429: it has no metric of its own for them. */
 export function createThrottleMetric(accessLog: ILogGroup, period: Duration): IMetric {
   const filter = new MetricFilter(accessLog, 'Throttles', {
     logGroup: accessLog,
-    filterPattern: FilterPattern.stringValue('$.status', '=', '429'),
+    filterPattern: throttlePattern,
     metricNamespace: `Claimcheck/${Stack.of(accessLog).stackName}`,
     metricName: 'stage-Throttles',
     metricValue: '1',

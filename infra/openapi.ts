@@ -38,10 +38,22 @@ function buildOperation(contract: Contract, path: string) {
     ...(isAlias && { description: `Alias of ${contract.path}.` }),
     parameters: [...buildParameters(contract.params, 'path'), ...buildParameters(contract.query, 'query')],
     ...(contract.body && { requestBody: { required: true, content: toJsonContent(toSchema(contract.body, 'input')) } }),
-    responses: { 200: { description: 'OK', content: toJsonContent(toSchema(contract.response, 'output')) } },
+    responses: buildResponses(contract),
     security: contract.keyLevel === 'none' ? [] : [{ key: [] }, { bearer: [] }, { query: [] }],
     'x-key': contract.keyLevel,
   };
+}
+
+const retryAfter = {
+  'Retry-After': { description: 'Seconds until the next attempt', schema: { type: 'integer', minimum: 1 } },
+};
+
+/** Two error formats respond to every error with 200, also to blocked credentials. */
+function buildResponses({ response, keyLevel, errorFormat }: Contract) {
+  const ok = { description: 'OK', content: toJsonContent(toSchema(response, 'output')) };
+  if (keyLevel === 'none') return { 200: ok };
+  if (errorFormat === 'validation' || errorFormat === 'client-token') return { 200: { ...ok, headers: retryAfter } };
+  return { 200: ok, 429: { description: 'Too many requests with invalid credentials', headers: retryAfter } };
 }
 
 const toJsonContent = (schema: JsonSchema) => ({ 'application/json': { schema } });

@@ -7,7 +7,7 @@ import type { indexes } from '../lib/db/keys.ts';
 import type { QueueName, Queues } from './queues.ts';
 
 /** Permission of a function in addition to reading items and recording its event. */
-export type Permission = Contract['permissions'][number] | 'due' | QueueName;
+export type Permission = Contract['permissions'][number] | 'due' | 'rejections' | QueueName;
 
 /** The store emulator of the local runtime; never set in a deployment. */
 export interface StoreEmulatorConfig {
@@ -62,6 +62,8 @@ export function grantPermissions(
 const eventKeys: WrittenKeys = ['*#E#*', '*#G#*'];
 /** Keys of apps with their API keys, settings and catalogue. Only the operator's commands write them. */
 const appKeys: WrittenKeys = ['APP#*'];
+/** Keys of the buckets of rejected credentials, which every endpoint with a key writes. */
+const rejectionKeys: WrittenKeys = ['_LIMIT#*'];
 
 /** All functions read items and record their event. Updates and index queries require a permission. */
 function buildTableStatements(
@@ -86,6 +88,15 @@ function buildTableStatements(
         ? { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...writtenKeys, ...eventKeys] } }
         : { 'ForAllValues:StringNotLike': { 'dynamodb:LeadingKeys': [...appKeys] } },
     }),
+    ...(permissions.includes('rejections')
+      ? [
+          new PolicyStatement({
+            actions: ['dynamodb:UpdateItem'],
+            resources: [table.tableArn],
+            conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...rejectionKeys] } },
+          }),
+        ]
+      : []),
     ...(arns.length > 0 ? [new PolicyStatement({ actions: ['dynamodb:Query'], resources: arns })] : []),
   ];
 }

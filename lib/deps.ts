@@ -1,4 +1,5 @@
 import { type AppCache, createAppCache } from './apps/app-cache.ts';
+import { createRejectionLimiter, type RejectionLimiter } from './apps/rejection-limiter.ts';
 import { type AccessTokenRepository, createAccessTokenRepository } from './db/access-token-repository.ts';
 import { type AppItemRepository, createAppItemRepository } from './db/app-item-repository.ts';
 import { type AppRepository, createAppRepository } from './db/app-repository.ts';
@@ -16,6 +17,7 @@ import { createOwnedPurchaseRepository, type OwnedPurchaseRepository } from './d
 import { createPagedListRepository, type PagedListRepository } from './db/paged-list-repository.ts';
 import { createPriceListRepository, type PriceListRepository } from './db/price-list-repository.ts';
 import { createPurchaseRepository } from './db/purchase-repository.ts';
+import { createRejectionBucketRepository } from './db/rejection-bucket-repository.ts';
 import { createStreamMarkerRepository, type StreamMarkerRepository } from './db/stream-marker-repository.ts';
 import { createTableClient, type Table } from './db/table.ts';
 import { createTransactionRepository, type TransactionRepository } from './db/transaction-repository.ts';
@@ -45,6 +47,7 @@ export interface Deps {
   readonly table: Table;
   readonly apps: AppRepository;
   readonly appCache: AppCache;
+  readonly rejectionLimiter: RejectionLimiter;
   readonly purchases: PurchaseRepository;
   readonly ownedPurchases: OwnedPurchaseRepository;
   readonly recordPurchase: RecordPurchase;
@@ -101,6 +104,7 @@ function createDeps(environment: NodeJS.ProcessEnv): Deps {
     table: () => createTableClient(requireVariable(environment, 'TABLE_NAME'), clientOptions),
     apps: () => createAppRepository(members.table, cipher),
     appCache: () => createAppCache(members.apps, now),
+    rejectionLimiter: () => createRejectionLimiter(createRejectionBucketRepository(members.table), now),
     purchases: () => createPurchaseRepository(members.table, cipher),
     recordPurchase: () =>
       createRecordPurchase(

@@ -13,6 +13,8 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON, a string verbatim. */
   readonly body?: object | string;
+  /** Address of the client. */
+  readonly sourceIp?: string;
 }
 
 export interface CallResult {
@@ -44,7 +46,7 @@ export async function callEndpoint(contract: Contract, options: CallOptions): Pr
 
 function toProxyEvent(
   contract: Contract,
-  { body, headers = {}, params = {}, query, path }: CallOptions,
+  { body, headers = {}, params = {}, query, path, sourceIp }: CallOptions,
 ): APIGatewayProxyEvent {
   const contractPath = contract.path.replace(/:(\w+)/g, (_match, name: string) =>
     encodeURIComponent(params[name] ?? 'anything'),
@@ -53,6 +55,7 @@ function toProxyEvent(
     httpMethod: contract.method,
     path: path ?? contractPath,
     headers,
+    ...(sourceIp !== undefined && { sourceIp }),
     queryStringParameters: query ?? null,
     body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
   });

@@ -4,16 +4,23 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 type ProxyEventInput = Pick<APIGatewayProxyEvent, 'httpMethod' | 'path'> &
   Partial<Pick<APIGatewayProxyEvent, 'body' | 'queryStringParameters'>> & {
     readonly headers?: Readonly<Record<string, string | undefined>>;
+    /** Address of the client. */
+    readonly sourceIp?: string;
   };
 
 /** Builds the event of a Lambda proxy integration, with the fields that the service reads. */
-export const buildProxyEvent = ({ headers = {}, ...fields }: ProxyEventInput): APIGatewayProxyEvent =>
+export const buildProxyEvent = ({
+  headers = {},
+  sourceIp = '127.0.0.1',
+  ...fields
+}: ProxyEventInput): APIGatewayProxyEvent =>
   ({
     queryStringParameters: null,
     body: null,
     isBase64Encoded: false,
     ...fields,
     headers: { ...headers },
+    requestContext: { identity: { sourceIp } },
   }) as Partial<APIGatewayProxyEvent> as APIGatewayProxyEvent;
 
 /** Converts an HTTP request into the event that API Gateway sends for it. */

@@ -23,6 +23,7 @@ const kinds: Readonly<Record<string, string>> = {
 /** Returns the printed name of an item: see lib/db/keys.ts. */
 export function getItemKind({ pk, sk }: Key): string {
   if (pk.startsWith('APP#')) return 'app';
+  if (pk.startsWith('_LIMIT#')) return 'rejection bucket';
   const [, kind = ''] = pk.split('#', 2);
   return kinds[`${kind} ${sk[0]}`] ?? kinds[kind] ?? pk;
 }

@@ -48,6 +48,7 @@ import type { EpochMillis } from '../shared/time.ts';
  * Price list of a processor        a#L#<platform>        L                                                         TTL
  *   Time of its last change        a#L#<platform>        X                                                         TTL
  * Exchange rates of a day          FX                    <YYYY-MM-DD>
+ * Bucket of rejected credentials   _LIMIT#<kind>#<hash>  B                                                         TTL
  *
  * INDEXES (all KEYS_ONLY: a page is one query of the index and one BatchGetItem)
  *
@@ -367,6 +368,12 @@ export const counterKey = (appName: string, period: string): Key => ({
 });
 /** Returns the day or month of a counter's sort key. */
 export const parseCounterPeriod = (sk: string): string => sk.slice(dayPrefix.length);
+
+/** Builds the key of a rejection bucket. It belongs to no app, because the requested app is not verified. */
+export const rejectionBucketKey = (kind: string, value: string): Key => ({
+  pk: `_LIMIT#${kind}#${toDigest(value)}`,
+  sk: 'B',
+});
 
 export const streamMarkerKey = (appName: string, id: string): Key => ({ pk: `${appName}#F#${id}`, sk: 'F' });
 

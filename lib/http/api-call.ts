@@ -77,6 +77,7 @@ async function toHttpResult(
 ): Promise<APIGatewayProxyResult> {
   await recordCallEvent(call, { status, body }, context);
   const isBrowserCall = call.contract.keyLevel !== 'secret';
+  const retryAfterSeconds = context.error?.retryAfterSeconds;
   return {
     statusCode: status,
     headers: {
@@ -84,10 +85,17 @@ async function toHttpResult(
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
       ...(isBrowserCall && { 'Access-Control-Allow-Origin': '*' }),
+      ...(retryAfterSeconds !== undefined && buildRetryHeaders(retryAfterSeconds, isBrowserCall)),
     },
     body: JSON.stringify(body),
   };
 }
+
+/** Scripts on other origins can read the header only if it is exposed. */
+const buildRetryHeaders = (seconds: number, isBrowserCall: boolean) => ({
+  'Retry-After': String(seconds),
+  ...(isBrowserCall && { 'Access-Control-Expose-Headers': 'Retry-After' }),
+});
 
 /** A failed write of the event is logged only: the client still receives its response. */
 async function recordCallEvent(

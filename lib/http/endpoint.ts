@@ -11,6 +11,7 @@ import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabul
 import { type ApiCall, createApiCall, matchRoute, respondWithBody, respondWithError } from './api-call.ts';
 import { authenticate, extractCredentials } from './authenticate.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
+import { limitRejection } from './limit-rejection.ts';
 import { matchPath } from './match-path.ts';
 
 /** A request with verified credentials and parsed parameters and body. */
@@ -60,10 +61,14 @@ async function authenticateCall(call: ApiCall): Promise<void> {
   const { keyLevel } = call.contract;
   if (keyLevel === 'none') return;
   const { appCache, now } = deps();
-  call.app = await authenticate(extractCredentials(call.lambdaEvent), keyLevel, {
-    findApp: appCache.find,
-    now: now(),
-  });
+  try {
+    call.app = await authenticate(extractCredentials(call.lambdaEvent), keyLevel, {
+      findApp: appCache.find,
+      now: now(),
+    });
+  } catch (error) {
+    throw await limitRejection(error, call.lambdaEvent, deps());
+  }
 }
 
 function parseRequest<C extends Contract>(contract: C, { lambdaEvent, app, recorder }: ApiCall): ApiRequest<C> {

@@ -23,6 +23,8 @@ interface ServiceErrorOptions {
   readonly retryable?: boolean;
   /** Replaces the HTTP status of the code, for example 401 or 413. */
   readonly status?: number;
+  /** Value of the `Retry-After` header. */
+  readonly retryAfterSeconds?: number;
   /** Members for `data` of a failed validation, for example a service ticket. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
@@ -34,12 +36,14 @@ export class ServiceError extends Error {
   readonly status: number;
   readonly data: Readonly<Record<string, unknown>>;
   readonly retryable: boolean;
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, publicMessage: string, details: ServiceErrorOptions = {}) {
     super(publicMessage, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.status = details.status ?? errorCodes[code].status;
     this.data = details.data ?? {};
+    this.retryAfterSeconds = details.retryAfterSeconds;
     this.retryable = details.retryable ?? errorCodes[code].retryable;
   }
 

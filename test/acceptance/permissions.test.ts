@@ -107,4 +107,18 @@ describe('IAM policies of the functions', () => {
     expect(listUnusedFunctions()).toEqual([]);
     expect([...service.usageByFunction].flatMap(([, { denied }]) => [...denied])).toEqual([]);
   });
+
+  it("allow an endpoint that only reads to count rejected credentials, with the gateway's address of the client", async () => {
+    const headers = buildBasicAuth(service.appName, 'a-wrong-key');
+    const call = async () => await fetch(`${service.baseUrl}/v3/customers/ann/subscription`, { headers });
+    // Until the address is blocked, so the bucket in the table was updated.
+    await waitFor('the block', async () => {
+      const responses = await Promise.all(Array.from({ length: 20 }, call));
+      return responses.find(({ status }) => status === 429)?.headers.get('retry-after');
+    });
+    const [usage] = [...service.usageByFunction].filter(([id]) => /getcustomersubscription/.test(id));
+    expect([...(usage?.[1].allowed ?? [])]).toContainEqual(expect.stringContaining('UpdateItem'));
+    expect(usage?.[1].denied.size).toBe(0);
+    expect(await callService('/v3/customers/ann/subscription')).toMatchObject({ applicationUsername: 'ann' });
+  });
 });

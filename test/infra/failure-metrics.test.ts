@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { logPatterns } from '../../infra/failure-metrics.ts';
+import { logPatterns, throttlePattern } from '../../infra/failure-metrics.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { logError, logWarning } from '../../lib/shared/log.ts';
 import { matchesFilterPattern } from './filter-pattern.ts';
@@ -67,5 +67,19 @@ describe('logPatterns', () => {
     logWarning({ endpoint: 'receive-notification' }, new ServiceError('Forbidden', 'The signature is invalid.'));
     expect(lines).toHaveLength(1);
     expect(listMatches(lines[0])).toEqual([]);
+  });
+});
+
+describe('throttlePattern', () => {
+  const matches = (line: object) => matchesFilterPattern(throttlePattern.logPatternString, JSON.stringify(line));
+
+  it('counts requests that API Gateway rejects with 429', () => {
+    expect(matches({ status: '429', error: 'THROTTLED', integrationStatus: '-' })).toBe(true);
+    expect(matches({ status: '429', error: 'WAF_FILTERED', integrationStatus: '-' })).toBe(true);
+  });
+
+  it('ignores other requests, and rejected credentials that a function responds to with 429', () => {
+    expect(matches({ status: '429', error: '-', integrationStatus: '429' })).toBe(false);
+    expect(matches({ status: '200', error: '-', integrationStatus: '200' })).toBe(false);
   });
 });

@@ -87,7 +87,7 @@ describe('ServiceStack', () => {
     const policies = listProperties('AWS::IAM::Policy').map((policy) => JSON.stringify(policy));
     const countPolicies = (action: string) => policies.filter((policy) => policy.includes(action)).length;
     const allPermissions = [...contracts, ...workers].map(({ permissions }) => permissions as readonly string[]);
-    expect(countPolicies('dynamodb:UpdateItem')).toBe(
+    expect(countPolicies('dynamodb:PutItem')).toBe(
       allPermissions.filter((permissions) => permissions.includes('write')).length,
     );
     const withSecrets = allPermissions.filter(
@@ -110,6 +110,20 @@ describe('ServiceStack', () => {
       .map((policy) => JSON.stringify(policy))
       .filter((policy) => policy.includes('*#H#*'));
     expect(webhookPolicy).toContain('{"dynamodb:LeadingKeys":["*#D#*","*#H#*","*#E#*","*#G#*"]}');
+  });
+
+  it('allows each endpoint with a key to update only the rejection buckets, unless it has the permission to write', () => {
+    const expected = {
+      Action: 'dynamodb:UpdateItem',
+      Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['_LIMIT#*'] } },
+    };
+    const updates = listProperties('AWS::IAM::Policy').flatMap(({ PolicyDocument }) =>
+      (PolicyDocument as { Statement: { Action: string | string[] }[] }).Statement.filter(
+        ({ Action }) => Action === 'dynamodb:UpdateItem',
+      ),
+    );
+    expect(updates).toHaveLength(contracts.filter(({ keyLevel }) => keyLevel !== 'none').length);
+    for (const statement of updates) expect(statement).toMatchObject(expected);
   });
 
   it('configures functions of a deployment without secrets and without the emulator', () => {

@@ -1,0 +1,218 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Contract } from '../../lib/api/contract.ts';
+import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import { listEvents } from '../../lib/api/events.ts';
+import { getPrices } from '../../lib/api/processor-a.ts';
+import { createClientToken } from '../../lib/api/processor-b.ts';
+import { validateReceipt } from '../../lib/api/validation.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { bucketSizes, reportSize } from '../../lib/apps/rejection-limiter.ts';
+import { deps } from '../../lib/deps.ts';
+import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
+import {
+  buildBasicAuth,
+  type CallOptions,
+  type CallResult,
+  callEndpoint,
+  callWithSecretKey,
+} from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { buildProxyEvent } from '../../testing/proxy-event.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  service = await startTestService();
+  keys = await service.createApp(['store_a']);
+});
+afterAll(async () => {
+  await service.close();
+});
+beforeEach(() => {
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+});
+
+let names = 0;
+/** Creates an address that no other test of the run uses. */
+const createAddress = () => `10.${process.pid % 250}.${Math.trunc(names / 250)}.${++names % 250}`;
+/** Creates credentials that no other test uses: each key and each app has a bucket of its own. */
+const createWrongKey = () => `pub_${createUniqueName('key')}`;
+const buildWrongAuth = () => buildBasicAuth(createUniqueName(), createWrongKey());
+
+/** Rejections of one address after which a container blocks it. */
+const blockingRejections = bucketSizes.address.capacity + reportSize;
+
+/** Calls with a wrong key of an existing app. */
+const callWithWrongKey = async (contract: Contract, options: CallOptions): Promise<CallResult> =>
+  await callEndpoint(contract, { headers: buildBasicAuth(keys.appName, createWrongKey()), ...options });
+
+/** Calls with wrong credentials until the container blocks the address. */
+async function blockByCalls(options: (number: number) => CallOptions): Promise<void> {
+  const headers = buildWrongAuth();
+  for (let number = 0; number < blockingRejections; number++)
+    await callEndpoint(getCustomerPurchases, { headers, ...options(number) });
+}
+
+/** Counts rejections of an address without calls until the container blocks it. */
+async function givenBlockedAddress(): Promise<string> {
+  const address = createAddress();
+  for (let number = 0; number < blockingRejections; number++) await deps().rejectionLimiter.count({ address });
+  return address;
+}
+
+const validateBody = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-appstore', id: '1' } };
+
+describe('requests with rejected credentials', () => {
+  it('receive 429 with Retry-After in the default format after too many from one address', async () => {
+    const sourceIp = createAddress();
+    expect(await callWithWrongKey(getCustomerPurchases, { sourceIp })).toMatchObject({ status: 401 });
+    await blockByCalls(() => ({ sourceIp }));
+    const { status, headers, body } = await callWithWrongKey(getCustomerPurchases, { sourceIp });
+    expect([status, body]).toEqual([
+      429,
+      {
+        ok: false,
+        route: '/v3/customers/:applicationUsername/purchases',
+        status: 429,
+        code: 'Forbidden',
+        message: 'Too many requests with invalid credentials. Try again later.',
+      },
+    ]);
+    expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
+    expect(Number(headers['Retry-After'])).toBeLessThanOrEqual(reportSize);
+    expect(String(headers['Retry-After'])).toMatch(/^\d+$/);
+    // Only the operator's server has the secret key, so the endpoint is closed to browsers.
+    expect(headers).not.toHaveProperty('Access-Control-Expose-Headers');
+  });
+
+  it('receive the error format of each endpoint', async () => {
+    const sourceIp = await givenBlockedAddress();
+    const message = 'Too many requests with invalid credentials. Try again later.';
+    const expected: readonly (readonly [Contract, number, object])[] = [
+      [
+        validateReceipt,
+        200,
+        {
+          ok: false,
+          route: '/v1/validate',
+          status: 429,
+          code: 7691003,
+          message,
+          data: { latest_receipt: true, code: 7691003, error: { message } },
+        },
+      ],
+      [getPrices, 429, { ok: false, status: 429, code: 6778003, message }],
+      [createClientToken, 200, { success: false, message }],
+    ];
+    for (const [contract, status, body] of expected) {
+      const result = await callWithWrongKey(contract, { sourceIp, body: validateBody });
+      expect([contract.id, result.status, result.body]).toEqual([contract.id, status, body]);
+      expect(Number(result.headers['Retry-After'])).toBeGreaterThan(0);
+      expect(result.headers).toMatchObject({ 'Access-Control-Expose-Headers': 'Retry-After' });
+    }
+  });
+
+  it('are blocked if the credentials are missing, malformed or of a lower level', async () => {
+    const sourceIp = createAddress();
+    await blockByCalls(() => ({ sourceIp, headers: {} }));
+    const refusedHeaders = [{}, { authorization: 'Basic !' }, buildBasicAuth(keys.appName, keys.publicKey)];
+    for (const headers of refusedHeaders)
+      expect(await callEndpoint(getCustomerPurchases, { headers, sourceIp })).toMatchObject({ status: 429 });
+  });
+
+  it('receive 401 again when the block ends', async () => {
+    const sourceIp = await givenBlockedAddress();
+    expect(await callWithWrongKey(getCustomerPurchases, { sourceIp })).toMatchObject({ status: 429 });
+    await service.callControl('/clock', { advance: 'PT1H' });
+    expect(await callWithWrongKey(getCustomerPurchases, { sourceIp })).toMatchObject({ status: 401 });
+  });
+
+  it('are counted by the address of the connection and not by X-Forwarded-For', async () => {
+    const sourceIp = createAddress();
+    const headers = buildWrongAuth();
+    await blockByCalls((number) => ({
+      sourceIp,
+      headers: { ...headers, 'X-Forwarded-For': `198.51.100.${number % 250}` },
+    }));
+    const forgedHeaders = { ...buildWrongAuth(), 'X-Forwarded-For': '198.51.100.251' };
+    expect(await callEndpoint(getCustomerPurchases, { sourceIp, headers: forgedHeaders })).toMatchObject({
+      status: 429,
+    });
+    // An attacker cannot block another client's address.
+    const victim = { sourceIp: '198.51.100.1' };
+    expect(await callWithWrongKey(getCustomerPurchases, victim)).toMatchObject({ status: 401 });
+  });
+
+  it('are counted by the /64 network of an IPv6 address', async () => {
+    const network = `2001:db8:${process.pid.toString(16)}:1`;
+    await blockByCalls((number) => ({ sourceIp: `${network}::${number.toString(16)}` }));
+    const call = async (sourceIp: string) => (await callWithWrongKey(getCustomerPurchases, { sourceIp })).status;
+    expect(await call(`${network}:ffff:ffff:ffff:ffff`)).toBe(429);
+    expect(await call(`2001:db8:${process.pid.toString(16)}:2::1`)).toBe(401);
+  });
+
+  it('are not recorded as events', async () => {
+    const sourceIp = createAddress();
+    const { appName } = await service.createApp([]);
+    for (let number = 0; number < 50; number++)
+      await callEndpoint(validateReceipt, {
+        headers: buildBasicAuth(appName, createWrongKey()),
+        body: validateBody,
+        sourceIp,
+      });
+    expect(await deps().events.list(appName, { limit: 10, skip: 0 })).toEqual([]);
+  });
+});
+
+describe('valid credentials from a blocked address', () => {
+  it('are accepted for validations and reads, and their request is recorded', async () => {
+    const sourceIp = await givenBlockedAddress();
+    expect(await callWithWrongKey(getCustomerPurchases, { sourceIp })).toMatchObject({ status: 429 });
+    const { validate } = await service.callControl('/purchases', {
+      platform: 'store_a',
+      productId: 'premium',
+      type: 'paid subscription',
+      applicationUsername: 'ann',
+    });
+    const headers = buildBasicAuth(keys.appName, keys.publicKey);
+    const validation = await callEndpoint(validateReceipt, { headers, body: validate, sourceIp });
+    expect(validation.body).toMatchObject({ ok: true });
+    expect(validation.headers).not.toHaveProperty('Retry-After');
+    const params = { applicationUsername: 'ann' };
+    const { body } = await callWithSecretKey(getCustomerPurchases, keys, { params, sourceIp });
+    expect(Object.keys(body.purchases)).toEqual(['store_a:premium']);
+    const events = await callWithSecretKey(listEvents, keys, { sourceIp });
+    expect(events.body.rows).toHaveLength(2);
+  });
+
+  it('are accepted for an app that the container has not read before', async () => {
+    const sourceIp = await givenBlockedAddress();
+    const otherKeys = await service.createApp([]);
+    const params = { applicationUsername: 'ann' };
+    expect(await callWithSecretKey(getCustomerPurchases, otherKeys, { params, sourceIp })).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+describe('notification endpoints', () => {
+  it('do not count rejected credentials', async () => {
+    const sourceIp = createAddress();
+    const apiKey = createWrongKey();
+    const post = async () =>
+      await receiveNotification(
+        buildProxyEvent({
+          httpMethod: 'POST',
+          path: '/v1/webhook/apple',
+          queryStringParameters: { appName: keys.appName, apiKey },
+          body: '{"signedPayload":"a.b.c"}',
+          sourceIp,
+        }),
+        deps(),
+      );
+    for (let number = 0; number < blockingRejections; number++) await post();
+    expect(await post()).toMatchObject({ statusCode: 401 });
+    expect(await callWithWrongKey(getCustomerPurchases, { sourceIp })).toMatchObject({ status: 401 });
+  });
+});

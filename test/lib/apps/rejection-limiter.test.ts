@@ -1,0 +1,177 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import {
+  bucketSizes,
+  createRejectionLimiter,
+  type Rejection,
+  type RejectionBuckets,
+  type RejectionLimiter,
+  reportSize,
+} from '../../../lib/apps/rejection-limiter.ts';
+import { createRejectionBucketRepository } from '../../../lib/db/rejection-bucket-repository.ts';
+import type { Table } from '../../../lib/db/table.ts';
+import { ServiceError } from '../../../lib/shared/errors.ts';
+import { secondMs } from '../../../lib/shared/time.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await createTestTable();
+});
+
+let now: number;
+beforeEach(() => {
+  now = Date.parse('2026-01-01T00:00:00Z');
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  jest.spyOn(console, 'error').mockImplementation(() => {});
+});
+
+/** Creates the table's buckets, which count their calls. */
+function createCountedBuckets() {
+  const repository = createRejectionBucketRepository(table);
+  const calls = { all: 0, granted: 0 };
+  const buckets: RejectionBuckets = {
+    async take(source, request) {
+      calls.all += 1;
+      const retryAt = await repository.take(source, request);
+      if (retryAt === undefined) calls.granted += 1;
+      return retryAt;
+    },
+  };
+  return { buckets, calls };
+}
+
+const createContainer = (buckets: RejectionBuckets): RejectionLimiter => createRejectionLimiter(buckets, () => now);
+
+/** Counts rejections in turn until one is blocked. Returns the number of the others. Throws after `maximum`. */
+async function countUntilBlocked(
+  containers: readonly RejectionLimiter[],
+  describeRejection: (number: number) => Rejection,
+  maximum = 50_000,
+): Promise<number> {
+  for (let number = 0; number < maximum; number++) {
+    const container = containers[number % containers.length] as RejectionLimiter;
+    if ((await container.count(describeRejection(number))) !== undefined) return number;
+  }
+  throw new Error(`Not blocked after ${maximum} rejections.`);
+}
+
+const createRejection = (): Required<Rejection> => ({
+  address: randomUUID(),
+  appName: `app-${randomUUID()}`,
+  keyDigest: randomUUID(),
+});
+
+describe('createRejectionLimiter', () => {
+  it('blocks an address after its bucket is empty', async () => {
+    const { address } = createRejection();
+    const container = createContainer(createCountedBuckets().buckets);
+    const passed = await countUntilBlocked([container], () => ({ address }));
+    expect(passed).toBe(bucketSizes.address.capacity + reportSize - 1);
+    expect(await container.count({ address: randomUUID() })).toBeUndefined();
+  });
+
+  it('blocks a key that is rejected from many addresses, and no other key of the app', async () => {
+    const { appName, keyDigest } = createRejection();
+    const container = createContainer(createCountedBuckets().buckets);
+    await countUntilBlocked([container], () => ({ address: randomUUID(), appName, keyDigest }));
+    expect(await container.count({ ...createRejection(), appName })).toBeUndefined();
+    expect(await container.count({ ...createRejection(), keyDigest })).toBeUndefined();
+  });
+
+  it('blocks the rejections of an app whose keys are guessed from many addresses', async () => {
+    const { appName } = createRejection();
+    const container = createContainer(createCountedBuckets().buckets);
+    const passed = await countUntilBlocked([container], () => ({ ...createRejection(), appName }));
+    expect(passed).toBe(bucketSizes.app.capacity + reportSize - 1);
+  });
+
+  it('shares the bucket between containers', async () => {
+    const { address } = createRejection();
+    const { buckets } = createCountedBuckets();
+    const containers = Array.from({ length: 5 }, () => createContainer(buckets));
+    const passed = await countUntilBlocked(containers, () => ({ address }));
+    expect(passed).toBeLessThanOrEqual(bucketSizes.address.capacity + containers.length * reportSize);
+    const laterContainer = createContainer(buckets);
+    for (let number = 1; number < reportSize; number++) expect(await laterContainer.count({ address })).toBeUndefined();
+    expect(await laterContainer.count({ address })).toBeGreaterThan(now);
+  });
+
+  it('takes tokens at most once for 100 rejections, whatever their sources are', async () => {
+    const { buckets, calls } = createCountedBuckets();
+    const container = createContainer(buckets);
+    const app = createRejection();
+    const shapes: readonly (() => Rejection)[] = [
+      () => app,
+      () => ({ ...createRejection(), appName: app.appName }),
+      () => ({ ...app, keyDigest: randomUUID() }),
+      () => createRejection(),
+      () => ({ address: app.address }),
+    ];
+    const rejections = 10_000;
+    for (let number = 0; number < rejections; number++) {
+      now += 3;
+      await container.count(shapes[number % shapes.length]?.() ?? {});
+    }
+    expect(calls.granted).toBeGreaterThan(0);
+    expect(calls.all).toBeLessThan(rejections / 100);
+  });
+
+  it('neither reads nor writes the table for a blocked source until its block ends', async () => {
+    const { address } = createRejection();
+    const { buckets, calls } = createCountedBuckets();
+    const container = createContainer(buckets);
+    await countUntilBlocked([container], () => ({ address }));
+    const blockedUntil = Number(await container.count({ address }));
+    const before = calls.all;
+    for (let number = 0; number < 2 * reportSize; number++)
+      expect(await container.count({ ...createRejection(), address })).toBe(blockedUntil);
+    expect(calls.all).toBe(before);
+    now = blockedUntil;
+    expect(await container.count({ address })).toBeUndefined();
+  });
+
+  it('blocks for at most the time in which the bucket gains the tokens of a report', async () => {
+    const { address } = createRejection();
+    const container = createContainer(createCountedBuckets().buckets);
+    await countUntilBlocked([container], () => ({ address }));
+    const blockedUntil = Number(await container.count({ address }));
+    expect(blockedUntil - now).toBeGreaterThan(0);
+    expect(blockedUntil - now).toBeLessThanOrEqual(reportSize * secondMs);
+  });
+
+  it('ends a block if the clock is set back', async () => {
+    const { address } = createRejection();
+    const container = createContainer(createCountedBuckets().buckets);
+    await countUntilBlocked([container], () => ({ address }));
+    now -= 1;
+    expect(await container.count({ address })).toBeUndefined();
+  });
+
+  it('does not block a source that is rejected less often than its bucket gains tokens', async () => {
+    const { address } = createRejection();
+    const container = createContainer(createCountedBuckets().buckets);
+    for (let number = 0; number < 5_000; number++) {
+      now += bucketSizes.address.msPerToken;
+      expect(await container.count({ address })).toBeUndefined();
+    }
+  });
+
+  it('keeps counting a busy source while many other sources are counted', async () => {
+    const { address } = createRejection();
+    const container = createContainer(createCountedBuckets().buckets);
+    const passed = await countUntilBlocked([container], (number) =>
+      number % 10 === 0 ? { address } : { address: randomUUID() },
+    );
+    expect(passed).toBe((bucketSizes.address.capacity + reportSize - 1) * 10);
+  });
+
+  it('blocks nothing if the table fails, and logs the failure', async () => {
+    const failure = new ServiceError('DatabaseError', 'The database is unavailable. Try again later.');
+    const container = createContainer({ take: async () => await Promise.reject(failure) });
+    for (let number = 0; number < 5 * reportSize; number++)
+      expect(await container.count({ address: '192.0.2.1' })).toBeUndefined();
+    expect(console.error).toHaveBeenCalledTimes(5);
+    expect(console.error).toHaveBeenCalledWith(expect.objectContaining({ code: 'DatabaseError' }));
+  });
+});

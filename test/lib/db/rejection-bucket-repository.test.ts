@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { RejectionSource } from '../../../lib/apps/rejection-limiter.ts';
+import { rejectionBucketKey } from '../../../lib/db/keys.ts';
+import { createRejectionBucketRepository } from '../../../lib/db/rejection-bucket-repository.ts';
+import type { Table } from '../../../lib/db/table.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+const size = { capacity: 100, msPerToken: 1_000 };
+const start = Date.parse('2026-01-01T00:00:00Z');
+
+let table: Table;
+let source: RejectionSource;
+beforeAll(async () => {
+  table = await createTestTable();
+});
+beforeEach(() => {
+  source = { kind: 'address', value: randomUUID() };
+});
+
+const take = async (count: number, now = start) =>
+  await createRejectionBucketRepository(table).take(source, { count, now, size });
+
+describe('createRejectionBucketRepository', () => {
+  it('grants the capacity to concurrent containers, and never more', async () => {
+    const results = await Promise.all(Array.from({ length: 30 }, async () => await take(10)));
+    expect(results.filter((retryAt) => retryAt === undefined)).toHaveLength(10);
+  });
+
+  it('grants the capacity again to concurrent containers when the bucket is full', async () => {
+    await take(size.capacity);
+    const later = start + size.capacity * size.msPerToken;
+    const results = await Promise.all(Array.from({ length: 30 }, async () => await take(10, later)));
+    expect(results.filter((retryAt) => retryAt === undefined)).toHaveLength(10);
+  });
+
+  it('returns the time at which an emptier bucket has the tokens, without a write', async () => {
+    await take(95);
+    const before = table.consumed.write;
+    expect(await take(10)).toBe(start + 5 * size.msPerToken);
+    expect(table.consumed.write).toBe(before);
+    expect(await take(10, start + 5 * size.msPerToken)).toBeUndefined();
+  });
+
+  it('deletes a bucket by TTL only after it is full', async () => {
+    await take(size.capacity);
+    const item = await table.get(rejectionBucketKey(source.kind, source.value));
+    expect(Number(item?.ttl) * 1000).toBeGreaterThan(Number(item?.fullAt));
+  });
+
+  it('stores neither the address nor the key', async () => {
+    await take(1);
+    const item = await table.get(rejectionBucketKey(source.kind, source.value));
+    expect(JSON.stringify(item)).not.toContain(source.value);
+  });
+});
