@@ -1,3 +1,4 @@
+import '../lib/shared/disable-node-version-warning.ts';
 import { Command } from 'commander';
 import { createAppCommands } from './app-commands.ts';
 import { connectToService } from './connect.ts';
