@@ -7,8 +7,8 @@ import { type RefreshDeps, refreshPurchase } from './refresh-purchase.ts';
 const concurrency = 5;
 
 /**
- * Queries the stores for all purchases of an app, whatever their schedule. For a restored table: refunds and renewals after the
- * restored time are missing. Returns the number of purchases. A failed refresh is logged and retried on its schedule.
+ * Queries the stores for all purchases of an app, regardless of their schedule. A restored table lacks the refunds and renewals
+ * after the restored time. Returns the number of purchases. A failed refresh is logged and retried on its schedule.
  */
 export async function refreshAllPurchases(
   name: string,
