@@ -8,16 +8,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const readyFile = '.local/ready.json';
 const startWithinMs = 60_000;
 
+console.log(`Node ${process.version}`);
 const lines = /```sh paste\n([\s\S]*?)```/.exec(readFileSync('README.md', 'utf8'))?.[1];
 if (!lines) throw new Error('README.md has no block marked "sh paste".');
 
 const port = await freePorts();
 const service = spawn('npm', ['start'], {
   env: { ...process.env, PORT: String(port), DATA: 'memory' },
-  stdio: ['ignore', 'inherit', 'inherit'],
+  stdio: ['ignore', 'inherit', 'pipe'],
   detached: true,
 });
 const ended = once(service, 'exit');
+let warnings = '';
+service.stderr.on('data', (chunk) => {
+  process.stderr.write(chunk);
+  warnings += chunk;
+});
 try {
   await ready();
   const pasted = spawnSync('bash', ['-euo', 'pipefail', '-c', lines], {
@@ -36,6 +42,7 @@ try {
 for (const used of [port, port + 1])
   if (!(await isFree(used))) throw new Error(`Something still listens on port ${used}.`);
 if (existsSync(readyFile)) throw new Error(`${readyFile} is still there.`);
+if (/Warning/.test(warnings)) throw new Error('npm start printed a warning of Node.');
 console.log('The README works, and nothing is left running.');
 
 async function ready() {

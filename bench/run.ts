@@ -1,3 +1,4 @@
+import '../lib/shared/disable-node-version-warning.ts';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { BenchResult } from './bench-result.ts';

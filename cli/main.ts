@@ -1,8 +1,10 @@
+import '../lib/shared/disable-node-version-warning.ts';
 import { Command } from 'commander';
 import { createAppCommands } from './app-commands.ts';
 import { connectToService } from './connect.ts';
 import { createCustomerCommands } from './customer-commands.ts';
 import { createDeliveryCommands } from './delivery-commands.ts';
+import { createNotificationCommands, createPurchaseCommands } from './purchase-commands.ts';
 import { createSecretCommands } from './secret-commands.ts';
 import { createStatsCommands } from './stats-commands.ts';
 
@@ -25,6 +27,8 @@ for (const commands of [
   createSecretCommands,
   createStatsCommands,
   createCustomerCommands,
+  createPurchaseCommands,
+  createNotificationCommands,
 ]) {
   program.addCommand(showHelpOnError(commands()));
 }

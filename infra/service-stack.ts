@@ -74,11 +74,11 @@ export class ServiceStack extends Stack {
   }
 
   private addOptionalResources(
-    { waf, backup, monthlyBudgetUsd, alarmEmail }: DeploymentOptions,
+    { waf, backup, monthlyBudgetUsd, alarmEmail, tableName: adoptedTableName }: DeploymentOptions,
     { api, table }: { readonly api: SpecRestApi; readonly table: ITable },
   ): void {
     if (waf) new WebAcl(this, 'WebAcl', { api });
-    if (backup) new TableBackup(this, 'Backup', { table });
+    if (backup) new TableBackup(this, 'Backup', { table, adoptedTableName });
     if (monthlyBudgetUsd !== undefined && alarmEmail !== undefined)
       new MonthlyBudget(this, 'Budget', { limitUsd: monthlyBudgetUsd, email: alarmEmail });
   }

@@ -8,11 +8,15 @@ import { acknowledgeFinding } from './acknowledgements.ts';
 
 interface TableBackupProps {
   readonly table: ITable;
+  readonly adoptedTableName?: string | undefined;
 }
+
+/** @see https://docs.aws.amazon.com/aws-backup/latest/devguide/API_BackupSelection.html */
+const maxSelectionNameLength = 50;
 
 /** Daily backups of the table for 35 days and monthly ones for a year, in a vault that outlives the stack. */
 export class TableBackup extends Construct {
-  constructor(scope: Construct, id: string, { table }: TableBackupProps) {
+  constructor(scope: Construct, id: string, { table, adoptedTableName }: TableBackupProps) {
     super(scope, id);
     const plan = new BackupPlan(this, 'Plan', {
       backupVault: new BackupVault(this, 'Vault'),
@@ -29,7 +33,11 @@ export class TableBackup extends Construct {
         }),
       ],
     });
-    const { grantPrincipal } = plan.addSelection('Table', { resources: [BackupResource.fromDynamoDbTable(table)] });
+    const { grantPrincipal } = plan.addSelection('Table', {
+      resources: [BackupResource.fromDynamoDbTable(table)],
+      // CloudFormation creates the selection of an adopted table before it deletes the previous selection.
+      ...(adoptedTableName !== undefined && { backupSelectionName: adoptedTableName.slice(-maxSelectionNameLength) }),
+    });
     acknowledgeFinding(
       grantPrincipal as Role,
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup]',

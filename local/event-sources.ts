@@ -41,7 +41,9 @@ export async function connectEventSources(template: Template, runtime: LocalRunt
     properties: EventSourceMapping,
     names: runtime.names,
   });
-  const sources = await Promise.all([...mappings.values()].map(async (mapping) => await connect(mapping, runtime)));
+  const sources = await Promise.all(
+    [...mappings.values()].map(async (mapping) => await connect(mapping, template, runtime)),
+  );
   const closeSources = async (isStream: boolean): Promise<void> => {
     await Promise.all(sources.filter((source) => source.isStream === isStream).map((source) => source.close()));
   };
@@ -56,12 +58,13 @@ export async function connectEventSources(template: Template, runtime: LocalRunt
 
 async function connect(
   mapping: EventSourceMapping,
+  template: Template,
   runtime: LocalRuntime,
 ): Promise<Closable & { readonly isStream: boolean }> {
   const { functions, queues, clock, log } = runtime;
   const arn = mapping.EventSourceArn;
   const handler = functions.getByName(mapping.FunctionName);
-  if (!arn.startsWith('arn:aws:sqs:')) return { ...(await connectStream(mapping, runtime)), isStream: true };
+  if (!arn.startsWith('arn:aws:sqs:')) return { ...(await connectStream(mapping, template, runtime)), isStream: true };
   const source = await pollQueue({
     url: toQueueUrl(arn, runtime),
     arn,
@@ -77,7 +80,11 @@ async function connect(
 const toQueueUrl = (arn: string, { queues }: LocalRuntime): string =>
   queues.getUrl(arn.slice(arn.lastIndexOf(':') + 1));
 
-async function connectStream(mapping: EventSourceMapping, runtime: LocalRuntime): Promise<Closable> {
+async function connectStream(
+  mapping: EventSourceMapping,
+  template: Template,
+  runtime: LocalRuntime,
+): Promise<Closable> {
   const { functions, queues, clock, log, databaseEndpoint: endpoint } = runtime;
   const patterns = mapping.FilterCriteria?.Filters.map(({ Pattern }) => Pattern);
   const { TumblingWindowInSeconds: window, DestinationConfig: destination, MaximumRecordAgeInSeconds: age } = mapping;
@@ -87,7 +94,7 @@ async function connectStream(mapping: EventSourceMapping, runtime: LocalRuntime)
       region,
       credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
     }),
-    streamArn: await findStreamArn(mapping.EventSourceArn, runtime),
+    streamArn: await findStreamArn(findTableName(mapping.EventSourceArn, template, runtime), runtime),
     handler: functions.getByName(mapping.FunctionName),
     name: mapping.FunctionName,
     batchSize: mapping.BatchSize,
@@ -103,9 +110,26 @@ async function connectStream(mapping: EventSourceMapping, runtime: LocalRuntime)
   });
 }
 
-/** Finds the stream of the table in `{ "Fn::GetAtt": [table, "StreamArn"] }`. */
-async function findStreamArn(attribute: string, { names, database }: LocalRuntime): Promise<string> {
-  const TableName = names.ref(attribute.replace(/\.StreamArn$/, ''));
+/** A custom resource that describes an adopted table: infra/table.ts. */
+const TableDescription = v.object({
+  Create: v.pipe(
+    v.string(),
+    v.parseJson(),
+    v.object({ action: v.literal('describeTable'), parameters: v.object({ TableName: v.string() }) }),
+  ),
+});
+
+/**
+ * Finds the table of a stream in `{ "Fn::GetAtt": [table, "StreamArn"] }`, or `[description, "Table.LatestStreamArn"]` for an
+ * adopted table.
+ */
+function findTableName(attribute: string, template: Template, { names }: LocalRuntime): string {
+  const [id = ''] = attribute.split('.');
+  const descriptions = listResources(template, 'Custom::AWS', { properties: TableDescription, names });
+  return descriptions.get(id)?.Create.parameters.TableName ?? names.ref(id);
+}
+
+async function findStreamArn(TableName: string, { database }: LocalRuntime): Promise<string> {
   const { Table } = await database.send(new DescribeTableCommand({ TableName }));
   if (!Table?.LatestStreamArn) throw new Error(`The table ${TableName} has no stream.`);
   return Table.LatestStreamArn;

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { IamAccess } from './iam-policies.ts';
 import type { TemplateNames } from './intrinsics.ts';
+import { account, region } from './local-names.ts';
 import { listResources, type Template } from './template.ts';
 
 /** A call of an AWS client: the `x-amz-target` header, such as `DynamoDB_20120810.Query`, and the JSON body. */
@@ -38,6 +39,8 @@ export function createAccessResolver(template: Template, names: TemplateNames): 
     );
   const arns = new Map([...listArns('AWS::DynamoDB::Table'), ...listArns('AWS::SQS::Queue')]);
   const toArn = (name: string): string => arns.get(name) ?? name;
+  // A table that the template adopts has the ARN of a deployment.
+  const toTableArn = (name: string): string => arns.get(name) ?? `arn:aws:dynamodb:${region}:${account}:table/${name}`;
   return ({ target, body }) => {
     const [service = '', operation = ''] = target.split('.');
     if (service === 'secretsmanager') {
@@ -48,7 +51,7 @@ export function createAccessResolver(template: Template, names: TemplateNames): 
       const action = `sqs:${operation.replace(/Batch$/, '')}`;
       return [{ action, resource: toArn(v.parse(QueueCall, body).QueueUrl) }];
     }
-    if (service.startsWith('DynamoDB_')) return toDynamoDbAccesses(operation, body, toArn);
+    if (service.startsWith('DynamoDB_')) return toDynamoDbAccesses(operation, body, toTableArn);
     throw new Error(`${target} does not run on this machine.`);
   };
 }

@@ -10,7 +10,8 @@ import { listResources } from './template.ts';
 const LambdaFunction = v.object({
   Handler: v.string(),
   Timeout: v.number(),
-  MemorySize: v.number(),
+  // The custom resources of the CDK have Lambda's default.
+  MemorySize: v.optional(v.number(), 128),
   Code: v.object({ S3Key: v.string() }),
   Environment: v.optional(v.object({ Variables: v.record(v.string(), v.string()) }), { Variables: {} }),
 });

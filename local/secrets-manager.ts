@@ -21,15 +21,13 @@ export interface SecretsManager {
   close(): Promise<void>;
 }
 
-/** Returns a value for every secret of the template: the present value, or a new random one. */
+/** Returns the present values, with a random one for each further secret of the template. */
 export function generateSecrets(template: Template, names: TemplateNames, present: SecretValues): SecretValues {
   const secrets = listResources(template, 'AWS::SecretsManager::Secret', { properties: Secret, names });
-  return Object.fromEntries(
-    [...secrets].map(([id, { GenerateSecretString }]) => {
-      const arn = names.ref(id);
-      return [arn, present[arn] ?? generateSecret(GenerateSecretString.PasswordLength)];
-    }),
+  const generated = [...secrets].map(
+    ([id, { GenerateSecretString }]) => [names.ref(id), generateSecret(GenerateSecretString.PasswordLength)] as const,
   );
+  return { ...Object.fromEntries(generated), ...present };
 }
 
 /** Serves the secrets on a free port of this machine. */

@@ -25,12 +25,21 @@ interface Options {
   readonly folder?: string;
   /** Time for the response of an app's server, which also extends the timeout of the functions. Default: that of the deployment. */
   readonly webhookTimeoutMs?: number;
+  /** Existing table and master key, which the stack adopts in place of creating its own. */
+  readonly adopted?: AdoptedData;
   /** Receives the output and the errors of the functions. */
   readonly log?: (text: string) => void;
   /** Receives one line per webhook that the demo app's server accepts. */
   readonly onWebhook?: (line: string) => void;
   /** Receives the number of messages that are lost with the queues at shutdown. */
   readonly onMessagesLost?: (lost: MessageCounts) => void;
+}
+
+/** The options of a deployment after a restore, and the value of the secret. The table is in the data folder. */
+interface AdoptedData {
+  readonly tableName: string;
+  readonly masterKeyArn: string;
+  readonly masterKey: string;
 }
 
 /** The service, the store emulator and a demo app, running on this machine. */
@@ -69,8 +78,9 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     onWebhook = () => {},
     onMessagesLost = () => {},
     webhookTimeoutMs,
+    adopted,
   } = options;
-  const state = await readOrCreateState(folder);
+  const state = addMasterKey(await readOrCreateState(folder), adopted);
   const clock = createSharedClock();
   const database = shutdown.add(
     startDynamoDbLocal(folder === undefined ? {} : { directory: join(folder, 'dynamodb') }),
@@ -78,7 +88,10 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   const emulator = await shutdown.add(startEmulator(buildEmulatorOptions(options, clock)));
   const work = await shutdown.add(createTempFolder());
   const rootCertificate = emulator.rootCertificate.toString('base64');
-  const assembly = await synthesize(work.path, { url: emulator.url, rootCertificate });
+  const assembly = await synthesize(work.path, {
+    emulator: { url: emulator.url, rootCertificate },
+    options: adopted ? { tableName: adopted.tableName, masterKeyArn: adopted.masterKeyArn } : {},
+  });
   const worker = await compileWorker(work.path);
   const { endpoint: databaseEndpoint } = await database;
   // Added before the stack and therefore closed after it: it still accepts webhooks that are sent during shutdown.
@@ -131,6 +144,9 @@ const readOrCreateState = async (folder: string | undefined): Promise<SavedState
     run: `claimcheck-${randomBytes(4).toString('hex')}`,
     secrets: {},
   };
+
+const addMasterKey = (state: SavedState, adopted: AdoptedData | undefined): SavedState =>
+  adopted ? { ...state, secrets: { ...state.secrets, [adopted.masterKeyArn]: adopted.masterKey } } : state;
 
 async function createDemo(
   { environment, secrets }: RunningStack,

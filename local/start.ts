@@ -1,3 +1,4 @@
+import '../lib/shared/disable-node-version-warning.ts';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { assertPortFree } from './free-port.ts';

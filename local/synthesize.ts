@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as v from 'valibot';
+import type { DeploymentOptions } from '../infra/deployment-options.ts';
 import type { StoreEmulatorConfig } from '../infra/permissions.ts';
 import { Template } from './template.ts';
 
@@ -13,8 +14,13 @@ export interface Assembly {
   readonly codeFolder: (s3Key: string) => string;
 }
 
+interface SynthesisInput {
+  readonly emulator: StoreEmulatorConfig;
+  readonly options: DeploymentOptions;
+}
+
 /** Bundles the functions and synthesizes the stack, like `cdk synth`, into the given folder. */
-export async function synthesize(folder: string, emulator: StoreEmulatorConfig): Promise<Assembly> {
+export async function synthesize(folder: string, { emulator, options }: SynthesisInput): Promise<Assembly> {
   const bundles = join(folder, 'bundles');
   const outdir = join(folder, 'assembly');
   await mkdir(bundles, { recursive: true });
@@ -27,7 +33,7 @@ export async function synthesize(folder: string, emulator: StoreEmulatorConfig):
   await buildFunctions(bundles);
   const { context } = v.parse(CdkJson, await readFile(new URL('../cdk.json', import.meta.url), 'utf8'));
   const app = new App({ outdir, context: { ...context, bundles } });
-  const { artifactId } = new ServiceStack(app, 'Claimcheck', { emulator });
+  const { artifactId } = new ServiceStack(app, 'Claimcheck', { emulator, options });
   return {
     template: v.parse(Template, app.synth().getStackArtifact(artifactId).template),
     codeFolder: (s3Key) => join(outdir, `asset.${s3Key.replace(/\.zip$/, '')}`),

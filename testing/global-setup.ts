@@ -1,3 +1,4 @@
+import '../lib/shared/disable-node-version-warning.ts';
 import { type DynamoDbLocal, startDynamoDbLocal } from '../local/dynamodb-local.ts';
 
 declare global {

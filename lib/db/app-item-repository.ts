@@ -12,6 +12,8 @@ export interface AppItemRepository {
    * events created in the range. Purchases are not limited, because a refund counts on another day than its purchase.
    */
   scanCountableItems(appName: string, range: CreatedRange): AsyncIterable<StoredItem[]>;
+  /** Scans the ids of all purchases. */
+  scanPurchaseIds(appName: string): AsyncIterable<string[]>;
   /** Scans the usernames of all customers. */
   scanUsernames(appName: string): AsyncIterable<string[]>;
   /** Returns the date of the oldest event within the retention. Undefined if the app has no events. */
@@ -40,6 +42,11 @@ export function createAppItemRepository(table: Table): AppItemRepository {
         for await (const entries of scanIndex(table, { partition, index: 'byCreated', between })) {
           yield (await table.batchGet(entries.map(keys.toKey))).map(toStoredItem);
         }
+      }
+    },
+    async *scanPurchaseIds(appName) {
+      for await (const entries of scanIndex(table, buildListRange(appName, 'P'))) {
+        yield entries.map(({ pk }) => keys.parsePurchasePartition(String(pk)));
       }
     },
     async *scanUsernames(appName) {

@@ -162,6 +162,9 @@ export const storeSettingsKey = (appName: string, platform: string): Key => ({
 
 export const purchasePartition = (appName: string, purchaseId: string): string => `${appName}#P#${purchaseId}`;
 export const purchaseSortKey = 'P';
+/** Returns the purchase id of a partition. */
+export const parsePurchasePartition = (partition: string): string =>
+  partition.slice(partition.indexOf('#') + '#P#'.length);
 export const purchaseKey = (appName: string, purchaseId: string): Key => ({
   pk: purchasePartition(appName, purchaseId),
   sk: purchaseSortKey,

@@ -12,7 +12,7 @@ import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { RefreshMessage } from './refresh-message.ts';
 
-type RefreshDeps = StoreContextDeps & Pick<Deps, 'events' | 'loadStore' | 'recordPurchase' | 'userAliases'>;
+export type RefreshDeps = StoreContextDeps & Pick<Deps, 'events' | 'loadStore' | 'recordPurchase' | 'userAliases'>;
 
 interface RefreshContext {
   readonly app: App;

@@ -20,7 +20,7 @@ const delayedAfterMs = 30 * minuteMs;
 /** The maximum delay of an SQS message. */
 const maxDelaySeconds = 900;
 
-type ProcessDeps = StoreContextDeps &
+export type ProcessDeps = StoreContextDeps &
   Pick<Deps, 'events' | 'handledNotifications' | 'loadStore' | 'notificationQueue' | 'priceLists' | 'recordPurchase'> &
   Pick<Deps, 'userAliases'>;
 

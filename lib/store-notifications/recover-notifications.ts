@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
+import { getApp } from '../apps/manage-apps.ts';
 import type { Deps } from '../deps.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
@@ -9,6 +11,7 @@ import { dayMs, type EpochMillis, hourMs, secondMs } from '../shared/time.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { StoreNotification } from '../stores/store.ts';
 import { notificationEndpoints } from './notification-endpoints.ts';
+import { type ProcessDeps, processNotification } from './process-notification.ts';
 
 type RecoveryDeps = StoreContextDeps &
   Pick<Deps, 'apps' | 'events' | 'handledNotifications' | 'loadStore' | 'notificationQueue'>;
@@ -43,6 +46,81 @@ export async function pollNotifications(deps: RecoveryDeps, remainingMs: () => n
     platforms.filter((platform) => !pushPlatforms.has(platform)),
     remainingMs,
     deps,
+  );
+}
+
+/** Number of notifications that are processed concurrently. */
+const concurrency = 5;
+
+/** The recovery of one store. */
+interface StoreRecovery {
+  readonly platform: Platform;
+  /** Number of notifications that were not handled before. */
+  readonly processed: number;
+  /** Number of notifications that could not be processed. They stay unhandled. */
+  readonly failed: number;
+}
+
+/**
+ * Processes all notifications since a time that the stores keep, also delivered ones, except handled ones. For a restored
+ * table, which lacks the notifications after the restored time. Idempotent. Omits stores that are polled or have no settings.
+ */
+export async function recoverSince(
+  name: string,
+  since: EpochMillis,
+  deps: RecoveryDeps & ProcessDeps,
+): Promise<StoreRecovery[]> {
+  const app = await getApp(deps.apps, name);
+  const recoveries: StoreRecovery[] = [];
+  for (const platform of pushPlatforms) {
+    const notifications = await listKeptNotifications(app.name, { platform, since, deps });
+    const results = await pMap(
+      notifications,
+      async (notification) => await processRecovered(notification, { appName: app.name, platform, deps }),
+      { concurrency },
+    );
+    if (results.length === 0) continue;
+    const processed = results.filter(Boolean).length;
+    recoveries.push({ platform, processed, failed: results.length - processed });
+  }
+  return recoveries;
+}
+
+/** Lists the unhandled notifications that a store keeps, in the order in which they occurred. */
+async function listKeptNotifications(
+  appName: string,
+  { platform, since, deps }: { platform: Platform; since: EpochMillis; deps: RecoveryDeps },
+): Promise<readonly StoreNotification[]> {
+  const recorder = createEventRecorder({ type: 'notifications.reconciled', date: deps.now() });
+  const context = await createStoreContext(appName, platform, { recorder, deps });
+  if (context.settings === undefined) return [];
+  const { listNotifications, listUndelivered } = await deps.loadStore(platform);
+  const kept = (await (listNotifications ?? listUndelivered)?.(since, context)) ?? [];
+  const unique = [...new Map(kept.map((notification) => [notification.key, notification])).values()];
+  const isHandled = await pMap(
+    unique,
+    async ({ key }) => await deps.handledNotifications.isHandled(appName, { platform, key }),
+    { concurrency },
+  );
+  return unique.filter((_notification, index) => !isHandled[index]).sort((a, b) => a.occurredAt - b.occurredAt);
+}
+
+/** Returns whether the notification was processed. A failure is recorded in its event. */
+async function processRecovered(
+  notification: StoreNotification,
+  { appName, platform, deps }: { appName: string; platform: Platform; deps: ProcessDeps },
+): Promise<boolean> {
+  const eventId = deriveEventId(appName, platform, notification.key);
+  const queued = { appName, platform, eventId, receivedAt: deps.now(), attempt: 0, notification };
+  // The operator repeats the command instead of the queue.
+  const rejectingQueue = {
+    send: async () => {
+      throw new ServiceError('ConnectionFailed', `The store ${platform} is unavailable. Try again later.`);
+    },
+  };
+  return await processNotification(queued, { ...deps, notificationQueue: rejectingQueue }).then(
+    () => true,
+    () => false,
   );
 }
 

@@ -69,6 +69,12 @@ export interface Store {
    */
   listUndelivered?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
 
+  /**
+   * Lists all notifications that occurred after `since` and that the store keeps, also those it has delivered. Called for a
+   * restored table, which lacks the notifications after the restored time. Default: `listUndelivered`.
+   */
+  listNotifications?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
+
   /** Deletes notifications at the store. Called after the result of `listUndelivered` is safely enqueued. */
   confirmEnqueued?(notifications: readonly StoreNotification[], context: StoreContext): Promise<void>;
 }

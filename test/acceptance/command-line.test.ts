@@ -136,6 +136,19 @@ describe('claimcheck', () => {
     expect(await cli(args)).toEqual({ code: 1, out: '', error: 'The app unknown is not found.\n' });
   });
 
+  it('prints no warning about the Node version', async () => {
+    const { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled, ...env } = {
+      ...process.env,
+      ...service.environment,
+    };
+    const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'app', 'list'], {
+      cwd: project,
+      env,
+    });
+    expect(stdout).toContain('demo');
+    expect(stderr).toBe('');
+  });
+
   it('reports unknown customers', async () => {
     const { code, error } = await cli(['customers', 'rebuild-summaries', 'demo', 'unknown']);
     expect({ code, error }).toEqual({ code: 1, error: 'Customers of demo are not found: unknown.\n' });

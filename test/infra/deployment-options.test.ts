@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { App, Validations } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
@@ -13,6 +14,9 @@ const getTemplate = (options: Readonly<Record<string, string>>): Template => {
   return template;
 };
 const noOptions = {};
+
+// biome-ignore lint/suspicious/noExplicitAny: the test reads resources of every shape.
+type Json = Readonly<Record<string, any>>;
 
 const listResources = (options: Readonly<Record<string, string>>, type: string) =>
   Object.values(getTemplate(options).findResources(type));
@@ -109,6 +113,40 @@ describe('ServiceStack with deployment options', () => {
       expect(Properties.EventSourceArn).toEqual({ 'Fn::GetAtt': [expect.any(String), 'Table.LatestStreamArn'] });
     const policies = JSON.stringify(listResources(everyOption, 'AWS::IAM::Policy'));
     expect(policies).toContain(`table/${everyOption.tableName}/index/byKey`);
+  });
+
+  it('retains the table and the master key when an update adopts others, and refers to the adopted ones only', () => {
+    const { tableName, masterKeyArn, ...created } = everyOption;
+    const before = getTemplate(created).toJSON().Resources as Record<string, Json>;
+    const adopted = getTemplate(everyOption).toJSON() as { Resources: Record<string, Json>; Outputs: Json };
+    const removed = Object.entries(before).filter(([id]) => !(id in adopted.Resources));
+    expect(removed.map(([, { Type, DeletionPolicy }]) => [Type, DeletionPolicy]).sort()).toEqual([
+      ['AWS::DynamoDB::Table', 'Retain'],
+      ['AWS::SecretsManager::Secret', 'Retain'],
+    ]);
+    for (const [id] of removed) expect(JSON.stringify(adopted)).not.toContain(`"${id}"`);
+    for (const type of ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Backup::BackupSelection'])
+      expect(JSON.stringify(listResources(everyOption, type))).toContain(tableName);
+    expect(adopted.Outputs.TableName.Value).toBe(tableName);
+    expect(adopted.Outputs.MasterKeyId.Value).toBe(masterKeyArn);
+  });
+
+  it('gives the backup selection of an adopted table another name, because an update replaces the selection', () => {
+    const { tableName: _table, masterKeyArn: _key, ...created } = everyOption;
+    const names = [created, everyOption].map(
+      (options) => listResources(options, 'AWS::Backup::BackupSelection')[0]?.Properties.BackupSelection.SelectionName,
+    );
+    expect(new Set(names).size).toBe(2);
+  });
+
+  it('leaves the stage as it is when it adopts a table, so the runbook of a restore resets the rate of the stage', () => {
+    const { tableName: _table, masterKeyArn: _key, ...created } = everyOption;
+    const [stage] = listResources(everyOption, 'AWS::ApiGateway::Stage');
+    expect(stage).toEqual(listResources(created, 'AWS::ApiGateway::Stage')[0]);
+    const [settings] = stage?.Properties.MethodSettings ?? [];
+    expect(readFileSync('docs/operating.md', 'utf8')).toContain(
+      `path=/*/*/throttling/rateLimit,value=${settings.ThrottlingRateLimit}'`,
+    );
   });
 
   it('subscribes the operator to the alarms, which also report their end', () => {

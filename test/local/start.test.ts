@@ -19,7 +19,11 @@ const command = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
 
 /** Runs `npm start` in a folder of its own. */
 function start(environment: Readonly<Record<string, string>>): ChildProcess {
-  const { DYNAMODB_ENDPOINT: _shared, ...present } = process.env;
+  const {
+    DYNAMODB_ENDPOINT: _shared,
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled,
+    ...present
+  } = process.env;
   const env = { ...present, DATA: 'memory', ...environment };
   return spawn(process.execPath, ['--import', tsx, command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
@@ -73,10 +77,11 @@ describe('npm start', () => {
     expect(code).toBe(1);
   });
 
-  it('writes ready.json when it is ready and removes it at exit', async () => {
+  it('writes ready.json when it is ready, removes it at exit, and prints no warning', async () => {
     const port = await freePorts();
     const child = start({ PORT: String(port) });
     const printed = child.stdout ? text(child.stdout) : Promise.resolve('');
+    const warnings = child.stderr ? text(child.stderr) : Promise.resolve('');
     const file = join(folder, '.local', 'ready.json');
     const ready = await readyIn(file, child);
     expect(ready).toEqual({
@@ -91,6 +96,7 @@ describe('npm start', () => {
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(await printed).toContain(`-u demo:${ready.publicKey} ${ready.baseUrl}/v1/validate`);
+    expect(await warnings).toBe('');
     expect(existsSync(file)).toBe(false);
     await assertPortFree(port, 'the service');
     await assertPortFree(port + 1, 'the emulator');

@@ -32,15 +32,28 @@ const budget = { totalMs: 50_000, maxCallMs: 6_000, storeName };
  * retries for about 6.5 days.
  * @see https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications
  */
-export async function listUndelivered(
+export const listUndelivered = async (
   since: EpochMillis,
   context: StoreContext,
-): Promise<readonly StoreNotification[]> {
+): Promise<readonly StoreNotification[]> => await fetchHistory({ since, onlyFailures: true }, context);
+
+/** Lists the notifications of the history, also delivered ones. */
+export const listNotifications = async (
+  since: EpochMillis,
+  context: StoreContext,
+): Promise<readonly StoreNotification[]> => await fetchHistory({ since, onlyFailures: false }, context);
+
+interface HistoryQuery {
+  readonly since: EpochMillis;
+  readonly onlyFailures: boolean;
+}
+
+async function fetchHistory(query: HistoryQuery, context: StoreContext): Promise<readonly StoreNotification[]> {
   const settings = parseStoredSettings(context.settings);
   const server = await connectAppStore(settings, { ...context, fetch: withTimeBudget(context.fetch, budget) });
   if (!server) return [];
   const verification = createVerificationContext(settings, context);
-  const period = { since, now: verification.now };
+  const period = { ...query, now: verification.now };
   const production = await fetchNotificationPayloads('Production', period, server);
   const sandbox = await fetchNotificationPayloads('Sandbox', period, server);
   // Production rejects the key of an app that has not been released.
@@ -53,11 +66,11 @@ export async function listUndelivered(
 /** Fetches all pages of an environment. Returns undefined if the environment rejects the API key. */
 async function fetchNotificationPayloads(
   environment: Environment,
-  { since, now }: { readonly since: EpochMillis; readonly now: EpochMillis },
+  { since, now, onlyFailures }: HistoryQuery & { readonly now: EpochMillis },
   server: AppStoreServerApi,
 ): Promise<string[] | undefined> {
   const startDate = Math.max(since, now - historyRetentionMs[environment]);
-  const body = { startDate, endDate: now, onlyFailures: true };
+  const body = { startDate, endDate: now, onlyFailures };
   const payloads: string[] = [];
   const visitedPages = new Set<string>();
   for (let page = ''; !visitedPages.has(page); ) {

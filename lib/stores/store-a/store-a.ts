@@ -1,6 +1,6 @@
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
-import { listUndelivered } from './list-undelivered.ts';
+import { listNotifications, listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
@@ -15,4 +15,5 @@ export const storeA: Store = {
   receive,
   observe,
   listUndelivered,
+  listNotifications,
 };

@@ -1,0 +1,38 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import { bundlesFolder } from '../../infra/build-functions.ts';
+import { ServiceStack } from '../../infra/service-stack.ts';
+
+beforeAll(() => {
+  mkdirSync(bundlesFolder, { recursive: true });
+});
+
+const read = (file: string): string => readFileSync(file, 'utf8');
+const developmentVersion = read('.node-version').trim();
+const { engines, devDependencies } = JSON.parse(read('package.json')) as {
+  engines: { node: string };
+  devDependencies: Readonly<Record<string, string>>;
+};
+const minimumVersion = /^>=(\d+\.\d+)\.0$/.exec(engines.node)?.[1] ?? '';
+const [minimumMajor] = minimumVersion.split('.');
+
+describe('Node version', () => {
+  it('is the same in .node-version and in the runtime of every function', () => {
+    const functions = Template.fromStack(new ServiceStack(new App(), 'Claimcheck')).findResources(
+      'AWS::Lambda::Function',
+    );
+    const runtimes = Object.values(functions).map(({ Properties: { Runtime } }) => Runtime as string);
+    expect(new Set(runtimes)).toEqual(new Set([`nodejs${developmentVersion}.x`]));
+  });
+
+  it('has the same minimum in package.json, the types, the bundles and the documentation', () => {
+    expect(Number(minimumMajor)).toBeLessThanOrEqual(Number(developmentVersion));
+    expect(devDependencies['@types/node']).toMatch(new RegExp(`^${minimumMajor}\\.`));
+    for (const file of ['infra/build-functions.ts', 'local/compile-worker.ts'])
+      expect(read(file)).toContain(`target: 'node${minimumMajor}'`);
+    for (const file of ['README.md', 'CONTRIBUTING.md'])
+      expect(read(file)).toContain(`Requirements: Node ${minimumVersion} or later`);
+  });
+});
