@@ -31,7 +31,7 @@ async function measureFlood(flood: Flood, keys: IssuedApiKeys, { service, meter 
     platform: 'store_a',
     productId: 'premium',
     type: 'paid subscription',
-    applicationUsername: 'ann',
+    applicationUsername: flood.name,
   });
   await service.validate(keys, validate);
   meter.takeCalls();

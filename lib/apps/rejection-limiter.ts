@@ -55,6 +55,7 @@ const maxSources = 5_000;
 interface Allowance {
   /** Rejections until the next report. */
   remaining: number;
+  isReporting?: boolean;
   block?: { readonly from: EpochMillis; readonly until: EpochMillis };
 }
 
@@ -76,12 +77,16 @@ export function createRejectionLimiter(buckets: RejectionBuckets, now: () => Epo
   const countSource = async (source: RejectionSource, rejection: Rejection): Promise<EpochMillis | undefined> => {
     const allowance = allowances[source.kind].findOrAdd(source.value);
     allowance.remaining -= 1;
-    if (allowance.remaining > 0) return undefined;
-    allowance.remaining = reportSize;
-    return await report(source, rejection).catch((error: unknown) => {
+    if (allowance.remaining > 0 || allowance.isReporting) return undefined;
+    allowance.isReporting = true;
+    try {
+      return await report(source, rejection);
+    } catch (error) {
       logError({ blocked: source.kind }, ServiceError.fromUnknown(error));
       return undefined;
-    });
+    } finally {
+      Object.assign(allowance, { remaining: reportSize, isReporting: false });
+    }
   };
   return {
     async count(rejection) {

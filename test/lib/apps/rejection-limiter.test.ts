@@ -140,6 +140,14 @@ describe('createRejectionLimiter', () => {
     expect(blockedUntil - now).toBeLessThanOrEqual(reportSize * secondMs);
   });
 
+  it('reports the rejections of a source once if many are counted concurrently', async () => {
+    const { address } = createRejection();
+    const { buckets, calls } = createCountedBuckets();
+    const container = createContainer(buckets);
+    await Promise.all(Array.from({ length: 3 * reportSize }, async () => await container.count({ address })));
+    expect(calls.all).toBe(1);
+  });
+
   it('ends a block if the clock is set back', async () => {
     const { address } = createRejection();
     const container = createContainer(createCountedBuckets().buckets);
