@@ -51,7 +51,7 @@ export const bucketSizes: Readonly<Record<RejectionSource['kind'], BucketSize>> 
 /** Maximum number of sources of one kind in memory. */
 const maxSources = 5_000;
 
-/** What a container has in memory about one source. */
+/** State of one source in the memory of a container. */
 interface Allowance {
   /** Rejections until the next report. */
   remaining: number;
@@ -94,7 +94,7 @@ export function createRejectionLimiter(buckets: RejectionBuckets, now: () => Epo
       const blockedUntil = findLatest(
         sources.map(({ kind, value }) => findBlockEnd(allowances[kind].find(value), now())),
       );
-      // Not counted while a source is blocked: the other sources have no part in it, and a block must cost nothing.
+      // A blocked rejection is not counted for its other sources, because a block must not cause writes.
       if (blockedUntil !== undefined) return blockedUntil;
       return findLatest(await Promise.all(sources.map((source) => countSource(source, rejection))));
     },
@@ -111,7 +111,7 @@ function listSources({ address, appName, keyDigest }: Rejection): RejectionSourc
   ];
 }
 
-/** A block ends early if the clock was set back, as an entry of `createCache` does. */
+/** A block ends early if the clock was set back. */
 const findBlockEnd = (allowance: Allowance | undefined, now: EpochMillis): EpochMillis | undefined => {
   const block = allowance?.block;
   return block && block.from <= now && now < block.until ? block.until : undefined;

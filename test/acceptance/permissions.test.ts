@@ -111,7 +111,7 @@ describe('IAM policies of the functions', () => {
   it("allow an endpoint that only reads to count rejected credentials, with the gateway's address of the client", async () => {
     const headers = buildBasicAuth(service.appName, 'a-wrong-key');
     const call = async () => await fetch(`${service.baseUrl}/v3/customers/ann/subscription`, { headers });
-    // Until the address is blocked, so the bucket in the table was updated.
+    // A block requires updates of the bucket in the table.
     await waitFor('the block', async () => {
       const responses = await Promise.all(Array.from({ length: 20 }, call));
       return responses.find(({ status }) => status === 429)?.headers.get('retry-after');

@@ -63,8 +63,8 @@ async function givenBlockedAddress(): Promise<string> {
 
 const validateBody = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-appstore', id: '1' } };
 
-describe('requests with rejected credentials', () => {
-  it('receive 429 with Retry-After in the default format after too many from one address', async () => {
+describe('limitRejection', () => {
+  it('responds with 429 and Retry-After in the default format after too many rejections of one address', async () => {
     const sourceIp = createAddress();
     expect(await callWithWrongKey(getCustomerPurchases, { sourceIp })).toMatchObject({ status: 401 });
     await blockByCalls(() => ({ sourceIp }));
@@ -86,7 +86,7 @@ describe('requests with rejected credentials', () => {
     expect(headers).not.toHaveProperty('Access-Control-Expose-Headers');
   });
 
-  it('receive the error format of each endpoint', async () => {
+  it('responds in the error format of each endpoint', async () => {
     const sourceIp = await givenBlockedAddress();
     const message = 'Too many requests with invalid credentials. Try again later.';
     const expected: readonly (readonly [Contract, number, object])[] = [
@@ -113,7 +113,7 @@ describe('requests with rejected credentials', () => {
     }
   });
 
-  it('are blocked if the credentials are missing, malformed or of a lower level', async () => {
+  it('limits credentials that are missing, malformed or insufficient', async () => {
     const sourceIp = createAddress();
     await blockByCalls(() => ({ sourceIp, headers: {} }));
     const refusedHeaders = [{}, { authorization: 'Basic !' }, buildBasicAuth(keys.appName, keys.publicKey)];
@@ -121,14 +121,14 @@ describe('requests with rejected credentials', () => {
       expect(await callEndpoint(getCustomerPurchases, { headers, sourceIp })).toMatchObject({ status: 429 });
   });
 
-  it('receive 401 again when the block ends', async () => {
+  it('responds with 401 again when the block ends', async () => {
     const sourceIp = await givenBlockedAddress();
     expect(await callWithWrongKey(getCustomerPurchases, { sourceIp })).toMatchObject({ status: 429 });
     await service.callControl('/clock', { advance: 'PT1H' });
     expect(await callWithWrongKey(getCustomerPurchases, { sourceIp })).toMatchObject({ status: 401 });
   });
 
-  it('are counted by the address of the connection and not by X-Forwarded-For', async () => {
+  it('counts the address of the connection and ignores X-Forwarded-For', async () => {
     const sourceIp = createAddress();
     const headers = buildWrongAuth();
     await blockByCalls((number) => ({
@@ -144,7 +144,7 @@ describe('requests with rejected credentials', () => {
     expect(await callWithWrongKey(getCustomerPurchases, victim)).toMatchObject({ status: 401 });
   });
 
-  it('are counted by the /64 network of an IPv6 address', async () => {
+  it('counts the /64 network of an IPv6 address', async () => {
     const network = `2001:db8:${process.pid.toString(16)}:1`;
     await blockByCalls((number) => ({ sourceIp: `${network}::${number.toString(16)}` }));
     const call = async (sourceIp: string) => (await callWithWrongKey(getCustomerPurchases, { sourceIp })).status;
@@ -152,7 +152,7 @@ describe('requests with rejected credentials', () => {
     expect(await call(`2001:db8:${process.pid.toString(16)}:2::1`)).toBe(401);
   });
 
-  it('are not recorded as events', async () => {
+  it('records no event for rejected credentials', async () => {
     const sourceIp = createAddress();
     const { appName } = await service.createApp([]);
     for (let number = 0; number < 50; number++)
@@ -165,8 +165,8 @@ describe('requests with rejected credentials', () => {
   });
 });
 
-describe('valid credentials from a blocked address', () => {
-  it('are accepted for validations and reads, and their request is recorded', async () => {
+describe('createHandler with a blocked address', () => {
+  it('accepts validations and reads with valid credentials, and records them', async () => {
     const sourceIp = await givenBlockedAddress();
     expect(await callWithWrongKey(getCustomerPurchases, { sourceIp })).toMatchObject({ status: 429 });
     const { validate } = await service.callControl('/purchases', {
@@ -186,7 +186,7 @@ describe('valid credentials from a blocked address', () => {
     expect(events.body.rows).toHaveLength(2);
   });
 
-  it('are accepted for an app that the container has not read before', async () => {
+  it('accepts valid credentials of an app that the container has not read before', async () => {
     const sourceIp = await givenBlockedAddress();
     const otherKeys = await service.createApp([]);
     const params = { applicationUsername: 'ann' };
@@ -196,8 +196,8 @@ describe('valid credentials from a blocked address', () => {
   });
 });
 
-describe('notification endpoints', () => {
-  it('do not count rejected credentials', async () => {
+describe('receiveNotification', () => {
+  it('does not count rejected credentials', async () => {
     const sourceIp = createAddress();
     const apiKey = createWrongKey();
     const post = async () =>

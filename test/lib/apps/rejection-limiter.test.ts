@@ -43,7 +43,7 @@ function createCountedBuckets() {
 
 const createContainer = (buckets: RejectionBuckets): RejectionLimiter => createRejectionLimiter(buckets, () => now);
 
-/** Counts rejections in turn until one is blocked. Returns the number of the others. Throws after `maximum`. */
+/** Counts rejections in turn until a rejection is blocked. Returns the number before it. Throws after `maximum`. */
 async function countUntilBlocked(
   containers: readonly RejectionLimiter[],
   describeRejection: (number: number) => Rejection,
@@ -97,7 +97,7 @@ describe('createRejectionLimiter', () => {
     expect(await laterContainer.count({ address })).toBeGreaterThan(now);
   });
 
-  it('takes tokens at most once for 100 rejections, whatever their sources are', async () => {
+  it('takes tokens at most once for 100 rejections from any sources', async () => {
     const { buckets, calls } = createCountedBuckets();
     const container = createContainer(buckets);
     const app = createRejection();

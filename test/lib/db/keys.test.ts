@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { parseItemKey, timestampRange, toSortableTimestamp } from '../../../lib/db/keys.ts';
+import * as v from 'valibot';
+import { AppName } from '../../../lib/apps/app.ts';
+import { parseItemKey, rejectionBucketKey, timestampRange, toSortableTimestamp } from '../../../lib/db/keys.ts';
 
 /** Dates from the year -271821 to 275760, many of them near the bounds of 13 digits. */
 const anyDate = fc.oneof(
@@ -56,5 +58,13 @@ describe('parseItemKey', () => {
     ['other', 'a#U#P', 'U'],
   ])('returns the kind %s for %s and %s', (kind, pk, sk) => {
     expect(parseItemKey({ pk, sk })).toEqual({ appName: 'a', kind });
+  });
+});
+
+describe('rejectionBucketKey', () => {
+  it('belongs to no app, and stream workers ignore the item', () => {
+    const key = rejectionBucketKey('app', 'demo');
+    expect(v.is(AppName, key.pk.split('#')[0])).toBe(false);
+    expect(parseItemKey(key).kind).toBe('other');
   });
 });
