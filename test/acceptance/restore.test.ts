@@ -258,6 +258,8 @@ describe('a stack that adopts a restored table', () => {
   it('counts every transaction once', async () => {
     await control('/clock', { advance: 'P1D' });
     const day = restoredTo.slice(0, 10);
+    const before = await countTransactions();
+    expect(before.counted).toBe(before.stored - 1);
     await cli('stats', 'recount', shop.appName, '--from', day, '--to', day, '--correct');
     const { counted, stored } = await countTransactions();
     expect(counted).toBe(stored);
