@@ -11,6 +11,7 @@ import { Endpoints } from './endpoints.ts';
 import { MasterKey } from './master-key.ts';
 import { MonthlyBudget } from './monthly-budget.ts';
 import { NotificationEndpoints } from './notification-endpoints.ts';
+import { OperatorPolicy } from './operator-policy.ts';
 import type { StoreEmulatorConfig } from './permissions.ts';
 import { Queues } from './queues.ts';
 import { DataTable } from './table.ts';
@@ -59,6 +60,7 @@ export class ServiceStack extends Stack {
       queues,
       options,
     });
+    const { policy } = new OperatorPolicy(this, 'Operator', { table, secret, queues });
     this.addOptionalResources(options, { api, table });
     this.addOutput('ApiUrl', url, 'Base URL for clients');
     if (domainTarget !== undefined)
@@ -69,6 +71,8 @@ export class ServiceStack extends Stack {
       queues.queues.webhooks.queue.queueUrl,
       'Value of the CLI option --webhooks-queue',
     );
+    this.addOutput('OperatorPolicyArn', policy.managedPolicyArn, 'IAM policy for the roles of operators');
+    this.addQueueOutputs(queues);
     this.addOutput('TableName', table.tableName, 'Value of the CLI option --table');
     this.addOutput('MasterKeyId', secret.secretArn, 'Value of the CLI option --master-key');
   }
@@ -81,6 +85,14 @@ export class ServiceStack extends Stack {
     if (backup) new TableBackup(this, 'Backup', { table, adoptedTableName });
     if (monthlyBudgetUsd !== undefined && alarmEmail !== undefined)
       new MonthlyBudget(this, 'Budget', { limitUsd: monthlyBudgetUsd, email: alarmEmail });
+  }
+
+  private addQueueOutputs({ queues, streamFailures }: Queues): void {
+    const description = 'Source of a redrive';
+    this.addOutput('NotificationsDeadLetterQueueArn', queues.notifications.deadLetterQueue.queueArn, description);
+    this.addOutput('RefreshesDeadLetterQueueArn', queues.refreshes.deadLetterQueue.queueArn, description);
+    this.addOutput('WebhooksDeadLetterQueueArn', queues.webhooks.deadLetterQueue.queueArn, description);
+    this.addOutput('StreamFailuresQueueUrl', streamFailures.queueUrl, 'Messages about discarded stream records');
   }
 
   private addOutput(id: string, value: string, description: string): void {

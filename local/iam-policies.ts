@@ -11,12 +11,14 @@ export interface IamAccess {
   readonly leadingKeys?: readonly string[];
 }
 
-/** The IAM policies of a template's functions. */
+/** The IAM policies of a template's functions and operators. */
 export interface IamPolicies {
   /** Logical ids of the functions. */
   readonly functions: readonly string[];
-  /** Whether the function's policies allow the access. Throws for a function that is not in the template. */
-  allows(functionId: string, access: IamAccess): boolean;
+  /** Logical ids of the managed policies. A caller with this id has the permissions of the policy. */
+  readonly managedPolicies: readonly string[];
+  /** Whether the caller's policies allow the access. Throws for a caller that is not in the template. */
+  allows(callerId: string, access: IamAccess): boolean;
 }
 
 const Patterns = v.pipe(
@@ -37,11 +39,13 @@ const Statement = v.object({
   Condition: v.exactOptional(Condition),
 });
 type Statement = v.InferOutput<typeof Statement>;
-const Policy = v.object({ PolicyDocument: v.object({ Statement: v.array(Statement) }), Roles: v.array(v.string()) });
+const PolicyDocument = v.object({ Statement: v.array(Statement) });
+const Policy = v.object({ PolicyDocument, Roles: v.array(v.string()) });
+const ManagedPolicy = v.object({ PolicyDocument });
 const Role = v.object({});
 const FunctionRole = v.object({ Role: v.string() });
 
-/** Reads the inline policies of the template. Ignores the managed policies, which only allow logging. */
+/** Reads the policies of the template. Ignores the policies of AWS that its roles name, which only allow logging. */
 export function readIamPolicies(template: Template, names: TemplateNames): IamPolicies {
   const policies = [...listResources(template, 'AWS::IAM::Policy', { properties: Policy, names }).values()];
   const listStatements = (role: string): Statement[] =>
@@ -49,12 +53,17 @@ export function readIamPolicies(template: Template, names: TemplateNames): IamPo
   const roleIds = [...listResources(template, 'AWS::IAM::Role', { properties: Role, names }).keys()];
   const byRole = new Map(roleIds.map((id) => [names.attribute(id, 'Arn'), listStatements(names.ref(id))]));
   const functions = listResources(template, 'AWS::Lambda::Function', { properties: FunctionRole, names });
-  const byFunction = new Map([...functions].map(([id, { Role: role }]) => [id, byRole.get(role) ?? []]));
+  const managedPolicies = listResources(template, 'AWS::IAM::ManagedPolicy', { properties: ManagedPolicy, names });
+  const byCaller = new Map([
+    ...[...functions].map(([id, { Role: role }]) => [id, byRole.get(role) ?? []] as const),
+    ...[...managedPolicies].map(([id, policy]) => [id, policy.PolicyDocument.Statement] as const),
+  ]);
   return {
-    functions: [...byFunction.keys()],
-    allows(functionId, { action, resource, leadingKeys }) {
-      const statements = byFunction.get(functionId);
-      if (!statements) throw new Error(`${functionId} is not a function of the template.`);
+    functions: [...functions.keys()],
+    managedPolicies: [...managedPolicies.keys()],
+    allows(callerId, { action, resource, leadingKeys }) {
+      const statements = byCaller.get(callerId);
+      if (!statements) throw new Error(`${callerId} is neither a function nor a managed policy of the template.`);
       return statements.some(
         ({ Action, Resource, Condition: condition }) =>
           matchesAny(Action, action) &&

@@ -3,15 +3,19 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse, request
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { ToIamAccesses } from './iam-actions.ts';
-import type { IamPolicies } from './iam-policies.ts';
+import type { IamAccess, IamPolicies } from './iam-policies.ts';
 
 interface IamProxyOptions {
   readonly toAccesses: ToIamAccesses;
   readonly policies: IamPolicies;
   /** Endpoint of each service, by the prefix of `x-amz-target`. */
   readonly endpoints: Readonly<Record<string, string>>;
+  /** Receives each allowed access with the id of its caller. */
+  readonly onAccess?: OnAccess | undefined;
   readonly log: (text: string) => void;
 }
+
+export type OnAccess = (callerId: string, access: IamAccess) => void;
 
 /** IAM actions that a function has attempted so far. */
 interface FunctionUsage {
@@ -29,7 +33,7 @@ export interface IamProxy {
 
 /**
  * Forwards the AWS calls that the caller's policies allow and rejects all others with `AccessDeniedException`. The access
- * key of a function is its logical id.
+ * key of a function is its logical id, and that of an operator the logical id of a managed policy.
  */
 export async function startIamProxy(options: IamProxyOptions): Promise<IamProxy> {
   const agent = new Agent({ keepAlive: true });
@@ -70,11 +74,13 @@ const getCaller = ({ headers }: IncomingMessage): string =>
 function findDenial(
   request: IncomingMessage,
   body: string,
-  { toAccesses, policies }: IamProxyOptions,
+  { toAccesses, policies, onAccess = () => {} }: IamProxyOptions,
 ): string | undefined {
   const caller = getCaller(request);
   try {
-    const denied = toAccesses({ target: getTarget(request), body }).find((access) => !policies.allows(caller, access));
+    const accesses = toAccesses({ target: getTarget(request), body });
+    const denied = accesses.find((access) => !policies.allows(caller, access));
+    if (!denied) for (const access of accesses) onAccess(caller, access);
     return denied && `${caller} is not authorized to perform: ${denied.action} on resource: ${denied.resource}`;
   } catch (error) {
     return `${caller}: ${String(error)}`;

@@ -3,8 +3,8 @@ import { createTables } from './create-tables.ts';
 import { connectEventSources } from './event-sources.ts';
 import { type GatewayDocument, readGatewayDocument } from './gateway/document.ts';
 import { createAccessResolver } from './iam-actions.ts';
-import { readIamPolicies } from './iam-policies.ts';
-import { type IamProxy, startIamProxy } from './iam-proxy.ts';
+import { type IamPolicies, readIamPolicies } from './iam-policies.ts';
+import { type IamProxy, type OnAccess, startIamProxy } from './iam-proxy.ts';
 import { createLocalFunctions, type LocalFunctions } from './local-functions.ts';
 import { createLocalNames, region } from './local-names.ts';
 import { type MessageCounts, type QueueServer, startQueueServer } from './queue-server.ts';
@@ -22,6 +22,7 @@ interface StackOptions {
   readonly worker: URL;
   /** See `startLocal`. */
   readonly webhookTimeoutMs?: number;
+  readonly onAccess?: OnAccess | undefined;
   readonly log: (text: string) => void;
   /** Receives the message counts of the queues after the functions have stopped. */
   readonly onMessagesLost: (lost: MessageCounts) => void;
@@ -34,7 +35,7 @@ export interface RunningStack {
   readonly queues: QueueServer;
   readonly usageByFunction: IamProxy['usageByFunction'];
   readonly document: GatewayDocument;
-  /** Environment of the functions. Commands outside this process can use it too. */
+  /** Environment of commands outside this process. They have the permissions of an operator. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +43,7 @@ export interface RunningStack {
 export async function runStack(
   assembly: Assembly,
   { run, secrets: present }: { readonly run: string; readonly secrets: SecretValues },
-  { shutdown, clock, databaseEndpoint, worker, webhookTimeoutMs, log, onMessagesLost }: StackOptions,
+  { shutdown, clock, databaseEndpoint, worker, webhookTimeoutMs, onAccess, log, onMessagesLost }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
   const queues = await shutdown.add(startQueueServer());
@@ -58,11 +59,13 @@ export async function runStack(
   applyEnvironment(platform);
   const database = new DynamoDBClient({});
   await createTables(template, names, database);
+  const policies = readIamPolicies(template, names);
   const iamProxy = await shutdown.add(
     startIamProxy({
       toAccesses: createAccessResolver(template, names),
-      policies: readIamPolicies(template, names),
+      policies,
       endpoints: { DynamoDB: databaseEndpoint, AmazonSQS: queues.endpoint, secretsmanager: secretsManager.endpoint },
+      onAccess,
       log,
     }),
   );
@@ -94,8 +97,15 @@ export async function runStack(
     queues,
     usageByFunction: iamProxy.usageByFunction,
     document: readGatewayDocument(template, names),
-    environment: { ...platform, ...functions.environment },
+    environment: { ...proxiedEnvironment, ...functions.environment, AWS_ACCESS_KEY_ID: getOperatorId(policies) },
   };
+}
+
+/** Returns the id with which commands outside this process have the permissions of an operator. */
+function getOperatorId({ managedPolicies: [id, ...others] }: IamPolicies): string {
+  if (id === undefined || others.length > 0)
+    throw new Error('The template must have one managed policy, for operators.');
+  return id;
 }
 
 interface Endpoints {

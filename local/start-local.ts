@@ -9,6 +9,7 @@ import { compileWorker } from './compile-worker.ts';
 import { type DemoApp, type DemoWebhooks, ensureDemoApp } from './demo-app.ts';
 import { startDynamoDbLocal } from './dynamodb-local.ts';
 import { startGateway } from './gateway/start-gateway.ts';
+import type { OnAccess } from './iam-proxy.ts';
 import type { MessageCounts } from './queue-server.ts';
 import { type RunningStack, runStack } from './run-stack.ts';
 import { readSavedState, type SavedState, saveState } from './saved-state.ts';
@@ -27,6 +28,8 @@ interface Options {
   readonly webhookTimeoutMs?: number;
   /** Existing table and master key, which the stack adopts in place of creating its own. */
   readonly adopted?: AdoptedData;
+  /** Receives each AWS call of functions and commands that their policies allow. */
+  readonly onAccess?: OnAccess;
   /** Receives the output and the errors of the functions. */
   readonly log?: (text: string) => void;
   /** Receives one line per webhook that the demo app's server accepts. */
@@ -48,7 +51,7 @@ export interface LocalService extends IssuedApiKeys {
   readonly webhooks: DemoWebhooks;
   readonly baseUrl: string;
   readonly emulatorUrl: string;
-  /** Environment with which commands outside this process reach the table and the secrets. */
+  /** Environment with which commands outside this process call the service as an operator. */
   readonly environment: Readonly<Record<string, string>>;
   /** Terminates every running function instance, like a crash. The event sources then retry. */
   killFunctions(): Promise<void>;
@@ -102,6 +105,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     databaseEndpoint,
     worker,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
+    onAccess: options.onAccess,
     log,
     onMessagesLost,
   });

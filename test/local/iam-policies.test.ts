@@ -100,7 +100,7 @@ describe('IAM policies', () => {
   });
 
   it('reject an unknown caller and an unknown operation', () => {
-    expect(() => may('local', database('GetItem'), { TableName })).toThrow('local is not a function');
+    expect(() => may('local', database('GetItem'), { TableName })).toThrow('local is neither a function');
     expect(() => may('Writer', 'Kinesis.PutRecord', {})).toThrow('does not run on this machine');
   });
 });

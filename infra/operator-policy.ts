@@ -1,0 +1,80 @@
+import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import type { indexes } from '../lib/db/keys.ts';
+import type { Queues } from './queues.ts';
+
+interface OperatorPolicyProps {
+  readonly table: ITable;
+  readonly secret: ISecret;
+  readonly queues: Queues;
+}
+
+/** Indexes that the commands query. */
+const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey'];
+
+/**
+ * Partition keys of the items that the commands write: apps, purchases, customers, deliveries, webhook URLs, statistics and
+ * stream markers. Operators cannot change events. See lib/db/keys.ts.
+ */
+const writtenKeys = ['APP#*', '*#P#*', '*#C#*', '*#D#*', '*#H#*', '*#S', '*#F#*'];
+
+/** The managed policy for the roles of operators: it allows what the commands of cli/ do, and to empty the dead-letter queues. */
+export class OperatorPolicy extends Construct {
+  readonly policy: ManagedPolicy;
+
+  constructor(scope: Construct, id: string, { table, secret, queues }: OperatorPolicyProps) {
+    super(scope, id);
+    this.policy = new ManagedPolicy(this, 'Policy', {
+      description: 'Claimcheck: commands of the operator and redrive of dead-letter queues',
+      statements: [
+        ...buildTableStatements(table),
+        new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }),
+        ...buildQueueStatements(queues),
+      ],
+    });
+  }
+}
+
+const buildTableStatements = ({ tableArn }: ITable): PolicyStatement[] => [
+  new PolicyStatement({
+    actions: ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:ConditionCheckItem'],
+    resources: [tableArn],
+  }),
+  new PolicyStatement({
+    actions: ['dynamodb:Query'],
+    resources: [tableArn, ...queriedIndexes.map((index) => `${tableArn}/index/${index}`)],
+  }),
+  new PolicyStatement({
+    actions: ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:BatchWriteItem'],
+    resources: [tableArn],
+    conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': writtenKeys } },
+  }),
+];
+
+/**
+ * A redrive sends the messages to their source queue with the permissions of the caller. It does not support discarded stream
+ * records, whose messages the operator reads and deletes.
+ * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
+ */
+function buildQueueStatements({ queues, streamFailures }: Queues): PolicyStatement[] {
+  const workQueues = Object.values(queues);
+  const deadLetterQueues = workQueues.map(({ deadLetterQueue }) => deadLetterQueue);
+  return [
+    new PolicyStatement({ actions: ['sqs:SendMessage'], resources: workQueues.map(({ queue }) => queue.queueArn) }),
+    new PolicyStatement({
+      actions: [
+        'sqs:StartMessageMoveTask',
+        'sqs:ListMessageMoveTasks',
+        'sqs:CancelMessageMoveTask',
+        'sqs:GetQueueAttributes',
+      ],
+      resources: deadLetterQueues.map(({ queueArn }) => queueArn),
+    }),
+    new PolicyStatement({
+      actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
+      resources: [...deadLetterQueues, streamFailures].map(({ queueArn }) => queueArn),
+    }),
+  ];
+}

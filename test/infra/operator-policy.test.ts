@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Template } from 'aws-cdk-lib/assertions';
+import { createStack, everyOption } from './stack-fixture.ts';
+
+interface Statement {
+  readonly Action: string | string[];
+  readonly Resource: unknown;
+}
+
+let template: Template;
+let statements: readonly Statement[];
+beforeAll(() => {
+  template = Template.fromStack(createStack({}).stack);
+  const [policy] = Object.values(template.findResources('AWS::IAM::ManagedPolicy'));
+  statements = policy?.Properties.PolicyDocument.Statement;
+});
+
+/** Lists the actions that the policy allows on the queues whose ids match. */
+const listQueueActions = (pattern: RegExp): string[] => {
+  const actions = statements
+    .filter(({ Resource }) => pattern.test(JSON.stringify(Resource)))
+    .flatMap(({ Action }) => Action)
+    .filter((action) => action.startsWith('sqs:'));
+  return [...new Set(actions)].sort();
+};
+
+describe('OperatorPolicy', () => {
+  it('allows the redrive commands of docs/operating.md, and the actions that a redrive uses', () => {
+    const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('### Redrive');
+    const [text = ''] = section.split('### Raise the quota');
+    const commands = [...text.matchAll(/(?:aws sqs |`)([a-z]+(?:-[a-z]+)+)(?= --)/g)].map(
+      ([, command = '']) => command,
+    );
+    const toAction = (command: string) =>
+      `sqs:${command.replace(/(?:^|-)([a-z])/g, (_all, letter) => letter.toUpperCase())}`;
+    const documented = new Set([...commands.map(toAction), 'sqs:GetQueueAttributes']);
+    expect(listQueueActions(/dead/)).toEqual([...documented].sort());
+    expect(listQueueActions(/Queues(notifications|refreshes|webhooks)[0-9A-F]{8}/)).toEqual(['sqs:SendMessage']);
+    expect(listQueueActions(/QueuesStreamFailures/)).toEqual(['sqs:DeleteMessage', 'sqs:ReceiveMessage']);
+  });
+
+  it('denies the due index, the configuration of resources and other services', () => {
+    const text = JSON.stringify(statements);
+    expect(text).not.toContain('index/due');
+    const services = statements.flatMap(({ Action }) => Action).map((action) => action.split(':')[0]);
+    expect([...new Set(services)].sort()).toEqual(['dynamodb', 'secretsmanager', 'sqs']);
+    expect(text).not.toMatch(/:(Set|Create|Update(?!Item)|Put(?!Item)|Delete(?!Item|Message)|Scan|Purge)/);
+  });
+
+  it('names the policy in the stack outputs and applies it to an adopted table and master key', () => {
+    const [id] = Object.keys(template.findResources('AWS::IAM::ManagedPolicy'));
+    template.hasOutput('OperatorPolicyArn', { Value: { Ref: id } });
+    const adopting = Template.fromStack(createStack(everyOption).stack);
+    const [policy] = Object.values(adopting.findResources('AWS::IAM::ManagedPolicy'));
+    const text = JSON.stringify(policy?.Properties.PolicyDocument);
+    expect(text).toContain(`table/${everyOption.tableName}`);
+    expect(text).toContain(everyOption.masterKeyArn);
+  });
+});
