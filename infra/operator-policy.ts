@@ -15,10 +15,10 @@ interface OperatorPolicyProps {
 const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey'];
 
 /**
- * Partition keys of the items that the commands write: apps, purchases, customers, deliveries, webhook URLs, statistics and
- * stream markers. Operators cannot change events. See lib/db/keys.ts.
+ * Partition keys of the items that the commands write: apps, purchases, customers, aliases, handled notifications, deliveries,
+ * webhook URLs, statistics, stream markers and events with their tags. See lib/db/keys.ts.
  */
-const writtenKeys = ['APP#*', '*#P#*', '*#C#*', '*#D#*', '*#H#*', '*#S', '*#F#*'];
+const writtenKeys = ['APP#*', '*#P#*', '*#C#*', '*#U#*', '*#K#*', '*#D#*', '*#H#*', '*#S', '*#F#*', '*#E#*', '*#G#*'];
 
 /** The managed policy for the roles of operators: it allows what the commands of cli/ do, and to empty the dead-letter queues. */
 export class OperatorPolicy extends Construct {

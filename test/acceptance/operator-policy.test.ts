@@ -9,6 +9,7 @@ import * as v from 'valibot';
 import { createAppCommands } from '../../cli/app-commands.ts';
 import { createCustomerCommands } from '../../cli/customer-commands.ts';
 import { createDeliveryCommands } from '../../cli/delivery-commands.ts';
+import { createNotificationCommands, createPurchaseCommands } from '../../cli/purchase-commands.ts';
 import { createSecretCommands } from '../../cli/secret-commands.ts';
 import { createStatsCommands } from '../../cli/stats-commands.ts';
 import { createApp } from '../../lib/apps/manage-apps.ts';
@@ -91,6 +92,11 @@ async function control(path: string, body?: object) {
   return await (await fetch(`${service.emulatorUrl}/control${path}`, init)).json();
 }
 
+async function setNotificationUrl(url: string): Promise<void> {
+  const init = { method: 'PUT', body: JSON.stringify({ url }) };
+  expect((await fetch(`${service.emulatorUrl}/control/notifications/store_a`, init)).status).toBeLessThan(300);
+}
+
 const waitUntilProcessed = async () =>
   await waitFor(
     'empty queues',
@@ -108,12 +114,13 @@ const readItems = async (partition: string, prefix: string): Promise<Item[]> =>
 const deleteItem = async (item: Item | undefined) =>
   await table.transact([{ Delete: { TableName: table.name, Key: { ...keys.toKey(item ?? {}) } } }]);
 
+const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', autoRenew: true };
+
 /** Buys a subscription two days ago, and changes the stored data so that each command has something to correct. */
 async function givenDataToCorrect(): Promise<{ from: string; to: string }> {
   const { appName, publicKey } = service;
   const from = new Date((await control('/clock')).now).toISOString().slice(0, 10);
-  const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername: 'ann' };
-  const { validate } = await control('/purchases', { ...order, autoRenew: true });
+  const { validate } = await control('/purchases', { ...order, applicationUsername: 'ann' });
   const headers = buildBasicAuth(appName, publicKey);
   await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
   const [counter] = await readItems(keys.countersPartition(appName), keys.dayPrefix);
@@ -184,6 +191,12 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(recount)).toMatch(/[1-9]\d* counters corrected/);
   expect(await cli(['customers', 'rebuild-links', appName])).toMatch(/ [1-9]\d* links added, [1-9]\d* stale links/);
   await cli(['customers', 'rebuild-summaries', appName]);
+  await setNotificationUrl(`${service.baseUrl}/unknown`);
+  await control('/purchases', { ...order, applicationUsername: 'bob' });
+  const recover = ['notifications', 'recover', appName, '--from', from];
+  const isRecovered = (output: string) => /^store_a {2}[1-9]\d* notifications processed, 0 failed/.test(output);
+  await waitFor('a recovered notification', async () => await cli(recover), isRecovered);
+  expect(await cli(['purchases', 'refresh', appName])).toMatch(/^[1-9]\d* purchases refreshed/);
 }
 
 describe('OperatorPolicy', () => {
@@ -197,6 +210,8 @@ describe('OperatorPolicy', () => {
       createSecretCommands(),
       createStatsCommands(),
       createCustomerCommands(),
+      createPurchaseCommands(),
+      createNotificationCommands(),
     ];
     const existing = groups.flatMap((group) => group.commands.map((command) => `${group.name()} ${command.name()}`));
     expect([...commandsRun].sort()).toEqual(existing.sort());
