@@ -67,11 +67,11 @@ const readPaths = [
   '/v2/stats',
 ];
 
-/** Objects with an entry for each counter, shard or tag, which have no members of their own. */
+/** Objects with an entry for each counter, shard or tag in place of members. */
 const maps = ['tally', 'checkpoints', 'tags', 'trimmed'];
 const unchanged = new Set([...[tableKey, ...Object.values(indexes)].flatMap(({ pk, sk }) => [pk, sk]), ...maps]);
 
-/** Adds a member to the item and to each object in it, as a newer release could. */
+/** Adds a member to the item and to each object in it. */
 function addMembers(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(addMembers);
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
@@ -97,7 +97,7 @@ async function addMembersToAllItems(): Promise<Set<string>> {
 }
 
 describe('items of a newer release', () => {
-  it('are read, listed, refreshed, counted and announced by this release, so that it can be rolled back to', async () => {
+  it('can be validated, listed, refreshed and announced by this release, which a rollback deploys', async () => {
     const requests = await buyEverywhere();
     await validateAll(requests);
     await waitUntilProcessed();
@@ -109,7 +109,11 @@ describe('items of a newer release', () => {
     await control('/clock', { advance: 'P32D' });
     const renewed = async () => (await callService('/v3/transactions')).rows.length;
     await waitFor('renewals of all purchases', renewed, (count) => count >= 2 * platforms.length);
-    await waitFor('webhooks of the renewals', () => webhooks.length, (count) => count > webhooksBefore);
+    await waitFor(
+      'webhooks of the renewals',
+      () => webhooks.length,
+      (count) => count > webhooksBefore,
+    );
     await waitUntilProcessed();
     expect(output.filter((text) => /"level":"ERROR"|DatabaseError|InternalError/.test(text))).toEqual([]);
   });
