@@ -140,6 +140,7 @@ const ownQueueWorkers = workerDefinitions.filter(sendsToOwnQueue).map(({ id }) =
 /** The alarms, the topic that they publish to when they start and end, and a dashboard. */
 export class Alarms extends Construct {
   readonly topic: Topic;
+  private readonly alarms = new Map<string, Alarm>();
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
@@ -173,7 +174,20 @@ export class Alarms extends Construct {
     this.addQueueAlarms(props.queues);
     this.addWorkerAlarms(props);
     this.addCapacityAlarms(props);
+    if (options.canary !== undefined) this.addReleaseAlarms(props);
     new Dashboard(this, 'Dashboard', { ...props, serverErrors, tableThrottles });
+  }
+
+  /** Returns the alarms that report failures of a function within five minutes. */
+  listByFunction(functionId: string): readonly Alarm[] {
+    const isWorker = workerDefinitions.some(({ id }) => id === functionId);
+    const ids = [
+      `${functionId}-errors`,
+      `${functionId}-failures`,
+      ...(isWorker ? [] : ['ServerErrors']),
+      ...(functionId === 'validate-receipt' ? ['ValidationErrors'] : []),
+    ];
+    return ids.flatMap((id) => this.alarms.get(id) ?? []);
   }
 
   /** Alarms on limits of the account and of the stage. */
@@ -305,6 +319,19 @@ export class Alarms extends Construct {
     this.addScheduleAlarms(workers);
   }
 
+  /** Alarms that start during the traffic shift of a release: the other alarms of these workers are slower. */
+  private addReleaseAlarms({ workers }: AlarmsProps): void {
+    for (const { id, source } of workerDefinitions) {
+      const worker = workers.get(id);
+      if (!worker || 'schedule' in source) continue;
+      this.addAlarm(`${id}-failures`, createFailureMetric(worker, period), 10, {
+        symptom: `The worker ${id} fails repeatedly`,
+        impact: 'changes of purchases are processed late, and a release in progress is rolled back',
+        action: `check the log of ${id}`,
+      });
+    }
+  }
+
   private addScheduleAlarms(workers: AlarmsProps['workers']): void {
     for (const [id, text] of Object.entries(scheduleAlarmTexts)) {
       const worker = workers.get(id);
@@ -345,6 +372,7 @@ export class Alarms extends Construct {
       treatMissingData: TreatMissingData.NOT_BREACHING,
       ...options,
     });
+    this.alarms.set(id, alarm);
     const notify = new SnsAction(this.topic);
     alarm.addAlarmAction(notify);
     alarm.addOkAction(notify);

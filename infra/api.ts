@@ -12,7 +12,6 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
@@ -20,12 +19,13 @@ import type { NotificationEndpoint } from '../lib/store-notifications/notificati
 import { acknowledgeFinding } from './acknowledgements.ts';
 import type { DeploymentOptions } from './deployment-options.ts';
 import { buildGatewayDocument } from './gateway-document.ts';
+import type { ServiceFunction } from './service-function.ts';
 
 interface ApiProps {
   readonly contracts: readonly Contract[];
   readonly notificationEndpoints: readonly NotificationEndpoint[];
   /** Functions by contract id or endpoint id. */
-  readonly functions: ReadonlyMap<string, LambdaFunction>;
+  readonly functions: ReadonlyMap<string, ServiceFunction>;
   readonly options: DeploymentOptions;
 }
 
@@ -75,12 +75,17 @@ export class Api extends Construct {
     this.domainTarget = domain?.target;
     this.url =
       domain?.url ?? `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${deploymentStage.stageName}`;
-    for (const handler of functions.values()) {
-      handler.addPermission('Api', {
-        principal: new ServicePrincipal('apigateway.amazonaws.com'),
-        sourceArn: this.api.arnForExecuteApi(),
-      });
-    }
+    for (const serviceFunction of functions.values()) this.allowInvocation(serviceFunction);
+  }
+
+  /** The stage of a deployed API waits for permissions of aliases, because it invokes the aliases immediately. */
+  private allowInvocation({ target, alias }: ServiceFunction): void {
+    target.addPermission('Api', {
+      principal: new ServicePrincipal('apigateway.amazonaws.com'),
+      sourceArn: this.api.arnForExecuteApi(),
+    });
+    const permission = alias?.node.tryFindChild('Api');
+    if (permission) this.api.deploymentStage.node.addDependency(permission);
   }
 
   private acknowledgeFindings({ waf }: DeploymentOptions): void {
@@ -126,9 +131,9 @@ export class Api extends Construct {
 }
 
 function buildInvocationUri(functions: ApiProps['functions'], functionId: string): string {
-  const handler = functions.get(functionId);
-  if (!handler) throw new Error(`The function ${functionId} is not found.`);
-  return `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${handler.functionArn}/invocations`;
+  const target = functions.get(functionId)?.target;
+  if (!target) throw new Error(`The function ${functionId} is not found.`);
+  return `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${target.functionArn}/invocations`;
 }
 
 /** Omits query string and headers, which can contain keys, and logs the path template, because the path can contain a username. */

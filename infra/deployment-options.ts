@@ -17,6 +17,22 @@ const WholeNumber = (minimum: number, maximum: number) =>
 const Arn = (service: string) =>
   v.pipe(v.string(), v.regex(new RegExp(`^arn:aws[\\w-]*:${service}:`), `expected the ARN of ${service}`));
 
+/**
+ * Traffic shifts that CodeDeploy predefines for functions.
+ * @see https://docs.aws.amazon.com/codedeploy/latest/userguide/deployment-configurations.html
+ */
+const TrafficShift = v.picklist([
+  'Canary10Percent5Minutes',
+  'Canary10Percent10Minutes',
+  'Canary10Percent15Minutes',
+  'Canary10Percent30Minutes',
+  'Linear10PercentEvery1Minute',
+  'Linear10PercentEvery2Minutes',
+  'Linear10PercentEvery3Minutes',
+  'Linear10PercentEvery10Minutes',
+  'AllAtOnce',
+]);
+
 /** The options of a deployment, from the CDK context. Absent options leave the template as it is without them. */
 const DeploymentOptions = v.pipe(
   v.object({
@@ -36,6 +52,19 @@ const DeploymentOptions = v.pipe(
     maxConcurrency: v.optional(WholeNumber(2, 1_000)),
     /** Adds an AWS Backup plan for the table. */
     backup: v.optional(Flag),
+    /**
+     * Releases new versions gradually and rolls them back if an alarm starts: a traffic shift, or `true` for the default. The
+     * alarms have periods of five minutes, so the default observes two of them.
+     */
+    canary: v.optional(
+      v.union([
+        v.pipe(
+          Flag,
+          v.transform((isEnabled) => (isEnabled ? 'Canary10Percent10Minutes' : undefined)),
+        ),
+        TrafficShift,
+      ]),
+    ),
     /** Adds a web ACL with a rate rule per address and the managed core rules. */
     waf: v.optional(Flag),
     /** Monthly budget in US dollars, with an alarm by email at 80 and 100 percent. */

@@ -1,4 +1,3 @@
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
 import { buildEnvironment, grantPermissions, type SharedResources } from './permissions.ts';
@@ -7,23 +6,24 @@ import { ServiceFunction } from './service-function.ts';
 /** One function for each contract, with least-privilege permissions. */
 export class Endpoints extends Construct {
   /** Functions by contract id. */
-  readonly functions: ReadonlyMap<string, LambdaFunction>;
+  readonly functions: ReadonlyMap<string, ServiceFunction>;
 
   constructor(scope: Construct, id: string, props: SharedResources & { readonly contracts: readonly Contract[] }) {
     super(scope, id);
     this.functions = new Map(props.contracts.map((contract) => [contract.id, this.createFunction(contract, props)]));
   }
 
-  private createFunction(contract: Contract, resources: SharedResources): LambdaFunction {
+  private createFunction(contract: Contract, resources: SharedResources): ServiceFunction {
     const { id, area, summary, permissions, keyLevel } = contract;
-    const { handler } = new ServiceFunction(this, id, {
+    const serviceFunction = new ServiceFunction(this, id, {
       handler: `${area}/${id}.handler`,
       description: summary,
       ...chooseSize(contract),
       environment: buildEnvironment(permissions, resources),
+      hasAlias: resources.hasAliases ?? false,
     });
-    if (keyLevel !== 'none') grantPermissions(handler, [...permissions, 'rejections'], resources);
-    return handler;
+    if (keyLevel !== 'none') grantPermissions(serviceFunction.handler, [...permissions, 'rejections'], resources);
+    return serviceFunction;
   }
 }
 

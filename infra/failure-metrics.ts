@@ -30,18 +30,20 @@ export const logPatterns = {
   WebhookDead: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'WebhookDead')),
 } as const satisfies Record<string, JsonPattern>;
 
-/** Creates a metric that counts the error lines of a kind in the log of a function. */
+/** Creates a metric that counts the error lines of a kind in the log of a function. Several alarms can share it. */
 export function createLogMetric(handler: LambdaFunction, kind: keyof typeof logPatterns, period: Duration): IMetric {
-  const name = `${handler.node.scope?.node.id}-${kind}`;
-  const filter = new MetricFilter(handler, kind, {
+  const existing = handler.node.tryFindChild(kind) as MetricFilter | undefined;
+  return (existing ?? createLogFilter(handler, kind)).metric({ period, statistic: 'Sum' });
+}
+
+const createLogFilter = (handler: LambdaFunction, kind: keyof typeof logPatterns): MetricFilter =>
+  new MetricFilter(handler, kind, {
     logGroup: handler.logGroup,
     filterPattern: logPatterns[kind],
     metricNamespace: `Claimcheck/${Stack.of(handler).stackName}`,
-    metricName: name,
+    metricName: `${handler.node.scope?.node.id}-${kind}`,
     metricValue: '1',
   });
-  return filter.metric({ period, statistic: 'Sum' });
-}
 
 /**
  * Filter of the access log: requests that API Gateway rejects with 429. If a function rejects credentials with 429, the status

@@ -1,4 +1,3 @@
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { type NotificationEndpoint, notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { buildEnvironment, grantPermissions, type Permission, type SharedResources } from './permissions.ts';
@@ -9,7 +8,7 @@ const permissions: readonly Permission[] = ['stores', 'notifications'];
 /** One function for each store that sends notifications, so that each store has its own alarm. All run the same file. */
 export class NotificationEndpoints extends Construct {
   /** Functions by endpoint id. */
-  readonly functions: ReadonlyMap<string, LambdaFunction>;
+  readonly functions: ReadonlyMap<string, ServiceFunction>;
 
   constructor(scope: Construct, id: string, resources: SharedResources) {
     super(scope, id);
@@ -18,15 +17,16 @@ export class NotificationEndpoints extends Construct {
     );
   }
 
-  private createFunction({ id, summary }: NotificationEndpoint, resources: SharedResources): LambdaFunction {
-    const { handler } = new ServiceFunction(this, id, {
+  private createFunction({ id, summary }: NotificationEndpoint, resources: SharedResources): ServiceFunction {
+    const serviceFunction = new ServiceFunction(this, id, {
       handler: 'notifications/receive-notification.handler',
       description: summary,
       timeoutSeconds: 10,
       memoryMb: 1024,
       environment: buildEnvironment(permissions, resources),
+      hasAlias: resources.hasAliases ?? false,
     });
-    grantPermissions(handler, permissions, resources);
-    return handler;
+    grantPermissions(serviceFunction.handler, permissions, resources);
+    return serviceFunction;
   }
 }

@@ -22,6 +22,8 @@ export interface SharedResources {
   readonly secret: ISecret;
   readonly queues: Queues;
   readonly emulator?: StoreEmulatorConfig;
+  /** Whether functions are invoked by an alias. */
+  readonly hasAliases?: boolean;
 }
 
 const isQueue = (permission: Permission): permission is QueueName =>

@@ -1,8 +1,11 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { type Policy, PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
+  Alias,
   Architecture,
   Code,
+  type IFunction,
+  type IVersion,
   Function as LambdaFunction,
   LoggingFormat,
   RecursiveLoop,
@@ -27,6 +30,8 @@ interface ServiceFunctionProps {
   readonly allowsRecursion?: boolean;
   /** Whether the function reads the stream of the table. */
   readonly readsStream?: boolean;
+  /** Whether an alias selects the version that is invoked. */
+  readonly hasAlias?: boolean;
 }
 
 /** Actions that CDK adds to the policy of each traced function, and of each function that reads a stream. */
@@ -35,10 +40,16 @@ const streamActions: readonly WildcardAction[] = ['dynamodb:ListStreams'];
 
 /** A function of the service: arm64, traced, with its own log group and a role that can only write to it. */
 export class ServiceFunction extends Construct {
+  /** Construct id: the id of its contract, notification endpoint or worker. */
+  readonly id: string;
   readonly handler: LambdaFunction;
+  readonly alias: Alias | undefined;
+  /** The alias, or the function: what API Gateway, queues, streams and schedules invoke. */
+  readonly target: IFunction;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
+    this.id = id;
     const logGroup = new LogGroup(this, 'Log', {
       retention: RetentionDays.ONE_MONTH,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -56,7 +67,6 @@ export class ServiceFunction extends Construct {
       loggingFormat: LoggingFormat.JSON,
       logGroup,
       role,
-      ...(props.retryAttempts !== undefined && { retryAttempts: props.retryAttempts }),
       ...(props.allowsRecursion && { recursiveLoop: RecursiveLoop.ALLOW }),
       environment: {
         EVENT_RETENTION_DAYS: String(this.node.tryGetContext('eventRetentionDays') ?? 90),
@@ -65,6 +75,11 @@ export class ServiceFunction extends Construct {
     });
     const policy = role.node.findChild('DefaultPolicy') as Policy;
     acknowledgeWildcards(policy, [...traceActions, ...(props.readsStream ? streamActions : [])]);
+    this.alias = props.hasAlias
+      ? new Alias(this, 'Live', { aliasName: 'live', version: this.handler.currentVersion as IVersion })
+      : undefined;
+    this.target = (this.alias ?? this.handler) as IFunction;
+    if (props.retryAttempts !== undefined) this.target.configureAsyncInvoke({ retryAttempts: props.retryAttempts });
   }
 
   private createRole(logGroup: LogGroup): Role {

@@ -1,6 +1,7 @@
 import { CfnOutput, Stack, Tags } from 'aws-cdk-lib';
 import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { contracts } from '../lib/api/index.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
@@ -8,12 +9,14 @@ import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
 import { type DeploymentOptions, isProduction } from './deployment-options.ts';
 import { Endpoints } from './endpoints.ts';
+import { GradualRelease } from './gradual-release.ts';
 import { MasterKey } from './master-key.ts';
 import { MonthlyBudget } from './monthly-budget.ts';
 import { NotificationEndpoints } from './notification-endpoints.ts';
 import { OperatorPolicy } from './operator-policy.ts';
 import type { StoreEmulatorConfig } from './permissions.ts';
 import { Queues } from './queues.ts';
+import type { ServiceFunction } from './service-function.ts';
 import { DataTable } from './table.ts';
 import { TableBackup } from './table-backup.ts';
 import { WebAcl } from './web-acl.ts';
@@ -32,12 +35,13 @@ export class ServiceStack extends Stack {
       description: 'Claimcheck: purchase validation and entitlements',
       ...(isProduction(options) && { terminationProtection: true }),
     });
-    const { stage, maxConcurrency } = options;
+    const { stage, maxConcurrency, canary } = options;
     if (stage !== undefined) Tags.of(this).add('claimcheck:stage', stage);
     const { table } = new DataTable(this, 'Data', options);
     const { secret } = new MasterKey(this, 'Secrets', options);
     const queues = new Queues(this, 'Queues');
-    const resources = { table, secret, queues, ...(emulator && { emulator }) };
+    const hasAliases = canary !== undefined;
+    const resources = { table, secret, queues, hasAliases, ...(emulator && { emulator }) };
     const { functions } = new Endpoints(this, 'Endpoints', { contracts, ...resources });
     const endpoints = new NotificationEndpoints(this, 'NotificationEndpoints', resources);
     const workers = new Workers(this, 'Workers', {
@@ -50,22 +54,28 @@ export class ServiceStack extends Stack {
       functions: new Map([...functions, ...endpoints.functions]),
       options,
     });
-    const { topic } = new Alarms(this, 'Alarms', {
+    const alarms = new Alarms(this, 'Alarms', {
       api,
       accessLog,
       table,
-      functions,
-      notificationEndpoints: endpoints.functions,
-      workers,
+      functions: getHandlers(functions),
+      notificationEndpoints: getHandlers(endpoints.functions),
+      workers: getHandlers(workers),
       queues,
       options,
     });
     const { policy } = new OperatorPolicy(this, 'Operator', { table, secret, queues });
+    if (canary !== undefined)
+      new GradualRelease(this, 'Release', {
+        trafficShift: canary,
+        functions: [functions, endpoints.functions, workers].flatMap((byId) => [...byId.values()]),
+        alarms,
+      });
     this.addOptionalResources(options, { api, table });
     this.addOutput('ApiUrl', url, 'Base URL for clients');
     if (domainTarget !== undefined)
       this.addOutput('DomainTarget', domainTarget, 'Target of the DNS record of the domain name');
-    this.addOutput('AlarmTopicArn', topic.topicArn, 'SNS topic of the alarms');
+    this.addOutput('AlarmTopicArn', alarms.topic.topicArn, 'SNS topic of the alarms');
     this.addOutput(
       'WebhooksQueueUrl',
       queues.queues.webhooks.queue.queueUrl,
@@ -99,3 +109,6 @@ export class ServiceStack extends Stack {
     new CfnOutput(this, id, { value, description });
   }
 }
+
+const getHandlers = (functions: ReadonlyMap<string, ServiceFunction>): ReadonlyMap<string, LambdaFunction> =>
+  new Map([...functions].map(([id, { handler }]) => [id, handler]));

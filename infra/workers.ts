@@ -1,7 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
-import { FilterCriteria, type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/aws-lambda';
+import {
+  type CfnEventSourceMapping,
+  EventSourceMapping,
+  FilterCriteria,
+  type IEventSource,
+  StartingPosition,
+} from 'aws-cdk-lib/aws-lambda';
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Construct } from 'constructs';
 import {
@@ -150,16 +156,16 @@ interface WorkersProps extends SharedResources {
 /** The functions that run on queues, streams and schedules. */
 export class Workers extends Construct {
   /** Functions by worker id. */
-  readonly functions: ReadonlyMap<string, LambdaFunction>;
+  readonly functions: ReadonlyMap<string, ServiceFunction>;
 
   constructor(scope: Construct, id: string, resources: WorkersProps) {
     super(scope, id);
     this.functions = new Map(workers.map((worker) => [worker.id, this.createFunction(worker, resources)]));
   }
 
-  private createFunction(worker: WorkerDefinition, resources: WorkersProps): LambdaFunction {
+  private createFunction(worker: WorkerDefinition, resources: WorkersProps): ServiceFunction {
     const { id, summary, permissions, writtenKeys, timeoutSeconds, memoryMb } = worker;
-    const { handler } = new ServiceFunction(this, id, {
+    const serviceFunction = new ServiceFunction(this, id, {
       handler: `workers/${id}.handler`,
       description: summary,
       timeoutSeconds,
@@ -169,30 +175,47 @@ export class Workers extends Construct {
       ...('schedule' in worker.source && { retryAttempts: 0 }),
       allowsRecursion: sendsToOwnQueue(worker),
       readsStream: 'streamPatterns' in worker.source,
+      hasAlias: resources.hasAliases ?? false,
     });
-    grantPermissions(handler, permissions, { ...resources, ...(writtenKeys && { writtenKeys }) });
-    this.addTrigger(worker, handler, resources);
-    return handler;
+    grantPermissions(serviceFunction.handler, permissions, { ...resources, ...(writtenKeys && { writtenKeys }) });
+    this.addTrigger(worker, serviceFunction, resources);
+    return serviceFunction;
   }
 
   private addTrigger(
     { id, source }: WorkerDefinition,
-    handler: LambdaFunction,
+    serviceFunction: ServiceFunction,
     { table, queues, maxConcurrency = defaultMaxConcurrency }: WorkersProps,
   ): void {
     if ('queue' in source) {
       const options = { batchSize: 10, reportBatchItemFailures: true, maxConcurrency };
-      handler.addEventSource(new SqsEventSource(queues.queues[source.queue].queue, options));
+      addEventSource(serviceFunction, new SqsEventSource(queues.queues[source.queue].queue, options));
     } else if ('streamPatterns' in source) {
-      handler.addEventSource(new DynamoEventSource(table, buildStreamOptions(source, queues.streamFailures)));
+      addEventSource(serviceFunction, new DynamoEventSource(table, buildStreamOptions(source, queues.streamFailures)));
     } else {
       new Rule(this, `${id}-schedule`, {
         schedule: Schedule.rate(source.schedule),
         // A run that waits longer than its schedule is repeated by the next one.
-        targets: [new FunctionTarget(handler, { maxEventAge: getMaxEventAge(source.schedule), retryAttempts: 0 })],
+        targets: [
+          new FunctionTarget(serviceFunction.target, {
+            maxEventAge: getMaxEventAge(source.schedule),
+            retryAttempts: 0,
+          }),
+        ],
       });
     }
   }
+}
+
+/**
+ * Adds an event source that invokes the target of the function. The mapping is a resource of the function in either case,
+ * because a new mapping of a stream would read its 24 hours again.
+ */
+function addEventSource({ handler, alias }: ServiceFunction, source: IEventSource): void {
+  handler.addEventSource(source);
+  if (alias === undefined) return;
+  for (const mapping of handler.node.children.filter((child) => child instanceof EventSourceMapping))
+    (mapping.node.defaultChild as CfnEventSourceMapping).functionName = alias.functionArn;
 }
 
 /**

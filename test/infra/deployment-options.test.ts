@@ -31,6 +31,7 @@ describe('readDeploymentOptions', () => {
     [{ maxConcurrency: '1' }, 'maxConcurrency'],
     [{ waf: 'perhaps' }, 'waf'],
     [{ monthlyBudgetUsd: '10' }, 'alarmEmail'],
+    [{ canary: 'Canary50Percent1Minute' }, 'canary'],
   ])('rejects %j and names %s', (options, name) => {
     expect(() => readDeploymentOptions(new App({ context: options }).node)).toThrow(name);
   });
@@ -119,7 +120,10 @@ describe('ServiceStack with deployment options', () => {
     const { tableName, masterKeyArn, ...created } = everyOption;
     const before = getTemplate(created).toJSON().Resources as Record<string, Json>;
     const adopted = getTemplate(everyOption).toJSON() as { Resources: Record<string, Json>; Outputs: Json };
-    const removed = Object.entries(before).filter(([id]) => !(id in adopted.Resources));
+    // A version is replaced with every change of its function.
+    const removed = Object.entries(before).filter(
+      ([id, { Type }]) => Type !== 'AWS::Lambda::Version' && !(id in adopted.Resources),
+    );
     expect(removed.map(([, { Type, DeletionPolicy }]) => [Type, DeletionPolicy]).sort()).toEqual([
       ['AWS::DynamoDB::Table', 'Retain'],
       ['AWS::SecretsManager::Secret', 'Retain'],
@@ -147,6 +151,20 @@ describe('ServiceStack with deployment options', () => {
     expect(readFileSync('docs/operating.md', 'utf8')).toContain(
       `path=/*/*/throttling/rateLimit,value=${settings.ThrottlingRateLimit}'`,
     );
+  });
+
+  it('documents each alarm in docs/operating.md', () => {
+    const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('## Alarms');
+    const rows = section.split('\n').filter((line) => line.startsWith('| `'));
+    const names = rows.flatMap((row) =>
+      [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+    );
+    const patterns = names.map(
+      (name) => new RegExp(`^Alarms${name.replaceAll('-', '').replace('…', '\\w+')}[0-9A-F]{8}$`),
+    );
+    const alarms = Object.keys(getTemplate(everyOption).findResources('AWS::CloudWatch::Alarm'));
+    expect(alarms.filter((alarm) => !patterns.some((pattern) => pattern.test(alarm)))).toEqual([]);
+    expect(names.filter((_name, index) => !alarms.some((alarm) => patterns[index]?.test(alarm)))).toEqual([]);
   });
 
   it('subscribes the operator to the alarms, which also report their end', () => {
@@ -185,6 +203,111 @@ describe('ServiceStack with deployment options', () => {
       getTemplate(everyOption).resourceCountIs(type, 1);
       getTemplate(noOptions).resourceCountIs(type, 0);
     }
+  });
+
+  describe('with gradual releases', () => {
+    const canary = { canary: 'true' };
+    const isAlias = (value: unknown) => /Live[0-9A-F]{8}/.test(JSON.stringify(value));
+
+    it('shifts every function to a new version by an alias with a deployment group of its own', () => {
+      const template = getTemplate(canary);
+      const functions = listResources(canary, 'AWS::Lambda::Function').length;
+      template.resourceCountIs('AWS::Lambda::Version', functions);
+      template.resourceCountIs('AWS::CodeDeploy::Application', 1);
+      const groups = Object.keys(template.findResources('AWS::CodeDeploy::DeploymentGroup'));
+      // CodeDeploy runs one deployment of a group at a time.
+      const shifted = listResources(canary, 'AWS::Lambda::Alias').map(
+        ({ UpdatePolicy }) => UpdatePolicy?.CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref,
+      );
+      expect(shifted).toHaveLength(functions);
+      expect(shifted.sort()).toEqual(groups.sort());
+      for (const { Properties } of listResources(canary, 'AWS::Lambda::Alias'))
+        expect(Properties.FunctionVersion).toEqual({ 'Fn::GetAtt': [expect.any(String), 'Version'] });
+    });
+
+    it('invokes only aliases: by methods, event sources, schedules and permissions', () => {
+      const [api] = listResources(canary, 'AWS::ApiGateway::RestApi');
+      const integrations = Object.values(api?.Properties.Body.paths as Record<string, object>)
+        .flatMap((path) => Object.values(path))
+        .map((operation) => operation['x-amazon-apigateway-integration'])
+        .filter(({ type }) => type === 'aws_proxy');
+      expect(integrations.length).toBeGreaterThan(30);
+      for (const { uri } of integrations) expect(isAlias(uri)).toBe(true);
+      const sources = listResources(canary, 'AWS::Lambda::EventSourceMapping');
+      const permissions = listResources(canary, 'AWS::Lambda::Permission');
+      expect(sources).toHaveLength(workers.filter(({ source }) => !('schedule' in source)).length);
+      for (const { Properties } of [...sources, ...permissions]) expect(isAlias(Properties.FunctionName)).toBe(true);
+      for (const { Properties } of listResources(canary, 'AWS::Events::Rule'))
+        expect(isAlias(Properties.Targets[0].Arn)).toBe(true);
+      for (const { Properties } of listResources(canary, 'AWS::Lambda::EventInvokeConfig'))
+        expect(Properties.Qualifier).not.toBe('$LATEST');
+    });
+
+    it('creates the permissions of the aliases before the stage invokes them', () => {
+      const [stage] = listResources(canary, 'AWS::ApiGateway::Stage');
+      const permissions = Object.entries(getTemplate(canary).findResources('AWS::Lambda::Permission'))
+        .filter(([, { Properties }]) => Properties.Principal === 'apigateway.amazonaws.com')
+        .map(([id]) => id);
+      expect(permissions.length).toBeGreaterThan(30);
+      expect(stage?.DependsOn).toEqual(expect.arrayContaining(permissions));
+    });
+
+    it('keeps the mappings of event sources, because a new mapping reads a stream from its start', () => {
+      const listIds = (options: Readonly<Record<string, string>>) =>
+        Object.keys(getTemplate(options).findResources('AWS::Lambda::EventSourceMapping')).sort();
+      expect(listIds(canary)).toEqual(listIds(noOptions));
+      expect(listResources(canary, 'AWS::Lambda::Alias').length).toBeGreaterThan(0);
+    });
+
+    it('rolls every function back by alarms that report its failures', () => {
+      const alarms = Object.keys(getTemplate(canary).findResources('AWS::CloudWatch::Alarm'));
+      for (const { Properties } of listResources(canary, 'AWS::CodeDeploy::DeploymentGroup')) {
+        expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaCanary10Percent10Minutes');
+        expect(Properties.AlarmConfiguration.Enabled).toBe(true);
+        const names = Properties.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref);
+        expect(names.length).toBeGreaterThan(0);
+        expect(alarms).toEqual(expect.arrayContaining(names));
+        expect(Properties.AutoRollbackConfiguration).toEqual({
+          Enabled: true,
+          Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM'],
+        });
+      }
+      const groups = Object.entries(getTemplate(canary).findResources('AWS::CodeDeploy::DeploymentGroup'));
+      for (const { id } of workers) {
+        const [, group] = groups.find(([name]) => name.includes(id.replaceAll('-', ''))) ?? [];
+        const [alarm] = group?.Properties.AlarmConfiguration.Alarms ?? [];
+        expect(JSON.stringify(getTemplate(canary).findResources('AWS::CloudWatch::Alarm')[alarm?.Name.Ref])).toContain(
+          `Workers${id.replaceAll('-', '')}Function`,
+        );
+      }
+    });
+
+    it('reports a failure of a release within half of its shift', () => {
+      const groups = listResources(canary, 'AWS::CodeDeploy::DeploymentGroup');
+      const names = groups.flatMap(({ Properties }) => Properties.AlarmConfiguration.Alarms);
+      const alarms = getTemplate(canary).findResources('AWS::CloudWatch::Alarm');
+      expect(names.length).toBeGreaterThan(40);
+      for (const { Name } of names) {
+        const { Period, Metrics = [], EvaluationPeriods } = alarms[Name.Ref]?.Properties ?? {};
+        const seconds =
+          Period ?? Metrics.find(({ MetricStat }: { MetricStat?: object }) => MetricStat).MetricStat.Period;
+        expect(seconds * EvaluationPeriods).toBeLessThanOrEqual(300);
+      }
+    });
+
+    it('shifts immediately and without alarms for a rollback or an urgent release', () => {
+      const groups = listResources({ canary: 'AllAtOnce' }, 'AWS::CodeDeploy::DeploymentGroup');
+      expect(groups.length).toBeGreaterThan(40);
+      for (const { Properties } of groups) {
+        expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaAllAtOnce');
+        expect(Properties.AlarmConfiguration.Enabled).toBe(false);
+      }
+    });
+
+    it.each([noOptions, { canary: 'false' }])('creates no versions without the option (%j)', (options) => {
+      for (const type of ['Version', 'Alias']) getTemplate(options).resourceCountIs(`AWS::Lambda::${type}`, 0);
+      getTemplate(options).resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 0);
+    });
   });
 
   it('records no URL: neither traces nor execution logs nor per-method metrics of the stage', () => {

@@ -262,20 +262,6 @@ describe('ServiceStack', () => {
       expect(AlarmDescription).toMatch(/^[A-Z][^.:]+\. Impact: [A-Za-z][^.:]+\. Action: [a-z][^.:]+\.$/);
   });
 
-  it('documents each alarm in docs/operating.md', () => {
-    const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('## Alarms');
-    const rows = section.split('\n').filter((line) => line.startsWith('| `'));
-    const names = rows.flatMap((row) =>
-      [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
-    );
-    const patterns = names.map(
-      (name) => new RegExp(`^Alarms${name.replaceAll('-', '').replace('…', '\\w+')}[0-9A-F]{8}$`),
-    );
-    const alarms = Object.keys(getTemplate().findResources('AWS::CloudWatch::Alarm'));
-    expect(alarms.filter((alarm) => !patterns.some((pattern) => pattern.test(alarm)))).toEqual([]);
-    expect(names.filter((_name, index) => !alarms.some((alarm) => patterns[index]?.test(alarm)))).toEqual([]);
-  });
-
   it('publishes all alarms to the topic of the stack outputs', () => {
     const [policy] = listProperties('AWS::SNS::TopicPolicy') as { PolicyDocument?: { Statement: object[] } }[];
     expect(policy?.PolicyDocument?.Statement).toContainEqual(

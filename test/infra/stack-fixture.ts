@@ -21,6 +21,7 @@ export const everyOption = {
   maxConcurrency: '5',
   backup: 'true',
   monthlyBudgetUsd: '200',
+  canary: 'true',
 };
 
 /** Creates the stack as `cdk synth -c <option>=<value> …` does. */
