@@ -168,16 +168,20 @@ describe.each([
     expect(await deps().purchases.listTransactions(keys.appName, [purchaseId])).toHaveLength(2);
   }
 
-  it.each(failureModes)('records the renewal once if any network call fails: %s', async (mode) => {
-    await failEachCall(mode, async (fault) => {
-      const { purchaseId, notifications } = await renewSubscription();
-      const run = await runWithFault(fault, createSteps(notifications));
-      // If its response was lost, the store and the queue deliver the notification again.
-      await runWithFault(undefined, createSteps(notifications));
-      await expectRenewedOnce(purchaseId);
-      return run;
-    });
-  }, timeoutMs);
+  it.each(failureModes)(
+    'records the renewal once if any network call fails: %s',
+    async (mode) => {
+      await failEachCall(mode, async (fault) => {
+        const { purchaseId, notifications } = await renewSubscription();
+        const run = await runWithFault(fault, createSteps(notifications));
+        // If its response was lost, the store and the queue deliver the notification again.
+        await runWithFault(undefined, createSteps(notifications));
+        await expectRenewedOnce(purchaseId);
+        return run;
+      });
+    },
+    timeoutMs,
+  );
 });
 
 describe('POST /v1/validate with retries of the client', () => {
@@ -202,21 +206,25 @@ describe('POST /v1/validate with retries of the client', () => {
       ({ ok }) => ok,
     );
 
-  it.each(failureModes)('claims all purchases of the customer if any network call fails: %s', async (mode) => {
-    await failEachCall(mode, async (fault) => {
-      const user = createUniqueName('user');
-      // A purchase that the store reports before the customer's first validation.
-      const unclaimed = await buy('coins', user);
-      await runWithFault(undefined, createSteps(await takeNotifications()));
-      const validated = await buy('gems', user);
-      await takeNotifications();
-      const run = await runWithFault(fault, [async () => (await service.validate(keys, validated.validate)).body.ok]);
-      await validateAgain(validated.validate);
-      const purchases = await deps().ownedPurchases.listDecidingPurchases(keys.appName, user);
-      expect(purchases.map(({ purchaseId }) => purchaseId).sort()).toEqual(
-        [`store_b:${unclaimed.id}`, `store_b:${validated.id}`].sort(),
-      );
-      return run;
-    });
-  }, timeoutMs);
+  it.each(failureModes)(
+    'claims all purchases of the customer if any network call fails: %s',
+    async (mode) => {
+      await failEachCall(mode, async (fault) => {
+        const user = createUniqueName('user');
+        // A purchase that the store reports before the customer's first validation.
+        const unclaimed = await buy('coins', user);
+        await runWithFault(undefined, createSteps(await takeNotifications()));
+        const validated = await buy('gems', user);
+        await takeNotifications();
+        const run = await runWithFault(fault, [async () => (await service.validate(keys, validated.validate)).body.ok]);
+        await validateAgain(validated.validate);
+        const purchases = await deps().ownedPurchases.listDecidingPurchases(keys.appName, user);
+        expect(purchases.map(({ purchaseId }) => purchaseId).sort()).toEqual(
+          [`store_b:${unclaimed.id}`, `store_b:${validated.id}`].sort(),
+        );
+        return run;
+      });
+    },
+    timeoutMs,
+  );
 });
