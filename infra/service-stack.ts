@@ -10,6 +10,7 @@ import { Api } from './api.ts';
 import { type DeploymentOptions, isProduction } from './deployment-options.ts';
 import { Endpoints } from './endpoints.ts';
 import { GradualRelease } from './gradual-release.ts';
+import { LogQueries } from './log-queries.ts';
 import { MasterKey } from './master-key.ts';
 import { MonthlyBudget } from './monthly-budget.ts';
 import { NotificationEndpoints } from './notification-endpoints.ts';
@@ -63,6 +64,10 @@ export class ServiceStack extends Stack {
       workers: getHandlers(workers),
       queues,
       options,
+    });
+    new LogQueries(this, 'LogQueries', {
+      functions: [functions, endpoints.functions, workers].flatMap((byId) => [...getHandlers(byId).values()]),
+      accessLog,
     });
     const { policy } = new OperatorPolicy(this, 'Operator', { table, secret, queues });
     if (canary !== undefined)

@@ -1,0 +1,111 @@
+import { Stack } from 'aws-cdk-lib';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { type ILogGroup, QueryDefinition, QueryString, type QueryStringProps } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+
+interface LogQueriesProps {
+  /** The functions of endpoints, notification endpoints and workers. */
+  readonly functions: readonly LambdaFunction[];
+  readonly accessLog: ILogGroup;
+}
+
+/** CloudWatch accepts at most 50 log groups in a query. */
+const maxLogGroups = 50;
+
+const error = 'level = "ERROR"';
+const newestFirst = { sort: '@timestamp desc', limit: 200 };
+
+/**
+ * Queries of the logs of functions. Lambda writes the object of lib/shared/log.ts to the field `message`.
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
+ */
+const functionQueries: Readonly<Record<string, QueryStringProps>> = {
+  'errors-by-code': {
+    filterStatements: [error],
+    statsStatements: [
+      'count(*) as failures, max(@timestamp) as latest by message.code, message.endpoint, message.worker, message.message',
+    ],
+    sort: 'failures desc',
+    limit: 100,
+  },
+  'errors-by-app': {
+    filterStatements: [error, 'ispresent(message.app)'],
+    statsStatements: ['count(*) as failures, max(@timestamp) as latest by message.app, message.code'],
+    sort: 'failures desc',
+    limit: 100,
+  },
+  'latest-errors': {
+    fields: [
+      '@timestamp',
+      'message.code',
+      'message.message',
+      'message.app',
+      'message.endpoint',
+      'message.worker',
+      'message.eventId',
+      'message.cause.stack',
+    ],
+    filterStatements: [error],
+    ...newestFirst,
+  },
+  'webhooks-given-up': {
+    fields: ['@timestamp', 'message.app', 'message.deliveryId', 'message.message'],
+    filterStatements: ['message.problem = "WebhookDead"'],
+    ...newestFirst,
+  },
+  'notifications-delayed': {
+    fields: ['@timestamp', 'message.app', 'message.eventId', 'message.message'],
+    filterStatements: ['message.problem = "NotificationDelayed"'],
+    ...newestFirst,
+  },
+  'purchases-not-refreshed': {
+    fields: ['@timestamp', 'message.app', 'message.purchaseId', 'message.code', 'message.message', 'message.eventId'],
+    filterStatements: ['message.worker = "refresh-purchase"'],
+    ...newestFirst,
+  },
+  'rejected-credentials': {
+    fields: ['@timestamp', 'message.blocked', 'message.address', 'message.app', 'message.until'],
+    filterStatements: ['ispresent(message.blocked)'],
+    ...newestFirst,
+  },
+};
+
+/** Queries of the access log of the stage. */
+const accessLogQueries: Readonly<Record<string, QueryStringProps>> = {
+  'slow-requests': {
+    filterStatements: ['ispresent(latencyMs)'],
+    statsStatements: ['count(*) as requests, pct(latencyMs, 95) as p95Ms, max(latencyMs) as maxMs by method, route'],
+    sort: 'p95Ms desc',
+    limit: 100,
+  },
+  'failed-requests': {
+    fields: ['@timestamp', 'requestId', 'method', 'route', 'status', 'error', 'integrationStatus', 'integrationError'],
+    filterStatements: ['status >= 500'],
+    ...newestFirst,
+  },
+  'rejected-requests-by-address': {
+    filterStatements: ['status in [401, 403, 429]'],
+    statsStatements: ['count(*) as requests, max(@timestamp) as latest by ip, status, integrationStatus'],
+    sort: 'requests desc',
+    limit: 100,
+  },
+};
+
+/** Saved queries of CloudWatch Logs Insights, in a folder with the name of the stack. They cost nothing until they run. */
+export class LogQueries extends Construct {
+  constructor(scope: Construct, id: string, { functions, accessLog }: LogQueriesProps) {
+    super(scope, id);
+    const logGroups = functions.map(({ logGroup }) => logGroup);
+    if (logGroups.length > maxLogGroups) throw new Error(`A query has at most ${maxLogGroups} log groups.`);
+    for (const [name, query] of Object.entries(functionQueries)) this.addQuery(name, query, logGroups);
+    for (const [name, query] of Object.entries(accessLogQueries)) this.addQuery(name, query, [accessLog]);
+  }
+
+  private addQuery(name: string, query: QueryStringProps, logGroups: ILogGroup[]): void {
+    new QueryDefinition(this, name, {
+      queryDefinitionName: `${Stack.of(this).stackName}/${name}`,
+      queryString: new QueryString(query),
+      logGroups,
+    });
+  }
+}

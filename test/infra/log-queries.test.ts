@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import { Template } from 'aws-cdk-lib/assertions';
+import { createStack, everyOption } from './stack-fixture.ts';
+
+interface Query {
+  readonly Name: string;
+  readonly QueryString: string;
+  readonly LogGroupNames: readonly object[];
+}
+
+const { stack } = createStack(everyOption);
+const template = Template.fromStack(stack);
+const queries = Object.values(template.findResources('AWS::Logs::QueryDefinition')).map(
+  ({ Properties }) => Properties as Query,
+);
+
+/** Lists the members of the objects that the service passes to the log, and those that log.ts adds. */
+function listLoggedMembers(): Set<string> {
+  const sources = readdirSync('lib', { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(`lib/${file}`, 'utf8'));
+  const contexts = sources.flatMap((source) => [
+    ...source.matchAll(/(?:log(?:Error|Warning)\(|const (?:context|details) =\s*)\{([^{}]*)\}/g),
+  ]);
+  const members = contexts.flatMap(([, members = '']) => [...members.matchAll(/(\w+)\s*(?::|,|\}|$)/g)]);
+  return new Set(['code', 'message', 'cause', ...members.map(([, member = '']) => member)]);
+}
+
+function listAccessLogFields(): Set<string> {
+  const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
+  return new Set(Object.keys(JSON.parse(stage?.Properties.AccessLogSetting.Format)));
+}
+
+const listNames = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
+
+describe('saved queries of the logs', () => {
+  it('exist in a folder of the stack', () => {
+    expect(queries.map(({ Name }) => Name).sort()).toEqual(
+      [
+        ...['errors-by-app', 'errors-by-code', 'failed-requests', 'latest-errors', 'notifications-delayed'],
+        ...['purchases-not-refreshed', 'rejected-credentials', 'rejected-requests-by-address', 'slow-requests'],
+        'webhooks-given-up',
+      ].map((name) => `Claimcheck-production/${name}`),
+    );
+  });
+
+  it.each(queries.filter(({ LogGroupNames }) => LogGroupNames.length > 1))(
+    'read only fields that functions log: $Name',
+    ({ QueryString, LogGroupNames }) => {
+      expect(LogGroupNames).toHaveLength(Object.keys(template.findResources('AWS::Lambda::Alias')).length);
+      const fields = listNames(QueryString, /\bmessage\.(\w+)/g);
+      expect(fields).not.toEqual([]);
+      expect([...listLoggedMembers()]).toEqual(expect.arrayContaining(fields));
+    },
+  );
+
+  it.each(queries.filter(({ LogGroupNames }) => LogGroupNames.length === 1))(
+    'read only fields of the access log: $Name',
+    ({ QueryString }) => {
+      const names = listNames(QueryString, /(?<![@\w"])([a-z][A-Za-z0-9]*)\b(?!\()/g);
+      const words = ['as', 'asc', 'by', 'desc', 'fields', 'filter', 'in', 'limit', 'sort', 'stats'];
+      const results = listNames(QueryString, /\bas (\w+)/g);
+      const fields = names.filter((name) => !words.includes(name) && !results.includes(name));
+      expect(fields).not.toEqual([]);
+      expect([...listAccessLogFields()]).toEqual(expect.arrayContaining(fields));
+    },
+  );
+});
