@@ -6,6 +6,7 @@ import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl } from '../../testing/call-local.ts';
 import { overrideDeps } from '../../testing/override-deps.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -23,10 +24,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-async function control(path: string, body?: object) {
-  const init = body && { method: 'POST', body: JSON.stringify(body) };
-  return await (await fetch(`${service.emulatorUrl}/control${path}`, init)).json();
-}
+const control = async (path: string, body?: object) => await callLocalControl(service, path, body);
 
 /** Creates an app whose webhooks go to this URL. */
 async function createAppWithWebhook(name: string, url: string): Promise<IssuedApiKeys> {

@@ -3,7 +3,7 @@ import { DynamoDBDocumentClient, PutCommand, paginateScan } from '@aws-sdk/lib-d
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { indexes, tableKey } from '../../lib/db/keys.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
-import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const output: string[] = [];
@@ -14,20 +14,12 @@ beforeAll(async () => {
 });
 afterAll(async () => await service?.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: the test reads responses of every shape.
-type Json = Readonly<Record<string, any>>;
-
-async function control(path: string, body: object): Promise<Json> {
-  const response = await fetch(`${service.emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) });
-  return (await response.json()) as Json;
-}
+const control = async (path: string, body: object): Promise<Json> => await callLocalControl(service, path, body);
 
 async function callService(path: string, body?: object): Promise<Json> {
-  const headers = buildBasicAuth(service.appName, service.secretKey);
-  const request = body ? { method: 'POST', body: JSON.stringify(body), headers } : { headers };
-  const response = await fetch(service.baseUrl + path, request);
+  const response = await callLocalService(service, path, body);
   expect([path, response.status]).toEqual([path, 200]);
-  return (await response.json()) as Json;
+  return response.body;
 }
 
 const platforms = ['store_a', 'store_b', 'processor_a', 'processor_b'] as const;
@@ -46,13 +38,6 @@ async function buyEverywhere(): Promise<readonly object[]> {
 async function validateAll(requests: readonly object[]): Promise<void> {
   for (const request of requests) expect(await callService('/v1/validate', request)).toMatchObject({ ok: true });
 }
-
-const waitUntilProcessed = async (): Promise<unknown> =>
-  await waitFor(
-    'empty queues',
-    async () => Object.keys(await service.countQueuedMessages()),
-    (names) => names.length === 0,
-  );
 
 const readPaths = [
   '/v3/customers',
@@ -100,7 +85,7 @@ describe('items of a newer release', () => {
   it('can be validated, listed, refreshed and announced by this release, which a rollback deploys', async () => {
     const requests = await buyEverywhere();
     await validateAll(requests);
-    await waitUntilProcessed();
+    await waitUntilQueuesEmpty(service);
     const webhooksBefore = webhooks.length;
     const kinds = await addMembersToAllItems();
     expect([...kinds]).toEqual(expect.arrayContaining(['APP', 'STORE', 'P', 'C', 'T', 'D', 'M', 'E', 'U']));
@@ -114,7 +99,7 @@ describe('items of a newer release', () => {
       () => webhooks.length,
       (count) => count > webhooksBefore,
     );
-    await waitUntilProcessed();
+    await waitUntilQueuesEmpty(service);
     expect(output.filter((text) => /"level":"ERROR"|DatabaseError|InternalError/.test(text))).toEqual([]);
   });
 });

@@ -25,6 +25,7 @@ import { saveState } from '../../local/saved-state.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { listResources } from '../../local/template.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { createStack } from '../infra/stack-fixture.ts';
@@ -87,22 +88,12 @@ async function cli(args: readonly string[], input = ''): Promise<string> {
   return (await running).stdout;
 }
 
-async function control(path: string, body?: object) {
-  const init = body && { method: 'POST', body: JSON.stringify(body) };
-  return await (await fetch(`${service.emulatorUrl}/control${path}`, init)).json();
-}
+const control = async (path: string, body?: object) => await callLocalControl(service, path, body);
 
 async function setNotificationUrl(url: string): Promise<void> {
   const init = { method: 'PUT', body: JSON.stringify({ url }) };
   expect((await fetch(`${service.emulatorUrl}/control/notifications/store_a`, init)).status).toBeLessThan(300);
 }
-
-const waitUntilProcessed = async () =>
-  await waitFor(
-    'empty queues',
-    async () => Object.keys(await service.countQueuedMessages()),
-    ({ length }) => length === 0,
-  );
 
 /** Reads the items of a partition whose sort key begins with a prefix. */
 const readItems = async (partition: string, prefix: string): Promise<Item[]> =>
@@ -124,9 +115,9 @@ async function givenDataToCorrect(): Promise<{ from: string; to: string }> {
   const headers = buildBasicAuth(appName, publicKey);
   await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
   const [counter] = await readItems(keys.countersPartition(appName), keys.dayPrefix);
-  await waitUntilProcessed();
+  await waitUntilQueuesEmpty(service);
   await control('/clock', { advance: 'P2D' });
-  await waitUntilProcessed();
+  await waitUntilQueuesEmpty(service);
   const customer = keys.customerPartition(appName, 'ann');
   const [link] = await readItems(customer, keys.ownedPurchasePrefix);
   const purchaseId = keys.parseOwnedPurchaseId(String(link?.sk));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contracts } from '../../lib/api/index.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 let service: LocalService;
@@ -10,19 +11,10 @@ beforeAll(async () => {
 });
 afterAll(async () => await service?.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: the test reads responses of every shape.
-type Json = Readonly<Record<string, any>>;
+const control = async (path: string, body: object): Promise<Json> => await callLocalControl(service, path, body);
 
-async function control(path: string, body: object): Promise<Json> {
-  const response = await fetch(`${service.emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) });
-  return (await response.json()) as Json;
-}
-
-async function callService(path: string, body?: object): Promise<Json> {
-  const headers = buildBasicAuth(service.appName, service.secretKey);
-  const request = body ? { method: 'POST', body: JSON.stringify(body), headers } : { headers };
-  return (await (await fetch(service.baseUrl + path, request)).json()) as Json;
-}
+const callService = async (path: string, body?: object): Promise<Json> =>
+  (await callLocalService(service, path, body)).body;
 
 const products = {
   store_a: 'premium',
@@ -95,7 +87,7 @@ const isEmpty = (names: readonly string[]): boolean => names.length === 0;
 /** Waits until every function has run and all queues are empty. */
 async function waitUntilProcessed(): Promise<void> {
   await waitFor('calls of all functions', listUnusedFunctions, isEmpty);
-  await waitFor('empty queues', async () => Object.keys(await service.countQueuedMessages()), isEmpty);
+  await waitUntilQueuesEmpty(service);
 }
 
 describe('IAM policies of the functions', () => {
