@@ -96,7 +96,7 @@ async function listKeptNotifications(
   if (context.settings === undefined) return [];
   const { listNotifications, listUndelivered } = await deps.loadStore(platform);
   const kept = (await (listNotifications ?? listUndelivered)?.(since, context)) ?? [];
-  const unique = [...new Map(kept.map((notification) => [notification.key, notification])).values()];
+  const unique = removeDuplicates(kept);
   const isHandled = await pMap(
     unique,
     async ({ key }) => await deps.handledNotifications.isHandled(appName, { platform, key }),
@@ -104,6 +104,10 @@ async function listKeptNotifications(
   );
   return unique.filter((_notification, index) => !isHandled[index]).sort((a, b) => a.occurredAt - b.occurredAt);
 }
+
+const removeDuplicates = (notifications: readonly StoreNotification[]): StoreNotification[] => [
+  ...new Map(notifications.map((notification) => [notification.key, notification])).values(),
+];
 
 /** Returns whether the notification was processed. A failure is recorded in its event. */
 async function processRecovered(
@@ -178,8 +182,9 @@ async function filterUnhandled(
   undelivered: readonly StoreNotification[],
   context: RecoveryContext,
 ): Promise<UnhandledNotification[]> {
-  const unique = [...new Map(undelivered.map((notification) => [notification.key, notification])).values()];
-  const unhandled = await Promise.all(unique.map(async (notification) => await toUnhandled(notification, context)));
+  const unhandled = await Promise.all(
+    removeDuplicates(undelivered).map(async (notification) => await toUnhandled(notification, context)),
+  );
   return unhandled.filter((notification) => notification !== undefined);
 }
 
