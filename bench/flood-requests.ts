@@ -1,4 +1,4 @@
-import type { CallOptions } from '../testing/call.ts';
+import { buildBasicAuth, type CallOptions } from '../testing/call.ts';
 import type { MeteredCall } from './units/meter.ts';
 
 /** A flood of requests that the service rejects because of their credentials. */
@@ -12,25 +12,24 @@ export interface Flood {
 export const listFloods = (appName: string): readonly Flood[] => [
   {
     name: 'one wrong key from one address',
-    buildRequest: () => ({ headers: buildAuth(appName, 'a-wrong-key'), sourceIp: '192.0.2.1' }),
+    buildRequest: () => ({ headers: buildBasicAuth(appName, 'a-wrong-key'), sourceIp: '192.0.2.1' }),
   },
   {
     name: 'one wrong key from 60,000 addresses',
-    buildRequest: (number) => ({ headers: buildAuth(appName, 'a-revoked-key'), sourceIp: toAddress(10, number) }),
+    buildRequest: (number) => ({ headers: buildBasicAuth(appName, 'a-revoked-key'), sourceIp: toAddress(10, number) }),
   },
   {
     name: 'guessed keys from 60,000 addresses',
-    buildRequest: (number) => ({ headers: buildAuth(appName, `guess-${number}`), sourceIp: toAddress(11, number) }),
+    buildRequest: (number) => ({
+      headers: buildBasicAuth(appName, `guess-${number}`),
+      sourceIp: toAddress(11, number),
+    }),
   },
   {
     name: 'guessed apps from one address',
-    buildRequest: (number) => ({ headers: buildAuth(`app-${number}`, 'a-key'), sourceIp: '192.0.2.2' }),
+    buildRequest: (number) => ({ headers: buildBasicAuth(`app-${number}`, 'a-key'), sourceIp: '192.0.2.2' }),
   },
 ];
-
-const buildAuth = (appName: string, key: string) => ({
-  authorization: `Basic ${Buffer.from(`${appName}:${key}`).toString('base64')}`,
-});
 
 const toAddress = (network: number, number: number): string => {
   const host = number % 60_000;

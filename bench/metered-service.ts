@@ -1,12 +1,12 @@
+import type { TestService } from '../testing/service.ts';
 import { type Meter, startMeter } from './units/meter.ts';
 import { withServiceOn, withTableEngine } from './with-test-service.ts';
 
-type Service = Awaited<ReturnType<typeof import('../testing/service.ts').startTestService>>;
 type Queues = Awaited<ReturnType<typeof import('../testing/work-queues.ts').startWorkQueues>>;
 
 /** The handlers and workers with DynamoDB Local behind a meter, and with the emulated stores. */
 export interface MeteredService {
-  readonly service: Service;
+  readonly service: TestService;
   readonly queues: Queues;
   readonly meter: Meter;
 }

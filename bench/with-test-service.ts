@@ -1,7 +1,6 @@
 import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
+import type { TestService } from '../testing/service.ts';
 import { median } from './median.ts';
-
-type Service = Awaited<ReturnType<typeof import('../testing/service.ts').startTestService>>;
 
 /** Runs `use` with the endpoint of a new DynamoDB Local. */
 export async function withTableEngine<T>(use: (endpoint: string) => Promise<T>): Promise<T> {
@@ -14,7 +13,7 @@ export async function withTableEngine<T>(use: (endpoint: string) => Promise<T>):
 }
 
 /** Runs `use` with the handlers on the table engine of the endpoint, and with the emulated stores. */
-export async function withServiceOn<T>(endpoint: string, use: (service: Service) => Promise<T>): Promise<T> {
+export async function withServiceOn<T>(endpoint: string, use: (service: TestService) => Promise<T>): Promise<T> {
   process.env.DYNAMODB_ENDPOINT = endpoint;
   const { startTestService } = await import('../testing/service.ts');
   const service = await startTestService();
@@ -26,7 +25,7 @@ export async function withServiceOn<T>(endpoint: string, use: (service: Service)
 }
 
 /** Runs `use` with the handlers on a new DynamoDB Local, and with the emulated stores. */
-export const withTestService = async <T>(use: (service: Service) => Promise<T>): Promise<T> =>
+export const withTestService = async <T>(use: (service: TestService) => Promise<T>): Promise<T> =>
   await withTableEngine(async (endpoint) => await withServiceOn(endpoint, use));
 
 /** Calls `run` once to fill caches, then `runs` times. Returns the units of one call and the median time. */
