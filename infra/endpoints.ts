@@ -20,7 +20,7 @@ export class Endpoints extends Construct {
       description: summary,
       ...chooseSize(contract),
       environment: buildEnvironment(permissions, resources),
-      hasAlias: resources.hasAliases ?? false,
+      hasAlias: resources.hasAliases,
     });
     if (keyLevel !== 'none') grantPermissions(serviceFunction.handler, [...permissions, 'rejections'], resources);
     return serviceFunction;

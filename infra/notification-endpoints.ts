@@ -24,7 +24,7 @@ export class NotificationEndpoints extends Construct {
       timeoutSeconds: 10,
       memoryMb: 1024,
       environment: buildEnvironment(permissions, resources),
-      hasAlias: resources.hasAliases ?? false,
+      hasAlias: resources.hasAliases,
     });
     grantPermissions(serviceFunction.handler, permissions, resources);
     return serviceFunction;

@@ -23,7 +23,7 @@ export interface SharedResources {
   readonly queues: Queues;
   readonly emulator?: StoreEmulatorConfig;
   /** Whether functions are invoked by an alias. */
-  readonly hasAliases?: boolean;
+  readonly hasAliases: boolean;
 }
 
 const isQueue = (permission: Permission): permission is QueueName =>

@@ -65,15 +65,16 @@ export class ServiceStack extends Stack {
       queues,
       options,
     });
+    const allFunctions = [functions, endpoints.functions, workers].flatMap((byId) => [...byId.values()]);
     new LogQueries(this, 'LogQueries', {
-      functions: [functions, endpoints.functions, workers].flatMap((byId) => [...getHandlers(byId).values()]),
+      functions: allFunctions.map(({ handler }) => handler),
       accessLog,
     });
     const { policy } = new OperatorPolicy(this, 'Operator', { table, secret, queues });
     if (canary !== undefined)
       new GradualRelease(this, 'Release', {
         trafficShift: canary,
-        functions: [functions, endpoints.functions, workers].flatMap((byId) => [...byId.values()]),
+        functions: allFunctions,
         alarms,
       });
     this.addOptionalResources(options, { api, table });

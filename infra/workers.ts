@@ -175,7 +175,7 @@ export class Workers extends Construct {
       ...('schedule' in worker.source && { retryAttempts: 0 }),
       allowsRecursion: sendsToOwnQueue(worker),
       readsStream: 'streamPatterns' in worker.source,
-      hasAlias: resources.hasAliases ?? false,
+      hasAlias: resources.hasAliases,
     });
     grantPermissions(serviceFunction.handler, permissions, { ...resources, ...(writtenKeys && { writtenKeys }) });
     this.addTrigger(worker, serviceFunction, resources);
