@@ -19,7 +19,7 @@ const minimumVersion = /^>=(\d+\.\d+)\.0$/.exec(engines.node)?.[1] ?? '';
 const [minimumMajor] = minimumVersion.split('.');
 
 describe('Node version', () => {
-  it('is the same in .node-version and in the runtime of every function', () => {
+  it('matches .node-version in the runtime of every function', () => {
     const functions = Template.fromStack(new ServiceStack(new App(), 'Claimcheck')).findResources(
       'AWS::Lambda::Function',
     );
@@ -27,7 +27,7 @@ describe('Node version', () => {
     expect(new Set(runtimes)).toEqual(new Set([`nodejs${developmentVersion}.x`]));
   });
 
-  it('has the same minimum in package.json, the types, the bundles and the documentation', () => {
+  it('agrees with one minimum in package.json, the types, the bundles and the documentation', () => {
     expect(Number(minimumMajor)).toBeLessThanOrEqual(Number(developmentVersion));
     expect(devDependencies['@types/node']).toMatch(new RegExp(`^${minimumMajor}\\.`));
     for (const file of ['infra/build-functions.ts', 'local/compile-worker.ts'])
