@@ -1,22 +1,27 @@
 import type * as v from 'valibot';
 
 /** The API key that an endpoint requires. An endpoint that accepts the public key also accepts the secret key. */
-export type KeyLevel = 'public' | 'secret' | 'none';
+type KeyLevel = 'public' | 'secret' | 'none';
 
 /** Format of the error responses of an endpoint; see docs/decisions/0003-error-formats.md. */
 export type ErrorFormat = 'default' | 'validation' | 'processor' | 'client-token';
 
 type Area =
+  | 'app'
   | 'validation'
   | 'customers'
+  | 'due'
   | 'purchases'
   | 'transactions'
   | 'stats'
+  | 'stores'
   | 'events'
   | 'notifier'
   | 'processor-a'
   | 'processor-b'
-  | 'service';
+  | 'search'
+  | 'service'
+  | 'webhooks';
 
 /** One endpoint as clients see it. Its handler is `functions/<area>/<id>.ts`. */
 export interface Contract {
@@ -39,7 +44,7 @@ export interface Contract {
   /** Whether a response may need thousands of reads. The function then gets a full vCPU and the gateway's whole timeout. */
   readonly isLongRunning?: true;
   /** IAM permissions of the function in addition to reading items and recording its event. */
-  readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'secrets' | 'webhooks')[];
+  readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'due' | 'secrets' | 'webhooks')[];
 }
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;

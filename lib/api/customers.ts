@@ -3,8 +3,12 @@ import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
 import { PagingInformation, pagingQuery, transactionPagingQuery } from './paging.ts';
 import { CustomerInfo, EventInfo, PurchaseCollection, PurchaseRecord, TransactionRecord } from './purchase-records.ts';
+import { timelineQuery, timelineRows } from './timeline-records.ts';
 
 const params = v.object({ applicationUsername: Username });
+
+/** A customer with a summary of the purchases. */
+export const CustomerSummary = v.strictObject({ applicationUsername: v.string(), customerInfo: CustomerInfo });
 
 export const listCustomers = defineContract({
   id: 'list-customers',
@@ -19,7 +23,7 @@ export const listCustomers = defineContract({
   query: v.object({ applicationUsername: v.optional(v.string()), ...pagingQuery }),
   response: v.strictObject({
     paging: PagingInformation,
-    rows: v.array(v.strictObject({ applicationUsername: v.string(), customerInfo: CustomerInfo })),
+    rows: v.array(CustomerSummary),
   }),
   permissions: ['indexes'],
 });
@@ -91,6 +95,24 @@ export const getCustomerTransactions = defineContract({
   // Spec: not shown. Bounds the response for a customer with many transactions.
   query: v.object(transactionPagingQuery),
   response: v.strictObject({ applicationUsername: v.string(), transactions: v.array(TransactionRecord) }),
+  permissions: [],
+});
+
+// Spec: not shown. Everything about a customer by time, for support.
+export const getCustomerTimeline = defineContract({
+  id: 'get-customer-timeline',
+  area: 'customers',
+  summary: "List a customer's validations, store notifications, webhooks and payments, newest first",
+  method: 'GET',
+  path: '/v3/customers/:applicationUsername/timeline',
+  aliases: [],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'customer.read',
+  params,
+  query: timelineQuery,
+  response: v.strictObject({ applicationUsername: v.string(), ...timelineRows }),
+  isLongRunning: true,
   permissions: [],
 });
 

@@ -4,6 +4,13 @@ import { DateTime } from './schemas.ts';
 
 const Rows = v.array(v.looseObject({}));
 
+/** Name and level of an API key. */
+export const RequestKey = v.strictObject({
+  id: v.string(),
+  name: v.string(),
+  level: v.picklist(['public', 'secret', 'viewer']),
+});
+
 export const RequestContext = v.strictObject({
   appName: v.string(),
   eventType: v.string(),
@@ -11,6 +18,8 @@ export const RequestContext = v.strictObject({
   eventDateMs: v.number(),
   applicationUsername: v.exactOptional(v.string()),
   req_id: v.exactOptional(v.string()),
+  // Spec: not shown. The key of the request.
+  key: v.exactOptional(RequestKey),
   /** Whether the content includes the details of a receipt validation. */
   includeHeavyData: v.boolean(),
 });
@@ -27,12 +36,16 @@ export const contentLists = {
   exchangeRates: Rows,
 };
 
+/** Versions of the app that a store reports for the app receipt. */
+export const AppDownload = v.strictObject({
+  currentVersion: v.exactOptional(v.string()),
+  originalVersion: v.exactOptional(v.string()),
+});
+
 export const RequestContent = v.strictObject({
   ...contentLists,
   tags: v.record(v.string(), TagType),
-  appDownload: v.exactOptional(
-    v.strictObject({ currentVersion: v.exactOptional(v.string()), originalVersion: v.exactOptional(v.string()) }),
-  ),
+  appDownload: v.exactOptional(AppDownload),
   // Spec: not shown. `trimmed` counts the omitted rows of each list. `receipts` has the details of a validation.
   trimmed: v.exactOptional(v.record(v.string(), v.number())),
   receipts: v.exactOptional(Rows),
@@ -58,15 +71,24 @@ export type EventAnalysisResult = v.InferOutput<typeof EventAnalysisResult>;
 
 const LooseObject = v.looseObject({});
 
-const ExternalRequest = v.strictObject({
+/** Start and end of a request, in epoch milliseconds. */
+export const RequestTiming = v.strictObject({ startedAt: v.number(), endedAt: v.number() });
+
+/** A request of the service to a store or to the app's server. */
+export const ExternalRequest = v.strictObject({
   type: v.string(),
+  // Spec: not shown. The called store.
+  platform: v.exactOptional(v.string()),
   url: v.string(),
   method: v.string(),
   body: v.exactOptional(LooseObject),
   response: v.exactOptional(LooseObject),
   error: v.exactOptional(LooseObject),
-  timing: v.strictObject({ startedAt: v.number(), endedAt: v.number() }),
+  timing: RequestTiming,
 });
+
+/** The error of a failed request. */
+export const EventError = v.strictObject({ code: v.string(), status: v.number(), message: v.string() });
 
 export const EventRawResult = v.strictObject({
   eventId: v.string(),
@@ -74,7 +96,7 @@ export const EventRawResult = v.strictObject({
   type: v.string(),
   request: v.exactOptional(LooseObject),
   response: v.exactOptional(LooseObject),
-  error: v.exactOptional(v.strictObject({ code: v.string(), status: v.number(), message: v.string() })),
+  error: v.exactOptional(EventError),
   externalRequests: v.exactOptional(v.array(ExternalRequest)),
 });
 export type EventRawResult = v.InferOutput<typeof EventRawResult>;

@@ -1,21 +1,34 @@
+import { getApp } from './app.ts';
 import type { Contract } from './contract.ts';
 import {
   addCustomerPurchase,
   getCustomer,
   getCustomerPurchases,
   getCustomerSubscription,
+  getCustomerTimeline,
   getCustomerTransactions,
   listCustomers,
 } from './customers.ts';
+import { getDue } from './due.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
 import { repeatWebhook } from './notifier.ts';
 import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './processor-a.ts';
 import { createClientToken } from './processor-b.ts';
-import { getPurchase, getRefreshToken, listPurchases } from './purchases.ts';
+import {
+  getPurchase,
+  getPurchaseOwners,
+  getPurchaseTimeline,
+  getRefreshToken,
+  listPurchases,
+  refreshPurchase,
+} from './purchases.ts';
+import { search } from './search.ts';
 import { getVersion } from './service.ts';
-import { getAppStats, getStats, getStatsV2 } from './stats.ts';
+import { getAppStats, getStats, getStatsBreakdown, getStatsV2 } from './stats.ts';
+import { checkStore, listStores } from './stores.ts';
 import { getTransaction, listTransactions } from './transactions.ts';
 import { validateReceipt } from './validation.ts';
+import { getDelivery, listDeliveries, replayDeliveries, replayDelivery, testWebhook } from './webhooks.ts';
 
 /** All endpoints of the service. Routes, functions, permissions and the OpenAPI document are built from this list. */
 export const contracts: readonly Contract[] = [
@@ -25,26 +38,41 @@ export const contracts: readonly Contract[] = [
   getCustomerPurchases,
   getCustomerSubscription,
   getCustomerTransactions,
+  getCustomerTimeline,
   addCustomerPurchase,
   listPurchases,
   getPurchase,
   getRefreshToken,
+  refreshPurchase,
+  getPurchaseOwners,
+  getPurchaseTimeline,
   listTransactions,
   getTransaction,
   getStats,
+  getStatsBreakdown,
   getStatsV2,
   getAppStats,
   listEvents,
   searchEvents,
+  search,
   getEvent,
   getEventAnalysis,
   getEventRaw,
   repeatWebhook,
+  listDeliveries,
+  getDelivery,
+  replayDelivery,
+  replayDeliveries,
+  testWebhook,
   createCheckout,
   changePlan,
   createPortal,
   getPrices,
   getProcessorPurchases,
   createClientToken,
+  getApp,
+  getDue,
+  listStores,
+  checkStore,
   getVersion,
 ];

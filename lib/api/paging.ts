@@ -77,5 +77,25 @@ export const toPage = ({ limit, skip, offset }: PagingQuery) => ({
 /** Converts a query of `transactionPagingQuery` to the page that it requests; the latest 500 transactions by default. */
 export const toTransactionPage = (query: PagingQuery) => toPage({ ...query, limit: query.limit ?? 500 });
 
+/** Position after the last row of a page, as `nextCursor` of its response. Opaque for clients. */
+export const cursorParam = emptyAsAbsent(
+  v.pipe(
+    v.string(),
+    v.maxLength(4_000),
+    v.regex(/^[\w-]+$/, 'the nextCursor of the previous page'),
+    v.transform((cursor) => Buffer.from(cursor, 'base64url').toString('utf8')),
+    v.regex(/^\d{13}#/, 'the nextCursor of the previous page'),
+  ),
+);
+
+/** Builds the members of a response with a cursor. `next` is the position of the next page, if there is one. */
+export const toCursorPage = <T>(rows: T[], next: string | undefined) => ({
+  rows,
+  ...(next !== undefined && { nextCursor: Buffer.from(next).toString('base64url') }),
+});
+
+/** Cursor of the next page. Absent at the end of the list. A page can have no rows and still have a cursor. */
+export const NextCursor = v.exactOptional(v.string());
+
 /** Position of a page in its list. */
 export const PagingInformation = v.strictObject({ skip: v.number(), limit: v.number(), total: v.number() });

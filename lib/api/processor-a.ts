@@ -13,7 +13,7 @@ const Token = v.pipe(v.string(), v.maxLength(200));
  */
 const CheckoutUsername = v.pipe(Username, v.maxLength(500));
 
-const PricingPhase = v.strictObject({
+export const PricingPhase = v.strictObject({
   priceMicros: v.number(),
   currency: v.string(),
   billingPeriod: v.exactOptional(v.string()),
@@ -44,7 +44,7 @@ export const PriceListProduct = v.strictObject({
 export type PriceListProduct = v.InferOutput<typeof PriceListProduct>;
 
 /** A purchase with its offer, which clients look up in the price list. */
-const PurchaseWithOffer = v.strictObject({ ...PurchaseRecord.entries, offerId: v.exactOptional(v.string()) });
+export const PurchaseWithOffer = v.strictObject({ ...PurchaseRecord.entries, offerId: v.exactOptional(v.string()) });
 export type PurchaseWithOffer = v.InferOutput<typeof PurchaseWithOffer>;
 
 const common = { area: 'processor-a', keyLevel: 'public', errorFormat: 'processor' } as const;

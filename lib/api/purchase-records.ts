@@ -9,7 +9,10 @@ const OptionalDateTime = v.exactOptional(DateTime);
 const OptionalNumber = v.exactOptional(v.number());
 
 /** A platform in the vocabulary of the response: neutral or brand tokens. */
-const PlatformToken = v.union([Platform, v.picklist(['apple', 'google', 'windows', 'stripe', 'iaptic', 'braintree'])]);
+export const PlatformToken = v.union([
+  Platform,
+  v.picklist(['apple', 'google', 'windows', 'stripe', 'iaptic', 'braintree']),
+]);
 
 const purchaseFields = {
   purchaseId: v.string(),
@@ -107,14 +110,20 @@ export const CustomerInfo = v.strictObject({
 });
 export type CustomerInfo = v.InferOutput<typeof CustomerInfo>;
 
+/** The response to a recorded request. */
+export const EventResponse = v.strictObject({ status: v.number(), ok: v.boolean(), message: v.string() });
+
+/** The content of an event, in a few fields. */
+export const EventSummary = v.strictObject({
+  date: DateTime,
+  type: v.string(),
+  productIds: v.exactOptional(v.array(v.string())),
+  purchaseIds: v.exactOptional(v.array(v.string())),
+  response: EventResponse,
+});
+
 export const EventInfo = v.strictObject({
   eventId: v.string(),
-  eventInfo: v.strictObject({
-    date: DateTime,
-    type: v.string(),
-    productIds: v.exactOptional(v.array(v.string())),
-    purchaseIds: v.exactOptional(v.array(v.string())),
-    response: v.strictObject({ status: v.number(), ok: v.boolean(), message: v.string() }),
-  }),
+  eventInfo: EventSummary,
 });
 export type EventInfo = v.InferOutput<typeof EventInfo>;

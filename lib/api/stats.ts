@@ -1,7 +1,8 @@
 import * as v from 'valibot';
+import { Platform } from '../shared/platform.ts';
 import { defineContract } from './contract.ts';
 import { Id } from './identifiers.ts';
-import { QueryDay } from './paging.ts';
+import { PagingInformation, pagingQuery, QueryDay } from './paging.ts';
 import { CurrencyCode, emptyAsAbsent } from './schemas.ts';
 
 const common = {
@@ -52,6 +53,89 @@ export const getStats = defineContract({
   permissions: [],
 });
 
+/** Length of an interval of the breakdown. Weeks start on Monday, `range` is the whole range of the query. */
+export const StatsInterval = v.picklist(['day', 'week', 'month', 'range']);
+export type StatsInterval = v.InferOutput<typeof StatsInterval>;
+
+/** Dimension of the breakdown. */
+export const StatsDimension = v.picklist(['none', 'platform', 'product']);
+export type StatsDimension = v.InferOutput<typeof StatsDimension>;
+
+/** Outcome of the trials that started in an interval. The rest is still running. */
+export const StartedTrials = v.strictObject({ converted: v.number(), ended: v.number() });
+
+/** The sums of an interval. */
+export const BreakdownRow = v.strictObject({
+  /** First day of the interval within the range (`YYYY-MM-DD`). */
+  date: v.string(),
+  /** Last day of the interval within the range. */
+  enddate: v.string(),
+  amountUSD: v.number(),
+  /** In micros, by currency. */
+  amountMicros: v.record(v.string(), v.number()),
+  numTransactions: v.number(),
+  numPaidTransactions: v.number(),
+  /** Number by lifecycle reason. */
+  notifications: v.record(v.string(), v.number()),
+  /** Subscriptions that are active at the end of the interval, or now if it has not ended. Includes trials. */
+  activeSubscriptions: v.number(),
+  /** The free trials among the active subscriptions. */
+  activeTrials: v.number(),
+  trialsStarted: v.number(),
+  /** Trials whose first paid period starts in the interval. */
+  trialsConverted: v.number(),
+  /** Trials that end in the interval without a paid period. */
+  trialsEnded: v.number(),
+  startedTrials: StartedTrials,
+});
+export type BreakdownRow = v.InferOutput<typeof BreakdownRow>;
+
+/** The intervals of the app, a platform or a product. */
+export const BreakdownGroup = v.strictObject({
+  /** Present with `by=platform` and `by=product`. */
+  platform: v.exactOptional(Platform),
+  /** Present with `by=product`. */
+  productId: v.exactOptional(v.string()),
+  /** One for each interval of the range, earliest first. */
+  rows: v.array(BreakdownRow),
+});
+export type BreakdownGroup = v.InferOutput<typeof BreakdownGroup>;
+
+export const getStatsBreakdown = defineContract({
+  ...common,
+  id: 'get-stats-breakdown',
+  summary: 'Get revenue, lifecycle, active subscriptions and trials by day, week or month, by platform or product',
+  path: '/v3/stats/breakdown',
+  aliases: [],
+  query: v.object({
+    startdate: emptyAsAbsent(QueryDay),
+    enddate: emptyAsAbsent(QueryDay),
+    interval: emptyAsAbsent(StatsInterval),
+    by: emptyAsAbsent(StatsDimension),
+    ...pagingQuery,
+  }),
+  response: v.strictObject({
+    interval: StatsInterval,
+    by: StatsDimension,
+    groups: v.array(BreakdownGroup),
+    /** The page of products, with `by=product`. `limit` can be less than requested. */
+    products: v.exactOptional(PagingInformation),
+  }),
+  isLongRunning: true,
+  permissions: [],
+});
+
+export const DailyStatV2 = v.strictObject({
+  /** `YYYYMMDD`. */
+  date: v.string(),
+  amountUSD: v.number(),
+  numTransactions: v.number(),
+  monthlyRevenueUSD: v.number(),
+  monthlyTransactions: v.number(),
+});
+
+export const MonthlyStatV2 = v.strictObject({ amountUSD: v.number(), numTransactions: v.number() });
+
 export const getStatsV2 = defineContract({
   ...common,
   id: 'get-stats-v2',
@@ -60,17 +144,8 @@ export const getStatsV2 = defineContract({
   aliases: [],
   query: v.object({ startdate: emptyAsAbsent(QueryDay), enddate: emptyAsAbsent(QueryDay) }),
   response: v.strictObject({
-    dailyStats: v.array(
-      v.strictObject({
-        /** `YYYYMMDD`. */
-        date: v.string(),
-        amountUSD: v.number(),
-        numTransactions: v.number(),
-        monthlyRevenueUSD: v.number(),
-        monthlyTransactions: v.number(),
-      }),
-    ),
-    monthlyStats: v.strictObject({ amountUSD: v.number(), numTransactions: v.number() }),
+    dailyStats: v.array(DailyStatV2),
+    monthlyStats: MonthlyStatV2,
   }),
   isLongRunning: true,
   permissions: [],

@@ -33,30 +33,38 @@ export const ValidatorPurchase = v.strictObject({
 });
 export type ValidatorPurchase = v.InferOutput<typeof ValidatorPurchase>;
 
-const ValidationSuccess = v.strictObject({
-  ok: v.literal(true),
-  data: v.strictObject({
-    id: v.string(),
-    latest_receipt: v.literal(true),
-    transaction: v.looseObject({ type: v.exactOptional(v.string()) }),
-    collection: v.array(ValidatorPurchase),
-    ineligible_for_intro_price: v.array(v.string()),
-    warning: v.exactOptional(v.string()),
-    date: DateTime,
-  }),
+/** The store's own transaction. Its members depend on the store. */
+export const NativeTransaction = v.looseObject({ type: v.exactOptional(v.string()) });
+
+/** The validated product and the purchases of the receipt. */
+export const ValidationData = v.strictObject({
+  id: v.string(),
+  latest_receipt: v.literal(true),
+  transaction: NativeTransaction,
+  collection: v.array(ValidatorPurchase),
+  ineligible_for_intro_price: v.array(v.string()),
+  warning: v.exactOptional(v.string()),
+  date: DateTime,
 });
 
-const ValidationFailure = v.strictObject({
+export const ValidationSuccess = v.strictObject({ ok: v.literal(true), data: ValidationData });
+
+/** The error as the plugins read it, next to the members of the response. */
+export const ValidationErrorMessage = v.strictObject({ message: v.string() });
+
+export const ValidationFailureData = v.looseObject({
+  latest_receipt: v.literal(true),
+  code: v.number(),
+  error: ValidationErrorMessage,
+});
+
+export const ValidationFailure = v.strictObject({
   ok: v.literal(false),
   route: v.string(),
   status: v.number(),
   code: v.number(),
   message: v.string(),
-  data: v.looseObject({
-    latest_receipt: v.literal(true),
-    code: v.number(),
-    error: v.strictObject({ message: v.string() }),
-  }),
+  data: ValidationFailureData,
 });
 
 export const validateReceipt = defineContract({

@@ -45,6 +45,16 @@ export function resolveTransactionType(transaction: {
   return typeof transaction.jwsRepresentation === 'string' ? { platform: 'store_a', vocabulary: 'neutral' } : undefined;
 }
 
+const platformByToken = new Map<string, Platform>(
+  (Object.entries(brandTokens) as [Platform, { prefix: string; validator: string }][])
+    // The last entry takes precedence: both platforms of Stripe have the validator token `stripe`.
+    .reverse()
+    .flatMap(([platform, { prefix, validator }]) => [validator, prefix, platform].map((token) => [token, platform])),
+);
+
+/** Returns the platform of a neutral or brand token, in any case. Undefined for an unknown token. */
+export const parsePlatform = (token: string): Platform | undefined => platformByToken.get(token.trim().toLowerCase());
+
 const platformByBrandToken = new Map(Object.entries(brandTokens).map(([platform, { prefix }]) => [prefix, platform]));
 
 /** Converts an id to the neutral vocabulary: `apple:123` and `store_a:123` both become `store_a:123`. */

@@ -7,7 +7,7 @@ const maxIdLength = 900;
 
 /** Matches keys and tokens of this service and of the processors, signed messages and credentials. */
 const secretPattern =
-  /\b(?:(?:ak|pub|sec)_[\w-]{16,}|(?:[sr]k_(?:live|test)|whsec)_\w{8,}|eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?|(?:Basic|Bearer)\s+\S{8,})|-----BEGIN[\s\S]*/gi;
+  /\b(?:(?:ak|pub|sec|view)_[\w-]{16,}|(?:[sr]k_(?:live|test)|whsec)_\w{8,}|eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?|(?:Basic|Bearer)\s+\S{8,})|-----BEGIN[\s\S]*/gi;
 
 /** Matches long runs of letters and digits, such as receipts and signatures. Not applied to ids, which can be as long. */
 const blobPattern = /(?=[\w+/=-]*[0-9])(?=[\w+/=-]*[A-Z])(?=[\w+/=-]*[a-z])[\w+/=-]{80,}/g;

@@ -1,0 +1,142 @@
+import { AppRecord, CatalogueProduct, getApp, ServiceInfo, StoreConnection, WebhookSettings } from '../app.ts';
+import { Backlog, getDue, WebhookUrlHealth } from '../due.ts';
+import { getVersion } from '../service.ts';
+import { checkStore, listStores, StoreFailure, StoreFinding, StoreRequestCounts, StoreStatus } from '../stores.ts';
+import { describeObject, describeOperation } from './describe.ts';
+
+const appName = ['Name of the app.', 'demo'] as const;
+const notificationUrl = [
+  'URL that the store must call. Absent for a store that does not push notifications.',
+  'https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live/v3/notifications/store_a/demo',
+] as const;
+
+export const appDescriptions = [
+  describeObject('WebhookSettings', WebhookSettings, 'Webhook settings of the app.', {
+    urls: [
+      'URLs of your server, without query and with long path segments shortened.',
+      ['https://api.example.org/purchases'],
+    ],
+    sandboxUrls: ['URLs for sandbox purchases. Empty if `urls` receive them, too.', []],
+    includesPassword: ['Whether the body includes the secret key as `password`. Every webhook is signed.', false],
+  }),
+  describeObject('CatalogueProduct', CatalogueProduct, 'A product in the catalogue of the app.', {
+    type: ['Type of the product.'],
+    billingPeriod: ['ISO 8601 duration between two payments.', 'P1M'],
+    group: ['Subscription group.', 'premium-plans'],
+  }),
+  describeObject('StoreConnection', StoreConnection, 'Connection of the app to a store.', {
+    platform: ['The store.'],
+    isConnected: ['Whether the app has settings for the store.', true],
+    notificationUrl,
+  }),
+  describeObject('ServiceInfo', ServiceInfo, 'The running service.', {
+    version: ['Version of the interface.', '3.12.0'],
+    emulatorUrl: [
+      'Control API of the store emulator. Only present in the local runtime.',
+      'http://127.0.0.1:4001/control',
+    ],
+  }),
+  describeObject('App', AppRecord, 'Settings of the app, without secrets.', {
+    appName,
+    createdAt: ['Date at which the app was created.', '2026-01-01T08:00:00.000Z'],
+    key: ['The key of this request.'],
+    strategy: [
+      'Strategy that resolves several claims on a purchase: all, the first or the last claimant owns it.',
+      'all',
+    ],
+    vocabulary: ['Whether ids and platforms have neutral or brand tokens.', 'neutral'],
+    webhooks: ['Webhook settings. Absent until the operator sets a webhook URL.'],
+    catalogue: ['Products by product id with platform prefix.', { 'store_a:premium': { type: 'paid subscription' } }],
+    stores: ['All stores, connected or not.'],
+    service: ['The running service.'],
+  }),
+  describeObject('Backlog', Backlog, 'Work that is late or failed.', {
+    count: ['Number of items; at most 1,000 are counted.', 2],
+    oldest: ['Date of the oldest item. Absent if there is none.', '2026-01-15T09:30:00.000Z'],
+    isExact: ['Whether all items were counted.', true],
+  }),
+  describeObject('WebhookUrlHealth', WebhookUrlHealth, 'Health of a webhook URL.', {
+    url: ['The URL, without query and with long path segments shortened.', 'https://api.example.org/purchases'],
+    state: [
+      '`disabled`: your server responded with 410. `backoff`: it did not respond, and webhooks are postponed.',
+      'ok',
+    ],
+    disabledAt: ['Date at which the URL was disabled.', '2026-01-15T09:30:00.000Z'],
+    backoffUntil: ['End of the backoff.', '2026-01-15T09:45:00.000Z'],
+    consecutiveFailures: ['Number of attempts without response since the last response.', 3],
+  }),
+  describeObject('DueWork', getDue.response, 'The late and the failed work of the app.', {
+    appName,
+    overdueRefreshes: [
+      'Purchases whose refresh is due and has not run. Some seconds are normal: the worker runs every minute.',
+    ],
+    pendingWebhooks: ['Webhook deliveries that wait for a retry.'],
+    deadWebhooks: ['Webhook deliveries without further attempts.'],
+    webhookUrls: ['Health of each webhook URL.'],
+  }),
+  describeObject('StoreFailure', StoreFailure, 'The last request to a store without a usable response.', {
+    date: ['Date of the request.', '2026-01-15T09:30:00.000Z'],
+    message: ['Why there was no usable response.', 'The request timed out.'],
+  }),
+  describeObject(
+    'StoreRequestCounts',
+    StoreRequestCounts,
+    'Requests to a store in 24 hours. Requests of the last minute can be missing.',
+    {
+      numRequests: ['Number of requests.', 1204],
+      numFailures: ['Number of requests without a usable response.', 3],
+    },
+  ),
+  describeObject('StoreStatus', StoreStatus, 'State of the connection to a store. Times can be one minute old.', {
+    platform: ['The store.'],
+    notificationUrl,
+    lastNotificationAt: ['Date of the last store notification. Absent if there was none.', '2026-01-15T09:30:00.000Z'],
+    lastSuccessAt: ['Date of the last usable response of the store.', '2026-01-15T09:30:00.000Z'],
+    lastFailure: ['The last request without a usable response. Absent if there was none.'],
+    isFailing: ['Whether there was no usable response since the last failure.', false],
+    lastDay: ['Requests to the store in the last 24 hours.'],
+  }),
+  describeObject('StoreStatusList', listStores.response, 'The connected stores.', {
+    appName,
+    rows: ['The stores that have settings.'],
+  }),
+  describeObject('StoreFinding', StoreFinding, 'A finding of the check of the settings.', {
+    code: ['Stable code of the finding.', 'keyRejected'],
+    severity: ['`error`: the store rejects the settings. `warning`: a part does not work. `note`: a hint.', 'error'],
+    problem: ['Description of the problem.', 'The App Store rejects the key.'],
+    cure: ['Instruction that corrects it.', 'Create an In-App Purchase key in App Store Connect and set it again.'],
+  }),
+  describeObject('StoreCheck', checkStore.response, 'Result of the check of the settings of a store.', {
+    platform: ['The store.'],
+    isConnected: ['Whether the app has settings for the store.', true],
+    ok: ['Whether there is no finding of severity `error`.', true],
+    summary: [
+      'Description of the accepted settings. Absent if it rejects the settings.',
+      'The App Store accepts the key.',
+    ],
+    findings: ['All findings. Empty if there is none.'],
+  }),
+  describeObject('Version', getVersion.response, 'Name and version of the service.', {
+    ok: ['The constant true.', true],
+    name: ['Name of the service.', 'claimcheck'],
+    version: ['Version of the interface.', '3.12.0'],
+  }),
+];
+
+export const appOperations = [
+  describeOperation(getApp, { description: 'Returns the settings of the app of the key, without secrets.' }),
+  describeOperation(getDue, {
+    description:
+      'Returns the overdue refreshes, the webhooks that wait for a retry or are dead, and the health of the webhook URLs.',
+  }),
+  describeOperation(listStores, {
+    description: 'Lists the connected stores, each with its latest notification, response and failure.',
+  }),
+  describeOperation(checkStore, {
+    description: 'Checks the settings of a store with requests to it. Returns what is wrong and how to correct it.',
+    params: { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] },
+  }),
+  describeOperation(getVersion, {
+    description: 'Returns the name and the version of the service. Needs no key.',
+  }),
+];

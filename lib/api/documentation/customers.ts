@@ -1,0 +1,126 @@
+import {
+  addCustomerPurchase,
+  CustomerSummary,
+  getCustomer,
+  getCustomerPurchases,
+  getCustomerSubscription,
+  getCustomerTimeline,
+  getCustomerTransactions,
+  listCustomers,
+} from '../customers.ts';
+import { CustomerInfo, EventInfo, EventResponse, EventSummary } from '../purchase-records.ts';
+import { describeObject, describeOperation } from './describe.ts';
+import { applicationUsername, cursorParameters, pagingParameters, transactionPagingParameters } from './parameters.ts';
+import { timelineFieldDescriptions } from './purchases.ts';
+
+const params = { applicationUsername } as const;
+const purchases = ["The customer's purchases by product id with platform prefix."] as const;
+const transactions = ["The customer's transactions, latest first."] as const;
+
+export const customerDescriptions = [
+  describeObject('CustomerInfo', CustomerInfo, 'Summary of the purchases of a customer.', {
+    lastPurchaseId: ['Id of the latest purchase.', 'store_a:2000000123456789'],
+    lastPurchaseDate: ['Date of the latest purchase.', '2026-01-15T09:30:00.000Z'],
+    lastRenewalDate: ['Date of the latest renewal.', '2026-02-15T09:30:00.000Z'],
+    expirationDate: ['Date at which the subscription expires or renews.', '2026-03-15T09:30:00.000Z'],
+    activeSubscriber: ['Whether the customer owns an active subscription.', true],
+    lapsedSubscriber: ['Whether the customer owned a subscription that is now expired.', false],
+    renewalIntent: ['Whether the subscription will renew.'],
+    isTrialPeriod: ['Whether the subscription is in a free trial.', false],
+    isIntroPeriod: ['Whether the subscription is in an introductory period.', false],
+    discountId: ['Id of the applied discount.', 'winter-sale'],
+  }),
+  describeObject('CustomerSummary', CustomerSummary, 'A customer with a summary of the purchases.', {
+    applicationUsername,
+    customerInfo: ['Summary of the purchases.'],
+  }),
+  describeObject('CustomerList', listCustomers.response, 'A page of customers.', {
+    paging: ['Position of the page.'],
+    rows: ['The customers of the page.'],
+  }),
+  describeObject('EventResponse', EventResponse, 'The response to a recorded request.', {
+    status: ['HTTP status.', 200],
+    ok: ['Whether the request succeeded.', true],
+    message: ['Why it failed, or an empty string.', ''],
+  }),
+  describeObject('EventSummary', EventSummary, 'The content of an event in a few fields.', {
+    date: ['Date of the event.', '2026-01-15T09:30:05.000Z'],
+    type: ['Type of the event.', 'receipt.validated'],
+    productIds: ['Products of the event, with platform prefix.', ['store_a:premium']],
+    purchaseIds: ['Purchases of the event, with platform prefix.', ['store_a:2000000123456789']],
+    response: ['The response to the request.'],
+  }),
+  describeObject('CustomerEvent', EventInfo, 'A recent event of a customer.', {
+    eventId: ['Id of the event.', '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10'],
+    eventInfo: ['The content of the event.'],
+  }),
+  describeObject('CustomerDetails', getCustomer.response, 'A customer with everything that the service stores.', {
+    applicationUsername,
+    purchases,
+    events: ['The latest events of the customer, newest first.'],
+    transactions,
+    customerInfo: ['Summary of the purchases.'],
+  }),
+  describeObject('CustomerPurchases', getCustomerPurchases.response, "A customer's purchases.", {
+    applicationUsername,
+    purchases,
+  }),
+  describeObject('CustomerSubscription', getCustomerSubscription.response, "A customer's current subscription.", {
+    applicationUsername,
+    subscription: ['The subscription. Absent if the customer has never had one.'],
+  }),
+  describeObject('CustomerTransactions', getCustomerTransactions.response, "A customer's transactions.", {
+    applicationUsername,
+    transactions,
+  }),
+  describeObject('CustomerTimeline', getCustomerTimeline.response, 'A page of the history of a customer.', {
+    ...timelineFieldDescriptions,
+    applicationUsername,
+  }),
+  describeObject('PurchaseLink', addCustomerPurchase.body, 'The purchase to link to the customer.', {
+    purchaseId: ['Purchase id with its platform prefix.', 'store_a:2000000123456789'],
+  }),
+  describeObject('LinkedPurchases', addCustomerPurchase.response, "A customer's purchases after the link.", {
+    ok: ['The constant true.', true],
+    applicationUsername,
+    purchases,
+  }),
+];
+
+export const customerOperations = [
+  describeOperation(listCustomers, {
+    description: 'Lists the customers of the app, oldest first, or the customers with the given usernames.',
+    query: {
+      ...pagingParameters,
+      applicationUsername: ['Usernames, separated by commas, each URI-encoded. At most 1,000.', 'alice,bob'],
+    },
+  }),
+  describeOperation(getCustomer, {
+    description: 'Returns a customer with purchases, transactions and latest events. An unknown customer has none.',
+    params,
+    query: transactionPagingParameters,
+  }),
+  describeOperation(getCustomerPurchases, {
+    description:
+      "Returns the customer's purchases, one for each product: the active one, or the one that expires last. An unknown customer has none.",
+    params,
+  }),
+  describeOperation(getCustomerSubscription, {
+    description: "Returns the customer's current subscription, or the last one if none is active.",
+    params,
+  }),
+  describeOperation(getCustomerTransactions, {
+    description: "Lists the customer's transactions, latest first.",
+    params,
+    query: transactionPagingParameters,
+  }),
+  describeOperation(getCustomerTimeline, {
+    description: 'Lists everything about a customer by time, newest first, for support.',
+    params,
+    query: cursorParameters,
+  }),
+  describeOperation(addCustomerPurchase, {
+    description: 'Links a purchase to a customer. The link takes precedence over all claims from validations.',
+    params,
+  }),
+];

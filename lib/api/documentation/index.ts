@@ -1,0 +1,39 @@
+import { appDescriptions, appOperations } from './app.ts';
+import { customerDescriptions, customerOperations } from './customers.ts';
+import type { OperationDescription, SchemaDescription } from './describe.ts';
+import { errorDescriptions } from './errors.ts';
+import { eventDescriptions, eventOperations } from './events.ts';
+import { processorDescriptions, processorOperations } from './processors.ts';
+import { purchaseDescriptions, purchaseOperations } from './purchases.ts';
+import { receiptDescriptions } from './receipts.ts';
+import { statsDescriptions, statsOperations } from './stats.ts';
+import { validationDescriptions, validationOperations } from './validation.ts';
+import { valueDescriptions } from './values.ts';
+import { webhookDescriptions, webhookOperations } from './webhooks.ts';
+
+/** Descriptions of all schemas of the API. Functions never load them. */
+export const schemaDescriptions: readonly SchemaDescription[] = [
+  ...valueDescriptions,
+  ...validationDescriptions,
+  ...receiptDescriptions,
+  ...customerDescriptions,
+  ...purchaseDescriptions,
+  ...statsDescriptions,
+  ...eventDescriptions,
+  ...webhookDescriptions,
+  ...processorDescriptions,
+  ...appDescriptions,
+  ...errorDescriptions,
+];
+
+/** Descriptions of all operations. */
+export const operationDescriptions: readonly OperationDescription[] = [
+  ...validationOperations,
+  ...customerOperations,
+  ...purchaseOperations,
+  ...statsOperations,
+  ...eventOperations,
+  ...webhookOperations,
+  ...processorOperations,
+  ...appOperations,
+];

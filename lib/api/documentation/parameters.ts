@@ -1,0 +1,34 @@
+/** Descriptions of parameters that several operations have. */
+
+export const applicationUsername = ["The customer's username in your app, 1 to 900 bytes of UTF-8.", 'alice'] as const;
+
+export const purchaseId = [
+  'Purchase id with its platform prefix. Brand prefixes such as `apple:` are accepted, too.',
+  'store_a:2000000123456789',
+] as const;
+
+export const pagingParameters = {
+  limit: ['Maximum number of rows. A value above 1,000 is reduced to 1,000. The default is 100.', 100],
+  skip: ['Number of rows to skip. The default is 0.', 0],
+  offset: ['The same as `skip`, which takes precedence.', 0],
+} as const;
+
+export const transactionPagingParameters = {
+  ...pagingParameters,
+  limit: ['Maximum number of transactions. A value above 1,000 is reduced to 1,000. The default is 500.', 500],
+} as const;
+
+export const cursorParameters = {
+  limit: ['Maximum number of rows.', 50],
+  cursor: ['The `nextCursor` of the previous page. Absent for the first page.', 'MTc2NzI2ODgwMDAwMCMwMUtEWFo4'],
+} as const;
+
+export const dayRange = {
+  startdate: ['First day of the range (UTC).', '2026-01-01'],
+  enddate: ['Last day of the range (UTC).', '2026-01-31'],
+} as const;
+
+export const includeNotifications = [
+  'Whether the response includes the lifecycle notifications. Only `true` includes them.',
+  true,
+] as const;

@@ -1,0 +1,45 @@
+import * as v from 'valibot';
+import { defineContract } from './contract.ts';
+import { Id } from './identifiers.ts';
+import { PurchaseDetails, TransactionRecord } from './purchase-records.ts';
+
+export const FoundCustomer = v.strictObject({
+  type: v.literal('customer'),
+  applicationUsername: v.string(),
+  /** `name`: the text is the username. `alias`: a store knows the customer by it. */
+  match: v.picklist(['name', 'alias']),
+});
+export const FoundPurchase = v.strictObject({
+  type: v.literal('purchase'),
+  /** `alias`: an unclaimed purchase of a store account with this name. */
+  match: v.picklist(['purchaseId', 'alias']),
+  purchase: PurchaseDetails,
+});
+export const FoundTransaction = v.strictObject({ type: v.literal('transaction'), transaction: TransactionRecord });
+export const FoundEvent = v.strictObject({ type: v.literal('event'), eventId: v.string() });
+export const FoundDelivery = v.strictObject({ type: v.literal('delivery'), deliveryId: v.string() });
+
+/** Something that the searched text identifies exactly. */
+export const SearchResult = v.variant('type', [
+  FoundCustomer,
+  FoundPurchase,
+  FoundTransaction,
+  FoundEvent,
+  FoundDelivery,
+]);
+
+// Spec: not shown. For support, who have one id and do not know its kind.
+export const search = defineContract({
+  id: 'search',
+  area: 'search',
+  summary: 'Find customers, purchases, transactions, events and webhook deliveries by an exact name or id',
+  method: 'GET',
+  path: '/v3/search',
+  aliases: [],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'search.read',
+  query: v.object({ q: v.pipe(v.string(), v.trim(), Id) }),
+  response: v.strictObject({ results: v.array(SearchResult) }),
+  permissions: ['indexes'],
+});

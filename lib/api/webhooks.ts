@@ -1,0 +1,138 @@
+import * as v from 'valibot';
+import { defineContract } from './contract.ts';
+import { Id, Username } from './identifiers.ts';
+import { cursorParam, DateOrDateTime, integerParam, NextCursor } from './paging.ts';
+import { DateTime, emptyAsAbsent } from './schemas.ts';
+
+// Spec: not shown. The deliveries of webhooks, for the console and the command line.
+const common = { area: 'webhooks', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
+const params = v.object({ id: Id });
+
+const OptionalText = v.exactOptional(v.string());
+const OptionalDateTime = v.exactOptional(DateTime);
+
+/** What caused a webhook. */
+export const DeliveryNotification = v.strictObject({
+  id: v.string(),
+  reason: v.string(),
+  date: DateTime,
+  productId: OptionalText,
+  purchaseId: OptionalText,
+  transactionId: OptionalText,
+});
+
+/** One webhook for one URL. */
+export const DeliveryRecord = v.strictObject({
+  /** Sent as `webhook-id`, the same for all attempts. */
+  deliveryId: v.string(),
+  type: v.picklist(['purchases.updated', 'test']),
+  state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
+  /** Without query, and with long path segments shortened, because they can contain credentials. */
+  url: v.string(),
+  applicationUsername: OptionalText,
+  notification: DeliveryNotification,
+  /** Date of the creation, or of the last replay. */
+  createdAt: DateTime,
+  failedAttempts: v.number(),
+  lastAttemptAt: OptionalDateTime,
+  nextAttemptAt: OptionalDateTime,
+  lastHttpStatus: v.exactOptional(v.number()),
+  failureReason: OptionalText,
+});
+export type DeliveryRecord = v.InferOutput<typeof DeliveryRecord>;
+
+/** One request to the app's server. */
+export const DeliveryAttemptRecord = v.strictObject({
+  eventId: v.string(),
+  date: DateTime,
+  durationMs: v.number(),
+  ok: v.boolean(),
+  /** HTTP status. Absent if there was no response. */
+  status: v.exactOptional(v.number()),
+  /** Start of the response body. */
+  response: OptionalText,
+  /** Why there was no response, or why it is a failure. */
+  error: OptionalText,
+});
+export type DeliveryAttemptRecord = v.InferOutput<typeof DeliveryAttemptRecord>;
+
+export const listDeliveries = defineContract({
+  ...common,
+  id: 'list-deliveries',
+  summary: 'List webhook deliveries, newest first',
+  method: 'GET',
+  path: '/v3/webhooks/deliveries',
+  eventType: 'webhooks.read',
+  query: v.object({
+    /** `pending` selects deliveries that wait for a retry. */
+    state: emptyAsAbsent(v.picklist(['pending', 'delivered', 'dead', 'redirected'])),
+    /** Selects the attempted deliveries of a customer, by the date of the last attempt. */
+    applicationUsername: emptyAsAbsent(Username),
+    url: v.optional(v.string()),
+    startdate: emptyAsAbsent(DateOrDateTime),
+    enddate: emptyAsAbsent(DateOrDateTime),
+    limit: integerParam(1, 200),
+    cursor: cursorParam,
+  }),
+  response: v.strictObject({ rows: v.array(DeliveryRecord), nextCursor: NextCursor }),
+  isLongRunning: true,
+  permissions: ['indexes'],
+});
+
+export const getDelivery = defineContract({
+  ...common,
+  id: 'get-delivery',
+  summary: 'Get a webhook delivery with its attempts, newest first',
+  method: 'GET',
+  path: '/v3/webhooks/deliveries/:id',
+  eventType: 'webhooks.read',
+  params,
+  response: v.strictObject({ ...DeliveryRecord.entries, attempts: v.array(DeliveryAttemptRecord) }),
+  permissions: [],
+});
+
+export const replayDelivery = defineContract({
+  ...common,
+  id: 'replay-delivery',
+  summary: 'Send a webhook delivery again, with its original number of attempts',
+  method: 'POST',
+  path: '/v3/webhooks/deliveries/:id/replay',
+  eventType: 'webhook.replayed',
+  params,
+  response: v.strictObject({ ok: v.literal(true), delivery: DeliveryRecord }),
+  permissions: ['write', 'webhooks'],
+});
+
+export const replayDeliveries = defineContract({
+  ...common,
+  id: 'replay-deliveries',
+  summary: 'Send the dead or delivered webhook deliveries of a date range again, at most 1,000 in a request',
+  method: 'POST',
+  path: '/v3/webhooks/replay',
+  eventType: 'webhook.replayed',
+  body: v.object({
+    startdate: DateOrDateTime,
+    /** A replay renews the date of a delivery, so the same request replays nothing twice. */
+    enddate: DateOrDateTime,
+    state: v.optional(v.picklist(['dead', 'delivered']), 'dead'),
+  }),
+  response: v.strictObject({
+    ok: v.literal(true),
+    replayed: v.number(),
+    /** Whether no delivery of the range remains. Otherwise repeat the request. */
+    isComplete: v.boolean(),
+  }),
+  isLongRunning: true,
+  permissions: ['write', 'webhooks', 'indexes'],
+});
+
+export const testWebhook = defineContract({
+  ...common,
+  id: 'test-webhook',
+  summary: 'Send a test webhook to all URLs of the app',
+  method: 'POST',
+  path: '/v3/webhooks/test',
+  eventType: 'webhook.tested',
+  response: v.strictObject({ ok: v.literal(true), deliveries: v.array(DeliveryRecord) }),
+  permissions: ['write', 'webhooks'],
+});

@@ -1,0 +1,2 @@
+/** Receives the number of items that an operation over many items has processed. */
+export type ReportProgress = (count: number) => void;
