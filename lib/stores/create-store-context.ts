@@ -30,7 +30,7 @@ export async function createStoreContext(
     settings,
     catalogue,
     fetch: createRecordedFetch({
-      record: recorder.addExternalCall,
+      record: (call) => recorder.addExternalCall({ ...call, platform }),
       now,
       ...(emulator.url && { storesUrl: emulator.url }),
     }),

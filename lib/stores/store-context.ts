@@ -19,6 +19,11 @@ export interface StoreContext {
   /** Returns the current time of the service, in epoch milliseconds. The local runtime can move this clock. */
   readonly now: () => EpochMillis;
   /**
+   * Whether `ConnectionFailed` is thrown if the store does not return an amount because it is unavailable. Otherwise the amount
+   * stays unknown, because a validation must grant access.
+   */
+  readonly requiresAmounts?: boolean;
+  /**
    * Runs `run` at most once per key, across containers and retries, and replays its JSON result on later calls.
    * If an earlier run ended without a recorded result, `recover` queries the store first. Returns its result, or calls `run` if it
    * returns undefined. Throws `Conflict` while another call is running.

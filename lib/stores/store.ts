@@ -3,6 +3,7 @@ import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import type { Diagnosis, SettingsRejection, SettingsWarning } from './settings-rejection.ts';
 import type { StoreContext } from './store-context.ts';
 
 /**
@@ -32,6 +33,12 @@ export interface Store {
    * store. Returns a sentence for the operator. Throws `InvalidPayload` for an invalid format.
    */
   checkSettings(context: StoreContext, options: CheckSettingsOptions): Promise<string>;
+
+  /** Explains a rejection of these settings to the operator. */
+  describeRejection(rejection: SettingsRejection, settings: unknown): Diagnosis;
+
+  /** Lists problems of settings that `checkSettings` accepts, with at most a few calls that change nothing at the store. */
+  listSettingsWarnings(context: StoreContext): Promise<readonly SettingsWarning[]>;
 
   /**
    * Returns the prefixed id of the requested purchase if the request alone identifies it by a secret, such as a purchase token.
@@ -123,6 +130,8 @@ export interface StoreValidation {
   readonly observations: readonly Observation[];
   /** Whether the store is unavailable, so that stored purchases of the customer at the store complete the collection. */
   readonly isOffline?: true;
+  /** Whether the store's preferred API is unavailable. The result is from another one, which reports less, such as no amounts. */
+  readonly isFallback?: true;
   /**
    * Prefixed ids of observed purchases that are not in the collection, because clients would credit them again. One validation
    * records a limited number of them.

@@ -1,14 +1,19 @@
 import Stripe from 'stripe';
 import { ServiceError } from '../../shared/errors.ts';
 import * as commonErrors from '../api-errors.ts';
+import { createRejection, type SettingsRejection } from '../settings-rejection.ts';
 
 export const storeName = 'Stripe';
 
 export const unavailableError = (cause: unknown): ServiceError => commonErrors.unavailableError(storeName, cause);
 
 /** Creates the error for settings that Stripe rejected. `reason` is a public clause without a period. */
-const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
-  commonErrors.invalidSettingsError(storeName, reason, cause);
+const invalidSettingsError = (reason: string, rejection: SettingsRejection): ServiceError =>
+  commonErrors.invalidSettingsError(storeName, reason, rejection);
+
+/** Describes an error for logs. The message of Stripe masks the key. */
+const describeCause = ({ statusCode, code, requestId, message }: Stripe.errors.StripeError): string =>
+  [`HTTP ${statusCode}`, code, requestId, message].filter(Boolean).join(', ');
 
 /**
  * Translates an error of the Stripe client to a `ServiceError`. Returns other errors unchanged.
@@ -19,9 +24,13 @@ export function toServiceError(error: unknown): unknown {
   const { errors } = Stripe;
   if (!(error instanceof errors.StripeError)) return error;
   const cause = { type: error.type, code: error.code, requestId: error.requestId, message: error.message };
-  if (error instanceof errors.StripeAuthenticationError) return invalidSettingsError('secretKey is not valid', cause);
+  if (error instanceof errors.StripeAuthenticationError) {
+    const kind = error.code === 'api_key_expired' ? 'expired' : 'credentials';
+    return invalidSettingsError('secretKey is not valid', createRejection(kind, describeCause(error)));
+  }
   if (error instanceof errors.StripePermissionError) {
-    return invalidSettingsError('secretKey does not have the required permissions', cause);
+    const rejection = createRejection('permission', describeCause(error));
+    return invalidSettingsError('secretKey does not have the required permissions', rejection);
   }
   if (error instanceof errors.StripeIdempotencyError) {
     return new ServiceError('Conflict', 'The same operation is in progress.', { cause });

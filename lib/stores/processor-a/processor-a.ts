@@ -6,6 +6,7 @@ import type { ProcessorAPlatform } from './mapping-context.ts';
 import { observe } from './observe.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
 /** Stripe through the app's own account. */
@@ -23,6 +24,8 @@ function createStore(platform: ProcessorAPlatform): Store {
       return id !== undefined && /^(?:sub|pi)_/.test(id) ? withPlatform(platform, id) : undefined;
     },
     checkSettings,
+    describeRejection,
+    listSettingsWarnings: async (context) => listSettingsWarnings(context, platform),
     refresh: async (refreshToken, context) => await refresh(refreshToken, context, platform),
     receive: async (raw, context) => receive(raw, context),
     observe: async (notification, context) => await observe(notification, context, platform),

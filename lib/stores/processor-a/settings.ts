@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { parseEntered, parseStored } from '../parse-settings.ts';
+import type { ProcessorAPlatform } from './mapping-context.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1));
 
@@ -22,8 +23,11 @@ export type ProcessorASettings = v.InferOutput<typeof ProcessorASettings>;
 
 const format = { platform: 'processor_a', schema: ProcessorASettings } as const;
 
-/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
-export const parseStoredSettings = (settings: unknown): ProcessorASettings => parseStored(settings, format);
+/** Parses the stored settings. Throws `InternalError` if they are missing or invalid, which names the platform. */
+export const parseStoredSettings = (
+  settings: unknown,
+  platform: ProcessorAPlatform = 'processor_a',
+): ProcessorASettings => parseStored(settings, { ...format, platform });
 
 /** Parses the settings that an operator enters. Throws `InvalidPayload` if they are missing or invalid. */
 export const parseEnteredSettings = (settings: unknown): ProcessorASettings => parseEntered(settings, format);

@@ -16,7 +16,7 @@ export function openStripeAccount(
   platform: ProcessorAPlatform,
   context: Pick<StoreContext, 'appName' | 'settings' | 'fetch' | 'now'>,
 ): StripeAccount {
-  const { graceDays } = parseStoredSettings(context.settings);
+  const { graceDays } = parseStoredSettings(context.settings, platform);
   return {
     stripe: createStripeClient(context),
     mapping: { platform, appName: context.appName, graceMs: graceDays * dayMs, now: context.now() },

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../shared/errors.ts';
 import * as commonErrors from '../api-errors.ts';
+import { createRejection } from '../settings-rejection.ts';
 
 const storeName = 'Braintree';
 
@@ -13,9 +14,12 @@ export const invalidSettingsError = (reason: string, cause?: unknown): ServiceEr
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   if (isBraintreeError(error, 'authenticationError'))
-    return invalidSettingsError('publicKey or privateKey is not valid', error);
+    return invalidSettingsError('publicKey or privateKey is not valid', createRejection('credentials', 'HTTP 401'));
   if (isBraintreeError(error, 'authorizationError')) {
-    return invalidSettingsError('the keys do not have the required permissions', error);
+    return invalidSettingsError(
+      'the keys do not have the required permissions',
+      createRejection('permission', 'HTTP 403'),
+    );
   }
   if (isBraintreeError(error, 'notFoundError')) {
     return new ServiceError('InvalidPayload', 'The id is not found at Braintree.', { cause: error });

@@ -10,8 +10,8 @@ import { searchPaymentIds } from './search-payments.ts';
 /** Stored result of an order, replayed if the same nonce is submitted again. */
 export interface ChargeRecord extends ChargeOutcome {
   readonly productId: string;
-  /** Username of the buyer. Undefined for an anonymous buyer. */
-  readonly username?: string;
+  /** Digest of the buyer's username and the nonce: see `toBuyerDigest`. Undefined for an anonymous buyer. */
+  readonly buyer?: string;
   readonly at: EpochMillis;
 }
 

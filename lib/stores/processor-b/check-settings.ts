@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { createRejection } from '../settings-rejection.ts';
 import type { CheckSettingsOptions } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { invalidSettingsError } from './api-errors.ts';
@@ -16,7 +17,8 @@ export async function checkSettings(context: StoreContext, { callStore }: CheckS
   const plans = parseBraintreeObject(Plans, await callBraintree(() => gateway.plan.all()));
   for (const [productId, { planId }] of Object.entries(catalogue)) {
     if (planId !== undefined && !plans.some(({ id }) => id === planId)) {
-      throw invalidSettingsError(`planId ${planId} of product ${productId} is not found`);
+      const reason = `planId ${planId} of product ${productId} is not found`;
+      throw invalidSettingsError(reason, createRejection('plan', reason));
     }
   }
   return 'Braintree accepts the keys and has every plan of the catalogue.';

@@ -4,6 +4,7 @@ import { listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
 /** Braintree. Unlike in other stores, a validation creates the payment. */
@@ -11,6 +12,8 @@ export const processorB: Store = {
   platform: 'processor_b',
   validate,
   checkSettings,
+  describeRejection,
+  listSettingsWarnings,
   refresh,
   receive,
   observe,

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { BraintreeGateway } from 'braintree';
 import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
@@ -9,7 +10,7 @@ import type { StoreContext } from '../store-context.ts';
 import { createGateway } from './braintree-client.ts';
 import { type ChargeOutcome, type ChargeRecord, charge, recoverCharge } from './charge.ts';
 import { createMappingContext } from './mapping-context.ts';
-import { parseOrder, priceOrder } from './order.ts';
+import { type Order, parseOrder, priceOrder } from './order.ts';
 import { toPrefixedId } from './payment-observation.ts';
 import { fetchPurchaseObjects, type PurchaseObjects, toObservation } from './refresh.ts';
 
@@ -21,11 +22,11 @@ export async function validate(request: ValidationRequest, context: StoreContext
   const order = parseOrder(request, context);
   const gateway = await createGateway(context);
   const { productId } = order;
-  const { applicationUsername: username } = request;
+  const buyer = toBuyerDigest(request, order);
   let isNew = false;
   const toChargeRecord = (outcome: ChargeOutcome): ChargeRecord => {
     isNew = true;
-    return { ...outcome, ...omitUndefined({ username }), productId, at: context.now() };
+    return { ...outcome, ...omitUndefined({ buyer }), productId, at: context.now() };
   };
   const record = await context.runOnce<ChargeRecord>(
     order.key,
@@ -36,12 +37,21 @@ export async function validate(request: ValidationRequest, context: StoreContext
     },
   );
   const purchase = requirePurchase(record, request);
-  const isBuyer = record.username === username;
+  const isBuyer = record.buyer === buyer;
   const state = isNew
     ? { objects: purchase, asOf: record.at }
     : await loadState(purchase, { gateway, context, record, isBuyer });
   return await toValidation(state, { record, context, isBuyer });
 }
+
+/**
+ * Returns a digest of the username that only the holder of the nonce can compute, so that the stored record does not name the buyer.
+ * Undefined for an anonymous buyer.
+ */
+const toBuyerDigest = ({ applicationUsername }: ValidationRequest, { nonce }: Order): string | undefined =>
+  applicationUsername === undefined
+    ? undefined
+    : createHmac('sha256', nonce).update(applicationUsername).digest('base64url');
 
 /** Returns the purchase of a charge record. Throws `InvalidPayload` if the payment was declined or paid for another product. */
 function requirePurchase(

@@ -26,6 +26,8 @@ export interface LookupResult {
   /** The receipt in the response of verifyReceipt. */
   readonly receipt?: Readonly<Record<string, unknown>>;
   readonly warning?: string;
+  /** Whether the response is from verifyReceipt because the App Store Server API is unavailable. */
+  readonly isFallback?: true;
   /** The error if the App Store is unavailable. */
   readonly outage?: unknown;
 }
@@ -42,7 +44,7 @@ export async function lookUpEvidence(evidence: Evidence, request: LookupRequest)
   for (const [attempt, lookUp] of methods.entries()) {
     try {
       const result = await lookUp();
-      return attempt === 0 ? result : { ...result, warning: warnings.fallback };
+      return attempt === 0 ? result : { ...result, warning: warnings.fallback, isFallback: true };
     } catch (error) {
       if (!isOutage(error)) throw error;
       outage = error;

@@ -7,7 +7,7 @@ import type { AppStoreServerApi } from './app-store-server-api.ts';
 import { connectAppStore } from './connect-app-store.ts';
 import { fetchAccount, type StoreAccount } from './fetch-account.ts';
 import { fetchTransaction } from './fetch-transactions.ts';
-import { groupByPurchase } from './group-by-purchase.ts';
+import { groupByPurchase, type TransactionGroup } from './group-by-purchase.ts';
 import { Environment } from './payloads.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings } from './settings.ts';
@@ -31,11 +31,13 @@ export async function refresh(
   const verification = createVerificationContext(settings, context);
   const account = await fetchAccountWith(token, server, verification);
   return groupByPurchase({ transactions: [] }, account, verification.now)
-    .filter(({ originalTransactionId }) => originalTransactionId === token.originalTransactionId)
-    .map((group) => {
-      return toObservation(group, { requestDetails: {}, canRefresh: true });
-    });
+    .filter((group) => containsId(group, token.originalTransactionId))
+    .map((group) => toObservation(group, { requestDetails: {}, canRefresh: true }));
 }
+
+/** Whether the id belongs to the purchase or to one of its later transactions, which the files of an import can name. */
+const containsId = ({ originalTransactionId, transactions }: TransactionGroup, id: string): boolean =>
+  originalTransactionId === id || transactions.some(({ transactionId }) => transactionId === id);
 
 /** Fetches the customer's account. A one-time purchase that is missing in the history is fetched separately. */
 async function fetchAccountWith(

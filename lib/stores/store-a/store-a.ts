@@ -4,6 +4,7 @@ import { listNotifications, listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
 /** Apple App Store. */
@@ -11,6 +12,8 @@ export const storeA: Store = {
   platform: 'store_a',
   validate,
   checkSettings,
+  describeRejection,
+  listSettingsWarnings,
   refresh,
   receive,
   observe,

@@ -130,6 +130,7 @@ function buildValidation(parts: ValidationParts): Omit<StoreValidation, 'id' | '
     ...omitUndefined({
       purchaseId: requested?.observation.purchase.purchaseId,
       warning: lookup.warning,
+      isFallback: lookup.isFallback,
       appDownload: toAppDownload(download),
     }),
   };

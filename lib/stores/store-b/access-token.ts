@@ -1,5 +1,6 @@
 import { importPKCS8, SignJWT } from 'jose';
 import * as v from 'valibot';
+import type { ServiceError } from '../../shared/errors.ts';
 import { type EpochMillis, secondMs } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import { createTokenCache, type IssuedToken } from '../token-cache.ts';
@@ -44,9 +45,21 @@ async function requestToken(assertion: string, fetch: StoreContext['fetch']): Pr
   });
   const cause = `token endpoint: HTTP ${response.status}`;
   if (response.status === 429 || response.status >= 500) throw unavailableError(cause);
-  if (response.status !== 200) throw invalidSettingsError(cause);
+  if (response.status !== 200) throw toTokenError(cause, response.text);
   const { access_token: token, expires_in: expiresInSeconds } = parseResponse(TokenResponse, response.text);
   return { token, expiresInSeconds };
+}
+
+const TokenError = v.fallback(
+  v.pipe(v.string(), v.parseJson(), v.object({ error: v.string(), error_description: v.optional(v.string(), '') })),
+  { error: 'no JSON', error_description: '' },
+);
+
+/** Google returns `invalid_grant` both for a key that it does not have and for an assertion of the wrong time. */
+function toTokenError(cause: string, text: string): ServiceError {
+  const { error, error_description: description } = v.parse(TokenError, text);
+  const isOfWrongTime = error === 'invalid_grant' && /reasonable timeframe|iat and exp/i.test(description);
+  return invalidSettingsError(isOfWrongTime ? 'clock' : 'credentials', `${cause}, ${error}`);
 }
 
 async function signAssertion(
@@ -55,7 +68,7 @@ async function signAssertion(
 ): Promise<string> {
   const issuedAt = Math.floor(now / secondMs);
   const key = await importPKCS8(private_key, 'RS256').catch(() => {
-    throw invalidSettingsError('the private key is not valid');
+    throw invalidSettingsError('credentials', 'the private key is not valid');
   });
   return await new SignJWT({ scope })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(private_key_id && { kid: private_key_id }) })

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { ServiceError } from '../../shared/errors.ts';
 import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
+import { createRejection, type RejectionKind } from '../settings-rejection.ts';
 import type { StoreResponse } from '../store-context.ts';
 
 /** Name of the store in public error messages. */
@@ -13,28 +14,50 @@ export const unavailableError = (cause: unknown): ServiceError => storeErrors.un
 /** Parses a response body. Throws `ConnectionFailed` if it is not JSON or does not match the schema. */
 export const parseResponse = createResponseParser(unavailableError);
 
-/** Creates the error for a service account that Google rejects. A new permission can take two days to become effective. */
-export const invalidSettingsError = (cause: string): ServiceError =>
+/** Creates the error for a service account that Google rejects. `detail` is for logs. */
+export const invalidSettingsError = (kind: RejectionKind, detail: string): ServiceError =>
   storeErrors.invalidSettingsError(
     storeName,
     'check packageName, the service account and its permissions in the Play Console',
-    cause,
+    createRejection(kind, detail),
   );
 
 const ApiErrorBody = v.object({
   error: v.object({ errors: v.optional(v.array(v.object({ reason: v.optional(v.string()) })), []) }),
 });
+/** The body of a 401 can be a page of a proxy. Then the credentials are the likely cause. */
+const AnyBody = v.fallback(v.pipe(v.string(), v.parseJson(), ApiErrorBody), { error: { errors: [] } });
 
 /** Throws the error of a response that is not about the purchase. The caller handles 400, 404 and 410. */
 export function checkResponse({ status, text }: StoreResponse): void {
   if (status >= 200 && status < 300) return;
-  if (status === 401) throw invalidSettingsError(`HTTP ${status}`);
+  if (status === 401) throw rejectionError(status, listReasons(v.parse(AnyBody, text)));
   if (![400, 403, 404, 410].includes(status)) throw unavailableError(`HTTP ${status}`);
   // An error page of a proxy says nothing about the purchase: the body must be Google's.
-  const reasons = parseResponse(ApiErrorBody, text).error.errors.map(({ reason = '' }) => reason);
+  const reasons = listReasons(parseResponse(ApiErrorBody, text));
   if (reasons.some(isQuotaReason)) throw unavailableError('quota exceeded');
-  if (status === 403) throw invalidSettingsError(`HTTP ${status}`);
-  if (reasons.includes('applicationNotFound')) throw invalidSettingsError('packageName is not found');
+  if (status === 403) throw rejectionError(status, reasons);
+  if (reasons.includes('applicationNotFound')) throw invalidSettingsError('app', 'packageName is not found');
 }
+
+const listReasons = ({ error }: v.InferOutput<typeof ApiErrorBody>): string[] =>
+  error.errors.map(({ reason = '' }) => reason);
+
+/**
+ * Google returns 401 or 403 for a service account without access. A new grant can take two days to become effective.
+ * @see https://developers.google.com/android-publisher/getting_started
+ */
+function rejectionError(status: number, reasons: readonly string[]): ServiceError {
+  const detail = [`HTTP ${status}`, ...reasons].join(', ');
+  if (reasons.includes('accessNotConfigured')) return invalidSettingsError('apiDisabled', detail);
+  const isDenied = reasons.some((reason) => permissionReasons.has(reason));
+  return invalidSettingsError(isDenied || status === 403 ? 'permission' : 'credentials', detail);
+}
+
+const permissionReasons: ReadonlySet<string> = new Set([
+  'permissionDenied',
+  'insufficientPermissions',
+  'projectNotLinked',
+]);
 
 const isQuotaReason = (reason: string): boolean => /(rateLimit|quota)Exceeded$/i.test(reason);

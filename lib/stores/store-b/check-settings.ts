@@ -1,5 +1,6 @@
 import type { Store } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
+import { evictAccessToken } from './access-token.ts';
 import { connectPlay } from './connect-play.ts';
 import { parseEnteredSettings } from './settings.ts';
 
@@ -15,6 +16,8 @@ export async function checkSettings(
   if (!serviceAccount)
     return 'The format is valid. Without a service account, receipts are verified by their signatures only.';
   if (!callStore) return 'The format is valid.';
+  // A cached token would hide a deleted key for up to an hour.
+  evictAccessToken(serviceAccount);
   await connectPlay(context).fetchSubscription(probeToken);
   return 'Google Play accepted the service account.';
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { ServiceError } from '../../shared/errors.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreFetch, StoreResponse } from '../store-context.ts';
 import { evictAccessToken, getAccessToken } from './access-token.ts';
@@ -20,9 +21,9 @@ export interface PlayApi {
   /** Fetches a one-time purchase from purchases.productsv2, otherwise from the older purchases.products. */
   fetchProduct(token: string, productId: string): Promise<ApiResult<OneTimePurchase>>;
   fetchOrder(orderId: string): Promise<Order | undefined>;
-  /** Like `fetchOrder`, but returns undefined on errors: an unknown amount must not fail a validation. */
+  /** Like `fetchOrder`, but returns undefined on errors, unless the context requires amounts and Google Play is unavailable. */
   tryFetchOrder(orderId: string): Promise<Order | undefined>;
-  /** Fetches several orders in one call, by id. If that fails, returns the last order or an empty map. */
+  /** Fetches several orders in one call, by id. If that fails, returns the last order or an empty map, like `tryFetchOrder`. */
   fetchOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
   /** Fetches a page of the purchases that were voided since a time of the last 30 days. */
   listVoidedPurchases(since: EpochMillis, pageToken?: string): Promise<VoidedPurchases>;
@@ -37,7 +38,7 @@ type ConnectedSettings = StoreBSettings & { readonly serviceAccount: ServiceAcco
 /** Creates an API client whose calls share a time budget. */
 export function createPlayApi(
   settings: ConnectedSettings,
-  { fetch, now }: Pick<StoreContext, 'fetch' | 'now'>,
+  { fetch, now, requiresAmounts = false }: Pick<StoreContext, 'fetch' | 'now' | 'requiresAmounts'>,
   { budgetMs }: { readonly budgetMs?: number } = {},
 ): PlayApi {
   const call = createCall(settings, { fetch: withRequestBudget(fetch, budgetMs), now });
@@ -47,7 +48,10 @@ export function createPlayApi(
     const result = await read(`/orders/${encodeURIComponent(orderId)}`, Order);
     return result.kind === 'found' ? result.value : undefined;
   };
-  const tryFetchOrder = async (orderId: string) => await fetchOrder(orderId).catch(() => undefined);
+  const ignoreError = (error: unknown): undefined => {
+    if (requiresAmounts && error instanceof ServiceError && error.code === 'ConnectionFailed') throw error;
+  };
+  const tryFetchOrder = async (orderId: string) => await fetchOrder(orderId).catch(ignoreError);
   const fetchOrderBatch = async (orderIds: readonly string[]): Promise<ReadonlyMap<string, Order> | undefined> => {
     const query = new URLSearchParams(orderIds.map((orderId) => ['orderIds', orderId]));
     const result = await read(`/orders:batchGet?${query}`, Orders);
@@ -67,7 +71,7 @@ export function createPlayApi(
     tryFetchOrder,
     async fetchOrders(orderIds) {
       const lastOrderId = orderIds.at(-1) ?? '';
-      const orders = orderIds.length > 1 ? await fetchOrderBatch(orderIds).catch(() => undefined) : undefined;
+      const orders = orderIds.length > 1 ? await fetchOrderBatch(orderIds).catch(ignoreError) : undefined;
       if (orders?.has(lastOrderId)) return orders;
       const lastOrder = await tryFetchOrder(lastOrderId);
       return new Map(lastOrder && [[lastOrderId, lastOrder]]);

@@ -6,6 +6,7 @@ import { listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
 /** Google Play. */
@@ -13,6 +14,8 @@ export const storeB: Store = {
   platform: 'store_b',
   validate,
   checkSettings,
+  describeRejection,
+  listSettingsWarnings,
   identifyPurchase,
   fulfill,
   refresh,

@@ -1,6 +1,7 @@
 import type { ServiceError } from '../../shared/errors.ts';
 import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
+import type { SettingsRejection } from '../settings-rejection.ts';
 
 /** Name of the store in public error messages. */
 export const storeName = 'Microsoft Store';
@@ -12,5 +13,5 @@ export const unavailableError = (cause: unknown): ServiceError => storeErrors.un
 export const parseResponse = createResponseParser(unavailableError);
 
 /** Creates the error for settings that Microsoft rejects. `reason` names the setting that the operator should check. */
-export const invalidSettingsError = (reason: string, cause: string): ServiceError =>
+export const invalidSettingsError = (reason: string, cause: SettingsRejection): ServiceError =>
   storeErrors.invalidSettingsError(storeName, reason, cause);

@@ -1,6 +1,6 @@
 import type { Store } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { getAccessToken } from './entra.ts';
+import { evictAccessToken, getAccessToken } from './entra.ts';
 import { createSession } from './session.ts';
 import { parseEnteredSettings } from './settings.ts';
 
@@ -12,8 +12,9 @@ export async function checkSettings(
   parseEnteredSettings(context.settings);
   if (!callStore) return 'The format is valid.';
   const session = createSession(context);
-  await Promise.all(
-    (['services', 'collections', 'purchase'] as const).map((audience) => getAccessToken(session, audience)),
-  );
+  const audiences = ['services', 'collections', 'purchase'] as const;
+  // A cached token would hide an expired secret for up to an hour.
+  for (const audience of audiences) evictAccessToken(session, audience);
+  await Promise.all(audiences.map((audience) => getAccessToken(session, audience)));
   return 'Microsoft Entra ID issued access tokens and service tickets.';
 }

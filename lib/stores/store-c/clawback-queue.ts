@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { ServiceError } from '../../shared/errors.ts';
 import { type EpochMillis, secondMs } from '../../shared/time.ts';
+import { createRejection } from '../settings-rejection.ts';
 import type { StoreContext, StoreResponse } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { evictAccessToken, getAccessToken } from './entra.ts';
@@ -38,7 +39,10 @@ export async function fetchQueueUrl(session: MicrosoftSession): Promise<URL | un
   if (status === 404) return undefined;
   if (status === 401 || status === 403) {
     evictAccessToken(session, 'services');
-    throw invalidSettingsError('the Entra application lacks access to the clawback queue', `HTTP ${status}`);
+    throw invalidSettingsError(
+      'the Entra application lacks access to the clawback queue',
+      createRejection('permission', `HTTP ${status}`),
+    );
   }
   throw unavailableError(`clawback queue URL: HTTP ${status}`);
 }

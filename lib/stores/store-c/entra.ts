@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { ServiceError } from '../../shared/errors.ts';
+import { createRejection, type RejectionKind } from '../settings-rejection.ts';
 import type { StoreResponse } from '../store-context.ts';
 import { createTokenCache, type IssuedToken } from '../token-cache.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
@@ -19,7 +20,7 @@ export type Audience = keyof typeof audiences;
 /** Version 1 of the token endpoint writes numbers as text, version 2 as numbers. */
 const Seconds = v.pipe(v.union([v.string(), v.number()]), v.transform(Number), v.number(), v.minValue(0));
 const TokenResponse = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: Seconds });
-const TokenErrorBody = v.object({ error: v.string() });
+const TokenErrorBody = v.object({ error: v.string(), error_description: v.optional(v.string(), '') });
 
 const tokenCache = createTokenCache();
 
@@ -62,7 +63,24 @@ async function requestToken({ settings, fetch }: MicrosoftSession, audience: Aud
 
 function toTokenError({ status, text }: StoreResponse): ServiceError {
   if (status === 429 || status >= 500 || status < 400) return unavailableError(`Entra: HTTP ${status}`);
-  const { error } = parseResponse(TokenErrorBody, text);
+  const { error, error_description: description } = parseResponse(TokenErrorBody, text);
   if (error === 'temporarily_unavailable') return unavailableError(`Entra: ${error}`);
-  return invalidSettingsError('check tenantId, clientId and clientSecret', `Entra: HTTP ${status}, ${error}`);
+  const [code = error] = /AADSTS\d+/.exec(description) ?? [];
+  return invalidSettingsError(
+    'check tenantId, clientId and clientSecret',
+    createRejection(rejectionKinds[code] ?? 'credentials', `Entra: HTTP ${status}, ${code}`),
+  );
 }
+
+/**
+ * Other codes mean a wrong secret.
+ * @see https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes
+ */
+const rejectionKinds: Readonly<Record<string, RejectionKind>> = {
+  /** The client secret has expired. */
+  AADSTS7000222: 'expired',
+  /** The directory does not contain the application. */
+  AADSTS700016: 'app',
+  /** The directory is not found. */
+  AADSTS90002: 'app',
+};

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { Purchase } from '../../purchases/purchase.ts';
 import { repeatsFirstResponse, withServiceConsumption } from '../../purchases/service-consumption.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { needsConsumption } from './fulfill.ts';
@@ -34,7 +35,9 @@ export async function planConsumption(
     return result.success ? repeatResponse(validation, result.output, { username, context }) : validation;
   }
   const purchase = withServiceConsumption(requested.purchase, username, context.now());
-  await context.storedResults?.save(key, { asOf: requested.asOf, purchase, nativeTransaction });
+  // Only the key identifies the user: nothing would find a username in the result when the user is erased.
+  const unnamed = withServiceConsumption(requested.purchase, undefined, context.now());
+  await context.storedResults?.save(key, { asOf: requested.asOf, purchase: unnamed, nativeTransaction });
   return {
     ...validation,
     observations: observations.map((item) => (item === requested ? { ...requested, purchase } : item)),
@@ -48,9 +51,10 @@ const toEvidenceKey = ({ keys: { collections }, product }: LookupRequest, userna
 /** Adds the consumed purchase unless the store still lists it. */
 function repeatResponse(
   validation: StoreValidation,
-  { asOf, purchase, nativeTransaction }: v.InferOutput<typeof PlannedConsumption>,
+  { asOf, purchase: unnamed, nativeTransaction }: v.InferOutput<typeof PlannedConsumption>,
   { username, context }: { readonly username: string | undefined; readonly context: ConsumptionContext },
 ): StoreValidation {
+  const purchase = withUsername(unnamed, username);
   const { purchaseId } = purchase;
   if (!repeatsFirstResponse({ ...purchase, isConsumed: true }, username, context.now())) return validation;
   const isListed = validation.observations.some((observation) => observation.purchase.purchaseId === purchaseId);
@@ -62,3 +66,8 @@ function repeatResponse(
     observations: isListed ? validation.observations : [...validation.observations, consumed],
   };
 }
+
+const withUsername = (purchase: Purchase, username: string | undefined): Purchase =>
+  purchase.serviceConsumption
+    ? { ...purchase, serviceConsumption: { ...purchase.serviceConsumption, ...omitUndefined({ username }) } }
+    : purchase;

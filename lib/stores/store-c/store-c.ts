@@ -4,6 +4,7 @@ import { fulfill } from './fulfill.ts';
 import { confirmEnqueued, listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
 import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
 /** Microsoft Store. */
@@ -11,6 +12,8 @@ export const storeC: Store = {
   platform: 'store_c',
   validate,
   checkSettings,
+  describeRejection,
+  listSettingsWarnings,
   fulfill,
   refresh,
   observe,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
+import { createRejection } from '../settings-rejection.ts';
 import type { StoreResponse } from '../store-context.ts';
 import { invalidSettingsError, parseResponse, unavailableError } from './api-errors.ts';
 import { evictAccessToken, getAccessToken } from './entra.ts';
@@ -58,7 +59,10 @@ function toApiFailure({ status, text }: StoreResponse): ApiResult<never> {
   // The access token is valid, so the code refers to the StoreID key: it expired or its signing certificate did.
   if (reason === 'AuthenticationTokenInvalid') return { kind: 'keyRejected' };
   if (status === 401 || status === 403) {
-    throw invalidSettingsError(settingsProblems.get(reason) ?? unknownSettingsProblem, cause);
+    throw invalidSettingsError(
+      settingsProblems.get(reason) ?? unknownSettingsProblem,
+      createRejection('permission', cause),
+    );
   }
   throw unavailableError(cause);
 }

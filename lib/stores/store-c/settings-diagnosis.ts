@@ -1,0 +1,43 @@
+import { type Diagnosis, findRejection, type SettingsRejection, type SettingsWarning } from '../settings-rejection.ts';
+import type { StoreContext } from '../store-context.ts';
+import { createQueueSession, fetchQueueUrl } from './clawback-queue.ts';
+import { parseStoredSettings } from './settings.ts';
+
+/** @see https://learn.microsoft.com/en-us/entra/identity-platform/reference-error-codes */
+export function describeRejection({ rejection, message }: SettingsRejection, settings: unknown): Diagnosis {
+  const { tenantId, clientId } = parseStoredSettings(settings);
+  switch (rejection) {
+    case 'expired':
+      return {
+        problem: `The client secret of the Entra application ${clientId} has expired.`,
+        cure: 'Create a client secret in the Entra admin center, App registrations, Certificates and secrets, and run `app set-store`.',
+      };
+    case 'app':
+      return {
+        problem: `Microsoft Entra ID does not have the application ${clientId} in the tenant ${tenantId}.`,
+        cure: 'Copy tenantId and clientId from the overview of the App registration in the Entra admin center, and run `app set-store`.',
+      };
+    default:
+      return {
+        problem: `Microsoft Entra ID rejects the client secret of the application ${clientId} (${message}).`,
+        cure: 'Copy the value of the client secret, not its id, or create a client secret in the Entra admin center, and run `app set-store`.',
+      };
+  }
+}
+
+export async function listSettingsWarnings(context: StoreContext): Promise<readonly SettingsWarning[]> {
+  const { clientId } = parseStoredSettings(context.settings);
+  try {
+    await fetchQueueUrl(createQueueSession(context));
+    return [];
+  } catch (error) {
+    if (findRejection(error)?.rejection !== 'permission') throw error;
+    return [
+      {
+        code: 'clawbacks-unreadable',
+        problem: `The Entra application ${clientId} lacks access to the clawback queue, so refunds of the Microsoft Store are missing.`,
+        cure: 'Associate the Entra application with the product in Partner Center, and give it the clawback role.',
+      },
+    ];
+  }
+}
