@@ -1,27 +1,62 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { EpochMillis } from '../shared/time.ts';
-import type { KeyDigest } from './app.ts';
+import { type ApiKey, type ApiKeyLevel, type App, apiKeyLevels } from './app.ts';
+
+/** The key of a request, as events name it. */
+export interface VerifiedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly level: ApiKeyLevel;
+}
+
+const prefixes = { public: 'pub', secret: 'sec', viewer: 'view' } as const satisfies Record<ApiKeyLevel, string>;
 
 /** Generates an API key: 256 random bits, prefixed with its level. */
-export const generateApiKey = (level: 'public' | 'secret'): string =>
-  `${level === 'public' ? 'pub' : 'sec'}_${randomBytes(32).toString('base64url')}`;
+export const generateApiKey = (level: ApiKeyLevel): string =>
+  `${prefixes[level]}_${randomBytes(32).toString('base64url')}`;
+
+/** Matches an API key of this service. */
+export const apiKeyPattern = /^(?:pub|sec|view)_[\w-]{43}$/;
 
 /** SHA-256 in hex. API keys are stored as digests only. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
+/** Returns the id of a key: the beginning of its digest, of 12 hexadecimal characters. */
+export const getKeyId = ({ digest }: ApiKey): string => digest.slice(0, 12);
+
+/** Name of the keys that `app create` and `app rotate-key` issue. */
+export const mainKeyName = 'main';
+
+/** Returns the keys of a level. */
+export const getKeysOfLevel = (app: Pick<App, KeysMember>, level: ApiKeyLevel): readonly ApiKey[] =>
+  app[keysMembers[level]];
+
+type KeysMember = 'publicKeys' | 'secretKeys' | 'viewerKeys';
+
+/** The member of an app that contains the keys of a level. */
+export const keysMembers = {
+  public: 'publicKeys',
+  secret: 'secretKeys',
+  viewer: 'viewerKeys',
+} as const satisfies Record<ApiKeyLevel, KeysMember>;
+
 /** A digest that matches no key. */
-const dummyDigests: readonly KeyDigest[] = [{ digest: '0'.repeat(64) }];
+const dummyKeys: readonly ApiKey[] = [{ digest: '0'.repeat(64) }];
 
 /**
- * Whether the key matches a digest that has not expired. Compares all digests in constant time. An app without keys takes
- * the same time as an app with one.
+ * Finds the key of an app that matches and has not expired. Compares all digests in constant time. An unknown app takes the
+ * same time as an app with one key of each level.
  */
-export function isValidApiKey(key: string, digests: readonly KeyDigest[], now: EpochMillis): boolean {
+export function findApiKey(key: string, app: App | undefined, now: EpochMillis): VerifiedKey | undefined {
   const keyDigest = Buffer.from(hashApiKey(key), 'hex');
-  let matches = false;
-  for (const { digest, expiresAt } of digests.length > 0 ? digests : dummyDigests) {
-    const equal = timingSafeEqual(keyDigest, Buffer.from(digest, 'hex'));
-    matches = (equal && (expiresAt === undefined || expiresAt > now)) || matches;
+  let verified: VerifiedKey | undefined;
+  for (const level of apiKeyLevels) {
+    const keys = app ? getKeysOfLevel(app, level) : [];
+    for (const apiKey of keys.length > 0 ? keys : dummyKeys) {
+      const equal = timingSafeEqual(keyDigest, Buffer.from(apiKey.digest, 'hex'));
+      if (equal && (apiKey.expiresAt === undefined || apiKey.expiresAt > now))
+        verified = { id: getKeyId(apiKey), name: apiKey.name ?? mainKeyName, level };
+    }
   }
-  return matches;
+  return verified;
 }

@@ -13,10 +13,15 @@ interface AppReader {
 }
 
 /** An app reader that is fast enough to be used by every request. */
-export type AppCache = AppReader;
+export interface AppCache extends AppReader {
+  /** Finds the app as it was at most a second ago, for a key that the cached app does not have: it can be a new key. */
+  findRecent(name: string): Promise<App | undefined>;
+}
 
-/** Maximum delay until a rotated key or a changed setting takes effect. */
+/** Maximum delay until a revoked key or a changed setting takes effect. */
 const ttlMs = 15 * secondMs;
+/** Maximum delay until a new key takes effect. A flood of wrong keys reads the app once in this time. */
+export const newKeyDelayMs = secondMs;
 const maxEntries = 1_000;
 
 /**
@@ -27,6 +32,7 @@ const maxEntries = 1_000;
 export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCache {
   const cachedApps = createCache<App>(maxEntries);
   const unknownNames = createCache<true>(maxEntries);
+  const recentReads = createCache<true>(maxEntries);
   const cachedSettings = createCache<unknown>(maxEntries);
   const cachedCatalogues = createCache<Catalogue>(maxEntries);
   async function getOrLoad<T>(cache: Cache<T>, key: string, load: () => Promise<T | undefined>) {
@@ -37,13 +43,26 @@ export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCach
     if (value !== undefined) cache.set(key, value, { now: time, usableUntil: time + ttlMs });
     return value;
   }
+  async function find(name: string): Promise<App | undefined> {
+    if (!v.is(AppName, name) || unknownNames.get(name, now())) return undefined;
+    const app = await getOrLoad(cachedApps, name, async () => await read(name));
+    const time = now();
+    if (!app) unknownNames.set(name, true, { now: time, usableUntil: time + ttlMs });
+    return app;
+  }
+  async function read(name: string): Promise<App | undefined> {
+    const time = now();
+    recentReads.set(name, true, { now: time, usableUntil: time + newKeyDelayMs });
+    return await apps.find(name);
+  }
   return {
-    async find(name) {
-      if (!v.is(AppName, name) || unknownNames.get(name, now())) return undefined;
-      const app = await getOrLoad(cachedApps, name, () => apps.find(name));
-      const time = now();
-      if (!app) unknownNames.set(name, true, { now: time, usableUntil: time + ttlMs });
-      return app;
+    find,
+    async findRecent(name) {
+      if (recentReads.get(name, now()) === undefined) {
+        cachedApps.delete(name);
+        unknownNames.delete(name);
+      }
+      return await find(name);
     },
     findStoreSettings: async (appName, platform) =>
       await getOrLoad(cachedSettings, `${appName}#${platform}`, () => apps.findStoreSettings(appName, platform)),

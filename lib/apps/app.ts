@@ -9,13 +9,27 @@ export const AppName = v.pipe(
   v.check((name) => name !== 'APP' && name !== 'FX', 'a name that is not reserved'),
 );
 
+/** Levels of API keys. A public key validates and sells, a secret key may do everything, a viewer key may only read. */
+export const apiKeyLevels = ['public', 'secret', 'viewer'] as const;
+export type ApiKeyLevel = (typeof apiKeyLevels)[number];
+
+/** Name of an API key, for operators. */
+export const ApiKeyName = v.pipe(
+  v.string(),
+  v.regex(/^[\p{L}\p{N} ._@+-]{1,64}$/u, '1 to 64 letters, digits, spaces and . _ @ + -'),
+);
+
 /** A stored API key: only its SHA-256 digest, in hex. */
-export const KeyDigest = v.object({
+export const ApiKey = v.object({
   digest: v.string(),
-  /** Set on the old key of a rotation. */
+  /** Absent for the main key of its level, which `app create` and `app rotate-key` issue. */
+  name: v.exactOptional(ApiKeyName),
+  /** Epoch milliseconds. Absent for keys of earlier versions. */
+  createdAt: v.exactOptional(v.number()),
+  /** Set on keys of limited validity and on the old key of a rotation. */
   expiresAt: v.exactOptional(v.number()),
 });
-export type KeyDigest = v.InferOutput<typeof KeyDigest>;
+export type ApiKey = v.InferOutput<typeof ApiKey>;
 
 /** Webhook URLs and options of an app. */
 export const WebhookSettings = v.object({
@@ -30,12 +44,18 @@ export type WebhookSettings = v.InferOutput<typeof WebhookSettings>;
 /** A tenant of the service: one client application with its API keys, settings and webhooks. */
 export const App = v.object({
   name: AppName,
-  publicKeys: v.array(KeyDigest),
-  secretKeys: v.array(KeyDigest),
+  publicKeys: v.array(ApiKey),
+  secretKeys: v.array(ApiKey),
+  /** Items of earlier versions have none. */
+  viewerKeys: v.optional(v.array(ApiKey), []),
   strategy: Strategy,
   /** Vocabulary of webhooks and of responses to the secret key. Brand paths always use the brand vocabulary. */
   vocabulary: v.picklist(vocabularies),
   webhookSettings: v.exactOptional(WebhookSettings),
+  /** Whether successful reads are recorded as events. Default: true. */
+  recordsReads: v.exactOptional(v.boolean()),
+  /** Encrypted key of the digests of erased names. Absent until a customer of the app is erased. */
+  erasureKey: v.exactOptional(v.string()),
   createdAt: v.number(),
   deletedAt: v.exactOptional(v.number()),
 });

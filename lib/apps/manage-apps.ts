@@ -3,10 +3,11 @@ import type { Deps } from '../deps.ts';
 import { Catalogue } from '../purchases/catalogue.ts';
 import type { Strategy } from '../purchases/claims.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse } from '../shared/parse.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { generateApiKey, hashApiKey } from './api-keys.ts';
-import { type App, AppName } from './app.ts';
+import { generateApiKey, getKeyId, getKeysOfLevel, hashApiKey, keysMembers, mainKeyName } from './api-keys.ts';
+import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, apiKeyLevels } from './app.ts';
 
 type Apps = Deps['apps'];
 
@@ -26,8 +27,9 @@ export async function createApp(apps: Apps, name: string, now: EpochMillis): Pro
   await apps.create(
     {
       name: appName,
-      publicKeys: [{ digest: hashApiKey(publicKey) }],
-      secretKeys: [{ digest: hashApiKey(secretKey) }],
+      publicKeys: [{ digest: hashApiKey(publicKey), createdAt: now }],
+      secretKeys: [{ digest: hashApiKey(secretKey), createdAt: now }],
+      viewerKeys: [],
       strategy: 'all',
       vocabulary: 'neutral',
       createdAt: now,
@@ -37,7 +39,9 @@ export async function createApp(apps: Apps, name: string, now: EpochMillis): Pro
   return { appName, publicKey, secretKey };
 }
 
-/** Issues a new API key. The current key expires after `overlapMs`; older keys expire immediately. */
+/**
+ * Issues a new main key. The current main key expires after `overlapMs`; older main keys expire immediately. Named keys stay.
+ */
 export async function rotateApiKey(
   apps: Apps,
   name: string,
@@ -45,15 +49,100 @@ export async function rotateApiKey(
 ): Promise<string> {
   const app = await getApp(apps, name);
   const key = generateApiKey(level);
-  const field = level === 'public' ? 'publicKeys' : 'secretKeys';
-  const currentKeys = app[field].filter(({ expiresAt }) => expiresAt === undefined);
-  const expiringKeys = currentKeys.map(({ digest }) => ({ digest, expiresAt: now + overlapMs }));
+  const keys = getKeysOfLevel(app, level);
+  const currentKeys = keys.filter(({ name: keyName, expiresAt }) => keyName === undefined && expiresAt === undefined);
+  const expiringKeys = currentKeys.map((current) => ({ ...current, expiresAt: now + overlapMs }));
+  const namedKeys = keys.filter(({ name: keyName }) => keyName !== undefined);
+  const newKey = { digest: hashApiKey(key), createdAt: now };
   await apps.update(
-    { ...app, [field]: [{ digest: hashApiKey(key) }, ...expiringKeys] },
+    { ...app, [keysMembers[level]]: [newKey, ...expiringKeys, ...namedKeys] },
     level === 'secret' ? key : undefined,
   );
   return key;
 }
+
+/** An API key in lists. The key itself is not stored. */
+export interface ListedKey {
+  readonly id: string;
+  readonly name: string;
+  readonly level: ApiKeyLevel;
+  readonly createdAt?: EpochMillis;
+  readonly expiresAt?: EpochMillis;
+}
+
+/** A new key in plain text, shown once. */
+export interface CreatedKey extends ListedKey {
+  readonly key: string;
+}
+
+/** Maximum number of keys of a level: each request compares all of them. */
+const maxKeysOfLevel = 20;
+
+interface KeyRequest {
+  readonly level: ApiKeyLevel;
+  readonly name: string;
+  /** The key stays valid without it. */
+  readonly validMs?: number;
+  readonly now: EpochMillis;
+}
+
+/** Creates a named key. Throws `InvalidPayload` for an invalid name and `Conflict` for a name that has a key, or too many keys. */
+export async function createApiKey(
+  apps: Apps,
+  appName: string,
+  { level, validMs, now, ...request }: KeyRequest,
+): Promise<CreatedKey> {
+  const { name } = parse(v.object({ name: ApiKeyName }), { name: request.name });
+  const app = await getApp(apps, appName);
+  const validKeys = getKeysOfLevel(app, level).filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now);
+  if (name === mainKeyName || validKeys.some((other) => other.name === name))
+    throw new ServiceError('Conflict', `The app ${appName} already has a ${level} key with the name ${name}.`);
+  if (validKeys.length >= maxKeysOfLevel)
+    throw new ServiceError('Conflict', `An app has at most ${maxKeysOfLevel} keys of a level. Revoke one first.`);
+  const key = generateApiKey(level);
+  const apiKey = {
+    digest: hashApiKey(key),
+    name,
+    createdAt: now,
+    ...(validMs !== undefined && { expiresAt: now + validMs }),
+  };
+  await apps.update({ ...app, [keysMembers[level]]: [...validKeys, apiKey] });
+  return { key, ...toListedKey(apiKey, level) };
+}
+
+/** Lists the keys of the app, expired keys included. */
+export const listApiKeys = async (apps: Apps, appName: string): Promise<ListedKey[]> =>
+  listKeys(await getApp(apps, appName));
+
+/** Lists the keys of an app item. */
+export const listKeys = (app: App): ListedKey[] =>
+  apiKeyLevels.flatMap((level) => getKeysOfLevel(app, level).map((apiKey) => toListedKey(apiKey, level)));
+
+/**
+ * Revokes a key. Throws `ResourceNotFound` for an unknown id, and `Conflict` for the secret key that webhooks contain as their
+ * password: it must be rotated.
+ */
+export async function revokeApiKey(apps: Apps, appName: string, id: string): Promise<ListedKey> {
+  const app = await getApp(apps, appName);
+  for (const level of apiKeyLevels) {
+    const keys = getKeysOfLevel(app, level);
+    const revoked = keys.find((apiKey) => getKeyId(apiKey) === id);
+    if (!revoked) continue;
+    const sender = level === 'secret' ? await apps.findWebhookSender(appName) : undefined;
+    if (sender && hashApiKey(sender.secretKey) === revoked.digest)
+      throw new ServiceError('Conflict', 'Webhooks contain this key. Run `app rotate-key` instead.');
+    await apps.update({ ...app, [keysMembers[level]]: keys.filter((apiKey) => apiKey !== revoked) });
+    return toListedKey(revoked, level);
+  }
+  throw new ServiceError('ResourceNotFound', `The app ${appName} has no key with the id ${id}.`);
+}
+
+const toListedKey = (apiKey: ApiKey, level: ApiKeyLevel): ListedKey => ({
+  id: getKeyId(apiKey),
+  name: apiKey.name ?? mainKeyName,
+  level,
+  ...omitUndefined({ createdAt: apiKey.createdAt, expiresAt: apiKey.expiresAt }),
+});
 
 /** Sets the entitlement strategy. Existing purchases change at their next update. */
 export async function setStrategy(apps: Apps, name: string, strategy: Strategy): Promise<App> {
@@ -67,6 +156,11 @@ export async function setVocabulary(apps: Apps, name: string, vocabulary: App['v
   await apps.update({ ...(await getApp(apps, name)), vocabulary });
 }
 
+/** Sets whether successful reads are recorded as events. */
+export async function setReadEvents(apps: Apps, name: string, recordsReads: boolean): Promise<void> {
+  await apps.update({ ...(await getApp(apps, name)), recordsReads });
+}
+
 /** Replaces the catalogue of the app. Throws `InvalidPayload` for an invalid catalogue. */
 export async function setCatalogue(apps: Apps, name: string, catalogue: unknown): Promise<Catalogue> {
   const parsed = parse(Catalogue, catalogue);
@@ -75,8 +169,25 @@ export async function setCatalogue(apps: Apps, name: string, catalogue: unknown)
   return parsed;
 }
 
-/** Returns the app. Throws `AppNotFound`. */
+/**
+ * Marks the app as deleted. Its keys and its notification URLs become invalid within 15 seconds, and its refreshes and webhooks
+ * end. Its purchases and settings stay in the table, so its name cannot be used again. Throws `AppNotFound`.
+ */
+export async function deleteApp(apps: Apps, name: string, now: EpochMillis): Promise<App> {
+  const app = { ...(await getApp(apps, name)), deletedAt: now };
+  await apps.update(app);
+  return app;
+}
+
+/** Returns the app. Throws `AppNotFound`, also for a deleted app. */
 export async function getApp(apps: Apps, name: string): Promise<App> {
+  const app = await getStoredApp(apps, name);
+  if (app.deletedAt !== undefined) throw new ServiceError('AppNotFound', `The app ${name} is deleted.`);
+  return app;
+}
+
+/** Returns the app, which can be deleted. Throws `AppNotFound`. */
+export async function getStoredApp(apps: Apps, name: string): Promise<App> {
   const app = await apps.find(name);
   if (!app) throw new ServiceError('AppNotFound', `The app ${name} is not found.`);
   return app;

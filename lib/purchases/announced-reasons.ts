@@ -3,8 +3,11 @@ import { toCanonicalJson } from './canonical-json.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
 import { isExpired, isUnpaid, type Purchase } from './purchase.ts';
 
-/** Cause of an update: a client's validation, a scheduled refresh, a manual link or a store notification. */
-export type UpdateTrigger = 'validation' | 'refresh' | 'link' | 'notification';
+/**
+ * Cause of an update: a client's validation, a scheduled refresh, a manual link, a store notification, or an import without
+ * webhooks.
+ */
+export type UpdateTrigger = 'validation' | 'refresh' | 'link' | 'notification' | 'import';
 
 interface AnnounceableChange {
   readonly before: { readonly purchase: Purchase } | undefined;
@@ -20,7 +23,7 @@ interface AnnounceableChange {
 /**
  * Selects the reasons that are announced to the app's server: all lifecycle reasons, and `RECEIPT_VALIDATED` if a validation
  * had a visible effect. Any other visible change has a generic reason, so that the server is never stale. Returns no reason
- * for an update without visible effect, and for a purchase that was never paid.
+ * for an update without visible effect, and for a purchase that was never paid. An import announces lifecycle reasons only.
  */
 export function selectAnnouncedReasons(
   { before, after, lifecycleReasons, ownershipChanges, isFirstEntitlement, now }: AnnounceableChange,
@@ -28,7 +31,8 @@ export function selectAnnouncedReasons(
 ): NotificationReason[] {
   if (isUnpaid(after.purchase) && (!before || isUnpaid(before.purchase))) return [];
   const isVisible = !before || ownershipChanges > 0 || isVisibleChange(before.purchase, after.purchase, now);
-  if (!isVisible && lifecycleReasons.length === 0) return [];
+  if ((!isVisible || trigger === 'import') && lifecycleReasons.length === 0) return [];
+  if (trigger === 'import') return [...lifecycleReasons];
   const reasons: NotificationReason[] =
     isFirstEntitlement && !lifecycleReasons.includes('PURCHASED')
       ? ['PURCHASED', ...lifecycleReasons]

@@ -18,6 +18,8 @@ export const Claim = v.object({
   firstClaimedAt: v.number(),
   /** Source `manual`: time of the latest link. Other sources: time of the last claim that changed the entitled users. */
   lastClaimedAt: v.number(),
+  /** Time at which an import recorded the claim with its earlier times. The claim entitles from then on. */
+  importedAt: v.exactOptional(v.number()),
 });
 export type Claim = v.InferOutput<typeof Claim>;
 
@@ -27,6 +29,8 @@ export interface ClaimRequest {
   readonly source: Claim['source'];
   /** Whether the store's observation contains a form of the customer's name. Claims by alias yield to such a validation. */
   readonly isNamedByStore?: boolean;
+  /** Time of a claim that an import brings from another service. Default: now. */
+  readonly claimedAt?: EpochMillis;
 }
 
 /** The claim of a validation that met a concurrent writer. The next validation of the purchase applies it as well. */
@@ -75,7 +79,7 @@ export function limitUsernames(usernames: readonly string[]): string[] {
 /**
  * Returns the claims after a further one. Returns the same array if the claim changes neither the claims nor the entitled
  * users: a claim of an entitled customer, or a validation beyond the limits. The time of a claim is later than all stored
- * claims, even if the clock of its writer is behind.
+ * claims, even if the clock of its writer is behind. An imported claim keeps its own time and evicts no other.
  */
 export function addClaim(
   claims: readonly Claim[],
@@ -86,6 +90,11 @@ export function addClaim(
   const kept = request.isNamedByStore ? claims.filter((claim) => !yields(claim, username, userAliases)) : claims;
   const others = kept.filter((claim) => claim.username !== username);
   const existing = kept.find((claim) => claim.username === username);
+  if (request.claimedAt !== undefined) {
+    const past = createPastClaim(existing, request, { claimedAt: Math.min(request.claimedAt, now), now });
+    const isUnchanged = past === existing && kept.length === claims.length;
+    return isUnchanged || !fitsPurchaseItem([...listUsernames(others), username]) ? claims : [...others, past];
+  }
   const replacesClaims = source === 'manual' || strategy === 'last';
   if (!existing && !replacesClaims && !fitsPurchaseItem([...listUsernames(others), username])) return claims;
   const claimedAt = Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1));
@@ -103,6 +112,23 @@ const yields = (claim: Claim, username: string, userAliases: readonly string[]):
 function renewClaim(claim: Claim | undefined, { username, source }: ClaimRequest, claimedAt: EpochMillis): Claim {
   if (!claim) return { username, source, firstClaimedAt: claimedAt, lastClaimedAt: claimedAt };
   return claim.source === 'manual' && source !== 'manual' ? claim : { ...claim, source, lastClaimedAt: claimedAt };
+}
+
+/**
+ * Returns the customer's claim after an imported one, which has its own time: with strategy `last` it does not replace a later
+ * claim, and with `first` it replaces one. Imports in any order, and repeated ones, have the same result. Does not change a manual link.
+ */
+function createPastClaim(
+  claim: Claim | undefined,
+  { username, source }: ClaimRequest,
+  { claimedAt, now }: { readonly claimedAt: EpochMillis; readonly now: EpochMillis },
+): Claim {
+  if (!claim) return { username, source, firstClaimedAt: claimedAt, lastClaimedAt: claimedAt, importedAt: now };
+  const firstClaimedAt = Math.min(claim.firstClaimedAt, claimedAt);
+  const lastClaimedAt = Math.max(claim.lastClaimedAt, claimedAt);
+  const isUnchanged = firstClaimedAt === claim.firstClaimedAt && lastClaimedAt === claim.lastClaimedAt;
+  if (claim.source === 'manual' || (isUnchanged && claim.source === source)) return claim;
+  return { ...claim, source, firstClaimedAt, lastClaimedAt, importedAt: now };
 }
 
 /** Removes the oldest claims until a new claimant fits. Manual links stay. */
@@ -131,8 +157,10 @@ export function resolveEntitledUsers(claims: readonly Claim[], strategy: Strateg
 }
 
 /** Returns the time from which the claim of an entitled user entitles. */
-export const getEntitledSince = ({ source, firstClaimedAt, lastClaimedAt }: Claim, strategy: Strategy): EpochMillis =>
-  source === 'manual' || strategy === 'last' ? lastClaimedAt : firstClaimedAt;
+export const getEntitledSince = (
+  { source, firstClaimedAt, lastClaimedAt, importedAt = 0 }: Claim,
+  strategy: Strategy,
+): EpochMillis => Math.max(importedAt, source === 'manual' || strategy === 'last' ? lastClaimedAt : firstClaimedAt);
 
 function findLatestClaimant(claims: readonly Claim[]): string {
   const [latest] = [...claims].sort((a, b) => b.lastClaimedAt - a.lastClaimedAt || compare(a.username, b.username));

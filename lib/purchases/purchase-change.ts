@@ -1,5 +1,6 @@
 import type { BillingPeriod } from '../shared/billing-period.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { computeStoredPeriods, type StoredPeriods } from './active-periods.ts';
 import { isVisibleChange, selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -16,9 +17,10 @@ import {
 import { findLifecycleReasons, type LifecycleReason, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
 import { completeState } from './period-end.ts';
-import { hasOtherPlan, isActive, type Purchase } from './purchase.ts';
+import { hasOtherPlan, isActive, isUnpaid, type Purchase } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 import { isResubscription } from './resubscription.ts';
+import type { Transaction } from './transaction.ts';
 
 /** The purchase state with claims, entitled users, version and refresh bookkeeping. */
 export interface StoredPurchase {
@@ -27,8 +29,16 @@ export interface StoredPurchase {
   /** Only set before a change, which applies them. */
   readonly sharedClaims?: readonly SharedClaim[];
   readonly entitledUsers: readonly string[];
+  /** The only recipients of the announcements of this version. Only set before a change. */
+  readonly announcedUsers?: readonly string[];
   readonly createdAt: EpochMillis;
   readonly updatedAt: EpochMillis;
+  /** When an import created the purchase, paid and without webhooks. Its earlier history is never announced. */
+  readonly importedAt?: EpochMillis;
+  /** The active periods that the purchase does not show. For statistics. */
+  readonly activePeriods?: StoredPeriods;
+  /** Whether the last owner was erased. Statistics continue to count the subscription. */
+  readonly hasErasedOwner?: boolean;
   /** When an observation or the passing of time was last applied. A later expiration is not announced yet. */
   readonly checkedAt: EpochMillis;
   /** When the last successful refresh was made. */
@@ -111,9 +121,14 @@ export function computePurchaseChange(
   const after = applyUpdate(before, { state, claims }, update);
   const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
   const lostUsers = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
-  const lifecycleReasons = findReasons({ before, after }, update);
+  const changedTransactions = findChangedTransactions(before?.state.transactions ?? [], state.transactions);
+  const isHistory = update.trigger === 'import' && isImportedHistory(before, changedTransactions);
+  const lifecycleReasons = isHistory ? [] : findReasons({ before, after }, update);
   const isFirstEntitlement =
-    before?.claims.length === 0 && gainedUsers.length > 0 && isActive(state.purchase, update.now);
+    before?.claims.length === 0 &&
+    before.importedAt === undefined &&
+    gainedUsers.length > 0 &&
+    isActive(state.purchase, update.now);
   const ownershipChanges = gainedUsers.length + lostUsers.length;
   const announcedReasons = selectAnnouncedReasons(
     { before: before?.state, after: state, lifecycleReasons, ownershipChanges, isFirstEntitlement, now: update.now },
@@ -133,7 +148,7 @@ export function computePurchaseChange(
     evictedClaims: (before?.claims ?? []).filter(
       ({ username }) => !claims.some((claim) => claim.username === username),
     ),
-    changedTransactions: findChangedTransactions(before?.state.transactions ?? [], state.transactions),
+    changedTransactions,
     gainedUsers,
     lostUsers,
   };
@@ -157,26 +172,45 @@ function applyUpdate(
   const hasRefreshToken = state.refreshToken !== undefined;
   const expiresByDate = trigger === 'refresh' && (!hasRefreshToken || failedRefreshes > maxFailedRefreshes);
   const checkedAt = observation || expiresByDate ? now : (before?.checkedAt ?? now);
+  const isNewImport = !before && trigger === 'import' && !isUnpaid(state.purchase);
+  const importedAt = isNewImport ? now : before?.importedAt;
   const nextRefreshAt = computeNextRefresh(state.purchase, {
     // The time of the last check, because a later expiration is not announced yet and needs a refresh.
     now: trigger === 'refresh' ? now : checkedAt,
     failedRefreshes,
     hasRefreshToken,
+    scheduledAt: before?.nextRefreshAt,
   });
+  const createdAt = before?.createdAt ?? now;
+  const activePeriods = computeStoredPeriods(before, { state, createdAt, checkedAt });
   return {
     state,
     claims,
     entitledUsers: isUnchanged ? limitUsernames(before.entitledUsers) : resolveEntitledUsers(claims, strategy),
-    createdAt: before?.createdAt ?? now,
+    createdAt,
     // Increases with every change, even if the writer's clock is behind: clients read changes by this date.
     updatedAt: Math.max(now, (before?.updatedAt ?? 0) + 1),
     checkedAt,
+    ...(activePeriods && { activePeriods }),
+    ...(before?.hasErasedOwner && { hasErasedOwner: true }),
+    ...(importedAt !== undefined && { importedAt }),
     ...(lastRefreshAt !== undefined && { lastRefreshAt }),
     ...(failedRefreshes > 0 && { failedRefreshes }),
     ...(nextRefreshAt !== undefined && { nextRefreshAt }),
     version: (before?.version ?? 0) + 1,
   };
 }
+
+/** Whether an import found only what occurred before the purchase was first imported, for example in an older receipt. */
+const isImportedHistory = (
+  before: StoredPurchase | undefined,
+  changedTransactions: PurchaseState['transactions'],
+): boolean => {
+  if (before?.importedAt === undefined) return !before;
+  const { importedAt } = before;
+  const isEarlier = ({ purchaseDate, refundedAt = 0 }: Transaction) => Math.max(purchaseDate, refundedAt) <= importedAt;
+  return changedTransactions.length > 0 && changedTransactions.every(({ transaction }) => isEarlier(transaction));
+};
 
 function findReasons(
   { before, after }: Pick<PurchaseChange, 'before' | 'after'>,
@@ -260,15 +294,23 @@ const isDifferentState = (before: PurchaseState, after: PurchaseState): boolean 
   (before.refreshToken === undefined && after.refreshToken !== undefined);
 
 /** Whether there is anything to write. A refresh is always written, because it schedules the next one. */
-function hasEffect(change: PurchaseChange, { trigger }: PurchaseUpdate): boolean {
+const hasEffect = (change: PurchaseChange, { trigger }: PurchaseUpdate): boolean =>
+  changesPurchase(change) ||
+  trigger === 'refresh' ||
+  change.after.state.asOf - (change.before?.state.asOf ?? 0) > asOfResolutionMs;
+
+/** Whether a change has nothing but a later check of an unchanged purchase, and moves no claim. */
+export const isCheckOnly = (change: PurchaseChange): boolean =>
+  !changesPurchase(change) && change.appliedClaims.length + change.evictedClaims.length === 0;
+
+/** Whether a change has more than the bookkeeping of a refresh and a later as-of time. */
+export const changesPurchase = (change: PurchaseChange): boolean => {
   const { before, after } = change;
   return (
     !before ||
-    trigger === 'refresh' ||
     change.newClaims.length > 0 ||
     change.announcedReasons.length + change.lifecycleReasons.length > 0 ||
     change.gainedUsers.length + change.lostUsers.length > 0 ||
-    isDifferentState(before.state, after.state) ||
-    after.state.asOf - before.state.asOf > asOfResolutionMs
+    isDifferentState(before.state, after.state)
   );
-}
+};

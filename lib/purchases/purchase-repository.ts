@@ -1,4 +1,5 @@
 import type { Platform } from '../shared/platform.ts';
+import type { ReportProgress } from '../shared/progress.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { Announcement } from './announcement.ts';
 import type { Claim, ClaimRequest } from './claims.ts';
@@ -21,6 +22,20 @@ export interface ComparedPurchase {
   readonly entitledUsers: readonly string[];
   /** Whether the customer has a claim without being entitled. */
   readonly hasUnusedClaim: boolean;
+}
+
+/** A stored purchase with the sources and times of its state, without its transactions and claims. */
+interface PurchaseFacts extends EntitledPurchase {
+  readonly asOf: EpochMillis;
+  readonly checkedAt: EpochMillis;
+  readonly createdAt: EpochMillis;
+  readonly updatedAt: EpochMillis;
+  readonly lastRefreshAt?: EpochMillis;
+  readonly failedRefreshes?: number;
+  /** Undefined if no refresh is scheduled. */
+  readonly nextRefreshAt?: EpochMillis;
+  readonly hasRefreshToken: boolean;
+  readonly userAliases: readonly string[];
 }
 
 /** Data for a refresh of a purchase. */
@@ -52,6 +67,9 @@ export interface PurchaseRepository {
     observations: readonly Observation[],
     username: string | undefined,
   ): Promise<ReadonlyMap<string, ComparedPurchase>>;
+  findFacts(appName: string, purchaseId: string): Promise<PurchaseFacts | undefined>;
+  /** Removes the purchase from the refresh schedule, until its next change. Idempotent. */
+  endRefreshSchedule(appName: string, purchaseId: string): Promise<void>;
   findRefreshState(appName: string, purchaseId: string): Promise<PurchaseRefreshState | undefined>;
   /** Lists the transactions of several purchases, latest first. */
   listTransactions(appName: string, purchaseIds: readonly string[]): Promise<Transaction[]>;
@@ -71,9 +89,14 @@ export interface PurchaseRepository {
    * writer has changed the purchase since `load`, or has handled the part.
    */
   saveChange(appName: string, change: PurchaseChange, part?: NotificationPart): Promise<void>;
+  /**
+   * Writes the check of an unchanged purchase, without a transaction. Keeps `updatedAt`, by which clients read
+   * changes. Throws `Conflict` if another writer has changed the purchase since `load`.
+   */
+  saveCheck(appName: string, change: PurchaseChange): Promise<void>;
   /** Writes only the handled marker. Throws `Conflict` if another writer has handled the part. */
   markPartHandled(appName: string, purchaseId: string, part: NotificationPart, now: EpochMillis): Promise<void>;
 
   /** Encrypts stale refresh tokens under the current master key. Returns the number of stale tokens. */
-  reencryptRefreshTokens(appName: string): Promise<number>;
+  reencryptRefreshTokens(appName: string, reportProgress?: ReportProgress): Promise<number>;
 }

@@ -6,6 +6,7 @@ import type { Observation } from './observation.ts';
 import { isUnpaid, type Purchase } from './purchase.ts';
 import {
   computePurchaseChange,
+  isCheckOnly,
   type PurchaseChange,
   type PurchaseUpdate,
   type StoredPurchase,
@@ -62,8 +63,10 @@ export function createRecordPurchase(
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
     const catalogue = observation && (await findCatalogue(appName));
     return await retryOnConflict(async (attempt) => {
-      if (attempt === sharingAttempt && update.claim?.source === 'validation') {
-        await purchases.shareClaim(appName, purchaseId, update.claim, update.now);
+      const { claim } = update;
+      // A shared claim has the time of its writer, so an imported claim with an earlier time is not shared.
+      if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined) {
+        await purchases.shareClaim(appName, purchaseId, claim, update.now);
       }
       const [before, isHandled] = await Promise.all([
         purchases.load(appName, purchaseId),
@@ -86,6 +89,10 @@ export function createRecordPurchase(
         ...(replacedPurchase && { replacedPurchase }),
         ...(groupPurchases && { groupPurchases }),
       });
+      if (before && change && !part && isCheckOnly(change)) {
+        await purchases.saveCheck(appName, change);
+        return { stored: { ...change.after, updatedAt: before.updatedAt }, change };
+      }
       if (change) await purchases.saveChange(appName, change, part);
       else if (part) await purchases.markPartHandled(appName, purchaseId, part, update.now);
       return change ? { stored: change.after, change } : before && { stored: before };

@@ -22,47 +22,54 @@ interface RefreshInput {
   readonly hasRefreshToken: boolean;
   /** Number of failed refreshes since the last successful one. */
   readonly failedRefreshes: number;
+  /** The refresh that is scheduled so far. */
+  readonly scheduledAt?: EpochMillis | undefined;
 }
+
+type StoreCheckInput = Omit<RefreshInput, 'hasRefreshToken'>;
 
 /** Computes the time of the next refresh. Undefined if the purchase cannot change without a client or a store notification. */
 export function computeNextRefresh(
   purchase: Purchase,
-  { now, hasRefreshToken, failedRefreshes }: RefreshInput,
+  { hasRefreshToken, ...input }: RefreshInput,
 ): EpochMillis | undefined {
+  const { now, failedRefreshes } = input;
   if (purchase.endedAt !== undefined && purchase.endedAt <= now) return undefined;
-  const scheduledAt = hasRefreshToken
-    ? computeStoreCheck(purchase, { now, failedRefreshes })
-    : computeExpiryCheck(purchase, now);
-  if (failedRefreshes === 0) return scheduledAt;
+  const checkAt = hasRefreshToken ? computeStoreCheck(purchase, input) : computeExpiryCheck(purchase, now);
+  if (failedRefreshes === 0) return checkAt;
   const retryAt = now + Math.min(6 * hourMs, minuteMs * 2 ** (failedRefreshes - 1));
-  if (scheduledAt === undefined) {
-    return hasRefreshToken && failedRefreshes <= maxUnscheduledRetries ? retryAt : undefined;
-  }
-  return Math.max(scheduledAt, retryAt);
+  if (checkAt === undefined) return hasRefreshToken && failedRefreshes <= maxUnscheduledRetries ? retryAt : undefined;
+  return Math.max(checkAt, retryAt);
 }
 
 const computeExpiryCheck = ({ expirationDate }: Purchase, now: EpochMillis): EpochMillis | undefined =>
   expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;
 
-function computeStoreCheck(
-  purchase: Purchase,
-  input: Pick<RefreshInput, 'now' | 'failedRefreshes'>,
-): EpochMillis | undefined {
+function computeStoreCheck(purchase: Purchase, input: StoreCheckInput): EpochMillis | undefined {
   const { now } = input;
   const { expirationDate, autoResumeDate } = purchase;
   if (purchase.isPaused) return computeResumeCheck(autoResumeDate, now);
   if (purchase.isPending) return now + hourMs;
   if (expirationDate === undefined)
-    return needsOneTimeCheck(purchase, input) ? now + getOneTimeIntervalMs(purchase) : undefined;
-  if (isActive(purchase, now)) return Math.min(expirationDate + renewalDelayMs, now + getActiveIntervalMs(purchase));
+    return needsOneTimeCheck(purchase, input) ? computeIntervalCheck(getOneTimeIntervalMs(purchase), input) : undefined;
+  if (isActive(purchase, now))
+    return Math.min(expirationDate + renewalDelayMs, computeIntervalCheck(getActiveIntervalMs(purchase), input));
   return isExpired(purchase, now) && canRenew(purchase) ? computeRetryCheck(expirationDate, now) : undefined;
 }
 
+/**
+ * Returns a time at most an interval after `now`. Keeps the scheduled refresh if it is in the second half of the interval: each
+ * move in the index costs two write units, and apps validate a receipt often.
+ */
+const computeIntervalCheck = (
+  intervalMs: number,
+  { now, scheduledAt = 0 }: Pick<RefreshInput, 'now' | 'scheduledAt'>,
+): EpochMillis =>
+  scheduledAt >= now + intervalMs / 2 && scheduledAt <= now + intervalMs ? scheduledAt : now + intervalMs;
+
 /** Whether the purchase without an end is refreshed. Not after the StoreID key has expired, because refreshes then always fail. */
-const needsOneTimeCheck = (
-  purchase: Purchase,
-  { now, failedRefreshes }: Pick<RefreshInput, 'now' | 'failedRefreshes'>,
-): boolean => purchase.platform === 'store_c' && isActive(purchase, now) && failedRefreshes <= maxUnscheduledRetries;
+const needsOneTimeCheck = (purchase: Purchase, { now, failedRefreshes }: StoreCheckInput): boolean =>
+  purchase.platform === 'store_c' && isActive(purchase, now) && failedRefreshes <= maxUnscheduledRetries;
 
 /** Returns a time just after the resume date, then retries with backoff if the store still reports the pause. */
 function computeResumeCheck(resumeDate: EpochMillis | undefined, now: EpochMillis): EpochMillis {

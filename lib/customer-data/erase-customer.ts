@@ -1,0 +1,209 @@
+import pMap from 'p-map';
+import type { App } from '../apps/app.ts';
+import type { Deps } from '../deps.ts';
+import { computeUserErasure } from '../purchases/erase-user.ts';
+import { listComputedNames } from '../purchases/erased-names.ts';
+import { isMd5, normalizeAlias } from '../purchases/user-aliases.ts';
+import { splitIntoChunks } from '../shared/batches.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { retryOnConflict } from '../shared/retry.ts';
+import { secondMs } from '../shared/time.ts';
+import { namesUser } from './names-user.ts';
+
+/** Numbers of removed items, and of purchases and events from which the user was removed. */
+export interface ErasureCounts {
+  readonly purchases: number;
+  readonly aliases: number;
+  readonly unclaimedPurchases: number;
+  readonly vaultReferences: number;
+  readonly accessTokens: number;
+  readonly deliveries: number;
+  readonly events: number;
+  /** The customer with the links to its purchases and transactions. */
+  readonly customerItems: number;
+}
+
+export type EraseDeps = Pick<
+  Deps,
+  'customerData' | 'customers' | 'erasedNames' | 'now' | 'purchases' | 'vaultReferences'
+>;
+
+interface EraseOptions {
+  readonly wait: (ms: number) => Promise<void>;
+  /** Time between two passes. Defaults to `settleMs`. */
+  readonly waitMs?: number;
+  /** Receives a sentence about the progress. */
+  readonly onProgress?: (text: string) => void;
+}
+
+/**
+ * Time after which no function works with data that it read before a pass: the timeout of the workers, 60 s, and the TTL of the
+ * app cache, 15 s. Index entries are complete much earlier.
+ */
+export const settleMs = 75 * secondMs;
+
+/** A user who still uses the app is stored again by every validation. */
+const maxPasses = 5;
+/** Number of purchases that are changed concurrently. */
+const concurrency = 8;
+const batchSize = 100;
+
+/**
+ * Erases a user from all items of the app. Purchases, transactions and statistics stay, without the user. Idempotent; after a
+ * crash, the next run completes the erasure. Repeats the pass after `settleMs` until there is nothing to remove, because requests and
+ * workers can be writing data of the user. Throws `Conflict` if five passes were not enough. See docs/decisions/0019-erasure.md.
+ */
+export async function eraseCustomer(
+  app: App,
+  username: string,
+  deps: EraseDeps,
+  { wait, waitMs = settleMs, onProgress = () => {} }: EraseOptions,
+): Promise<ErasureCounts> {
+  let total = noCounts;
+  for (let pass = 1; pass <= maxPasses; pass++) {
+    onProgress(`Pass ${pass}: searching`);
+    const counts = await runPass({ app, username, deps, onProgress });
+    if (Object.values(counts).every((count) => count === 0)) return total;
+    total = addCounts(total, counts);
+    onProgress(`Pass ${pass}: removed. Waiting ${Math.ceil(waitMs / secondMs)} s for requests in progress`);
+    await wait(waitMs);
+  }
+  throw new ServiceError(
+    'Conflict',
+    'The user is still using the app. Run the command again when the app has stopped.',
+  );
+}
+
+const noCounts: ErasureCounts = {
+  ...{ purchases: 0, aliases: 0, unclaimedPurchases: 0, vaultReferences: 0 },
+  ...{ accessTokens: 0, deliveries: 0, events: 0, customerItems: 0 },
+};
+
+const addCounts = (a: ErasureCounts, b: ErasureCounts): ErasureCounts =>
+  Object.fromEntries(
+    Object.entries(a).map(([kind, count]) => [kind, count + b[kind as keyof ErasureCounts]]),
+  ) as unknown as ErasureCounts;
+
+interface ErasureContext {
+  readonly app: App;
+  readonly username: string;
+  readonly deps: EraseDeps;
+  readonly onProgress: (text: string) => void;
+}
+
+/**
+ * Removes the user once. An item that leads to other items is removed after them: the names are marked first, the aliases of
+ * purchases lead to unclaimed purchases, the claims and links lead to purchases, and the tags lead to events.
+ */
+async function runPass(context: ErasureContext): Promise<ErasureCounts> {
+  const { app, username, deps, onProgress } = context;
+  const { customerData, erasedNames } = deps;
+  const purchaseIds = await findPurchaseIds(context);
+  const aliases = await findAliases(context, purchaseIds);
+  await erasedNames.add(app.name, [...aliases]);
+  const unclaimed = await eraseUnclaimedPurchases(context, aliases);
+  let vaultReferences = 0;
+  let purchases = 0;
+  for (const batch of splitIntoChunks(purchaseIds, batchSize)) {
+    const erased = await pMap(batch, async (id) => await erasePurchase(context, id, aliases), { concurrency });
+    purchases += erased.filter(({ isChanged }) => isChanged).length;
+    vaultReferences += erased.filter(({ hadReference }) => hadReference).length;
+    onProgress(`${purchases} of ${purchaseIds.length} purchases`);
+  }
+  purchases += await customerData.deleteOrphanedClaims(app.name, username);
+  const deliveries = await customerData.deleteDeliveries(app.name, username);
+  const accessTokens = await customerData.deleteAccessTokens(app.name, username);
+  onProgress('Events');
+  const events = await customerData.eraseFromEvents(app.name, username);
+  const customerItems = await customerData.deleteCustomer(app.name, username);
+  return { purchases, ...unclaimed, vaultReferences, accessTokens, deliveries, events, customerItems };
+}
+
+async function findPurchaseIds({ app, username, deps }: ErasureContext): Promise<string[]> {
+  const ids = new Set<string>();
+  for await (const batch of deps.customerData.scanPurchaseIds(app.name, username)) for (const id of batch) ids.add(id);
+  return [...ids];
+}
+
+/** Returns the normalized names of the user: the username, its MD5, the saved aliases and the other aliases of the purchases. */
+async function findAliases(
+  { app, username, deps }: ErasureContext,
+  purchaseIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const { customerData } = deps;
+  const saved = await customerData.listSavedAliases(app.name, username);
+  const names = new Set([...listComputedNames(username), ...saved].map(normalizeAlias));
+  const checked = new Set(names);
+  for (const batch of splitIntoChunks(purchaseIds, batchSize)) {
+    for (const alias of await customerData.listAliasesOfPurchases(app.name, batch)) {
+      const name = normalizeAlias(alias);
+      if (checked.has(name)) continue;
+      checked.add(name);
+      if (!(await belongsToOther(alias, { app, username, deps }))) names.add(name);
+    }
+  }
+  return names;
+}
+
+/** Whether an alias identifies another customer. Such an alias stays. */
+async function belongsToOther(
+  alias: string,
+  { app, username, deps }: Omit<ErasureContext, 'onProgress'>,
+): Promise<boolean> {
+  const owner = await deps.customerData.findAliasUser(app.name, alias);
+  if (owner !== undefined) return owner !== username;
+  return !isMd5(alias) && (await deps.customers.selectExisting(app.name, [alias])).length > 0;
+}
+
+/** Removes the aliases from the purchases that are filed under them, then the saved aliases. */
+async function eraseUnclaimedPurchases(
+  context: ErasureContext,
+  aliases: ReadonlySet<string>,
+): Promise<Pick<ErasureCounts, 'aliases' | 'unclaimedPurchases'>> {
+  const { app, username, deps } = context;
+  let deletedAliases = 0;
+  let unclaimedPurchases = 0;
+  for (const alias of aliases) {
+    const filedIds = await deps.customerData.listFiledPurchases(app.name, alias);
+    await pMap(
+      filedIds,
+      async (purchaseId) => {
+        await erasePurchase(context, purchaseId, aliases);
+        // The change has deleted the link, unless the purchase does not have the alias any longer.
+        await deps.customerData.deleteUnclaimedLink(app.name, alias, purchaseId);
+      },
+      { concurrency },
+    );
+    unclaimedPurchases += filedIds.length;
+    if (await deps.customerData.deleteAlias(app.name, alias, username)) deletedAliases++;
+  }
+  return { aliases: deletedAliases, unclaimedPurchases };
+}
+
+interface ErasedPurchase {
+  readonly isChanged: boolean;
+  readonly hadReference: boolean;
+}
+
+/** Removes the user from one purchase, and the vault reference of a purchase that no other customer has claimed. */
+async function erasePurchase(
+  { app, username, deps }: ErasureContext,
+  purchaseId: string,
+  aliases: ReadonlySet<string>,
+): Promise<ErasedPurchase> {
+  const { purchases, vaultReferences, now } = deps;
+  return await retryOnConflict(async () => {
+    const before = await purchases.load(app.name, purchaseId);
+    if (!before) return { isChanged: false, hadReference: false };
+    const { refreshToken = {} } = (await purchases.findRefreshState(app.name, purchaseId)) ?? {};
+    const { customerId } = refreshToken;
+    const isShared = before.claims.some((claim) => claim.username !== username);
+    const hadReference = customerId !== undefined && !isShared && (await vaultReferences.delete(app.name, customerId));
+    const change = computeUserErasure(before, {
+      ...{ username, aliases, removesRefreshToken: namesUser(refreshToken, aliases) },
+      ...{ strategy: app.strategy, now: now() },
+    });
+    if (change) await purchases.saveChange(app.name, change);
+    return { isChanged: change !== undefined, hadReference };
+  });
+}

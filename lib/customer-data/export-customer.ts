@@ -1,0 +1,179 @@
+import type { App } from '../apps/app.ts';
+import { toCustomerInfo } from '../customers/customer-info.ts';
+import type { StoredCustomer, StoredEvent } from '../db/customer-data-repository.ts';
+import type { Deps } from '../deps.ts';
+import { listComputedNames } from '../purchases/erased-names.ts';
+import type { StoredPurchase } from '../purchases/purchase-change.ts';
+import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';
+import { normalizeAlias } from '../purchases/user-aliases.ts';
+import { splitIntoChunks } from '../shared/batches.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import type { WebhookDelivery } from '../webhooks/delivery.ts';
+import { toExportedEvent } from './to-exported-event.ts';
+
+export type ExportDeps = Pick<Deps, 'customerData' | 'now' | 'purchases' | 'vaultReferences'>;
+
+/** Receives the number of rows of a section that are exported so far. */
+type OnProgress = (section: string, count: number) => void;
+
+interface ExportContext {
+  readonly app: App;
+  readonly username: string;
+  readonly deps: ExportDeps;
+}
+
+/** Number of purchases that are loaded at once. */
+const batchSize = 25;
+
+/**
+ * Exports all data of a customer as one JSON document, in chunks of text: the memory does not grow with the number of purchases or
+ * events. Without refresh tokens, keys and names of other customers. All dates are ISO 8601 texts.
+ */
+export async function* exportCustomer(
+  app: App,
+  username: string,
+  deps: ExportDeps,
+  onProgress: OnProgress = () => {},
+): AsyncGenerator<string> {
+  const context = { app, username, deps };
+  const stored = await deps.customerData.find(app.name, username);
+  const head = {
+    ...{ app: app.name, applicationUsername: username, exportedAt: toIso(deps.now()) },
+    customer: stored ? toExportedCustomer(stored, deps.now()) : null,
+    userAliases: await deps.customerData.listSavedAliases(app.name, username),
+  };
+  const sections: Readonly<Record<string, AsyncIterable<object[]>>> = {
+    purchases: scanPurchases(context),
+    unclaimedPurchases: scanUnclaimedPurchases(context),
+    accessTokens: scanGrants(context),
+    webhookDeliveries: scanDeliveries(context),
+    events: scanEvents(context),
+  };
+  yield JSON.stringify(head).slice(0, -1);
+  for (const [section, batches] of Object.entries(sections)) {
+    yield `,${JSON.stringify(section)}:[`;
+    let count = 0;
+    for await (const rows of batches) {
+      if (rows.length > 0) yield `${count > 0 ? ',' : ''}${rows.map((row) => JSON.stringify(row)).join(',\n')}`;
+      count += rows.length;
+      onProgress(section, count);
+    }
+    yield ']';
+  }
+  yield '}\n';
+}
+
+const toIso = (date: EpochMillis): string => new Date(date).toISOString();
+
+const toExportedCustomer = ({ createdAt, summary }: StoredCustomer, now: EpochMillis) => ({
+  createdAt: toIso(createdAt),
+  customerInfo: toCustomerInfo(summary, now),
+});
+
+/** Scans the purchases that the customer owns or has claimed, each once. */
+async function* scanPurchases(context: ExportContext): AsyncGenerator<object[]> {
+  const { app, username, deps } = context;
+  const visited = new Set<string>();
+  for await (const ids of deps.customerData.scanPurchaseIds(app.name, username)) {
+    const newIds = [...new Set(ids)].filter((id) => !visited.has(id));
+    for (const id of newIds) visited.add(id);
+    for (const chunk of splitIntoChunks(newIds, batchSize)) {
+      const purchases = await Promise.all(chunk.map(async (id) => await exportPurchase(context, id)));
+      yield purchases.filter((purchase) => purchase !== undefined);
+    }
+  }
+}
+
+/** Scans the unclaimed purchases that are filed under an alias of the customer. */
+async function* scanUnclaimedPurchases({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
+  const saved = await deps.customerData.listSavedAliases(app.name, username);
+  for (const alias of new Set([...listComputedNames(username), ...saved].map(normalizeAlias))) {
+    const ids = await deps.customerData.listFiledPurchases(app.name, alias);
+    for (const chunk of splitIntoChunks(ids, batchSize)) {
+      const purchases = await deps.purchases.findMany(app.name, chunk);
+      yield purchases.map(({ purchase }) => toPurchaseRecord(purchase, deps.now()));
+    }
+  }
+}
+
+/** Returns undefined for a purchase that neither entitles the customer nor has a claim of the customer. */
+async function exportPurchase({ app, username, deps }: ExportContext, purchaseId: string): Promise<object | undefined> {
+  const stored = await deps.purchases.load(app.name, purchaseId);
+  const claim = stored?.claims.find((candidate) => candidate.username === username);
+  const isEntitled = stored?.entitledUsers.includes(username);
+  if (!stored || (!claim && !isEntitled)) return undefined;
+  const notifications = await deps.purchases.listNotifications(app.name, purchaseId);
+  const { purchase, transactions, userAliases } = stored.state;
+  return {
+    ...toPurchaseRecord(purchase, deps.now()),
+    isEntitled,
+    ...(claim && { claim: toExportedClaim(claim) }),
+    // An alias of a shared purchase can identify another customer.
+    ...(stored.claims.length <= 1 && { userAliases }),
+    ...(await exportProcessorCustomer({ app, deps, isShared: stored.claims.length > 1 }, purchaseId)),
+    ...{ createdAt: toIso(stored.createdAt), updatedAt: toIso(stored.updatedAt) },
+    transactions: transactions.map(({ transaction }) => toTransactionRecord(transaction, purchase)),
+    notifications: notifications.map(toNotificationRecord),
+  };
+}
+
+const toExportedClaim = ({ source, firstClaimedAt, lastClaimedAt }: StoredPurchase['claims'][number]) => ({
+  source,
+  firstClaimedAt: toIso(firstClaimedAt),
+  lastClaimedAt: toIso(lastClaimedAt),
+});
+
+/** Length of the exported start of a vault reference. The whole reference opens the saved payment methods. */
+const referenceLength = 8;
+
+/** Returns the customer at a payment processor. Leaves it out for a shared purchase: it can be the other customer. */
+async function exportProcessorCustomer(
+  { app, deps, isShared }: Pick<ExportContext, 'app' | 'deps'> & { readonly isShared: boolean },
+  purchaseId: string,
+): Promise<{ readonly processorCustomer?: object }> {
+  const { refreshToken = {} } = (await deps.purchases.findRefreshState(app.name, purchaseId)) ?? {};
+  const { customer, customerId } = refreshToken;
+  const id = customer ?? customerId;
+  if (id === undefined || isShared) return {};
+  const reference = customerId && (await deps.vaultReferences.findReference(app.name, customerId));
+  return {
+    processorCustomer: { id, ...(reference && { vaultReference: `${reference.slice(0, referenceLength)}…` }) },
+  };
+}
+
+async function* scanGrants({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
+  for await (const grants of deps.customerData.scanGrants(app.name, username)) {
+    yield grants.map(({ username: _username, expiresAt, ...grant }) => ({ ...grant, expiresAt: toIso(expiresAt) }));
+  }
+}
+
+async function* scanDeliveries({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
+  for await (const deliveries of deps.customerData.scanDeliveries(app.name, username)) {
+    yield deliveries.map(toExportedDelivery);
+  }
+}
+
+const toExportedDelivery = ({
+  appName: _appName,
+  username: _username,
+  url,
+  notification,
+  createdAt,
+  nextAttemptAt,
+  dueAt: _dueAt,
+  ...delivery
+}: WebhookDelivery) => ({
+  ...delivery,
+  // The path and the query of the URL can contain a secret of the app's server.
+  server: URL.canParse(url) ? new URL(url).origin : '',
+  notification: { ...notification, date: toIso(notification.date) },
+  createdAt: toIso(createdAt),
+  ...omitUndefined({ nextAttemptAt: nextAttemptAt === undefined ? undefined : toIso(nextAttemptAt) }),
+});
+
+async function* scanEvents({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
+  for await (const events of deps.customerData.scanEvents(app.name, username)) {
+    yield events.map((event: StoredEvent) => toExportedEvent(event, username));
+  }
+}

@@ -1,0 +1,23 @@
+import { normalizeAlias } from '../purchases/user-aliases.ts';
+
+/**
+ * Whether a value of a refresh token, or a claim of a signed token in it, is a normalized name of the set. The StoreID keys of
+ * store_c contain the `publisherUserId` that the app passed.
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
+ */
+export const namesUser = (refreshToken: Readonly<Record<string, string>>, names: ReadonlySet<string>): boolean =>
+  Object.values(refreshToken)
+    .flatMap((value) => [value, ...listClaims(value)])
+    .some((text) => names.has(normalizeAlias(text)));
+
+/** Lists the texts in the payload of a signed token. Empty for any other text. */
+function listClaims(token: string): string[] {
+  const [, payload] = /^[\w-]+\.([\w-]+)\.[\w-]*$/.exec(token) ?? [];
+  if (payload === undefined) return [];
+  try {
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as unknown;
+    return Object.values(Object(claims)).filter((claim) => typeof claim === 'string');
+  } catch {
+    return [];
+  }
+}
