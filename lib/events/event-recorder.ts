@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { TagType } from '../api/enumerations.ts';
+import { apiKeyPattern, type VerifiedKey } from '../apps/api-keys.ts';
 import { containsSecretPattern, sanitizeText, toTagValue } from '../shared/redaction/redact-text.ts';
 import { createRedactor, type Redact } from '../shared/redaction/redactor.ts';
 import { sanitize } from '../shared/redaction/sanitize.ts';
@@ -12,7 +12,9 @@ import {
   type ExternalCall,
   type RawEvent,
 } from './event.ts';
+import { createEventId } from './event-id.ts';
 import { limitContent, limitRawEvent } from './limit-event-size.ts';
+import { listUsernames } from './list-usernames.ts';
 
 /** Collects the content of an event while its request or job is handled. */
 export interface EventRecorder {
@@ -21,6 +23,8 @@ export interface EventRecorder {
   addContent(rows: Partial<Record<ContentList, readonly object[]>>): void;
   setAppDownload(versions: NonNullable<EventContent['appDownload']>): void;
   setUser(applicationUsername: string): void;
+  /** Sets the key of the request. */
+  setKey(key: VerifiedKey): void;
   /** Makes the event searchable by a value. Ignores empty values, secrets, and tags after the first 60. */
   addTag(value: string, type: TagType): void;
   addExternalCall(call: ExternalCall): void;
@@ -34,6 +38,8 @@ interface FinishInput {
   readonly error?: RawEvent['error'];
   /** Credentials of the request; removed from all texts of the event. */
   readonly credentials?: readonly string[];
+  /** Whether the raw view is not stored. */
+  readonly isRawOmitted?: boolean;
 }
 
 const maxRowsPerList = 100;
@@ -51,7 +57,7 @@ export function createEventRecorder({
   type,
   date,
   reqId,
-  eventId = randomUUID(),
+  eventId = createEventId(date),
 }: EventRecorderOptions): EventRecorder {
   // A Map, because a username can be `__proto__`.
   const tags = new Map<string, TagType>();
@@ -63,6 +69,7 @@ export function createEventRecorder({
   const omittedCounts: Record<string, number> = {};
   let versions: EventContent['appDownload'];
   let username: string | undefined;
+  let verifiedKey: VerifiedKey | undefined;
   return {
     eventId,
     addContent(rows) {
@@ -79,6 +86,9 @@ export function createEventRecorder({
     setUser(applicationUsername) {
       username = applicationUsername;
     },
+    setKey(key) {
+      verifiedKey = key;
+    },
     addTag(value, tagType) {
       if (value !== '' && tags.size < maxTags && !containsSecretPattern(value)) tags.set(toTagValue(value), tagType);
     },
@@ -89,12 +99,18 @@ export function createEventRecorder({
       const safeReqId = reqId && !containsSecretPattern(reqId) ? reqId : undefined;
       if (safeReqId) tags.set(toTagValue(safeReqId), '_R');
       if (!input.outcome.ok) tags.set('error', '_X');
-      // Last, because a username can equal a purchase id, a request id or `error`, and must stay searchable.
-      const safeUsername = username !== undefined && apiKeyPattern.test(username) ? undefined : username;
-      if (safeUsername !== undefined) tags.set(toTagValue(safeUsername), '_A');
       const { sanitizedRequest, redact } = sanitizeRequest(input);
+      const sanitizedLists = sanitizeLists(lists, redact);
+      const raw = toRawEvent(input, { sanitizedRequest, calls, redact });
+      // As a tag, an API key would stay readable.
+      const safeUsername = username !== undefined && apiKeyPattern.test(username) ? undefined : username;
+      // Last, because a username can equal a purchase id, a request id or `error`, and must stay searchable. Every username in the
+      // event is a tag, however many there are: erasing a customer finds events by them.
+      const named = listUsernames([sanitizedLists, input.isRawOmitted ? {} : raw]);
+      for (const name of safeUsername === undefined ? named : [...named, safeUsername])
+        tags.set(toTagValue(name), '_A');
       const content = limitContent({
-        ...sanitizeLists(lists, redact),
+        ...sanitizedLists,
         ...(Object.keys(omittedCounts).length > 0 && { trimmed: omittedCounts }),
         tags: Object.fromEntries(tags),
         ...(versions && { appDownload: versions }),
@@ -105,15 +121,13 @@ export function createEventRecorder({
           ...base,
           ...toOutcome(input, redact),
           ...(safeUsername !== undefined && { applicationUsername: safeUsername }),
+          ...(verifiedKey && { key: verifiedKey }),
         },
-        raw: toRawEvent(input, { sanitizedRequest, calls, redact }),
+        raw,
       };
     },
   };
 }
-
-/** An API key of this service. As a tag, it would stay readable. */
-const apiKeyPattern = /^(?:pub|sec)_[\w-]{43}$/;
 
 /** Removes the secrets of the request. `redact` removes them from the other texts of the event. */
 function sanitizeRequest({ request, credentials = [] }: FinishInput) {

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { TagType } from '../api/enumerations.ts';
 import { contentLists } from '../api/event-records.ts';
+import { apiKeyLevels } from '../apps/app.ts';
+import { Platform } from '../shared/platform.ts';
 
 export type ContentList = keyof typeof contentLists;
 export const contentListNames = Object.keys(contentLists) as ContentList[];
@@ -20,6 +22,8 @@ export type EventContent = v.InferOutput<typeof EventContent>;
 /** A store request in an event: without credentials and query string, with long path segments shortened. */
 export const ExternalCall = v.object({
   type: v.string(),
+  /** The called store. Absent for webhooks, and for calls of earlier versions. */
+  platform: v.exactOptional(Platform),
   url: v.string(),
   method: v.string(),
   response: v.exactOptional(v.object({ status: v.number(), size: v.number() })),
@@ -37,6 +41,12 @@ export const RawEvent = v.object({
 });
 export type RawEvent = v.InferOutput<typeof RawEvent>;
 
+/** An event with its raw view, if it has one. */
+export interface DetailedEvent {
+  readonly event: EventRecord;
+  readonly raw?: RawEvent;
+}
+
 /** Log entry of one request or job. */
 export const EventRecord = v.object({
   eventId: v.string(),
@@ -47,6 +57,8 @@ export const EventRecord = v.object({
   applicationUsername: v.exactOptional(v.string()),
   /** Method and path template. Describes the request if no raw view is stored, which is the case for reads. */
   route: v.exactOptional(v.string()),
+  /** Key of the request. Absent for events of workers and of store notifications. */
+  key: v.exactOptional(v.object({ id: v.string(), name: v.string(), level: v.picklist(apiKeyLevels) })),
   outcome: v.object({ status: v.number(), ok: v.boolean(), message: v.exactOptional(v.string()) }),
   content: EventContent,
 });

@@ -34,7 +34,7 @@ export function toAnalysisResult(appName: string, event: EventRecord, raw?: RawE
 
 const toRequestContext = (
   appName: string,
-  { type, date, applicationUsername, reqId }: EventRecord,
+  { type, date, applicationUsername, reqId, key }: EventRecord,
   includeHeavyData: boolean,
 ): RequestContext => ({
   appName,
@@ -43,6 +43,7 @@ const toRequestContext = (
   eventDateMs: date,
   ...(applicationUsername !== undefined && { applicationUsername }),
   req_id: reqId,
+  ...(key && { key }),
   includeHeavyData,
 });
 

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import type { EpochMillis } from '../shared/time.ts';
+
+/**
+ * Creates the id of an event: a UUID version 7, which contains the date of the event. `random` replaces the random bytes, for
+ * the same id of a repetition.
+ * @see https://www.rfc-editor.org/rfc/rfc9562#name-uuid-version-7
+ */
+export function createEventId(date: EpochMillis, random: Uint8Array = randomBytes(10)): string {
+  const time = Math.trunc(date).toString(16).padStart(12, '0');
+  const bytes = Buffer.from(random.subarray(0, 10));
+  bytes[0] = 0x70 | ((bytes[0] ?? 0) & 0x0f);
+  bytes[2] = 0x80 | ((bytes[2] ?? 0) & 0x3f);
+  return (time + bytes.toString('hex')).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** Returns the id of the event that records an attempt. It names the delivery, so lists of attempts need no event item. */
+export const toAttemptEventId = (deliveryId: string, startedAt: EpochMillis): string =>
+  `${deliveryId}${attemptSeparator}${startedAt.toString(36)}`;
+
+const attemptSeparator = '.';
+/** Separator in ids of attempts that an earlier version recorded. */
+const earlierAttemptSeparator = '-';
+
+/** The prefixes of the ids of a delivery's attempts. */
+export const listAttemptPrefixes = (deliveryId: string): string[] =>
+  [attemptSeparator, earlierAttemptSeparator].map((separator) => `${deliveryId}${separator}`);
+
+/** Returns the delivery of an attempt by the id of its event. Undefined for other events. */
+export const parseAttemptEventId = (eventId: string): string | undefined =>
+  /^([0-9a-f]{32})[.-][0-9a-z]{1,11}$/.exec(eventId)?.[1];
+
+/** Returns the date that the id of an event contains. Undefined for ids of earlier versions. */
+export function parseEventDate(eventId: string): EpochMillis | undefined {
+  const time = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.exec(eventId);
+  if (time) return Number.parseInt(`${time[1]}${time[2]}`, 16);
+  const [, attempt] = /^[0-9a-f]{32}\.([0-9a-z]{1,9})$/.exec(eventId) ?? [];
+  return attempt === undefined ? undefined : Number.parseInt(attempt, 36);
+}

@@ -1,0 +1,120 @@
+import type { Platform } from '../shared/platform.ts';
+import { type EpochMillis, minuteMs } from '../shared/time.ts';
+import type { EventRecord, RawEvent } from './event.ts';
+
+/** Kinds of a store's activity, each with the time of the latest one. */
+export const activityKinds = ['notification', 'success', 'failure'] as const;
+type ActivityKind = (typeof activityKinds)[number];
+
+/** A notification of a store, or a usable or unusable response to a request. */
+export interface StoreActivity {
+  readonly platform: Platform;
+  readonly kind: ActivityKind;
+  readonly date: EpochMillis;
+  /** Why a response is unusable. */
+  readonly problem?: string;
+}
+
+/** Lists the activities that an event records: the latest of each kind and store. */
+export function listStoreActivities({ type, date }: EventRecord, raw: RawEvent | undefined): StoreActivity[] {
+  const platform = /^webhook\.(\w+)\.called$/.exec(type)?.[1];
+  const calls = (raw?.externalRequests ?? []).flatMap((call): StoreActivity[] => {
+    if (call.platform === undefined) return [];
+    const problem = findProblem(call);
+    const activity = { platform: call.platform, date: call.timing.endedAt };
+    return [problem === undefined ? { ...activity, kind: 'success' } : { ...activity, kind: 'failure', problem }];
+  });
+  const notifications: StoreActivity[] =
+    platform !== undefined && platform !== 'app'
+      ? [{ platform: platform as Platform, kind: 'notification', date }]
+      : [];
+  const latest = new Map([...notifications, ...calls].map((activity) => [toKindKey(activity), activity]));
+  return [...latest.values()];
+}
+
+/** Other statuses are usable: 404, for example, means that the purchase is unknown. */
+function findProblem({ response, error }: RawEvent['externalRequests'][number]): string | undefined {
+  if (!response) return `The store did not respond${error ? `: ${error.message}` : ''}.`;
+  const isUnusable = response.status >= 500 || [401, 403, 429].includes(response.status);
+  return isUnusable ? `The store responded with ${response.status}.` : undefined;
+}
+
+const toKindKey = ({ platform, kind }: StoreActivity): string => `${platform}#${kind}`;
+
+/** Requests to a store that a process made since its last sample. */
+export interface StoreRequestSample {
+  readonly platform: Platform;
+  /** End of the last request. */
+  readonly date: EpochMillis;
+  readonly numRequests: number;
+  /** Requests without a usable response. */
+  readonly numFailures: number;
+}
+
+/** Counts the requests to each store that an event records. */
+export function countStoreRequests(raw: RawEvent | undefined): StoreRequestSample[] {
+  const samples = new Map<Platform, StoreRequestSample>();
+  for (const call of raw?.externalRequests ?? []) {
+    if (call.platform === undefined) continue;
+    const numFailures = findProblem(call) === undefined ? 0 : 1;
+    const request = { platform: call.platform, date: call.timing.endedAt, numRequests: 1, numFailures };
+    samples.set(call.platform, addSamples(samples.get(call.platform), request));
+  }
+  return [...samples.values()];
+}
+
+const addSamples = (sum: StoreRequestSample | undefined, sample: StoreRequestSample): StoreRequestSample =>
+  sum
+    ? {
+        ...sample,
+        date: Math.max(sum.date, sample.date),
+        numRequests: sum.numRequests + sample.numRequests,
+        numFailures: sum.numFailures + sample.numFailures,
+      }
+    : sample;
+
+/** Minimum time between two writes of one kind: each costs a write unit. */
+const intervalMs = minuteMs;
+
+/**
+ * Creates a filter that accepts an activity of each kind at most once a minute, so recording costs nearly nothing. The stored
+ * times can be a minute old.
+ */
+export function createActivityFilter(): (appName: string, activities: readonly StoreActivity[]) => StoreActivity[] {
+  const acceptedAt = new Map<string, EpochMillis>();
+  return (appName, activities) =>
+    activities.filter((activity) => {
+      const key = `${appName}#${toKindKey(activity)}`;
+      if (activity.date - (acceptedAt.get(key) ?? Number.NEGATIVE_INFINITY) < intervalMs) return false;
+      acceptedAt.set(key, activity.date);
+      return true;
+    });
+}
+
+/**
+ * Creates a collector that adds up samples. It returns the sum of a store at most once a minute, and once more at the first failure
+ * in that minute, so that an outage is visible immediately. The rest of a process that ends is lost.
+ */
+export function createSampleCollector(): (
+  appName: string,
+  samples: readonly StoreRequestSample[],
+) => StoreRequestSample[] {
+  const pending = new Map<string, StoreRequestSample>();
+  const returned = new Map<string, { readonly since: EpochMillis; readonly hasFailure: boolean }>();
+  return (appName, samples) =>
+    samples.flatMap((sample) => {
+      const key = `${appName}#${sample.platform}`;
+      const sum = addSamples(pending.get(key), sample);
+      const last = returned.get(key);
+      const isRecent = last !== undefined && Math.abs(sum.date - last.since) < intervalMs;
+      const isFirstFailure = sum.numFailures > 0 && !last?.hasFailure;
+      if (isRecent && !isFirstFailure) {
+        pending.set(key, sum);
+        return [];
+      }
+      pending.delete(key);
+      const hasFailure = sum.numFailures > 0 || (isRecent && last.hasFailure);
+      returned.set(key, { since: isRecent ? last.since : sum.date, hasFailure });
+      return [sum];
+    });
+}

@@ -1,0 +1,66 @@
+import type { Deps } from '../deps.ts';
+import { type EpochMillis, hourMs, minuteMs } from '../shared/time.ts';
+import type { EventRecord } from './event.ts';
+
+/** Events that become visible one after the other. */
+export interface EventTail {
+  /** Returns the events since the last call, oldest first: each event once, even if it becomes visible late. */
+  poll(): Promise<EventRecord[]>;
+}
+
+type TailDeps = Pick<Deps, 'events' | 'now'>;
+
+/** Time between the date of an event and its visibility: the timeout of its request or worker, and the lag of the index. */
+const usualDelayMs = 3 * minuteMs;
+/** A retried store notification has the date of its receipt. The tail finds it if it was received at most so long ago. */
+const maxDelayMs = hourMs;
+/** Interval of the reads that cover the maximum delay. Their cost grows with the number of events. */
+const lateReadIntervalMs = minuteMs;
+
+interface TailOptions {
+  /** Start of the first events; the newest `limit` ones by default. */
+  readonly startdate?: EpochMillis;
+  readonly limit: number;
+  /** Whether `poll` is called again. Otherwise the tail does not read which earlier events the next calls must leave out. */
+  readonly follow: boolean;
+}
+
+/** Creates a tail that starts with the events since `startdate`, or with the newest `limit` ones. */
+export function createEventTail(
+  appName: string,
+  { startdate, limit, follow }: TailOptions,
+  { events, now }: TailDeps,
+): EventTail {
+  const startedAt = now();
+  /** Dates of the returned events by id, as far as they can be read again. */
+  const returned = new Map<string, EpochMillis>();
+  /** Ids of earlier events. */
+  let skipped: ReadonlySet<string> = new Set();
+  let lastLateReadAt: EpochMillis | undefined;
+  const returnOnce = (found: readonly EventRecord[]): EventRecord[] => {
+    const unseen = found.filter(({ eventId }) => !returned.has(eventId));
+    for (const { eventId, date } of unseen) returned.set(eventId, date);
+    return unseen.sort((a, b) => a.date - b.date);
+  };
+  const readSince = async (since: EpochMillis): Promise<EventRecord[]> => {
+    const ids = await events.listIdsSince(appName, since);
+    const unseen = ids.filter((id) => !returned.has(id) && !skipped.has(id));
+    return returnOnce(await events.findMany(appName, unseen));
+  };
+  const readFirst = async (): Promise<EventRecord[]> => {
+    lastLateReadAt = startedAt;
+    if (startdate !== undefined) return await readSince(startdate);
+    if (follow) skipped = new Set(await events.listIdsSince(appName, startedAt - maxDelayMs));
+    return returnOnce(await events.list(appName, { limit, skip: 0 }));
+  };
+  return {
+    async poll() {
+      if (lastLateReadAt === undefined) return await readFirst();
+      const isLateRead = now() - lastLateReadAt >= lateReadIntervalMs;
+      if (isLateRead) lastLateReadAt = now();
+      const since = now() - (isLateRead ? maxDelayMs : usualDelayMs);
+      for (const [eventId, date] of returned) if (date < now() - 2 * maxDelayMs) returned.delete(eventId);
+      return await readSince(startdate === undefined ? since : Math.max(since, startdate));
+    },
+  };
+}
