@@ -5,6 +5,7 @@ import type { TallyIncrement } from './counter.ts';
 import { findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 import { collapseHours } from './tally.ts';
 import { type TallyChange, toShardKey, toTallyChange } from './tally-change.ts';
+import { type Product, pickRunningTotals } from './tally-product.ts';
 import { deletePassedMarkers } from './wait-for-stream.ts';
 
 /** Number of counters, or customer summaries, that are written concurrently. */
@@ -13,7 +14,7 @@ const concurrency = 8;
 export type AggregationDeps = Pick<Deps, 'counters' | 'customers' | 'ownedPurchases' | 'streamMarkers'>;
 
 /**
- * Adds records of one shard to the counters of days and months, then rebuilds the summaries of the affected customers.
+ * Adds records of one shard to the counters of days, months and products, then rebuilds the summaries of the affected customers.
  * Counts each record exactly once, although Lambda delivers records at least once and in changing batches.
  */
 export async function aggregateStreamRecords(
@@ -25,7 +26,8 @@ export async function aggregateStreamRecords(
   const changes = records.map(toTallyChange).filter((change) => change !== undefined);
   await pMap(
     groupByCounter(changes),
-    async ({ appName, period, increments }) => await deps.counters.increment(appName, period, shardKey, increments),
+    async ({ appName, increments, ...counter }) =>
+      await deps.counters.increment(appName, counter, shardKey, increments),
     { concurrency },
   );
   await pMap(findAffectedCustomers(records), async (customer) => await rebuildCustomerSummary(customer, deps), {
@@ -38,22 +40,31 @@ interface CounterIncrements {
   readonly appName: string;
   /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
+  readonly product?: Product | undefined;
   readonly increments: TallyIncrement[];
 }
 
 /** Groups the increments, so that each counter is written once per batch of records. */
 function groupByCounter(changes: readonly TallyChange[]): CounterIncrements[] {
   const groups = new Map<string, CounterIncrements>();
-  const addIncrement = (appName: string, period: string, increment: TallyIncrement): void => {
-    const key = `${appName}\n${period}`;
-    const group = groups.get(key) ?? { appName, period, increments: [] };
+  const addIncrement = (counter: Omit<CounterIncrements, 'increments'>, increment: TallyIncrement): void => {
+    const { appName, period, product } = counter;
+    const key = JSON.stringify([appName, period, product?.platform, product?.productId]);
+    const group = groups.get(key) ?? { ...counter, increments: [] };
     group.increments.push(increment);
     groups.set(key, group);
   };
-  for (const { appName, dailyTallies, ...position } of changes) {
+  for (const { appName, dailyTallies, productTallies, ...position } of changes) {
     for (const [day, tally] of dailyTallies) {
-      addIncrement(appName, day, { ...position, tally });
-      addIncrement(appName, day.slice(0, 7), { ...position, tally: collapseHours(tally) });
+      addIncrement({ appName, period: day }, { ...position, tally });
+      addIncrement({ appName, period: day.slice(0, 7) }, { ...position, tally: collapseHours(tally) });
+    }
+    for (const { platform, productId, day, tally } of productTallies) {
+      const product = { platform, productId };
+      const totals = pickRunningTotals(tally);
+      addIncrement({ appName, period: day, product }, { ...position, tally });
+      if (Object.keys(totals).length > 0)
+        addIncrement({ appName, period: day.slice(0, 7), product }, { ...position, tally: totals });
     }
   }
   return [...groups.values()];

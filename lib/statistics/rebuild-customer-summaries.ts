@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import pMap from 'p-map';
 import type { Deps } from '../deps.ts';
+import type { ReportProgress } from '../shared/progress.ts';
 import { rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 
 interface RebuildResult {
@@ -9,6 +10,12 @@ interface RebuildResult {
   readonly corrected: number;
   /** Requested usernames that no customer has. */
   readonly unknownUsernames: readonly string[];
+}
+
+interface RebuildOptions {
+  /** The customers; all of them if empty. */
+  readonly usernames?: readonly string[];
+  readonly reportProgress?: ReportProgress;
 }
 
 /** Number of customer summaries that are rebuilt concurrently. */
@@ -21,7 +28,7 @@ const concurrency = 8;
 export async function rebuildCustomerSummaries(
   appName: string,
   deps: Pick<Deps, 'appItems' | 'customers' | 'ownedPurchases'>,
-  requestedUsernames: readonly string[] = [],
+  { usernames: requestedUsernames = [], reportProgress }: RebuildOptions = {},
 ): Promise<RebuildResult> {
   let checked = 0;
   let corrected = 0;
@@ -41,6 +48,7 @@ export async function rebuildCustomerSummaries(
         unknownUsernames.push(username);
       }
     }
+    reportProgress?.(checked);
   }
   return { checked, corrected, unknownUsernames };
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { Deps } from '../deps.ts';
+import { toCanonicalJson } from '../purchases/canonical-json.ts';
 import { parse } from '../shared/parse.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
 
@@ -8,15 +9,18 @@ export interface CustomerKey {
   readonly username: string;
 }
 
-const PurchaseImage = v.object({ version: v.number(), entitledUsers: v.array(v.string()) });
+const PurchaseImage = v.object({ entitledUsers: v.array(v.string()), purchase: v.looseObject({}) });
 
-/** Returns the customers who were or are entitled to a purchase with a new version, each once. */
+/** Returns the customers who were or are entitled to a purchase that has changed, each once. */
 export function findAffectedCustomers(records: readonly StreamRecord[]): CustomerKey[] {
   const customers = new Map<string, CustomerKey>();
   for (const { appName, kind, before, after } of records) {
     if (kind !== 'purchase') continue;
     const images = [after, before].flatMap((image) => (image ? [parse(PurchaseImage, image, 'InternalError')] : []));
-    if (images.length === 2 && images[0]?.version === images[1]?.version) continue;
+    const [content, previousContent] = images.map(
+      ({ purchase, entitledUsers }) => `${toCanonicalJson(purchase)}\n${JSON.stringify(entitledUsers)}`,
+    );
+    if (content === previousContent) continue;
     for (const username of images.flatMap(({ entitledUsers }) => entitledUsers)) {
       customers.set(`${appName}\n${username}`, { appName, username });
     }

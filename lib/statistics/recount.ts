@@ -1,9 +1,14 @@
+import pMap from 'p-map';
 import type { Deps } from '../deps.ts';
+import { toUtcDay } from '../money/daily-rates.ts';
 import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { ReportProgress } from '../shared/progress.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { completeNotifications } from './complete-notifications.ts';
 import { addTally, collapseHours, indexByPeriod, type Tally } from './tally.ts';
-import { sumDailyTallies, tallyItem, toUtcDay } from './tally-item.ts';
+import { sumDailyTallies, tallyStoredItem } from './tally-item.ts';
+import { type Product, pickRunningTotals, sumProductTallies } from './tally-product.ts';
 
 /** Days as `YYYY-MM-DD`, both included. */
 type DayRange = readonly [first: string, last: string];
@@ -11,12 +16,16 @@ type TalliesByPeriod = ReadonlyMap<string, Tally>;
 type RecountContext = Pick<Deps, 'appItems' | 'counters'> & {
   /** Called after the counters are read, to wait until the indexes contain all items that are counted. */
   readonly waitForIndex?: () => Promise<void>;
+  /** Receives the number of items that are counted. */
+  readonly reportProgress?: ReportProgress;
 };
 
 /** A counter that differs from the items in the table. */
 export interface CounterDifference {
   /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
+  /** Undefined for a counter of the whole app. */
+  readonly product?: Product;
   /** Version of the counter that was compared. */
   readonly version: number;
   readonly recounted: Tally;
@@ -30,21 +39,63 @@ export interface CounterDifference {
  */
 const ttlDeletionLagDays = 4;
 
-/** Compares the counters of the days, and of the months that are completely in the range, with the items in the table. */
+/** Number of products whose counters are read concurrently. */
+const concurrency = 8;
+
+/**
+ * Compares the counters of the app and its products with the items in the table: the days, and the months that are completely in
+ * the range.
+ */
 export async function recount(
   appName: string,
   days: DayRange,
-  { appItems, counters, waitForIndex }: RecountContext,
+  { appItems, counters, waitForIndex, reportProgress }: RecountContext,
 ): Promise<CounterDifference[]> {
-  const [first, last] = days;
-  const months = listWholeMonths(days);
-  const dayCounters = await counters.listDays(appName, first, last);
-  const monthCounters = months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1)) : [];
+  const appCounters = await readCounters(appName, { days, counters });
+  const products = await counters.listProducts(appName);
+  const productCounters = new Map(
+    await pMap(
+      products,
+      async (product) => [toProductKey(product), await readCounters(appName, { days, counters, product })] as const,
+      { concurrency },
+    ),
+  );
   await waitForIndex?.();
-  const recounted = await recountDays({ appItems, appName, days, counted: indexByPeriod(dayCounters) });
-  const dayDifferences = findDifferences(listDays(first, last), dayCounters, recounted);
-  return [...dayDifferences, ...findDifferences(months, monthCounters, sumByMonth(recounted))];
+  const counted = indexByPeriod(appCounters.days);
+  const recounted = await recountDays({ appItems, appName, days, counted, reportProgress });
+  const months = listWholeMonths(days);
+  const dayDifferences = findDifferences(listDays(...days), appCounters.days, recounted.app);
+  const monthDifferences = findDifferences(months, appCounters.months, sumByMonth(recounted.app, collapseHours));
+  const productDifferences = [...new Set([...productCounters.keys(), ...recounted.products.keys()])].flatMap((key) => {
+    const readings = productCounters.get(key) ?? { days: [], months: [] };
+    const tallies = recounted.products.get(key) ?? new Map<string, Tally>();
+    const countedDays = [...new Set([...readings.days.map(({ period }) => period), ...tallies.keys()])].sort();
+    const differences = [
+      ...findDifferences(countedDays, readings.days, tallies),
+      ...findDifferences(months, readings.months, sumByMonth(tallies, pickRunningTotals)),
+    ];
+    return differences.map((difference) => ({ ...difference, product: parseProductKey(key) }));
+  });
+  return [...dayDifferences, ...monthDifferences, ...productDifferences];
 }
+
+type CounterReadings = Awaited<ReturnType<Deps['counters']['listDays']>>;
+
+interface ReadOptions extends Pick<Deps, 'counters'> {
+  readonly days: DayRange;
+  readonly product?: Product;
+}
+
+async function readCounters(appName: string, { days, counters, product }: ReadOptions) {
+  const months = listWholeMonths(days);
+  return {
+    days: await counters.listDays(appName, ...days, product),
+    months: months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1), product) : [],
+  };
+}
+
+const toProductKey = ({ platform, productId }: Product): string => JSON.stringify({ platform, productId });
+const parseProductKey = (key: string): Product => JSON.parse(key);
 
 /**
  * Applies the differences that `recount` found. Call it after `waitForStream`, or records that were in the stream during
@@ -58,16 +109,15 @@ export async function correctCounters(
 ): Promise<void> {
   const wholeMonths = listWholeMonths(days);
   const skippedPeriods: string[] = [];
-  for (const { period, version, recounted, change } of differences) {
+  for (const { period, product, version, recounted, change } of differences) {
     const isDay = period.length === 10;
     const month = period.slice(0, 7);
-    const monthCorrection = {
-      period: month,
-      change: (tally: Tally) => addTally(tally, collapseHours(change)),
-    };
+    const monthChange = product ? pickRunningTotals(change) : collapseHours(change);
+    const monthCorrection = { period: month, product, change: (tally: Tally) => addTally(tally, monthChange) };
+    const isInPartOfMonth = isDay && !wholeMonths.includes(month) && Object.keys(monthChange).length > 0;
     const isCorrected = await counters.replaceTallies(appName, [
-      { period, version, change: () => recounted },
-      ...(isDay && !wholeMonths.includes(month) ? [monthCorrection] : []),
+      { period, product, version, change: () => recounted },
+      ...(isInPartOfMonth ? [monthCorrection] : []),
     ]);
     if (!isCorrected) skippedPeriods.push(period);
   }
@@ -75,8 +125,6 @@ export async function correctCounters(
     throw new ServiceError('Conflict', `Counters changed during the recount: ${skippedPeriods.join(', ')}. Try again.`);
   }
 }
-
-type CounterReadings = Awaited<ReturnType<RecountContext['counters']['listDays']>>;
 
 function findDifferences(
   periods: readonly string[],
@@ -92,31 +140,52 @@ function findDifferences(
   });
 }
 
+/** The tallies of the days that the items in the table add up to. */
+interface RecountedTallies {
+  readonly app: TalliesByPeriod;
+  /** The key is a `toProductKey`. */
+  readonly products: ReadonlyMap<string, TalliesByPeriod>;
+}
+
 async function recountDays({
   appItems,
   appName,
   days: [first, last],
   counted,
+  reportProgress,
 }: Pick<RecountContext, 'appItems'> & {
   appName: string;
   days: DayRange;
   counted: TalliesByPeriod;
-}): Promise<TalliesByPeriod> {
+  reportProgress: ReportProgress | undefined;
+}): Promise<RecountedTallies> {
   const firstCompleteDay = await findFirstCompleteDay(appItems, appName);
   const tallies = new Map<string, Tally>();
+  const products = new Map<string, Map<string, Tally>>();
+  let countedItems = 0;
   const range = { startdate: toMidnight(first), enddate: toMidnight(addDays(last, 1)) };
   for await (const items of appItems.scanCountableItems(appName, range)) {
-    for (const [day, tally] of sumDailyTallies(...items.map(tallyItem))) {
+    const itemTallies = completeNotifications(items).map(tallyStoredItem);
+    for (const [day, tally] of sumDailyTallies(...itemTallies.map(({ days }) => days))) {
       if (day >= first && day <= last) tallies.set(day, addTally(tallies.get(day) ?? {}, tally));
     }
+    for (const { day, tally, ...product } of sumProductTallies(itemTallies.flatMap((entry) => entry.products))) {
+      if (day < first || day > last) continue;
+      const key = toProductKey(product);
+      const productDays = products.get(key) ?? new Map<string, Tally>();
+      products.set(key, productDays.set(day, addTally(productDays.get(day) ?? {}, tally)));
+    }
+    countedItems += items.length;
+    reportProgress?.(countedItems);
   }
-  return new Map(
+  const app = new Map(
     listDays(first, last).map((day) => {
       const { requests: recountedRequests = 0, ...tally } = tallies.get(day) ?? {};
       const requests = day >= firstCompleteDay ? recountedRequests : (counted.get(day)?.requests ?? 0);
       return [day, addTally(tally, { requests })];
     }),
   );
+  return { app, products };
 }
 
 const toMidnight = (day: string): EpochMillis => Date.parse(`${day}T00:00:00Z`);
@@ -128,11 +197,12 @@ async function findFirstCompleteDay(appItems: RecountContext['appItems'], appNam
   return oldest === undefined ? '9' : addDays(toUtcDay(oldest), ttlDeletionLagDays);
 }
 
-function sumByMonth(days: TalliesByPeriod): TalliesByPeriod {
+/** Adds up the days of each month, after `collapse`. */
+function sumByMonth(days: TalliesByPeriod, collapse: (tally: Tally) => Tally): TalliesByPeriod {
   const months = new Map<string, Tally>();
   for (const [day, tally] of days) {
     const month = day.slice(0, 7);
-    months.set(month, addTally(months.get(month) ?? {}, collapseHours(tally)));
+    months.set(month, addTally(months.get(month) ?? {}, collapse(tally)));
   }
   return months;
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { type DailyTallies, subtractDailyTallies, tallyItem } from './tally-item.ts';
+import { type DailyTallies, type ItemTallies, subtractDailyTallies, tallyStoredItem } from './tally-item.ts';
+import { negateProductTally, type ProductTally, sumProductTallies } from './tally-product.ts';
 
 /** The effect of one stream record on the tallies of its app. */
 export interface TallyChange {
@@ -10,18 +11,23 @@ export interface TallyChange {
   /** On DynamoDB's clock. */
   readonly writtenAt: EpochMillis;
   readonly dailyTallies: DailyTallies;
+  readonly productTallies: readonly ProductTally[];
 }
+
+const noTallies: ItemTallies = { days: new Map(), products: [] };
 
 /** Returns undefined if the record does not change a tally. TTL deletions do not: expired items stay counted. */
 export function toTallyChange(record: StreamRecord): TallyChange | undefined {
   const { appName, kind, sequenceNumber, writtenAt, before, after, isTtlDeletion } = record;
   if (isTtlDeletion) return undefined;
-  const difference = subtractDailyTallies(
-    after ? tallyItem({ kind, item: after }) : new Map(),
-    before ? tallyItem({ kind, item: before }) : new Map(),
-  );
+  const tallyAfter = after ? tallyStoredItem({ kind, item: after }) : noTallies;
+  const tallyBefore = before ? tallyStoredItem({ kind, item: before }) : noTallies;
+  const difference = subtractDailyTallies(tallyAfter.days, tallyBefore.days);
   const dailyTallies = new Map([...difference].filter(([, tally]) => Object.keys(tally).length > 0));
-  return dailyTallies.size > 0 ? { appName, sequenceNumber, writtenAt, dailyTallies } : undefined;
+  const productTallies = sumProductTallies([...tallyAfter.products, ...tallyBefore.products.map(negateProductTally)]);
+  return dailyTallies.size + productTallies.length > 0
+    ? { appName, sequenceNumber, writtenAt, dailyTallies, productTallies }
+    : undefined;
 }
 
 /** Compares decimal sequence numbers, which are too long for a number. */

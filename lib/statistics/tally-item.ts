@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { toUtcDay } from '../money/daily-rates.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { listRefundedAmounts, type RefundedAmount } from '../purchases/refunds.ts';
@@ -6,22 +7,37 @@ import { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { toCountedCurrency } from './counted-currency.ts';
 import { addTally, type ListKind, type Tally } from './tally.ts';
+import { type ProductTally, tallyProductItem } from './tally-product.ts';
 
 /** Tallies by UTC day (`YYYY-MM-DD`). */
 export type DailyTallies = ReadonlyMap<string, Tally>;
 
 const noTallies: DailyTallies = new Map();
 
-export const toUtcDay = (date: EpochMillis): string => new Date(date).toISOString().slice(0, 10);
-
 const CreatedItem = v.object({ createdAt: v.number() });
 const TransactionItem = v.object({ transaction: Transaction });
 const NotificationItem = v.object({ date: v.number(), reason: NotificationReason });
 const EventItem = v.object({ date: v.number(), type: v.string() });
 
+/** The contribution of an item to the tallies of its app and its products. */
+export interface ItemTallies {
+  readonly days: DailyTallies;
+  readonly products: readonly ProductTally[];
+}
+
 /** Returns the contribution of an item to the tallies. Depends only on the item, not on the current time. */
-export function tallyItem({ kind, item }: StoredItem): DailyTallies {
+export function tallyStoredItem(stored: StoredItem): ItemTallies {
+  const products = tallyProductItem(stored);
+  return { days: sumDailyTallies(tallyItem(stored), ...products.map(tallyPlatform)), products };
+}
+
+/** Returns the contribution to the sums of the platform, which are in the tallies of the app under its name. */
+const tallyPlatform = ({ platform, day, tally }: ProductTally): DailyTallies =>
+  new Map([[day, Object.fromEntries(Object.entries(tally).map(([name, value]) => [`${platform}/${name}`, value]))]]);
+
+function tallyItem({ kind, item }: StoredItem): DailyTallies {
   switch (kind) {
     case 'purchase':
       return tallyCreation('P', parse(CreatedItem, item, 'DatabaseError').createdAt);
@@ -87,18 +103,15 @@ const toAmountTally = (currency: string, amountMicros: number, amountUsd: number
   ...(amountUsd !== undefined && { [`${currency}.usd`]: Math.round(amountUsd * 1_000_000) }),
 });
 
-/** Clients can send any currency code. Codes outside ISO 4217 count as `XXX`, which limits the size of a counter. */
-const currencies: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
-const toCountedCurrency = ({ currency }: Transaction): string | undefined =>
-  currency === undefined || currencies.has(currency) ? currency : 'XXX';
-
 const negate = (tally: Tally): Tally => addTally({}, tally, -1);
 
 const tallyNotification = ({ date, reason }: v.InferOutput<typeof NotificationItem>): DailyTallies =>
   buildForDay(date, { [`N.${reason}`]: 1 });
 
 /** The events of scheduled and background work, which do not count as requests. */
-const workerEventTypes = new Set(['webhook.app.called', 'receipt.refreshed', 'notifications.reconciled']);
+const workerEventTypes = new Set([
+  ...['webhook.app.called', 'receipt.refreshed', 'notifications.reconciled', 'purchase.imported'],
+]);
 
 const tallyEvent = ({ date, type }: v.InferOutput<typeof EventItem>): DailyTallies =>
   workerEventTypes.has(type) ? noTallies : buildForDay(date, { requests: 1 });

@@ -25,7 +25,7 @@ const isListedReason: Readonly<Record<LifecycleReason, boolean>> = {
 };
 
 /** The notification reasons in statistics; reasons without a notification are listed as 0. */
-const listedReasons = Object.entries(isListedReason).flatMap(([reason, isListed]) => (isListed ? [reason] : []));
+export const listedReasons = Object.entries(isListedReason).flatMap(([reason, isListed]) => (isListed ? [reason] : []));
 
 interface StatsOptions {
   /** Restricts amounts and transactions to this currency. */
@@ -102,7 +102,8 @@ function toCounts(tally: Tally, options: StatsOptions) {
 /** Lists the currencies with this sum. A currency without `micros` can have `usd`: its rate changed before a refund. */
 const listCurrencies = (tally: Tally, sum: 'micros' | 'usd', { currency }: StatsOptions): string[] =>
   Object.keys(tally)
-    .filter((name) => name.endsWith(`.${sum}`))
+    // The sums of a platform contain a slash.
+    .filter((name) => name.endsWith(`.${sum}`) && !name.includes('/'))
     .map((name) => name.slice(0, -sum.length - 1))
     .filter((code) => currency === undefined || code === currency);
 
@@ -112,7 +113,7 @@ export const sumUsd = (tally: Tally, options: StatsOptions): number => roundToCe
 const sumUsdMicros = (tally: Tally, options: StatsOptions): number =>
   listCurrencies(tally, 'usd', options).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
 
-const roundToCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
+export const roundToCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
 
 const countTransactions = (tally: Tally, { currency }: StatsOptions): number =>
   tally[currency === undefined ? 'transactions' : `${currency}.transactions`] ?? 0;

@@ -1,0 +1,99 @@
+import pMap from 'p-map';
+import type { BreakdownGroup, StatsDimension, StatsInterval } from '../api/stats.ts';
+import type { Deps } from '../deps.ts';
+import { toUtcDay } from '../money/daily-rates.ts';
+import { addMonths, countDaysBetween } from '../shared/calendar.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { platforms } from '../shared/platform.ts';
+import { indexByPeriod, type Tally } from './tally.ts';
+import type { Product } from './tally-product.ts';
+import { buildBreakdownRows, listIntervals, pickAppSums, pickPlatformSums, type SumsByPeriod } from './to-breakdown.ts';
+
+interface BreakdownQuery {
+  /** `YYYY-MM-DD`, both included. Undefined: the range is empty. */
+  readonly days: readonly [first: string, last: string] | undefined;
+  readonly interval: StatsInterval;
+  readonly by: StatsDimension;
+  /** The page of products. */
+  readonly page: {
+    readonly limit?: number | undefined;
+    readonly skip?: number | undefined;
+    readonly offset?: number | undefined;
+  };
+}
+
+interface Breakdown {
+  readonly groups: BreakdownGroup[];
+  readonly products?: { readonly skip: number; readonly limit: number; readonly total: number };
+}
+
+/** A row has about 500 bytes: the response has up to 2.5 MB. */
+const maxRows = 5_000;
+/** Number of days multiplied by the number of products. A counter of a day has about 300 bytes, so up to 9 MB are read. */
+const maxProductDays = 30_000;
+const defaultProducts = 100;
+/** Number of products whose counters are read concurrently. */
+const concurrency = 25;
+
+/**
+ * Reads the breakdown of a range from the counters. By product, it is a page of products by platform and id: as many of the
+ * requested ones as the limits allow. Throws `InvalidPayload` if the range has too many intervals.
+ */
+export async function readBreakdown(
+  appName: string,
+  { days, interval, by, page }: BreakdownQuery,
+  { counters, now }: Pick<Deps, 'counters' | 'now'>,
+): Promise<Breakdown> {
+  const products = by === 'product' ? await counters.listProducts(appName) : [];
+  const skip = page.skip ?? page.offset ?? 0;
+  if (!days) {
+    const limit = page.limit ?? defaultProducts;
+    return { groups: [], ...(by === 'product' && { products: { skip, limit, total: products.length } }) };
+  }
+  const context = { intervals: listIntervals(days, interval), today: toUtcDay(now()) };
+  const readSums = async (product?: Product): Promise<SumsByPeriod> => {
+    const month = days[0].slice(0, 7);
+    const [daily, monthly] = await Promise.all([
+      counters.listDays(appName, `${month}-01`, days[1], product),
+      counters.listMonths(appName, '', addMonths(month, -1), product),
+    ]);
+    return { days: indexByPeriod(daily), earlierMonths: monthly.map(({ tally }) => tally) };
+  };
+  if (by === 'product') {
+    const limit = limitProducts(page.limit, { intervals: context.intervals.length, days });
+    const groups = await pMap(
+      products.slice(skip, skip + limit),
+      async ({ platform, productId }) => ({
+        ...{ platform, productId },
+        rows: buildBreakdownRows(await readSums({ platform, productId }), context),
+      }),
+      { concurrency },
+    );
+    return { groups, products: { skip, limit, total: products.length } };
+  }
+  const sums = await readSums();
+  if (by === 'none') return { groups: [{ rows: buildBreakdownRows(mapSums(sums, pickAppSums), context) }] };
+  if (context.intervals.length * platforms.length > maxRows)
+    throw new ServiceError('InvalidPayload', 'The date range has too many intervals: pass interval=week or month.');
+  const groups = platforms.flatMap((platform) => {
+    const platformSums = mapSums(sums, (tally) => pickPlatformSums(tally, platform));
+    return hasSums(platformSums) ? [{ platform, rows: buildBreakdownRows(platformSums, context) }] : [];
+  });
+  return { groups };
+}
+
+const limitProducts = (
+  requested = defaultProducts,
+  { intervals, days }: { readonly intervals: number; readonly days: readonly [string, string] },
+): number => {
+  const dayCount = countDaysBetween(...days) + 1;
+  return Math.max(1, Math.min(requested, Math.floor(maxRows / intervals), Math.floor(maxProductDays / dayCount)));
+};
+
+const mapSums = ({ days, earlierMonths }: SumsByPeriod, pick: (tally: Tally) => Tally): SumsByPeriod => ({
+  days: new Map([...days].map(([day, tally]) => [day, pick(tally)])),
+  earlierMonths: earlierMonths.map(pick),
+});
+
+const hasSums = ({ days, earlierMonths }: SumsByPeriod): boolean =>
+  [...days.values(), ...earlierMonths].some((tally) => Object.keys(tally).length > 0);

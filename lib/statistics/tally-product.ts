@@ -1,0 +1,155 @@
+import * as v from 'valibot';
+import { toUtcDay } from '../money/daily-rates.ts';
+import { toAmountUsd } from '../money/usd-amount.ts';
+import { listActivePeriods, listTrials, SubscriptionActivity, type Trial } from '../purchases/active-periods.ts';
+import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { listRefundedAmounts } from '../purchases/refunds.ts';
+import { Transaction } from '../purchases/transaction.ts';
+import { parse } from '../shared/parse.ts';
+import { Platform } from '../shared/platform.ts';
+import type { StoredItem } from '../shared/stream-record.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { toCountedCurrency } from './counted-currency.ts';
+import { addTally, type Tally } from './tally.ts';
+
+/** A product of a platform. Product ids are unique within a platform only. */
+export interface Product {
+  readonly platform: Platform;
+  readonly productId: string;
+}
+
+/** The sums of a product on a UTC day (`YYYY-MM-DD`). */
+export interface ProductTally extends Product {
+  readonly day: string;
+  readonly tally: Tally;
+}
+
+/**
+ * The names of the sums of a product, besides `transactions`, `paid`, `EUR.micros` and `N.RENEWED`. `usd` is in micros of US
+ * dollars. `active` and `activeTrials` are changes: their sum up to a day is the number at the end of the day. `cohort.converted` and
+ * `cohort.ended` count trials on the day on which they started.
+ */
+export type ProductSum =
+  | 'transactions'
+  | 'paid'
+  | 'usd'
+  | 'active'
+  | 'activeTrials'
+  | 'trials.started'
+  | 'trials.converted'
+  | 'trials.ended'
+  | 'cohort.converted'
+  | 'cohort.ended';
+
+const TransactionItem = v.object({ transaction: Transaction });
+/** Earlier versions stored neither platform nor product: see `completeNotifications`. */
+const NotificationItem = v.object({
+  date: v.number(),
+  reason: NotificationReason,
+  platform: v.exactOptional(Platform),
+  productId: v.exactOptional(v.string()),
+});
+const PurchaseItem = v.object({
+  ...SubscriptionActivity.entries,
+  entitledUsers: v.array(v.string()),
+  hasErasedOwner: v.exactOptional(v.boolean()),
+});
+
+/** Returns the contribution of an item to the tallies of products. Depends only on the item, not on the current time. */
+export function tallyProductItem({ kind, item }: StoredItem): ProductTally[] {
+  switch (kind) {
+    case 'purchase':
+      return tallySubscription(parse(PurchaseItem, item, 'DatabaseError'));
+    case 'transaction':
+      return tallyPayment(parse(TransactionItem, item, 'DatabaseError').transaction);
+    case 'notification':
+      return tallyNotification(parse(NotificationItem, item, 'DatabaseError'));
+    default:
+      return [];
+  }
+}
+
+type DatedSum = readonly [date: EpochMillis | undefined, tally: Partial<Record<ProductSum, number>> & Tally];
+
+/** Builds the tallies of the days, and leaves out sums without a date. */
+function buildTallies(product: Product, sums: readonly DatedSum[]): ProductTally[] {
+  const { platform, productId } = product;
+  return sums.flatMap(([date, tally]) =>
+    date === undefined ? [] : [{ platform, productId, day: toUtcDay(date), tally }],
+  );
+}
+
+/** Counts a payment and its refunds like the tallies of the app: without the amount of a sandbox transaction. */
+function tallyPayment(transaction: Transaction): ProductTally[] {
+  const { purchaseDate, sandbox, amountMicros = 0 } = transaction;
+  if (sandbox) return buildTallies(transaction, [[purchaseDate, { transactions: 1 }]]);
+  const currency = toCountedCurrency(transaction);
+  const toAmounts = (micros: number, usd: number | null | undefined): Tally =>
+    currency === undefined || !micros
+      ? {}
+      : { [`${currency}.micros`]: micros, ...(usd != null && { usd: Math.round(usd * 1_000_000) }) };
+  return buildTallies(transaction, [
+    [purchaseDate, { transactions: 1, ...(amountMicros > 0 && { paid: 1 }) }],
+    [purchaseDate, toAmounts(amountMicros, toAmountUsd(transaction))],
+    ...listRefundedAmounts(transaction).map(
+      (refund): DatedSum => [refund.date, addTally({}, toAmounts(refund.amountMicros ?? 0, refund.amountUsd), -1)],
+    ),
+  ]);
+}
+
+const tallyNotification = ({
+  date,
+  reason,
+  platform,
+  productId,
+}: v.InferOutput<typeof NotificationItem>): ProductTally[] =>
+  platform === undefined || productId === undefined
+    ? []
+    : buildTallies({ platform, productId }, [[date, { [`N.${reason}`]: 1 }]]);
+
+/** Counts the active periods and trials of an owned subscription outside the sandbox. */
+function tallySubscription(item: v.InferOutput<typeof PurchaseItem>): ProductTally[] {
+  const { platform, sandbox } = item.purchase;
+  const isOwned = item.entitledUsers.length > 0 || item.hasErasedOwner === true;
+  if (sandbox || !isOwned) return [];
+  const periods = listActivePeriods(item);
+  return [
+    ...periods.flatMap(({ productId, from, until, isTrial }) =>
+      buildTallies({ platform, productId }, [
+        [from, { active: 1, ...(isTrial && { activeTrials: 1 }) }],
+        [until, { active: -1, ...(isTrial && { activeTrials: -1 }) }],
+      ]),
+    ),
+    ...listTrials(periods).flatMap((trial) => tallyTrial(platform, trial)),
+  ];
+}
+
+function tallyTrial(platform: Platform, { productId, startedAt, convertedAt, endedAt }: Trial): ProductTally[] {
+  return buildTallies({ platform, productId }, [
+    [startedAt, { 'trials.started': 1 }],
+    [convertedAt, { 'trials.converted': 1 }],
+    [convertedAt && startedAt, { 'cohort.converted': 1 }],
+    [endedAt, { 'trials.ended': 1 }],
+    [endedAt && startedAt, { 'cohort.ended': 1 }],
+  ]);
+}
+
+/** Returns the part of a day's tally that the tally of the month contains: the changes of the running totals. */
+export const pickRunningTotals = ({ active = 0, activeTrials = 0 }: Tally): Tally =>
+  addTally({}, { active, activeTrials });
+
+/** Adds up the tallies of each product and day. Leaves out those without a sum. */
+export function sumProductTallies(tallies: readonly ProductTally[]): ProductTally[] {
+  const sums = new Map<string, ProductTally>();
+  for (const entry of tallies) {
+    const { platform, productId, day } = entry;
+    const key = JSON.stringify([platform, productId, day]);
+    sums.set(key, { platform, productId, day, tally: addTally(sums.get(key)?.tally ?? {}, entry.tally) });
+  }
+  return [...sums.values()].filter(({ tally }) => Object.keys(tally).length > 0);
+}
+
+export const negateProductTally = (entry: ProductTally): ProductTally => ({
+  ...entry,
+  tally: addTally({}, entry.tally, -1),
+});

@@ -1,0 +1,111 @@
+import type { BreakdownRow, StatsInterval } from '../api/stats.ts';
+import { addDays, listDays } from '../shared/calendar.ts';
+import type { Platform } from '../shared/platform.ts';
+import { addTally, type Tally } from './tally.ts';
+import type { ProductSum } from './tally-product.ts';
+import { listedReasons, roundToCents } from './to-stats.ts';
+
+/** Days of an interval within a range, both included. */
+interface Interval {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** Lists the intervals of a range. The first and the last one are shorter if the range contains only a part of them. */
+export function listIntervals([first, last]: readonly [string, string], interval: StatsInterval): Interval[] {
+  if (interval === 'range') return [{ first, last }];
+  const starts = new Map<string, Interval>();
+  for (const day of listDays(first, last)) {
+    const key = toIntervalKey(day, interval);
+    starts.set(key, { first: starts.get(key)?.first ?? day, last: day });
+  }
+  return [...starts.values()];
+}
+
+function toIntervalKey(day: string, interval: StatsInterval): string {
+  if (interval === 'month') return day.slice(0, 7);
+  if (interval === 'day') return day;
+  const daysSinceMonday = (new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7;
+  return addDays(day, -daysSinceMonday);
+}
+
+/** The sums of an app, a platform or a product. */
+export interface SumsByPeriod {
+  /** Tallies of the days, from the first of the month in which the range starts. */
+  readonly days: ReadonlyMap<string, Tally>;
+  /** Tallies of all earlier months, for the running totals. */
+  readonly earlierMonths: readonly Tally[];
+}
+
+interface RowContext {
+  readonly intervals: readonly Interval[];
+  /** Running totals do not change after this day. */
+  readonly today: string;
+}
+
+/** Builds a row for each interval. */
+export function buildBreakdownRows(sums: SumsByPeriod, { intervals, today }: RowContext): BreakdownRow[] {
+  const [first] = intervals;
+  if (!first) return [];
+  const daysBefore = listDays(`${first.first.slice(0, 7)}-01`, addDays(first.first, -1));
+  const readDay = (day: string): Tally => sums.days.get(day) ?? {};
+  const earlier = [...sums.earlierMonths, ...daysBefore.map(readDay)];
+  let active = sumName(earlier, 'active');
+  let activeTrials = sumName(earlier, 'activeTrials');
+  return intervals.map((interval) => {
+    const days = listDays(interval.first, interval.last);
+    const tally = days.map(readDay).reduce<Tally>((sum, day) => addTally(sum, day), {});
+    const pastDays = days.filter((day) => day <= today).map(readDay);
+    active += sumName(pastDays, 'active');
+    activeTrials += sumName(pastDays, 'activeTrials');
+    return {
+      ...{ date: interval.first, enddate: interval.last },
+      ...toCounts(tally),
+      activeSubscriptions: active,
+      activeTrials,
+    };
+  });
+}
+
+const sumName = (tallies: readonly Tally[], name: ProductSum): number =>
+  tallies.reduce((sum, tally) => sum + (tally[name] ?? 0), 0);
+
+function toCounts(tally: Tally): Omit<BreakdownRow, 'date' | 'enddate' | 'activeSubscriptions' | 'activeTrials'> {
+  const read = (name: ProductSum): number => tally[name] ?? 0;
+  const amounts = Object.entries(tally).filter(([name]) => name.endsWith('.micros'));
+  return {
+    amountUSD: roundToCents(read('usd')),
+    amountMicros: Object.fromEntries(amounts.map(([name, micros]) => [name.slice(0, -'.micros'.length), micros])),
+    numTransactions: read('transactions'),
+    numPaidTransactions: read('paid'),
+    notifications: Object.fromEntries(listedReasons.map((reason) => [reason, tally[`N.${reason}`] ?? 0])),
+    trialsStarted: read('trials.started'),
+    trialsConverted: read('trials.converted'),
+    trialsEnded: read('trials.ended'),
+    startedTrials: { converted: read('cohort.converted'), ended: read('cohort.ended') },
+  };
+}
+
+/** Picks the sums of a platform from the tally of an app, and removes the platform from their names. */
+export function pickPlatformSums(tally: Tally, platform: Platform): Tally {
+  const prefix = `${platform}/`;
+  const sums = Object.entries(tally).filter(([name]) => name.startsWith(prefix));
+  return Object.fromEntries(sums.map(([name, value]) => [name.slice(prefix.length), value]));
+}
+
+/** Picks the sums of all platforms from the tally of an app. Only the platforms have active subscriptions and trials. */
+export function pickAppSums(tally: Tally): Tally {
+  const sums = new Map<string, number>();
+  const add = (name: string, value: number) => sums.set(name, (sums.get(name) ?? 0) + value);
+  for (const [name, value] of Object.entries(tally)) {
+    const platformSum = name.split('/')[1];
+    if (platformSum === undefined) add(name.endsWith('.usd') ? 'usd' : name, value);
+    else if (subscriptionSums.has(platformSum)) add(platformSum, value);
+  }
+  return Object.fromEntries(sums);
+}
+
+const subscriptionSums: ReadonlySet<string> = new Set<ProductSum>([
+  ...(['active', 'activeTrials', 'trials.started', 'trials.converted', 'trials.ended'] as const),
+  ...(['cohort.converted', 'cohort.ended'] as const),
+]);
