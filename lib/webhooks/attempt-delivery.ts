@@ -1,23 +1,32 @@
 import type { WebhookSender } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import type { ExternalCall } from '../events/event.ts';
+import { toAttemptEventId } from '../events/event-id.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { createRedactor } from '../shared/redaction/redactor.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { describeFailure } from './delivery-transitions.ts';
+import { toDisplayUrl } from './display-url.ts';
 import type { PostOutcome } from './guarded-post.ts';
 import { buildWebhookBody, buildWebhookHeaders } from './webhook-request.ts';
 
 export type AttemptDeps = Pick<Deps, 'events' | 'now' | 'ownedPurchases' | 'postWebhook'>;
+
+/** A webhook request with its response. */
+export interface DeliveryAttempt {
+  readonly outcome: PostOutcome;
+  readonly startedAt: EpochMillis;
+}
 
 /** Sends the webhook once, with the customer's current purchases, and records an event. */
 export async function attemptDelivery(
   delivery: WebhookDelivery,
   sender: WebhookSender,
   deps: AttemptDeps,
-): Promise<PostOutcome> {
+): Promise<DeliveryAttempt> {
   const { appName, deliveryId, username, url } = delivery;
   const { secretKey, signingSecret } = sender;
   const { webhookSettings, vocabulary } = sender.app;
@@ -36,7 +45,7 @@ export async function attemptDelivery(
   const call = toExternalCall(url, outcome, { startedAt, endedAt: deps.now() });
   const bodyExcerpt = 'status' in outcome ? redact(outcome.bodyExcerpt) : '';
   await recordAttemptEvent(delivery, { outcome, call, bodyExcerpt }, deps);
-  return outcome;
+  return { outcome, startedAt };
 }
 
 interface AttemptResult {
@@ -52,10 +61,12 @@ async function recordAttemptEvent(
   { outcome, call, bodyExcerpt }: AttemptResult,
   deps: Pick<Deps, 'events'>,
 ): Promise<void> {
-  const { appName, type, username, notification, failedAttempts } = delivery;
+  const { appName, deliveryId, type, username, notification, failedAttempts } = delivery;
   const { id, reason, productId, purchaseId, transactionId } = notification;
   const date = new Date(notification.date).toISOString();
-  const recorder = createEventRecorder({ type: 'webhook.app.called', date: call.timing.startedAt, reqId: id });
+  const { startedAt } = call.timing;
+  const eventId = toAttemptEventId(deliveryId, startedAt);
+  const recorder = createEventRecorder({ type: 'webhook.app.called', date: startedAt, reqId: id, eventId });
   if (username !== undefined) recorder.setUser(username);
   if (purchaseId !== undefined) recorder.addTag(purchaseId, '_P');
   const purchase = { ...(productId && { productId }), ...(purchaseId && { purchaseId }) };
@@ -75,10 +86,8 @@ async function recordAttemptEvent(
 }
 
 function toExternalCall(url: string, outcome: PostOutcome, timing: ExternalCall['timing']): ExternalCall {
-  const { host, origin, pathname } = URL.canParse(url) ? new URL(url) : { host: '', origin: '', pathname: '' };
-  // A long path segment can be an access token.
-  const path = pathname.replace(/[^/]{25,}/g, '…');
-  const call = { type: host, url: `${origin}${path}`, method: 'POST', timing };
+  const host = URL.canParse(url) ? new URL(url).host : '';
+  const call = { type: host, url: toDisplayUrl(url), method: 'POST', timing };
   return 'status' in outcome
     ? { ...call, response: { status: outcome.status, size: outcome.bodyExcerpt.length } }
     : { ...call, error: { message: outcome.message } };

@@ -4,6 +4,7 @@ import { getApp } from '../apps/manage-apps.ts';
 import type { Deps } from '../deps.ts';
 import { getEntitledSince } from '../purchases/claims.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { ReportProgress } from '../shared/progress.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
 import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
 import { buildDeliveries, enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
@@ -38,11 +39,16 @@ const lostMessageAgeMs = 15 * minuteMs;
  * Creates and enqueues the deliveries of a range that the fan-out worker failed to create. Idempotent: uses the worker's
  * delivery ids, so existing deliveries are not sent again. Throws `InvalidPayload` for a range outside the retention.
  */
-export async function backfillDeliveries(name: string, range: TimeRange, deps: BackfillDeps): Promise<BackfillResult> {
+export async function backfillDeliveries(
+  name: string,
+  range: TimeRange,
+  deps: BackfillDeps & { readonly reportProgress?: ReportProgress },
+): Promise<BackfillResult> {
   const app = await getApp(deps.apps, name);
   validateRange(app, range, deps.now());
   let expected = 0;
   let created = 0;
+  let checkedPurchases = 0;
   for await (const items of deps.pagedLists.scanPurchasesUpdatedSince(app.name, range.from)) {
     const announcements = await pMap(items, async (item) => await findAnnouncements(item, { app, range, deps }), {
       concurrency,
@@ -56,6 +62,8 @@ export async function backfillDeliveries(name: string, range: TimeRange, deps: B
     await enqueueDeliveries(missing.flat(), deps);
     expected += deliveries.length;
     created += missing.flat().length;
+    checkedPurchases += items.length;
+    deps.reportProgress?.(checkedPurchases);
   }
   return { expected, created };
 }

@@ -10,6 +10,8 @@ interface AttemptContext {
   readonly now: EpochMillis;
   /** Random number from 0 to 1 for the jitter. */
   readonly random: number;
+  /** Start of the attempt. Undefined if it failed before a request was sent. */
+  readonly startedAt?: EpochMillis;
 }
 
 const isSuccess = (outcome: PostOutcome): boolean =>
@@ -26,10 +28,14 @@ export function describeFailure(outcome: PostOutcome): string | undefined {
 export function applyAttempt(
   delivery: WebhookDelivery,
   outcome: PostOutcome,
-  { now, random }: AttemptContext,
+  { now, random, startedAt }: AttemptContext,
 ): WebhookDelivery {
   const failureReason = describeFailure(outcome);
-  const unscheduled = { ...clearSchedule(delivery), ...('status' in outcome && { lastHttpStatus: outcome.status }) };
+  const unscheduled = {
+    ...clearSchedule(delivery),
+    ...(startedAt !== undefined && { lastAttemptAt: startedAt }),
+    ...('status' in outcome && { lastHttpStatus: outcome.status }),
+  };
   if (failureReason === undefined) return { ...unscheduled, state: 'delivered' };
   const failedAttempts = delivery.failedAttempts + 1;
   const retryAfterMs = 'status' in outcome ? parseRetryAfterMs(outcome.retryAfter, now) : undefined;

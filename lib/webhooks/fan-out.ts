@@ -9,7 +9,7 @@ import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 
-type FanOutDeps = Pick<Deps, 'apps' | 'deliveries' | 'now' | 'webhookQueue'>;
+type FanOutDeps = Pick<Deps, 'apps' | 'customers' | 'deliveries' | 'now' | 'webhookQueue'>;
 
 /**
  * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of the
@@ -59,17 +59,30 @@ function memoizeFindApp(findApp: FindApp): FindApp {
 async function createDeliveries(
   record: StreamRecord,
   findApp: FindApp,
-  deps: Pick<Deps, 'deliveries' | 'now'>,
+  deps: Pick<Deps, 'customers' | 'deliveries' | 'now'>,
 ): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
   const failure = await catchFailure(async () => {
     const announcements = readStreamRecord(record);
     const app = announcements && (await findApp(announcements.appName));
-    const deliveries = announcements && app ? buildDeliveries(announcements, app, deps.now()) : [];
+    const deliveries =
+      announcements && app ? buildDeliveries(await omitErasedRecipients(announcements, deps), app, deps.now()) : [];
     await pMap(deliveries, async (delivery) => await deps.deliveries.createIfAbsent(delivery), { concurrency });
     created = deliveries;
   });
   return { deliveries: created, ...(failure && { failure }) };
+}
+
+/**
+ * Leaves out recipients without a customer item: the purchase change that made them a recipient has created it, so they have been
+ * erased since.
+ */
+async function omitErasedRecipients(
+  announcements: PurchaseAnnouncements,
+  { customers }: Pick<Deps, 'customers'>,
+): Promise<PurchaseAnnouncements> {
+  const { appName, recipients } = announcements;
+  return { ...announcements, recipients: await customers.selectExisting(appName, recipients) };
 }
 
 async function catchFailure(run: () => Promise<void>): Promise<ServiceError | undefined> {

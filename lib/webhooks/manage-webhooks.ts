@@ -4,7 +4,6 @@ import { getApp } from '../apps/manage-apps.ts';
 import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
-import { resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
 import { parseWebhookUrl } from './webhook-url.ts';
 
@@ -57,37 +56,4 @@ export async function sendTestWebhook(
   for (const delivery of deliveries) await deps.deliveries.createIfAbsent(delivery);
   await enqueueDeliveries(deliveries, deps);
   return deliveries;
-}
-
-/** Lists the failed deliveries that are scheduled for a retry or dead, oldest first. */
-export async function listDeliveries(
-  name: string,
-  state: WebhookDelivery['state'] | undefined,
-  deps: Pick<Deps, 'apps' | 'deliveries'>,
-): Promise<WebhookDelivery[]> {
-  const { name: appName } = await getApp(deps.apps, name);
-  const deliveries = await deps.deliveries.listFailed(appName);
-  return deliveries.filter((delivery) => state === undefined || delivery.state === state);
-}
-
-/**
- * Enqueues one dead delivery, or all of them, with their original number of attempts. Returns the enqueued deliveries.
- * Throws `ResourceNotFound` if the app has no dead delivery with this id.
- */
-export async function replayDeliveries(
-  name: string,
-  deliveryId: string | undefined,
-  deps: Pick<Deps, 'apps' | 'deliveries' | 'now' | 'webhookQueue'>,
-): Promise<readonly WebhookDelivery[]> {
-  const deadDeliveries = await listDeliveries(name, 'dead', deps);
-  const requested = deadDeliveries.filter((delivery) => deliveryId === undefined || delivery.deliveryId === deliveryId);
-  if (deliveryId !== undefined && requested.length === 0)
-    throw new ServiceError('ResourceNotFound', `The dead delivery ${deliveryId} of ${name} is not found.`);
-  const replayed: WebhookDelivery[] = [];
-  for (const delivery of requested) {
-    const reset = resetForReplay(delivery, deps.now());
-    if (await deps.deliveries.replaceIfUnchanged(delivery, reset, deps.now())) replayed.push(reset);
-  }
-  await enqueueDeliveries(replayed, deps);
-  return replayed;
 }

@@ -84,9 +84,9 @@ async function send(
   delivery: WebhookDelivery,
   { sender, urlHealth, deps }: { sender: WebhookSender; urlHealth: WebhookUrlHealth; deps: SendDeps },
 ): Promise<WebhookDelivery> {
-  const outcome = await attemptDelivery(delivery, sender, deps);
+  const { outcome, startedAt } = await attemptDelivery(delivery, sender, deps);
   await updateUrlHealth(delivery, { outcome, urlHealth, deps });
-  return applyAttempt(delivery, outcome, { now: deps.now(), random: Math.random() });
+  return applyAttempt(delivery, outcome, { now: deps.now(), random: Math.random(), startedAt });
 }
 
 /**

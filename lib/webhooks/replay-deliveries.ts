@@ -1,0 +1,74 @@
+import pMap from 'p-map';
+import type { Deps } from '../deps.ts';
+import { ServiceError } from '../shared/errors.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import type { WebhookDelivery } from './delivery.ts';
+import { resetForReplay } from './delivery-transitions.ts';
+import { enqueueDeliveries } from './fan-out.ts';
+
+type ReplayDeps = Pick<Deps, 'deliveries' | 'now' | 'webhookQueue'>;
+
+/**
+ * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app has no such delivery, and
+ * `Conflict` if it is being sent or if deliveries for other URLs have replaced it.
+ */
+export async function replayDelivery(appName: string, deliveryId: string, deps: ReplayDeps): Promise<WebhookDelivery> {
+  const delivery = await deps.deliveries.find(appName, deliveryId);
+  if (!delivery) throw new ServiceError('ResourceNotFound', 'The delivery is not found.');
+  if (delivery.state === 'redirected') throw conflict('Deliveries for other URLs have replaced the delivery.');
+  const isBeingSent = delivery.state === 'pending' && delivery.failedAttempts === 0;
+  const replayed = isBeingSent ? undefined : await reset(delivery, deps);
+  if (!replayed) throw conflict('The delivery is being sent.');
+  await enqueueDeliveries([replayed], deps);
+  return replayed;
+}
+
+const conflict = (message: string): ServiceError => new ServiceError('Conflict', message, { retryable: false });
+
+/** Returns undefined if another worker has changed the delivery. */
+async function reset(
+  delivery: WebhookDelivery,
+  { deliveries, now }: Pick<Deps, 'deliveries' | 'now'>,
+): Promise<WebhookDelivery | undefined> {
+  const time = now();
+  const after = resetForReplay(delivery, time);
+  return (await deliveries.replaceIfUnchanged(delivery, after, time)) ? after : undefined;
+}
+
+/** The deliveries to replay: created from `startdate` (included) to `enddate` (excluded). */
+export interface ReplayRange {
+  readonly state: 'dead' | 'delivered';
+  readonly startdate: EpochMillis;
+  readonly enddate: EpochMillis;
+}
+
+/** Maximum number of deliveries in one call: about a second of updates. */
+const maxReplayed = 1_000;
+const pageSize = 100;
+const concurrency = 25;
+
+/**
+ * Enqueues the deliveries of a date range again, at most 1,000. Idempotent: a replay moves a delivery out of the range, so the
+ * same call replays it once. `isComplete` is false if the range has further deliveries. Throws `InvalidPayload` for a range that
+ * ends in the future.
+ */
+export async function replayDeliveries(
+  appName: string,
+  { state, startdate, enddate }: ReplayRange,
+  deps: ReplayDeps,
+): Promise<{ readonly replayed: number; readonly isComplete: boolean }> {
+  if (enddate > deps.now()) throw new ServiceError('InvalidPayload', 'enddate must not be in the future.');
+  const range = { state, startdate, enddate };
+  let replayed = 0;
+  let cursor: string | undefined;
+  do {
+    const limit = Math.min(pageSize, maxReplayed - replayed);
+    const page = await deps.deliveries.listPage(appName, { ...range, limit, cursor });
+    const changed = await pMap(page.rows, async (delivery) => await reset(delivery, deps), { concurrency });
+    const enqueued = changed.filter((delivery) => delivery !== undefined);
+    await enqueueDeliveries(enqueued, deps);
+    replayed += enqueued.length;
+    cursor = page.next;
+  } while (cursor !== undefined && replayed < maxReplayed);
+  return { replayed, isComplete: cursor === undefined };
+}

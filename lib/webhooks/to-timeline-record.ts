@@ -1,0 +1,51 @@
+import type { TimelineRecord } from '../api/timeline-records.ts';
+import type { EventRecord } from '../events/event.ts';
+import { parseAttemptEventId } from '../events/event-id.ts';
+import type { TimelineRow } from '../events/timeline-row.ts';
+import { toEventInfo } from '../events/to-event-info.ts';
+import { toTransactionRecord } from '../purchases/to-records.ts';
+import type { EpochMillis } from '../shared/time.ts';
+
+const toIso = (date: EpochMillis): string => new Date(date).toISOString();
+
+/** Returns the record of an entry of a timeline. */
+export function toTimelineRecord(row: TimelineRow): TimelineRecord {
+  switch (row.type) {
+    case 'event':
+      return toEventRecord(row.event);
+    case 'payment':
+      return {
+        type: row.type,
+        date: toIso(row.transaction.purchaseDate),
+        transaction: toTransactionRecord(row.transaction),
+      };
+    case 'notification':
+      return { type: row.type, date: toIso(row.date), reason: row.reason };
+    case 'claim': {
+      const { username, source, lastClaimedAt } = row.claim;
+      return { type: row.type, date: toIso(lastClaimedAt), applicationUsername: username, source };
+    }
+  }
+}
+
+function toEventRecord(event: EventRecord): TimelineRecord {
+  const { eventId, type: eventType, outcome, applicationUsername, content } = event;
+  const { productIds, purchaseIds } = toEventInfo(event).eventInfo;
+  const reasons = [
+    ...new Set(content.notifications.map(({ reason }) => reason).filter((text) => typeof text === 'string')),
+  ];
+  const deliveryId = parseAttemptEventId(eventId);
+  return {
+    type: 'event',
+    date: toIso(event.date),
+    eventId,
+    eventType,
+    ok: outcome.ok,
+    ...(outcome.message !== undefined && { message: outcome.message }),
+    ...(applicationUsername !== undefined && { applicationUsername }),
+    ...(reasons.length > 0 && { reasons }),
+    ...(productIds && { productIds }),
+    ...(purchaseIds && { purchaseIds }),
+    ...(deliveryId !== undefined && { deliveryId }),
+  };
+}
