@@ -3,16 +3,19 @@ import * as v from 'valibot';
 import { parse } from '../shared/parse.ts';
 import { Platform } from '../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
-import { accessTokenKey, toTtl } from './keys.ts';
+import { accessTokenKey, namingIndexKeys, toTtl } from './keys.ts';
 import type { Table } from './table.ts';
 
 const Id = v.exactOptional(v.string());
 
-/** Access granted by a token: to a checkout session, or to a customer and a subscription, in one processor account. */
-const AccessTokenGrant = v.object({ platform: Platform, session: Id, customer: Id, subscription: Id });
+/**
+ * Access granted by a token: to a checkout session, or to a customer and a subscription, in one processor account. `username` is
+ * the user that the checkout names.
+ */
+const AccessTokenGrant = v.object({ platform: Platform, session: Id, customer: Id, subscription: Id, username: Id });
 export type AccessTokenGrant = v.InferOutput<typeof AccessTokenGrant>;
 
-const TokenItem = v.object({ ...AccessTokenGrant.entries, expiresAt: v.number() });
+export const TokenItem = v.object({ ...AccessTokenGrant.entries, expiresAt: v.number() });
 
 /** A grant with the time at which its token expires, in epoch milliseconds. */
 export type ActiveGrant = v.InferOutput<typeof TokenItem>;
@@ -41,7 +44,10 @@ export const isExpiringSoon = ({ expiresAt }: ActiveGrant, now: EpochMillis): bo
 
 export function createAccessTokenRepository(table: Table): AccessTokenRepository {
   const save = async (appName: string, token: string, grant: ActiveGrant): Promise<string> => {
-    await table.batchPut([{ ...accessTokenKey(appName, hashToken(token)), ...grant, ttl: toTtl(grant.expiresAt) }]);
+    const { username, expiresAt } = grant;
+    const key = accessTokenKey(appName, hashToken(token));
+    const naming = username !== undefined && ({ appName, username, kind: 'accessToken', date: expiresAt } as const);
+    await table.batchPut([{ ...key, ...(naming && namingIndexKeys(naming, key)), ...grant, ttl: toTtl(expiresAt) }]);
     return token;
   };
   const issue: AccessTokenRepository['issue'] = async (appName, grant, now) =>

@@ -38,10 +38,14 @@ export function createAppItemRepository(table: Table): AppItemRepository {
         for await (const items of partitions) yield items.map(toStoredItem);
       }
       const between = keys.timestampRange(range);
-      for (const partition of [keys.listPartition(appName, 'C'), ...keys.eventPartitions(appName)]) {
+      for (const partition of [keys.listPartition(appName, 'C'), ...keys.earlierEventPartitions(appName)]) {
         for await (const entries of scanIndex(table, { partition, index: 'byCreated', between })) {
           yield (await table.batchGet(entries.map(keys.toKey))).map(toStoredItem);
         }
+      }
+      for (const partition of keys.eventPartitions(appName)) {
+        const events = scanIndex(table, { partition, between: keys.toEventRange(between) });
+        for await (const items of events) yield items.map(toStoredItem);
       }
     },
     async *scanPurchaseIds(appName) {
@@ -55,10 +59,16 @@ export function createAppItemRepository(table: Table): AppItemRepository {
       }
     },
     async findOldestEventDate(appName) {
-      const oldestEntries = await Promise.all(
-        keys.eventPartitions(appName).map((partition) => table.query({ partition, index: 'byCreated', limit: 1 })),
-      );
-      const dates = oldestEntries.flat().map(({ createdSk }) => keys.parseKeyTimestamp(String(createdSk)));
+      const between = keys.toEventRange(keys.allTimestamps);
+      const oldest = await Promise.all([
+        ...keys.eventPartitions(appName).map((partition) => table.query({ partition, between, limit: 1 })),
+        ...keys
+          .earlierEventPartitions(appName)
+          .map((partition) => table.query({ partition, index: 'byCreated', limit: 1 })),
+      ]);
+      const dates = oldest
+        .flat()
+        .map(({ sk, createdSk }) => keys.parseKeyTimestamp(String(createdSk ?? sk).replace(keys.eventPrefix, '')));
       return dates.sort((a, b) => a - b)[0];
     },
   };

@@ -1,12 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { App, type WebhookSender, type WebhookSettings } from '../apps/app.ts';
 import { Catalogue } from '../purchases/catalogue.ts';
 import type { Cipher } from '../shared/cipher.ts';
+import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { type Platform, platforms } from '../shared/platform.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import { reencryptField } from './reencrypt-field.ts';
 import type { Table } from './table.ts';
+import { tryUpdate } from './try-update.ts';
 
 /** The apps and their settings for the stores. */
 export interface AppRepository {
@@ -22,10 +25,14 @@ export interface AppRepository {
   findWebhookSender(name: string): Promise<WebhookSender | undefined>;
   /** Returns the decrypted settings for a store. Undefined if there are none. */
   findStoreSettings(appName: string, platform: Platform): Promise<unknown>;
+  /** Lists the platforms for which the app has settings. Does not decrypt them. */
+  listConnectedPlatforms(appName: string): Promise<Platform[]>;
   setStoreSettings(appName: string, platform: Platform, settings: unknown): Promise<void>;
   /** Returns the catalogue of the app. Undefined if none was set. */
   findCatalogue(appName: string): Promise<Catalogue | undefined>;
   setCatalogue(appName: string, catalogue: Catalogue): Promise<void>;
+  /** Returns the encrypted erasure key of the app. Creates it at the first call. Throws `Conflict` if the app does not exist. */
+  getOrCreateErasureKey(name: string): Promise<string>;
   /** Encrypts the app's stale secrets under the current master key. Returns the number of stale secrets. */
   reencryptSecrets(name: string): Promise<number>;
 }
@@ -72,6 +79,11 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
       const item = await table.get(keys.storeSettingsKey(appName, platform));
       return item && JSON.parse(await cipher.decrypt(String(item.settings), settingsContext(appName, platform)));
     },
+    async listConnectedPlatforms(appName) {
+      const { pk, sk } = keys.storeSettingsKey(appName, '');
+      const items = await table.query({ partition: pk, prefix: sk });
+      return platforms.filter((platform) => items.some((item) => item.sk === `${sk}${platform}`));
+    },
     async setStoreSettings(appName, platform, settings) {
       const encrypted = await cipher.encrypt(JSON.stringify(settings), settingsContext(appName, platform));
       await table.batchPut([{ ...keys.storeSettingsKey(appName, platform), settings: encrypted }]);
@@ -83,6 +95,20 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
     async setCatalogue(appName, catalogue) {
       await table.batchPut([{ ...keys.catalogueKey(appName), catalogue }]);
     },
+    async getOrCreateErasureKey(name) {
+      const erasureKey = await cipher.encrypt(randomBytes(32).toString('base64url'), erasureKeyContext(name));
+      await tryUpdate(
+        table,
+        buildUpdate(
+          keys.appKey(name),
+          { erasureKey },
+          { expression: 'attribute_exists(pk) AND attribute_not_exists(erasureKey)' },
+        ),
+      );
+      const item = await table.get(keys.appKey(name));
+      if (typeof item?.erasureKey === 'string') return item.erasureKey;
+      throw new ServiceError('Conflict', `The app ${name} was deleted.`);
+    },
     async reencryptSecrets(name) {
       const item = (await table.get(keys.appKey(name))) ?? {};
       const settingsFields = platforms.map(async (platform) => ({
@@ -93,6 +119,7 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
       const fields = [
         { item, field: 'secretKey', context: secretKeyContext(name) },
         { item, field: 'signingSecret', context: signingSecretContext(name) },
+        { item, field: 'erasureKey', context: erasureKeyContext(name) },
         ...(await Promise.all(settingsFields)),
       ];
       const wasStale = await Promise.all(fields.map((field) => reencryptField(table, cipher, field)));
@@ -103,6 +130,7 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
 
 const secretKeyContext = (appName: string): string => `${appName}/secret-key`;
 const signingSecretContext = (appName: string): string => `${appName}/signing-secret`;
+export const erasureKeyContext = (appName: string): string => `${appName}/erasure-key`;
 const settingsContext = (appName: string, platform: Platform): string => `${appName}/store/${platform}`;
 
 /** Builds the item. The encrypted secret key is for webhooks; credentials are checked with its digest in `App`. */

@@ -11,3 +11,15 @@ export async function decompressText(value: unknown): Promise<string> {
   const { brotliDecompressSync } = await import('node:zlib');
   return value instanceof Uint8Array ? brotliDecompressSync(value).toString('utf8') : '';
 }
+
+/** Compresses the JSON text of `content` with a preset dictionary, which makes small documents much smaller. */
+export async function deflateJson(content: object, dictionary: Uint8Array): Promise<Buffer> {
+  const { deflateRawSync } = await import('node:zlib');
+  return deflateRawSync(JSON.stringify(content), { dictionary });
+}
+
+/** Decompresses a text that `deflateJson` has compressed with the same dictionary. */
+export async function inflateText(compressed: Uint8Array, dictionary: Uint8Array): Promise<string> {
+  const { inflateRawSync } = await import('node:zlib');
+  return inflateRawSync(compressed, { dictionary }).toString('utf8');
+}

@@ -1,7 +1,10 @@
+import * as v from 'valibot';
 import { parse } from '../shared/parse.ts';
+import { Platform } from '../shared/platform.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import { applyIncrements, Counter, emptyCounter, type TallyIncrement } from '../statistics/counter.ts';
 import type { Tally } from '../statistics/tally.ts';
+import type { Product } from '../statistics/tally-product.ts';
 import * as keys from './keys.ts';
 import type { Item, Table, Update } from './table.ts';
 
@@ -13,52 +16,71 @@ interface CounterPeriod {
   readonly version: number;
 }
 
-/** A replacement of one tally. */
-interface CounterCorrection {
+/** A counter of an app or a product. */
+interface CounterName {
+  /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
+  readonly product?: Product | undefined;
+}
+
+/** A replacement of one tally. */
+interface CounterCorrection extends CounterName {
   /** The version to correct. Undefined: any version. */
   readonly version?: number;
   readonly change: (tally: Tally) => Tally;
 }
 
-/** The counters of the days and months of all apps. */
+/** The counters of the days and months of all apps and their products. */
 export interface CounterRepository {
   /** Applies the increments that lie behind the shard's checkpoint. Throws `Conflict` after ten concurrent writes. */
-  increment(appName: string, period: string, shard: string, increments: readonly TallyIncrement[]): Promise<void>;
+  increment(appName: string, counter: CounterName, shard: string, increments: readonly TallyIncrement[]): Promise<void>;
   /** Lists the existing days from the first to the last, both included, earliest first. */
-  listDays(appName: string, first: string, last: string): Promise<CounterPeriod[]>;
+  listDays(appName: string, first: string, last: string, product?: Product): Promise<CounterPeriod[]>;
   /** Lists the existing months from the first to the last, both included, earliest first. */
-  listMonths(appName: string, first?: string, last?: string): Promise<CounterPeriod[]>;
+  listMonths(appName: string, first?: string, last?: string, product?: Product): Promise<CounterPeriod[]>;
+  /** Lists the products that have counters, by platform and id. */
+  listProducts(appName: string): Promise<Product[]>;
   /** Replaces tallies atomically and keeps the checkpoints. Returns false, without a write, if a version has changed. */
   replaceTallies(appName: string, corrections: readonly CounterCorrection[]): Promise<boolean>;
 }
+
+const CountedProduct = v.object({ platform: Platform, productId: v.string() });
 
 export function createCounterRepository(table: Table): CounterRepository {
   const find = async (key: keys.Key): Promise<Counter> => {
     const item = await table.get(key);
     return item ? parse(Counter, item, 'DatabaseError') : emptyCounter;
   };
-  const listBetween = async (appName: string, first: string, last: string): Promise<CounterPeriod[]> => {
-    const items = await table.query({ partition: keys.countersPartition(appName), between: [first, last] });
+  const listBetween = async (partition: string, first: string, last: string): Promise<CounterPeriod[]> => {
+    const items = await table.query({ partition, between: [first, last] });
     return items.map(toCounterPeriod);
   };
   return {
-    async increment(appName, period, shard, increments) {
-      const key = keys.counterKey(appName, period);
+    async increment(appName, { period, product }, shard, increments) {
+      const key = keys.counterKey(appName, period, product);
       await retryOnConflict(async () => {
         const before = await find(key);
         const after = applyIncrements(before, shard, increments);
-        if (after) await table.update(buildCounterUpdate(key, after, before));
+        if (!after) return;
+        // Before the counter, so that a crash cannot leave a counter of a product that is not listed.
+        if (product && before.version === 0) await listProduct(table, appName, product);
+        await table.update(buildCounterUpdate(key, after, before));
       });
     },
-    listDays: async (appName, first, last) => await listBetween(appName, keys.dayPrefix + first, keys.dayPrefix + last),
-    listMonths: async (appName, first = '', last = '9999') =>
-      await listBetween(appName, keys.monthPrefix + first, keys.monthPrefix + last),
+    listDays: async (appName, first, last, product) =>
+      await listBetween(toPartition(appName, product), keys.dayPrefix + first, keys.dayPrefix + last),
+    listMonths: async (appName, first = '', last = '9999', product) =>
+      await listBetween(toPartition(appName, product), keys.monthPrefix + first, keys.monthPrefix + last),
+    async listProducts(appName) {
+      const partition = keys.countersPartition(appName);
+      const items = await table.query({ partition, between: keys.toPrefixRange(keys.countedProductPrefix) });
+      return items.map((item) => parse(CountedProduct, item, 'DatabaseError')).sort(compareProducts);
+    },
     async replaceTallies(appName, corrections) {
       return await retryOnConflict(async () => {
         const counters = await Promise.all(
           corrections.map(async (correction) => {
-            const key = keys.counterKey(appName, correction.period);
+            const key = keys.counterKey(appName, correction.period, correction.product);
             return { key, before: await find(key), ...correction };
           }),
         );
@@ -67,12 +89,27 @@ export function createCounterRepository(table: Table): CounterRepository {
           const after = { ...before, tally: change(before.tally), version: before.version + 1 };
           return { Update: { TableName: table.name, ...buildCounterUpdate(key, after, before) } };
         });
+        const product = counters.find(({ before }) => before.version === 0)?.product;
+        if (product) await listProduct(table, appName, product);
         await table.transact(writes);
         return true;
       });
     },
   };
 }
+
+const toPartition = (appName: string, product: Product | undefined): string =>
+  product ? keys.productCountersPartition(appName, product) : keys.countersPartition(appName);
+
+/** Adds a product to the counted products. Idempotent. */
+async function listProduct(table: Table, appName: string, { platform, productId }: Product): Promise<void> {
+  const key = keys.countedProductKey(appName, { platform, productId });
+  if (!(await table.get(key))) await table.batchPut([{ ...key, platform, productId }]);
+}
+
+const compareProducts = (a: Product, b: Product): number =>
+  toSortedText(a) < toSortedText(b) ? -1 : toSortedText(a) > toSortedText(b) ? 1 : 0;
+const toSortedText = ({ platform, productId }: Product): string => `${platform}\n${productId}`;
 
 const buildCounterUpdate = (Key: keys.Key, counter: Counter, before: Counter): Update => ({
   Key,

@@ -22,6 +22,8 @@ const CustomerItem = v.object({
 export interface CustomerRepository {
   /** Returns the customers that exist, in the order of the usernames. */
   findMany(appName: string, usernames: readonly string[]): Promise<CustomerRow[]>;
+  /** Returns the usernames that are customers, in the order of the usernames. */
+  selectExisting(appName: string, usernames: readonly string[]): Promise<string[]>;
   /**
    * Rebuilds the customer's summary from the purchases that `listPurchases` returns. Calls it again if another worker
    * interferes. Returns undefined if the customer does not exist. Throws `Conflict` after ten concurrent writes.
@@ -40,6 +42,10 @@ export function createCustomerRepository(table: Table): CustomerRepository {
         [...new Set(usernames)].map((username) => keys.customerKey(appName, username)),
       );
       return items.map(parseCustomerItem);
+    },
+    async selectExisting(appName, usernames) {
+      const items = await table.batchGet(usernames.map((username) => keys.customerKey(appName, username)));
+      return items.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
     },
     async updateSummary(appName, username, listPurchases) {
       const key = keys.customerKey(appName, username);

@@ -4,7 +4,9 @@ import type { EpochMillis } from '../shared/time.ts';
 import { deliveryRetentionMs, WebhookDelivery } from '../webhooks/delivery.ts';
 import { WebhookUrlHealth } from '../webhooks/endpoint-health.ts';
 import { buildUpdate } from './build-update.ts';
+import type { CursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
+import { type DeliveryQuery, listDeliveryPage } from './list-deliveries.ts';
 import type { Table, Update } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 
@@ -15,8 +17,8 @@ export interface DeliveryRepository {
   find(appName: string, deliveryId: string): Promise<WebhookDelivery | undefined>;
   /** Replaces a delivery. Returns false if another worker has changed it since `before` was read. */
   replaceIfUnchanged(before: WebhookDelivery, after: WebhookDelivery, now: EpochMillis): Promise<boolean>;
-  /** Lists the dead deliveries and the pending ones with a failed attempt, oldest first. */
-  listFailed(appName: string): Promise<WebhookDelivery[]>;
+  /** Lists a page of deliveries, newest first. */
+  listPage(appName: string, query: DeliveryQuery): Promise<CursorPage<WebhookDelivery>>;
   findUrlHealth(appName: string, url: string): Promise<WebhookUrlHealth>;
   /** Stops deliveries to the URL until `enableUrl`. */
   disableUrl(appName: string, url: string, disabledAt: EpochMillis): Promise<void>;
@@ -35,23 +37,23 @@ export function createDeliveryRepository(table: Table): DeliveryRepository {
     keys.webhookUrlKey(appName, createHash('sha256').update(url).digest('hex').slice(0, 32));
   return {
     async createIfAbsent(delivery) {
-      const { appName, deliveryId, createdAt } = delivery;
-      const fields = { ...delivery, ttl: keys.toTtl(createdAt + deliveryRetentionMs) };
-      return await tryUpdate(
-        table,
-        buildUpdate(keys.deliveryKey(appName, deliveryId), fields, { expression: 'attribute_not_exists(pk)' }),
-      );
+      const { appName, deliveryId, username, createdAt } = delivery;
+      const key = keys.deliveryKey(appName, deliveryId);
+      const naming = username !== undefined && ({ appName, username, kind: 'delivery', date: createdAt } as const);
+      const fields = {
+        ...delivery,
+        ...keys.deliveryListKeys(appName, deliveryId, createdAt),
+        ...(naming && keys.namingIndexKeys(naming, key)),
+        ttl: keys.toTtl(createdAt + deliveryRetentionMs),
+      };
+      return await tryUpdate(table, buildUpdate(key, fields, { expression: 'attribute_not_exists(pk)' }));
     },
     async find(appName, deliveryId) {
       const item = await table.get(keys.deliveryKey(appName, deliveryId));
       return item && parse(WebhookDelivery, item, 'DatabaseError');
     },
     replaceIfUnchanged: async (before, after, now) => await tryUpdate(table, buildReplacement(before, after, now)),
-    async listFailed(appName) {
-      const entries = await table.query({ partition: keys.deliveriesPartition(appName), index: 'byCreated' });
-      const items = await table.batchGet(entries.map(keys.toKey));
-      return items.map((item) => parse(WebhookDelivery, item, 'DatabaseError')).filter(isIndexed);
-    },
+    listPage: async (appName, query) => await listDeliveryPage(table, appName, query),
     async findUrlHealth(appName, url) {
       return parse(WebhookUrlHealth, (await table.get(urlKey(appName, url))) ?? {}, 'DatabaseError');
     },
@@ -68,23 +70,24 @@ export function createDeliveryRepository(table: Table): DeliveryRepository {
 }
 
 /**
- * Whether the delivery is listed once it has failed. The indexes contain failed deliveries only: nearly all deliveries
- * succeed in the first attempt and cost one write and one update.
+ * Whether the delivery is in the list of failed deliveries. Nearly all deliveries succeed in the first attempt, so this list is
+ * short. The list of all deliveries is written at their creation, because a later entry costs more (decision 18).
  */
 const isIndexed = ({ state }: WebhookDelivery): boolean => state === 'pending' || state === 'dead';
 
 function buildReplacement(before: WebhookDelivery, after: WebhookDelivery, now: EpochMillis): Update {
   const { appName, deliveryId, createdAt, dueAt } = after;
-  const { state, failedAttempts, nextAttemptAt, lastHttpStatus, failureReason } = after;
+  const { state, failedAttempts, nextAttemptAt, lastAttemptAt, lastHttpStatus, failureReason } = after;
   const key = keys.deliveryKey(appName, deliveryId);
   const dueKeys = dueAt === undefined ? undefined : keys.dueIndexKeys(key, dueAt);
   const listKeys = isIndexed(after) ? keys.deliveryIndexKeys(appName, deliveryId, createdAt) : undefined;
   return buildUpdate(
     key,
     {
-      // Written because a replay resets it, which moves the delivery to the end of the list.
+      // Written because a replay resets it, which makes the delivery the newest of the lists.
       createdAt,
-      ...{ state, failedAttempts, nextAttemptAt, dueAt, lastHttpStatus, failureReason },
+      ...keys.deliveryListKeys(appName, deliveryId, createdAt),
+      ...{ state, failedAttempts, nextAttemptAt, dueAt, lastAttemptAt, lastHttpStatus, failureReason },
       ttl: keys.toTtl(now + deliveryRetentionMs),
       ...{ duePk: dueKeys?.duePk, dueSk: dueKeys?.dueSk },
       ...{ createdPk: listKeys?.createdPk, createdSk: listKeys?.createdSk },

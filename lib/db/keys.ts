@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { parseEventDate } from '../events/event-id.ts';
 import { isSubscription, type Purchase } from '../purchases/purchase.ts';
 import type { PurchaseRank } from '../purchases/purchase-rank.ts';
 import type { ItemKind } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import type { Product } from '../statistics/tally-product.ts';
 
 /*
  * THE TABLE
@@ -18,8 +20,8 @@ import type { EpochMillis } from '../shared/time.ts';
  * Store settings (encrypted)       APP#a                 STORE#<platform>
  * Catalogue                        APP#a                 CATALOGUE
  * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled)
- *   Claim                          a#P#<purchaseId>      C#<username>
- *   Shared claim                   a#P#<purchaseId>      R#<id>                                                    TTL
+ *   Claim                          a#P#<purchaseId>      C#<username>            byUser
+ *   Shared claim                   a#P#<purchaseId>      R#<id>                  byUser                            TTL
  *   Lifecycle notification         a#P#<purchaseId>      N#<date>#<id>
  *   Transaction                    a#P#<purchaseId>      T#<transactionId>       byCreated, byKey (if its id differs from
  *                                                                                the id of the purchase)
@@ -28,23 +30,30 @@ import type { EpochMillis } from '../shared/time.ts';
  *   Ranking of a product           a#C#<username>        H#<product>#<standing>
  *   Rank of an owned purchase      a#C#<username>        R#<product>#<standing>#<rank>#<id>
  *   Link to an owned transaction   a#C#<username>        T#<date>#<SHA-256 of ids>
- * User alias                       a#U#<alias>           U
+ * User alias                       a#U#<alias>           U                       byUser (if it is not computed)
  *   Link to an unclaimed purchase  a#U#<alias>           W#<purchaseId>                                            TTL
- * Webhook delivery                 a#D#<deliveryId>      D                       byCreated, due (if failed)        TTL
+ * Webhook delivery                 a#D#<deliveryId>      D                       byKey, byUser; byCreated, due (if failed) TTL
  * Health of a webhook URL          a#H#<SHA-256 of URL>  H                                                         TTL
+ * Activity of a store              a#Y                   <platform>#<kind>
+ *   Sample of its responses        a#Y#<platform>        <date>#<id>                                               TTL
  * Handled store notification       a#K#<platform>#<key>  K                                                         TTL
  *   One of its purchases           a#K#<platform>#<key>  K#<purchaseId>                                            TTL
  *   Recovered and enqueued         a#K#<platform>#<key>  Q                                                         TTL
- * Event                            a#E#<eventId>         E                       byCreated                         TTL
- *   Raw view (compressed)          a#E#<eventId>         R (large views only)                                      TTL
+ * Event                            a#E#<shard>           E#<date>#<eventId>                                        TTL
+ *   Raw view (compressed)          a#E#<shard>           R#<date>#<eventId>      (large views only)                TTL
+ * Event of an earlier version      a#E#<eventId>         E                       byCreated                         TTL
+ *   Its raw view                   a#E#<eventId>         R                                                         TTL
  * Event tag                        a#G#<tag>             <date>#<eventId>                                          TTL
  * Statistics of a day or month     a#S                   D#<day>, M#<month>
+ * Counted product                  a#S                   P#<platform>#<SHA-256 of id>
+ *   Its statistics                 a#Q#<platform>#<sha>  D#<day>, M#<month>
  * Stream marker                    a#F#<id>              F                                                         TTL
  * Idempotent run                   a#O#<platform>#<sha>  O                                                         TTL
  * Result of a store adapter        a#O#<platform>#<sha>  R                                                         TTL
- * Access token (SHA-256)           a#A#<hash>            A                                                         TTL
+ * Access token (SHA-256)           a#A#<hash>            A                       byUser (if a user was named)      TTL
  * Vault reference                  a#V#<reference>       R
  *   Reference of a vault customer  a#V#<customerId>      C
+ * Erased name (keyed digest)       a#X#<digest>          X
  * Price list of a processor        a#L#<platform>        L                                                         TTL
  *   Time of its last change        a#L#<platform>        X                                                         TTL
  * Exchange rates of a day          FX                    <YYYY-MM-DD>
@@ -55,10 +64,12 @@ import type { EpochMillis } from '../shared/time.ts';
  * Index      Partition key                  Sort key                      Items
  * byCreated  APPS                           <app name>                    apps
  *            a#P, a#C, a#T, a#D             <date>#<id>                   purchases, customers, transactions, failed deliveries
- *            a#E#<shard>                    <date>#<eventId>              events
+ *            a#E#<shard>                    <date>#<eventId>              events of earlier versions
  * byKey      a#PU                           <updatedAt>#<purchaseId>      purchases
  *            a#T#<transactionId>            <date>                        transactions
+ *            a#DL                           <createdAt>#<deliveryId>      webhook deliveries
  * due        DUE#<shard>                    <dueAt>                       purchases and deliveries of all apps
+ * byUser     a#N#<username>                 <kind>#<date>#<digest>        items outside the customer's partition that name a user
  *
  * ACCESS PATTERNS
  *
@@ -69,19 +80,26 @@ import type { EpochMillis } from '../shared/time.ts';
  * Page of purchases, customers or transactions        query  byCreated, from the hour that the statistics name
  * Purchases changed since a date                      query  byKey = a#PU
  * Transaction by id                                   get    a#P#<id>, T#<id>; query byKey = a#T#<transactionId>
+ * All data of a customer                              query  pk = a#C#<username>; query byUser = a#N#<username>; query
+ *                                                            pk = a#G#<username>; query pk = a#U#<each alias>
  * Unclaimed purchases of a user alias                 query  pk = a#U#<alias>, sk begins with W#
- * Newest events; events of a tag                      query  byCreated = a#E#<each shard>; query pk = a#G#<tag>
+ * Newest events; events of a tag                      query  pk = a#E#<each shard>, sk begins with E#; query pk = a#G#<tag>
+ * Newest webhook deliveries; failed ones              query  byKey = a#DL; query byCreated = a#D
+ * Webhook attempts of a customer, or of a notification query pk = a#G#<tag>, the events with ids of attempts
  * Due refreshes and webhook retries                   query  due = DUE#<each shard>, sk < now
  * Statistics of a range                               query  pk = a#S, sk between two days or two months
+ * The same by product                                 query  pk = a#S, sk begins with P#; for each product of the page
+ *                                                            query pk = a#Q#<platform>#<sha>, sk between two days or two months
  */
 
 export const tableKey = { pk: 'pk', sk: 'sk' } as const;
 
-/** The three overloaded indexes. */
+/** The overloaded indexes. */
 export const indexes = {
   byCreated: { pk: 'createdPk', sk: 'createdSk' },
   byKey: { pk: 'keyPk', sk: 'keySk' },
   due: { pk: 'duePk', sk: 'dueSk' },
+  byUser: { pk: 'userPk', sk: 'userSk' },
 } as const;
 
 export interface Key {
@@ -122,7 +140,7 @@ function toItemKind(section: string, sk: string): ItemKind {
   if (section === 'P' && sk.startsWith(notificationPrefix)) return 'notification';
   if (section === 'P' && sk.startsWith(transactionPrefix)) return 'transaction';
   if (section === 'C' && sk === 'C') return 'customer';
-  if (section === 'E' && sk === 'E') return 'event';
+  if (section === 'E' && (sk === 'E' || sk.startsWith(eventPrefix))) return 'event';
   return section === 'F' && sk === 'F' ? 'streamMarker' : 'other';
 }
 
@@ -132,7 +150,7 @@ export type DueItem =
   | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string };
 
 /** Shards of the index `due`. It contains the items of all apps, and every refresh moves an item within it. */
-const dueShards = 4;
+const dueShards = 16;
 
 /** The partitions of the index `due`. */
 export const duePartitions: readonly string[] = Array.from({ length: dueShards }, (_, shard) => `DUE#${shard}`);
@@ -220,9 +238,10 @@ export const customerPartition = (appName: string, username: string): string => 
 /** Returns the username of a customer's partition. A username can contain `#`, an app name cannot. */
 export const parseCustomerPartition = (partition: string): string =>
   partition.slice(partition.indexOf('#') + '#C#'.length);
+export const customerSortKey = 'C';
 export const customerKey = (appName: string, username: string): Key => ({
   pk: customerPartition(appName, username),
-  sk: 'C',
+  sk: customerSortKey,
 });
 export const customerIndexKeys = (appName: string, username: string, createdAt: EpochMillis) => ({
   createdPk: `${appName}#C`,
@@ -259,6 +278,23 @@ const toSortableEnd = (end: EpochMillis): string => String(Math.trunc(Math.max(e
 /** Returns 128 bits of the SHA-256 as text: ids can be too long for a sort key, or contain the separator. */
 const toDigest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
+/** Kinds of items that contain a username and are in other partitions than the customer's. */
+const namingKinds = { claim: 'C', sharedClaim: 'R', alias: 'U', delivery: 'D', accessToken: 'A' } as const;
+export type NamingKind = keyof typeof namingKinds;
+
+/** The partition of `byUser` that lists the items that name a customer. */
+export const namingPartition = (appName: string, username: string): string => `${appName}#N#${username}`;
+/** Builds the index keys of an item that names a customer. Exporting and erasing a customer find the item by them. */
+export const namingIndexKeys = (
+  { appName, username, kind, date }: { appName: string; username: string; kind: NamingKind; date: EpochMillis },
+  { pk, sk }: Key,
+) => ({
+  userPk: namingPartition(appName, username),
+  userSk: `${namingKinds[kind]}#${toSortableTimestamp(date)}#${toDigest(`${pk}\n${sk}`)}`,
+});
+/** Returns bounds that enclose the index sort keys of one kind of items that name a customer. */
+export const namingRange = (kind: NamingKind): [string, string] => toPrefixRange(`${namingKinds[kind]}#`);
+
 /** Whether the item of a customer's partition is a link to an owned purchase or transaction, or the rank of a purchase. */
 export const isPurchaseLink = (sk: string): boolean =>
   [ownedPurchasePrefix, rankPrefix, ownedTransactionPrefix].some((prefix) => sk.startsWith(prefix));
@@ -280,12 +316,26 @@ export function parseOwnedPurchaseId(sk: string): string {
   return sk.slice(link?.[0].length);
 }
 export const aliasKey = (appName: string, alias: string): Key => ({ pk: `${appName}#U#${alias}`, sk: 'U' });
+/** Returns the alias of a partition. */
+export const parseAliasPartition = (partition: string): string =>
+  partition.slice(partition.indexOf('#') + '#U#'.length);
 export const unclaimedPrefix = 'W#';
 export const unclaimedKey = (appName: string, alias: string, purchaseId: string): Key => ({
   pk: aliasKey(appName, alias).pk,
   sk: `${unclaimedPrefix}${purchaseId}`,
 });
 
+export const storeActivityPartition = (appName: string): string => `${appName}#Y`;
+export const storeActivityKey = (appName: string, platform: string, kind: string): Key => ({
+  pk: storeActivityPartition(appName),
+  sk: `${platform}#${kind}`,
+});
+export const storeSamplePartition = (appName: string, platform: string): string => `${appName}#Y#${platform}`;
+export const storeSampleKey = (appName: string, platform: string, date: EpochMillis): Key => ({
+  pk: storeSamplePartition(appName, platform),
+  // Samples of the same millisecond come from different processes.
+  sk: `${toSortableTimestamp(date)}#${randomUUID()}`,
+});
 export const handledNotificationKey = (appName: string, platform: string, key: string): Key => ({
   pk: `${appName}#K#${platform}#${key}`,
   sk: 'K',
@@ -322,6 +372,8 @@ export const vaultCustomerKey = (appName: string, customerId: string): Key => ({
   pk: `${appName}#V#${customerId}`,
   sk: 'C',
 });
+/** Key of the marker of an erased username or user alias. The digest depends on a secret key of the app. */
+export const erasedNameKey = (appName: string, digest: string): Key => ({ pk: `${appName}#X#${digest}`, sk: 'X' });
 export const priceListKey = (appName: string, platform: string): Key => ({ pk: `${appName}#L#${platform}`, sk: 'L' });
 export const priceChangeKey = (appName: string, platform: string): Key => ({ pk: `${appName}#L#${platform}`, sk: 'X' });
 
@@ -334,23 +386,50 @@ export const deliveryIndexKeys = (appName: string, deliveryId: string, createdAt
   createdPk: deliveriesPartition(appName),
   createdSk: `${toSortableTimestamp(createdAt)}#${deliveryId}`,
 });
+/** The list of all deliveries. */
+export const deliveryListPartition = (appName: string): string => `${appName}#DL`;
+export const deliveryListKeys = (appName: string, deliveryId: string, createdAt: EpochMillis) => ({
+  keyPk: deliveryListPartition(appName),
+  keySk: `${toSortableTimestamp(createdAt)}#${deliveryId}`,
+});
 export const webhookUrlKey = (appName: string, digest: string): Key => ({ pk: `${appName}#H#${digest}`, sk: 'H' });
 
 /**
- * Shards of an app's event list. Every request writes an event, and an index partition accepts 1,000 writes a second: 8
- * shards allow 8,000 requests a second for one app. All other lists grow with purchases, not with requests.
+ * Shards of an app's events. Every request writes an event, and a partition accepts 1,000 write units a second: see
+ * `npm run bench scale`. All other lists grow with purchases, not with requests.
  */
-const eventShards = 8;
+const eventShards = 16;
+/** Shards of the index that lists the events of earlier versions. */
+const earlierEventShards = 8;
 
-export const eventKey = (appName: string, eventId: string): Key => ({ pk: `${appName}#E#${eventId}`, sk: 'E' });
-export const rawEventKey = (appName: string, eventId: string): Key => ({ pk: `${appName}#E#${eventId}`, sk: 'R' });
-export const eventIndexKeys = (appName: string, eventId: string, date: EpochMillis) => ({
-  createdPk: `${appName}#E#${pickShard(eventId, eventShards)}`,
-  createdSk: `${toSortableTimestamp(date)}#${eventId}`,
-});
-/** The partitions of the index `byCreated` that list an app's events. */
-export const eventPartitions = (appName: string): string[] =>
-  Array.from({ length: eventShards }, (_, shard) => `${appName}#E#${shard}`);
+export const eventPrefix = 'E#';
+const rawEventPrefix = 'R#';
+/** Builds the key of an event. An id of an earlier version does not contain the date and has a partition of its own. */
+export const eventKey = (appName: string, eventId: string): Key =>
+  toEventPlace(appName, eventId, eventPrefix) ?? { pk: `${appName}#E#${eventId}`, sk: 'E' };
+export const rawEventKey = (appName: string, eventId: string): Key =>
+  toEventPlace(appName, eventId, rawEventPrefix) ?? { pk: `${appName}#E#${eventId}`, sk: 'R' };
+function toEventPlace(appName: string, eventId: string, prefix: string): Key | undefined {
+  const date = parseEventDate(eventId);
+  if (date === undefined) return undefined;
+  const pk = `${appName}#E#${pickShard(eventId, eventShards)}`;
+  return { pk, sk: `${prefix}${toSortableTimestamp(date)}#${eventId}` };
+}
+/** Returns the id of the event with this key. */
+export const parseEventId = ({ pk, sk }: Key): string =>
+  sk.startsWith(eventPrefix) ? parseTagEventId(sk.slice(eventPrefix.length)) : pk.slice(pk.indexOf('#') + '#E#'.length);
+/** Builds the index keys that list an event whose id does not contain its date. Empty for other events. */
+export const eventIndexKeys = (appName: string, eventId: string, date: EpochMillis) =>
+  parseEventDate(eventId) === undefined && {
+    createdPk: `${appName}#E#${pickShard(eventId, earlierEventShards)}`,
+    createdSk: `${toSortableTimestamp(date)}#${eventId}`,
+  };
+const listEventPartitions = (appName: string, shards: number): string[] =>
+  Array.from({ length: shards }, (_, shard) => `${appName}#E#${shard}`);
+/** The partitions of an app's events. */
+export const eventPartitions = (appName: string): string[] => listEventPartitions(appName, eventShards);
+/** The partitions of the index `byCreated` that list the events of earlier versions. */
+export const earlierEventPartitions = (appName: string): string[] => listEventPartitions(appName, earlierEventShards);
 export const tagPartition = (appName: string, tag: string): string => `${appName}#G#${tag}`;
 export const tagKey = (appName: string, tag: string, date: EpochMillis, eventId: string): Key => ({
   pk: tagPartition(appName, tag),
@@ -364,11 +443,21 @@ export const ratesKey = (day: string): Key => ({ pk: ratesPartition, sk: day });
 export const countersPartition = (appName: string): string => `${appName}#S`;
 export const dayPrefix = 'D#';
 export const monthPrefix = 'M#';
-/** Builds the key of the counter of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
-export const counterKey = (appName: string, period: string): Key => ({
-  pk: countersPartition(appName),
+/** Builds the key of the counter that the app or its product has for a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
+export const counterKey = (appName: string, period: string, product?: Product): Key => ({
+  pk: product ? productCountersPartition(appName, product) : countersPartition(appName),
   sk: `${period.length === 'YYYY-MM'.length ? monthPrefix : dayPrefix}${period}`,
 });
+export const countedProductPrefix = 'P#';
+/** Builds the key of the item that lists a product among the counted products of the app. */
+export const countedProductKey = (appName: string, product: Product): Key => ({
+  pk: countersPartition(appName),
+  sk: `${countedProductPrefix}${toProductDigest(product)}`,
+});
+export const productCountersPartition = (appName: string, product: Product): string =>
+  `${appName}#Q#${toProductDigest(product)}`;
+/** Product ids can be too long for a key. */
+const toProductDigest = ({ platform, productId }: Product): string => `${platform}#${toDigest(productId)}`;
 /** Returns the day or month of a counter's sort key. */
 export const parseCounterPeriod = (sk: string): string => sk.slice(dayPrefix.length);
 
@@ -379,6 +468,12 @@ export const rejectionBucketKey = (kind: string, value: string): Key => ({
 });
 
 export const streamMarkerKey = (appName: string, id: string): Key => ({ pk: `${appName}#F#${id}`, sk: 'F' });
+
+/** Returns bounds of the sort keys of events in a range of dates, from `timestampRange`. */
+export const toEventRange = ([from, until]: readonly [string, string]): [string, string] => [
+  `${eventPrefix}${from}`,
+  `${eventPrefix}${until}`,
+];
 
 /** The partition of `byCreated` that lists an app's purchases (`P`), transactions (`T`) or customers (`C`). */
 export const listPartition = (appName: string, collection: 'P' | 'T' | 'C'): string => `${appName}#${collection}`;

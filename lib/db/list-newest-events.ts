@@ -1,6 +1,6 @@
 import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
-import type { Table } from './table.ts';
+import type { Item, Table } from './table.ts';
 
 /** A range of events: from `startdate` (included) to `enddate` (excluded). */
 export interface EventRange {
@@ -8,62 +8,94 @@ export interface EventRange {
   readonly enddate?: EpochMillis;
 }
 
-interface IndexEntry {
-  readonly pk: string;
-  readonly createdSk: string;
+interface EventPage extends EventRange {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+/** An event item, or the index entry of an event of an earlier version. */
+interface ListedEvent {
+  /** `<date>#<eventId>`. */
+  readonly sortKey: string;
+  readonly item: Item;
 }
 
 /**
- * Returns the keys of the newest `count` events, newest first. Events are spread evenly over the shards: each shard is
- * queried for its share and a margin, and only a shard that can contain more of them is queried again. Reads about 1.3 times
- * `count` index entries.
+ * Returns the items of the newest `limit` events after the first `skip`, newest first. Events are spread evenly over the shards:
+ * each shard is queried for its share and a margin, and only a shard that can contain more of them is queried again. Reads
+ * about 1.3 times as many events as it returns and skips.
  */
-export async function listNewestEventKeys(
+export async function listNewestEventItems(
   table: Table,
   appName: string,
-  { count, startdate, enddate }: EventRange & { readonly count: number },
-): Promise<keys.Key[]> {
-  const [from, until] = keys.timestampRange({ startdate, enddate });
-  if (count === 0 || from > until) return [];
+  { skip, limit, startdate, enddate }: EventPage,
+): Promise<Item[]> {
+  const range = keys.timestampRange({ startdate, enddate });
+  const count = skip + limit;
+  if (count === 0 || range[0] > range[1]) return [];
   const partitions = keys.eventPartitions(appName);
   const pageSize = computeShardLimit(count, partitions.length);
-  let openShards = partitions.map((partition) => createShardReader(table, partition, { from, until }));
-  let newest: IndexEntry[] = [];
+  let openShards = [
+    ...partitions.map((partition) => createShardReader(table, { partition, range })),
+    ...keys
+      .earlierEventPartitions(appName)
+      .map((partition) => createShardReader(table, { partition, range, index: 'byCreated' })),
+  ];
+  let newest: ListedEvent[] = [];
   while (openShards.length > 0) {
     const pages = await Promise.all(openShards.map((shard) => shard.readPage(pageSize)));
     newest = [...newest, ...pages.flat()].sort(byDescendingDate).slice(0, count);
-    const oldestOfNewest = newest.length < count ? '' : (newest.at(-1)?.createdSk ?? '');
-    openShards = openShards.filter((shard) => shard.canHaveEntryAfter(oldestOfNewest));
+    const oldestOfNewest = newest.length < count ? '' : (newest.at(-1)?.sortKey ?? '');
+    openShards = openShards.filter((shard) => shard.canHaveEventAfter(oldestOfNewest));
   }
-  return newest.map(({ pk }) => ({ pk, sk: 'E' }));
+  return await loadIndexed(
+    table,
+    newest.slice(skip).map(({ item }) => item),
+  );
+}
+
+/** Loads the events of the index entries, which contain only keys. */
+async function loadIndexed(table: Table, items: readonly Item[]): Promise<Item[]> {
+  const isEntry = ({ createdSk }: Item): boolean => createdSk !== undefined;
+  const loaded = await table.batchGet(items.filter(isEntry).map(keys.toKey), { isEventuallyConsistent: true });
+  const itemsByPk = new Map(loaded.map((item) => [item.pk, item]));
+  return items.map((item) => (isEntry(item) ? itemsByPk.get(item.pk) : item)).filter((item) => item !== undefined);
 }
 
 /** Returns the expected number of the newest `count` events in a shard plus three standard deviations. */
 const computeShardLimit = (count: number, shards: number): number =>
   Math.min(count, Math.ceil(count / shards + 3 * Math.sqrt(count / shards)));
 
-const byDescendingDate = (a: IndexEntry, b: IndexEntry): number => (a.createdSk < b.createdSk ? 1 : -1);
+const byDescendingDate = (a: ListedEvent, b: ListedEvent): number => (a.sortKey < b.sortKey ? 1 : -1);
 
-function createShardReader(table: Table, partition: string, { from, until }: { from: string; until: string }) {
+interface Shard {
+  readonly partition: string;
+  readonly range: readonly [from: string, until: string];
+  /** Set for the events of earlier versions. */
+  readonly index?: 'byCreated';
+}
+
+function createShardReader(table: Table, { partition, range: [from, until], index }: Shard) {
   /** The oldest sort key that has been read. Undefined once the shard is exhausted. */
   let oldest: string | undefined = until;
+  const toSortKey = ({ sk, createdSk }: Item): string =>
+    index ? String(createdSk) : String(sk).slice(keys.eventPrefix.length);
   return {
-    async readPage(limit: number): Promise<IndexEntry[]> {
+    async readPage(limit: number): Promise<ListedEvent[]> {
       if (oldest === undefined) return [];
       const page = await table.query({
         partition,
-        index: 'byCreated',
-        // `BETWEEN` includes both bounds: the entry of the bound is returned again and dropped.
-        between: [from, oldest],
-        newestFirst: true,
-        limit: limit + 1,
+        // `BETWEEN` includes both bounds: the event of the bound is returned again and dropped.
+        between: index ? [from, oldest] : keys.toEventRange([from, oldest]),
+        ...(index && { index }),
+        ...{ newestFirst: true, limit: limit + 1, isEventuallyConsistent: true },
       });
-      const entries = page.map(({ pk, createdSk }) => ({ pk: String(pk), createdSk: String(createdSk) }));
-      const newEntries = entries.filter(({ createdSk }) => createdSk !== oldest);
-      oldest = page.length <= limit ? undefined : newEntries.at(-1)?.createdSk;
-      return newEntries;
+      const events = page.map((item) => ({ sortKey: toSortKey(item), item }));
+      const newEvents = events.filter(({ sortKey }) => sortKey !== oldest);
+      oldest = page.length <= limit ? undefined : newEvents.at(-1)?.sortKey;
+      return newEvents;
     },
-    /** Whether unread entries of the shard can be newer than the sort key. */
-    canHaveEntryAfter: (sortKey: string): boolean => oldest !== undefined && oldest > sortKey,
+    /** Whether unread events of the shard can be newer than the sort key. */
+    canHaveEventAfter: (sortKey: string): boolean => oldest !== undefined && oldest > sortKey,
   };
 }

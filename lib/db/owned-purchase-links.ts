@@ -1,9 +1,13 @@
+import pMap from 'p-map';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
 import { listRanks } from '../purchases/purchase-rank.ts';
 import type { Transaction } from '../purchases/transaction.ts';
+import { splitIntoChunks } from '../shared/batches.ts';
+import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
-import type { Item, Table, Write } from './table.ts';
+import { type Item, maxTransactionWrites, type Table } from './table.ts';
+import { tryUpdate, tryWrite } from './try-update.ts';
 
 /** The items that a purchase has in the partition of each entitled customer, by sort key, with their other attributes. */
 type LinksBySortKey = ReadonlyMap<string, Item>;
@@ -26,35 +30,86 @@ export const listPurchaseSortKeys = (purchase: Purchase): string[] => [
   ...listRanks(purchase).map((rank) => keys.rankSortKey(purchase, rank)),
 ];
 
-/** Builds the writes that add the links of a change: all of them for a gained user, otherwise the new ones. */
-export function buildLinkPuts(table: string, appName: string, change: PurchaseChange): Write[] {
-  const { before, after, gainedUsers } = change;
+/** A link in the partition of a customer. `version` is the version of the purchase that wrote it. */
+type LinkItem = Item & keys.Key & { readonly version: number };
+
+/** Lists the links that a change adds: all of them for a gained user, otherwise the new ones. */
+function listAddedLinks(appName: string, { before, after, gainedUsers }: PurchaseChange): LinkItem[] {
   const links = listStoredLinks(after);
   const previous = listStoredLinks(before);
   const newLinks = [...links].filter(([sk]) => !previous.has(sk));
   return after.entitledUsers.flatMap((username) => {
     const pk = keys.customerPartition(appName, username);
-    const puts = gainedUsers.includes(username) ? links : newLinks;
-    return [...puts].map(([sk, attributes]) => ({
-      Put: { TableName: table, Item: { pk, sk, version: after.version, ...attributes } },
-    }));
+    const added = gainedUsers.includes(username) ? [...links] : newLinks;
+    return added.map(([sk, attributes]) => ({ ...attributes, pk, sk, version: after.version }));
   });
 }
 
-/** Builds the writes that delete the links that a change makes stale: all of them for a lost user. */
-export function buildLinkDeletes(
-  table: string,
-  appName: string,
-  { before, after, lostUsers }: PurchaseChange,
-): Write[] {
+/** Lists the keys of the links that a change makes stale: all of them for a lost user. */
+function listStaleLinks(appName: string, { before, after, lostUsers }: PurchaseChange): keys.Key[] {
   const previous = [...listStoredLinks(before).keys()];
   const links = listStoredLinks(after);
   const staleSortKeys = previous.filter((sk) => !links.has(sk));
   return (before?.entitledUsers ?? []).flatMap((username) => {
     const pk = keys.customerPartition(appName, username);
-    const sortKeys = lostUsers.includes(username) ? previous : staleSortKeys;
-    return sortKeys.map((sk) => ({ Delete: { TableName: table, Key: { pk, sk } } }));
+    return (lostUsers.includes(username) ? previous : staleSortKeys).map((sk) => ({ pk, sk }));
   });
+}
+
+/** Number of links that are written concurrently: a purchase can have hundreds of customers. */
+const concurrency = 25;
+
+/**
+ * Adds the links of a change. Written before the purchase and without its transaction, at half the price: a read ignores a link that
+ * does not match its purchase. The condition keeps a link that a later change has written.
+ */
+export async function addLinks(table: Table, appName: string, change: PurchaseChange): Promise<void> {
+  const isEarlier = {
+    expression: 'attribute_not_exists(version) OR version < :v',
+    values: { ':v': change.after.version },
+  };
+  await pMap(
+    listAddedLinks(appName, change),
+    async ({ pk, sk, ...attributes }) => await tryUpdate(table, buildUpdate({ pk, sk }, attributes, isEarlier)),
+    { concurrency },
+  );
+}
+
+/** Deletes the links that a change has made stale, after the change. Keeps links that a later change writes. */
+export async function deleteStaleLinks(table: Table, appName: string, change: PurchaseChange): Promise<void> {
+  const isNotLater = {
+    ConditionExpression: 'attribute_not_exists(version) OR version <= :v',
+    ExpressionAttributeValues: { ':v': change.after.version },
+  };
+  await pMap(
+    listStaleLinks(appName, change),
+    async (Key) => await tryWrite(async () => await table.delete({ Key, ...isNotLater })),
+    { concurrency },
+  );
+}
+
+/**
+ * Deletes the links that a failed change has added for customers who do not exist: they were erased concurrently. A new customer is
+ * created before its links, so the condition keeps the links of a customer who returns.
+ */
+export async function deleteLinksOfErased(table: Table, appName: string, change: PurchaseChange): Promise<void> {
+  const added = [...listAddedLinks(appName, change), ...listRankingKeys(appName, change)];
+  const partitions = [...new Set(added.map(({ pk }) => pk))];
+  const existing = await table.batchGet(partitions.map((pk) => ({ pk, sk: keys.customerSortKey })));
+  const erased = partitions.filter((pk) => !existing.some((customer) => customer.pk === pk));
+  for (const pk of erased) {
+    const isErased = {
+      TableName: table.name,
+      Key: { pk, sk: keys.customerSortKey },
+      ConditionExpression: 'attribute_not_exists(pk)',
+    };
+    const links = added
+      .filter((link) => link.pk === pk)
+      .map(({ sk }) => ({ Delete: { TableName: table.name, Key: { pk, sk } } }));
+    for (const chunk of splitIntoChunks(links, maxTransactionWrites - 1)) {
+      await tryWrite(async () => await table.transact([{ ConditionCheck: isErased }, ...chunk]));
+    }
+  }
 }
 
 const listStoredLinks = (stored: StoredPurchase | undefined): LinksBySortKey =>
@@ -67,32 +122,48 @@ const listStoredLinks = (stored: StoredPurchase | undefined): LinksBySortKey =>
 
 /**
  * Adds the rankings of a purchase to its customers. Written before the change and without condition, because concurrent changes of
- * purchases of one product would conflict on it. Not deleted with the last purchase.
+ * purchases of one product would conflict on it. Not deleted with the last purchase. A new customer has none.
  */
 export async function addRankings(
   table: Table,
   appName: string,
-  { before, after, gainedUsers }: PurchaseChange,
+  change: PurchaseChange,
+  newCustomers: readonly string[],
 ): Promise<void> {
+  const newPartitions = newCustomers.map((username) => keys.customerPartition(appName, username));
+  const rankings = listRankingKeys(appName, change);
+  const isNew = ({ pk }: keys.Key): boolean => newPartitions.includes(pk);
+  const missing = await selectMissing(
+    table,
+    rankings.filter((key) => !isNew(key)),
+  );
+  await putKeys(table, [...rankings.filter(isNew), ...missing]);
+}
+
+function listRankingKeys(appName: string, { before, after, gainedUsers }: PurchaseChange): keys.Key[] {
   const { purchase } = after.state;
   const previous = before ? listRankingSortKeys(before.state.purchase) : [];
   const isInSameRankings = listRankingSortKeys(purchase).every((sk) => previous.includes(sk));
-  await addRankingsOfPurchase(table, appName, purchase, isInSameRankings ? gainedUsers : after.entitledUsers);
+  return buildRankingKeys(appName, purchase, isInSameRankings ? gainedUsers : after.entitledUsers);
 }
 
+const buildRankingKeys = (appName: string, purchase: Purchase, usernames: readonly string[]): keys.Key[] =>
+  usernames.flatMap((username) => {
+    const pk = keys.customerPartition(appName, username);
+    return listRankingSortKeys(purchase).map((sk) => ({ pk, sk }));
+  });
+
 /** Adds the rankings of a purchase to customers who do not have them. */
-export async function addRankingsOfPurchase(
+export const addRankingsOfPurchase = async (
   table: Table,
   appName: string,
   purchase: Purchase,
   usernames: readonly string[],
-): Promise<void> {
-  const itemKeys = usernames.flatMap((username) => {
-    const pk = keys.customerPartition(appName, username);
-    return listRankingSortKeys(purchase).map((sk) => ({ pk, sk }));
-  });
-  await table.batchPut(await selectMissing(table, itemKeys));
-}
+): Promise<void> => await putKeys(table, await selectMissing(table, buildRankingKeys(appName, purchase, usernames)));
+
+/** Puts items without attributes. */
+const putKeys = async (table: Table, itemKeys: readonly keys.Key[]): Promise<void> =>
+  await table.batchPut(itemKeys.map((key) => ({ ...key })));
 
 /** Selects the items whose keys are not in the table. */
 export async function selectMissing<T extends keys.Key>(table: Table, items: readonly T[]): Promise<T[]> {

@@ -5,6 +5,7 @@ import { compareByPurchaseDate } from '../purchases/purchase-rank.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
+import type { ReportProgress } from '../shared/progress.ts';
 import * as keys from './keys.ts';
 import { listPurchaseSortKeys } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-repository.ts';
@@ -24,7 +25,7 @@ export interface OwnedPurchaseRepository {
   /** Lists a page of the transactions of the customer's purchases, latest first. */
   listTransactions(appName: string, username: string, page: TransactionPage): Promise<Transaction[]>;
   /** Adds missing links and deletes stale ones, for all customers of the app. Idempotent. */
-  rebuildLinks(appName: string): Promise<RebuildLinksResult>;
+  rebuildLinks(appName: string, reportProgress?: ReportProgress): Promise<RebuildLinksResult>;
 }
 
 interface TransactionPage {
@@ -76,7 +77,7 @@ export function createOwnedPurchaseRepository(table: Table, bounds = defaultBoun
     },
     listTransactions: async (appName, username, page) =>
       await listOwnedTransactions(table, createOwner(appName, username), page),
-    rebuildLinks: async (appName) => await rebuildPurchaseLinks(table, appName),
+    rebuildLinks: async (appName, reportProgress) => await rebuildPurchaseLinks(table, appName, reportProgress),
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
 import * as v from 'valibot';
+import { StoredPeriods } from '../purchases/active-periods.ts';
 import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
@@ -9,15 +10,19 @@ import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import type { ComparedPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import type { Cipher } from '../shared/cipher.ts';
+import { isConflict } from '../shared/errors.ts';
 import { parse, parseJson } from '../shared/parse.ts';
 import { dayMs } from '../shared/time.ts';
+import { buildUpdate } from './build-update.ts';
 import { buildHandledMarker, handledPartKey } from './handled-notification-repository.ts';
 import {
   claimKey,
   claimPrefix,
   customerKey,
+  indexes,
   type Key,
   listPartition,
+  namingIndexKeys,
   notificationPrefix,
   purchaseKey,
   purchasePartition,
@@ -28,11 +33,12 @@ import {
   transactionKey,
   transactionPrefix,
 } from './keys.ts';
-import { addRankings } from './owned-purchase-links.ts';
-import { buildChangeTransactions } from './purchase-writes.ts';
+import { addLinks, addRankings, deleteLinksOfErased, deleteStaleLinks } from './owned-purchase-links.ts';
+import { buildChangeTransactions, buildCheckUpdate, buildCustomerUpdate } from './purchase-writes.ts';
 import { reencryptField } from './reencrypt-field.ts';
 import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
+import { tryUpdate } from './try-update.ts';
 
 const PurchaseItem = v.object({
   purchase: Purchase,
@@ -40,9 +46,13 @@ const PurchaseItem = v.object({
   userAliases: v.array(v.string()),
   refreshToken: v.exactOptional(v.string()),
   entitledUsers: v.array(v.string()),
+  announcedUsers: v.exactOptional(v.array(v.string())),
   createdAt: v.number(),
   updatedAt: v.number(),
   checkedAt: v.number(),
+  activePeriods: v.exactOptional(StoredPeriods),
+  hasErasedOwner: v.exactOptional(v.boolean()),
+  importedAt: v.exactOptional(v.number()),
   lastRefreshAt: v.exactOptional(v.number()),
   failedRefreshes: v.exactOptional(v.number()),
   version: v.number(),
@@ -76,6 +86,18 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
     },
     findObserved: async (appName, observations, username) =>
       await findObservedPurchases(table, { appName, observations, username }),
+    async findFacts(appName, purchaseId) {
+      const item = await table.get(purchaseKey(appName, purchaseId));
+      if (!item) return undefined;
+      const { refreshToken, version: _version, ...facts } = parsePurchaseItem(item);
+      return { ...facts, hasRefreshToken: refreshToken !== undefined, ...parseSchedule(item) };
+    },
+    async endRefreshSchedule(appName, purchaseId) {
+      const unscheduled = { [indexes.due.pk]: undefined, [indexes.due.sk]: undefined };
+      const isExisting = { expression: 'attribute_exists(pk)' };
+      // Does not increment `version`, so the stream workers ignore the update.
+      await tryUpdate(table, buildUpdate(purchaseKey(appName, purchaseId), unscheduled, isExisting));
+    },
     async findRefreshState(appName, purchaseId) {
       const item = await table.get(purchaseKey(appName, purchaseId));
       if (!item) return undefined;
@@ -107,7 +129,9 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
       const id = randomUUID();
       const claim: v.InferOutput<typeof SharedClaimItem> = { id, username, isNamedByStore, sharedAt: now };
       const ttl = toTtl(now + sharedClaimRetentionMs);
-      await table.batchPut([{ ...sharedClaimKey(appName, purchaseId, id), ...claim, ttl }]);
+      const key = sharedClaimKey(appName, purchaseId, id);
+      const indexKeys = namingIndexKeys({ appName, username, kind: 'sharedClaim', date: now }, key);
+      await table.batchPut([{ ...key, ...indexKeys, ...claim, ttl }]);
     },
     isPartHandled: async (appName, purchaseId, part) =>
       (await table.get(handledPartKey(appName, part, purchaseId))) !== undefined,
@@ -120,18 +144,29 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
       const { state, updatedAt } = change.after;
       const { purchaseId } = state.purchase;
       const newCustomers = await findNewCustomers(table, appName, change.gainedUsers);
-      await addRankings(table, appName, change);
+      // Customers before their links: see deleteLinksOfErased.
+      await Promise.all(
+        newCustomers.map(async (username) => await table.update(buildCustomerUpdate(appName, username, updatedAt))),
+      );
+      await Promise.all([addRankings(table, appName, change, newCustomers), addLinks(table, appName, change)]);
       const markers = part
         ? [buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), updatedAt)]
         : [];
-      const transactions = buildChangeTransactions(table.name, appName, { change, markers, newCustomers });
-      for (const writes of transactions) await table.transact(writes);
+      try {
+        for (const writes of buildChangeTransactions(table.name, appName, { change, markers }))
+          await table.transact(writes);
+      } catch (error) {
+        if (isConflict(error)) await deleteLinksOfErased(table, appName, change);
+        throw error;
+      }
+      await deleteStaleLinks(table, appName, change);
     },
+    saveCheck: async (appName, change) => await table.update(buildCheckUpdate(appName, change)),
     async markPartHandled(appName, purchaseId, part, now) {
       await table.transact([buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), now)]);
     },
-    async reencryptRefreshTokens(appName) {
-      let count = 0;
+    async reencryptRefreshTokens(appName, reportProgress) {
+      let [count, checked] = [0, 0];
       for await (const entries of scanIndex(table, { partition: listPartition(appName, 'P'), index: 'byCreated' })) {
         const items = await table.batchGet(entries.map(toKey));
         const wasStale = await pMap(
@@ -144,6 +179,8 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
           { concurrency: reencryptConcurrency },
         );
         count += wasStale.filter(Boolean).length;
+        checked += items.length;
+        reportProgress?.(checked);
       }
       return count;
     },
@@ -151,8 +188,8 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
 }
 
 /**
- * Returns the users without a customer item. Existing customer items are left out of the transaction, because purchases of
- * one receipt are written concurrently and would conflict on them.
+ * Returns the users without a customer item. They are created outside the transaction, because purchases of one receipt are
+ * written concurrently and would conflict on the customer.
  */
 async function findNewCustomers(table: Table, appName: string, usernames: readonly string[]): Promise<string[]> {
   const existing = await table.batchGet(usernames.map((username) => customerKey(appName, username)));
@@ -165,6 +202,10 @@ const refreshTokenContext = (appName: string, purchaseId: string): string => `${
 /** Parses a purchase item. Throws `DatabaseError` if it does not match the schema. */
 export const parsePurchaseItem = (item: Item): v.InferOutput<typeof PurchaseItem> =>
   parse(PurchaseItem, item, 'DatabaseError');
+
+/** Returns the time of the next refresh from the index key. Empty if none is scheduled. */
+const parseSchedule = ({ dueSk }: Item): Pick<StoredPurchase, 'nextRefreshAt'> =>
+  dueSk === undefined ? {} : { nextRefreshAt: Number(dueSk) };
 
 interface ObservedPurchases {
   readonly appName: string;
@@ -231,6 +272,7 @@ async function loadStoredPurchase(
     .map((item) => parse(SharedClaimItem, item, 'DatabaseError'));
   return {
     ...stored,
+    ...parseSchedule(purchaseItem),
     version: parsePurchaseItem(first).version,
     state: { purchase, asOf, userAliases, transactions, ...(refreshToken && { refreshToken }) },
     claims,

@@ -1,32 +1,31 @@
 import { buildAnnouncements } from '../purchases/announcement.ts';
 import type { Claim } from '../purchases/claims.ts';
 import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
-import type { PurchaseChange } from '../purchases/purchase-change.ts';
+import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
 import { listRefundKeys } from '../purchases/refunds.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
+import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
-import { buildLinkDeletes, buildLinkPuts } from './owned-purchase-links.ts';
-import { maxTransactionWrites, type Write } from './table.ts';
+import { maxTransactionWrites, type Update, type Write } from './table.ts';
 
 interface ChangeWriteInput {
   readonly change: PurchaseChange;
   /** Handled markers, written in the transaction of the purchase item. */
   readonly markers: readonly Write[];
-  /** The gained users that have no customer item yet. */
-  readonly newCustomers: readonly string[];
 }
 
 /**
  * Builds the transactions that write a change, usually one. A change with more than 100 writes is split in this order: items
- * without effect of their own (links, transactions, claims copied from a replaced purchase), the purchase under the condition on
- * its version, the stale links. After a crash in between, recording the update again completes the change.
+ * without effect of their own (transactions, claims copied from a replaced purchase), the purchase under the condition on its
+ * version. After a crash in between, recording the update again completes the change. New customers and links are written before,
+ * stale links are deleted after it: see owned-purchase-links.ts.
  */
 export function buildChangeTransactions(
   table: string,
   appName: string,
-  { change, markers, newCustomers }: ChangeWriteInput,
+  { change, markers }: ChangeWriteInput,
 ): Write[][] {
   const { copiedClaims } = change;
   // A claim of the update itself is written with the purchase: if another writer creates the purchase first, it must not stay
@@ -35,9 +34,6 @@ export function buildChangeTransactions(
   const buildTransactionWrites = (transactions: readonly ObservedTransaction[]) =>
     transactions.map((observed) => buildTransactionWrite(table, appName, { observed, change }));
   const writesBefore = [
-    // First, because a stored transaction is not linked again.
-    ...buildLinkPuts(table, appName, change),
-    ...newCustomers.map((username) => buildCustomerWrite(table, appName, { username, now: change.after.updatedAt })),
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => !isNewRefund(observed, change))),
     ...buildClaimWrites(table, appName, { change, claims: copiedClaims }),
   ];
@@ -50,11 +46,10 @@ export function buildChangeTransactions(
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => isNewRefund(observed, change))),
     ...buildUnclaimedWrites(table, appName, change),
   ];
-  const writesAfter = buildLinkDeletes(table, appName, change);
-  const writes = [...writesBefore, ...purchaseWrites, ...writesAfter];
+  const writes = [...writesBefore, ...purchaseWrites];
   return writes.length <= maxTransactionWrites
     ? [writes]
-    : [writesBefore, purchaseWrites, writesAfter].flatMap((part) => splitIntoChunks(part, maxTransactionWrites));
+    : [writesBefore, purchaseWrites].flatMap((part) => splitIntoChunks(part, maxTransactionWrites));
 }
 
 function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
@@ -81,6 +76,26 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
         : { ConditionExpression: 'attribute_not_exists(pk)' }),
     },
   };
+}
+
+/**
+ * Builds the update of an unchanged purchase after a check. It is no transaction and does not move the purchase in the index of
+ * changed purchases.
+ */
+export function buildCheckUpdate(appName: string, { before, after }: PurchaseChange): Update {
+  const { asOf, refreshToken, userAliases, purchase } = after.state;
+  const { version, checkedAt, activePeriods, lastRefreshAt, failedRefreshes, nextRefreshAt } = after;
+  const key = keys.purchaseKey(appName, purchase.purchaseId);
+  const dueKeys = nextRefreshAt === undefined ? undefined : keys.dueIndexKeys(key, nextRefreshAt);
+  return buildUpdate(
+    key,
+    {
+      ...{ asOf, refreshToken, userAliases, version, checkedAt, activePeriods, lastRefreshAt, failedRefreshes },
+      ...{ duePk: dueKeys?.duePk, dueSk: dueKeys?.dueSk },
+      ...{ announcedReasons: [], announcedUsers: undefined },
+    },
+    { expression: 'version = :before', values: { ':before': before?.version ?? 0 } },
+  );
 }
 
 function buildTransactionWrite(
@@ -127,11 +142,13 @@ function isNewRefund({ transaction }: ObservedTransaction, change: PurchaseChang
 
 function buildNotificationWrites(table: string, appName: string, { after, lifecycleReasons }: PurchaseChange): Write[] {
   const { state, version, updatedAt } = after;
-  const { purchaseId } = state.purchase;
+  const { purchaseId, platform, productId } = state.purchase;
   const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, lifecycleReasons);
-  return announcements.map(({ id, date, reason }) => ({
-    Put: { TableName: table, Item: { ...keys.notificationKey(appName, purchaseId, date, id), id, date, reason } },
-  }));
+  return announcements.map(({ id, date, reason }) => {
+    const key = keys.notificationKey(appName, purchaseId, date, id);
+    // Statistics count by platform and product.
+    return { Put: { TableName: table, Item: { ...key, id, date, reason, platform, productId } } };
+  });
 }
 
 /** Retention of the alias links of an unclaimed purchase. Longer than a paid period of one year. */
@@ -140,20 +157,24 @@ const unclaimedRetentionMs = 400 * dayMs;
 /** Files an unclaimed purchase under the user aliases of its store, and removes it from there once it is claimed. */
 function buildUnclaimedWrites(table: string, appName: string, { before, after }: PurchaseChange): Write[] {
   const { purchaseId } = after.state.purchase;
-  const normalizeAll = (aliases: readonly string[]) => [...new Set(aliases.map(normalizeAlias))];
-  const filedAliases = normalizeAll(before?.claims.length === 0 ? before.state.userAliases : []);
-  if (after.claims.length > 0) {
-    return filedAliases.map((alias) => ({
-      Delete: { TableName: table, Key: keys.unclaimedKey(appName, alias, purchaseId) },
-    }));
-  }
+  const filedAliases = listFiledAliases(before);
+  const aliases = listFiledAliases(after);
   const ttl = keys.toTtl(after.updatedAt + unclaimedRetentionMs);
-  return normalizeAll(after.state.userAliases)
-    .filter((alias) => !filedAliases.includes(alias))
-    .map((alias) => ({
+  const newAliases = aliases.filter((alias) => !filedAliases.includes(alias));
+  const staleAliases = filedAliases.filter((alias) => !aliases.includes(alias));
+  return [
+    ...staleAliases.map((alias) => ({
+      Delete: { TableName: table, Key: keys.unclaimedKey(appName, alias, purchaseId) },
+    })),
+    ...newAliases.map((alias) => ({
       Put: { TableName: table, Item: { ...keys.unclaimedKey(appName, alias, purchaseId), ttl } },
-    }));
+    })),
+  ];
 }
+
+/** Lists the aliases that a purchase is filed under: all of them while it is unclaimed. */
+const listFiledAliases = (stored: StoredPurchase | undefined): string[] =>
+  stored?.claims.length === 0 ? [...new Set(stored.state.userAliases.map(normalizeAlias))] : [];
 
 const buildClaimWrites = (
   table: string,
@@ -161,9 +182,12 @@ const buildClaimWrites = (
   { change, claims }: { change: PurchaseChange; claims: readonly Claim[] },
 ): Write[] => {
   const { purchaseId } = change.after.state.purchase;
-  return claims.map((claim) => ({
-    Put: { TableName: table, Item: { ...keys.claimKey(appName, purchaseId, claim.username), ...claim } },
-  }));
+  return claims.map((claim) => {
+    const { username, firstClaimedAt: date } = claim;
+    const key = keys.claimKey(appName, purchaseId, username);
+    const indexKeys = keys.namingIndexKeys({ appName, username, kind: 'claim', date }, key);
+    return { Put: { TableName: table, Item: { ...key, ...indexKeys, ...claim } } };
+  });
 };
 
 function buildClaimDeletes(
@@ -179,20 +203,13 @@ function buildClaimDeletes(
   return deletedKeys.map((Key) => ({ Delete: { TableName: table, Key } }));
 }
 
-/** Creates the customer. Does not change one that another purchase has created since. */
-function buildCustomerWrite(
-  table: string,
-  appName: string,
-  { username, now }: { username: string; now: EpochMillis },
-): Write {
+/** Builds the write that creates the customer. Does not change one that another purchase has created since. */
+export function buildCustomerUpdate(appName: string, username: string, now: EpochMillis): Update {
   const { createdPk, createdSk } = keys.customerIndexKeys(appName, username, now);
   return {
-    Update: {
-      TableName: table,
-      Key: keys.customerKey(appName, username),
-      UpdateExpression:
-        'SET username = :username, createdAt = if_not_exists(createdAt, :now), createdPk = if_not_exists(createdPk, :pk), createdSk = if_not_exists(createdSk, :sk)',
-      ExpressionAttributeValues: { ':username': username, ':now': now, ':pk': createdPk, ':sk': createdSk },
-    },
+    Key: { ...keys.customerKey(appName, username) },
+    UpdateExpression:
+      'SET username = :username, createdAt = if_not_exists(createdAt, :now), createdPk = if_not_exists(createdPk, :pk), createdSk = if_not_exists(createdSk, :sk)',
+    ExpressionAttributeValues: { ':username': username, ':now': now, ':pk': createdPk, ':sk': createdSk },
   };
 }

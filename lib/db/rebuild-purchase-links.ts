@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import { splitIntoChunks } from '../shared/batches.ts';
+import type { ReportProgress } from '../shared/progress.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import * as keys from './keys.ts';
 import { addRankingsOfPurchase, listLinks, selectMissing } from './owned-purchase-links.ts';
@@ -22,7 +23,11 @@ const concurrency = 8;
  * Adds the missing links of all purchases of an app, then deletes the stale ones: links of earlier versions of the service, and
  * of changes that crashed. Idempotent and safe to run concurrently with the service.
  */
-export async function rebuildPurchaseLinks(table: Table, appName: string): Promise<RebuildLinksResult> {
+export async function rebuildPurchaseLinks(
+  table: Table,
+  appName: string,
+  reportProgress?: ReportProgress,
+): Promise<RebuildLinksResult> {
   let [checkedPurchases, addedLinks, deletedLinks] = [0, 0, 0];
   for await (const entries of scanIndex(table, { partition: keys.listPartition(appName, 'P'), index: 'byCreated' })) {
     const partitions = [...new Set(entries.map(({ pk }) => String(pk)))];
@@ -32,6 +37,7 @@ export async function rebuildPurchaseLinks(table: Table, appName: string): Promi
       { concurrency },
     );
     checkedPurchases += added.length;
+    reportProgress?.(checkedPurchases);
     addedLinks += sum(added);
   }
   for await (const entries of scanIndex(table, { partition: keys.listPartition(appName, 'C'), index: 'byCreated' })) {

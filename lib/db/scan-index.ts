@@ -1,24 +1,28 @@
-import { allTimestamps, indexes } from './keys.ts';
+import { allTimestamps, indexes, tableKey } from './keys.ts';
 import type { Item, Table } from './table.ts';
 
 interface IndexRange {
   readonly partition: string;
-  readonly index: keyof typeof indexes;
+  /** Index to read, in which the sort keys of the partition are unique. Defaults to the table itself. */
+  readonly index?: keyof typeof indexes;
   /** The first and the last sort key. Defaults to all sort keys that start with a time. */
   readonly between?: readonly [string, string];
 }
 
 const pageSize = 1_000;
 
-/** Scans a partition of an index in batches of at most 1,000 entries. */
+/** Scans a partition of an index, or of the table, in batches of at most 1,000 entries. */
 export async function* scanIndex(
   table: Table,
   { partition, index, between: [from, until] = allTimestamps }: IndexRange,
 ) {
-  const { sk } = indexes[index];
+  const { sk } = index ? indexes[index] : tableKey;
   let last = from;
   for (;;) {
-    const page: Item[] = await table.query({ partition, index, between: [last, until], limit: pageSize });
+    const page: Item[] = await table.query({
+      ...{ partition, between: [last, until], limit: pageSize },
+      ...(index && { index }),
+    });
     // `BETWEEN` includes both bounds: the last entry is returned again and dropped.
     const newEntries = page.filter((entry) => entry[sk] !== last);
     if (newEntries.length > 0) yield newEntries;

@@ -7,6 +7,7 @@ import {
 import {
   BatchGetCommand,
   BatchWriteCommand,
+  DeleteCommand,
   DynamoDBDocumentClient,
   GetCommand,
   QueryCommand,
@@ -22,6 +23,7 @@ import { indexes, type Key, tableKey } from './keys.ts';
 
 export type Item = Record<string, unknown>;
 export type Update = Omit<NonNullable<Write['Update']>, 'TableName'>;
+type Deletion = Omit<NonNullable<Write['Delete']>, 'TableName'>;
 export type Write = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
 /** Capacity units that the calls of one table object have consumed. */
@@ -56,8 +58,12 @@ export interface Table {
   batchGet(keys: readonly Key[], options?: Pick<QueryRange, 'isEventuallyConsistent'>): Promise<Item[]>;
   /** Puts items without condition and in any order, 25 in a request. */
   batchPut(items: readonly Item[]): Promise<void>;
+  /** Deletes items without condition and in any order, 25 in a request. Ignores missing items. */
+  batchDelete(keys: readonly Key[]): Promise<void>;
   /** Makes one conditional write, at half the price of a transaction. Throws `Conflict` if the condition fails. */
   update(update: Update): Promise<void>;
+  /** Deletes one item on a condition, at half the price of a transaction. Throws `Conflict` if the condition fails. */
+  delete(deletion: Deletion): Promise<void>;
   /** Makes at most 100 writes atomically. Throws `Conflict` if a condition fails or another transaction interferes. */
   transact(writes: readonly Write[]): Promise<void>;
 }
@@ -70,7 +76,7 @@ export const maxTransactionWrites = 100;
 
 // `BatchGetItem` and `BatchWriteItem` accept at most so many items in a request.
 const maxBatchGetItems = 100;
-const maxBatchPutItems = 25;
+const maxBatchWriteItems = 25;
 
 /** Sums of micros exceed 53 bits. Amounts are whole cents, so a double represents them exactly far beyond that. */
 export const unmarshallOptions = { wrapNumbers: Number };
@@ -84,6 +90,11 @@ export function createTableClient(name: string, options: AwsClientOptions = {}):
   });
   const consumed: CapacityUsage = { read: 0, write: 0 };
   const capacityOption = { ReturnConsumedCapacity: 'TOTAL' } as const;
+  const writeBatches = async (requests: readonly WriteRequest[]): Promise<void> => {
+    await Promise.all(
+      splitIntoChunks(requests, maxBatchWriteItems).map((chunk) => writeChunk(client, name, { chunk, consumed })),
+    );
+  };
   return {
     name,
     consumed,
@@ -111,13 +122,20 @@ export function createTableClient(name: string, options: AwsClientOptions = {}):
       return keys.map(({ pk, sk }) => itemsByKey.get(`${pk}\n${sk}`)).filter((item) => item !== undefined);
     },
     async batchPut(items) {
-      await Promise.all(
-        splitIntoChunks(items, maxBatchPutItems).map((chunk) => putChunk(client, name, { chunk, consumed })),
-      );
+      await writeBatches(items.map((Item) => ({ PutRequest: { Item } })));
+    },
+    async batchDelete(keys) {
+      await writeBatches(keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })));
     },
     async update(update) {
       const response = await client
         .send(new UpdateCommand({ TableName: name, ...update, ...capacityOption }))
+        .catch(updateError);
+      countWrites(consumed, response.ConsumedCapacity);
+    },
+    async delete(deletion) {
+      const response = await client
+        .send(new DeleteCommand({ TableName: name, ...deletion, ...capacityOption }))
         .catch(updateError);
       countWrites(consumed, response.ConsumedCapacity);
     },
@@ -195,12 +213,14 @@ async function getChunk(
   return items;
 }
 
-async function putChunk(
+type WriteRequest = { readonly PutRequest: { Item: Item } } | { readonly DeleteRequest: { Key: Item } };
+
+async function writeChunk(
   client: DynamoDBDocumentClient,
   table: string,
-  { chunk, consumed }: { chunk: readonly Item[]; consumed: CapacityUsage },
+  { chunk, consumed }: { chunk: readonly WriteRequest[]; consumed: CapacityUsage },
 ): Promise<void> {
-  let requestItems = { [table]: chunk.map((Item) => ({ PutRequest: { Item } })) };
+  let requestItems = { [table]: [...chunk] };
   for (let attempt = 0; (requestItems[table]?.length ?? 0) > 0; attempt++) {
     await waitBeforeRetry(attempt);
     const response = await client

@@ -21,6 +21,8 @@ export interface UserAliasRepository {
   saveAliases(appName: string, user: ObservedUser): Promise<void>;
   /** Finds the customer of an alias: the username itself, its MD5, its MD5 as a UUID, or a saved alias. */
   findUser(appName: string, alias: string): Promise<string | undefined>;
+  /** Lists the ids of the unclaimed purchases that are filed under the alias, at most `limit`. */
+  listFiledPurchases(appName: string, alias: string, limit: number): Promise<string[]>;
   /** Lists the ids of the unclaimed purchases that are filed under an alias of the customer, at most `limit`. */
   listUnclaimedPurchases(appName: string, user: ObservedUser, limit: number): Promise<string[]>;
 }
@@ -33,10 +35,11 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
     },
     async saveAliases(appName, user) {
       const { username } = user;
+      // Without index keys, because the alias can be computed.
       await table.batchPut([{ ...keys.aliasKey(appName, toMd5Alias(username)), username }]);
       for (const alias of listConfirmedAliases(user)) {
         if (!(await isNameOfOtherCustomer(table, appName, { alias, username }))) {
-          await saveReceivedAlias(table, keys.aliasKey(appName, normalizeAlias(alias)), username);
+          await saveReceivedAlias(table, appName, { alias: normalizeAlias(alias), username });
         }
       }
     },
@@ -54,6 +57,11 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
       );
       const ids = new Set(links.flat().map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length)));
       return [...ids].slice(0, limit);
+    },
+    async listFiledPurchases(appName, alias, limit) {
+      const partition = keys.aliasKey(appName, normalizeAlias(alias)).pk;
+      const links = await table.query({ partition, prefix: keys.unclaimedPrefix, limit });
+      return links.map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length));
     },
     async findUser(appName, alias) {
       const [claimant, other] = await findClaimants(table, appName, alias);
@@ -87,12 +95,19 @@ const isNameOfOtherCustomer = async (
   alias !== username && !isMd5(alias) && (await table.get(keys.customerKey(appName, alias))) !== undefined;
 
 /** Saves a received alias. A computed MD5 alias takes precedence over it; a second customer makes it contested. */
-async function saveReceivedAlias(table: Table, key: keys.Key, username: string): Promise<void> {
+async function saveReceivedAlias(
+  table: Table,
+  appName: string,
+  { alias, username }: { alias: string; username: string },
+): Promise<void> {
+  const key = keys.aliasKey(appName, alias);
+  // Aliases have no date: a customer has few of them.
+  const indexKeys = keys.namingIndexKeys({ appName, username, kind: 'alias', date: 0 }, key);
   const isFree = {
     expression: 'attribute_not_exists(pk) OR username = :username',
     values: { ':username': username },
   };
-  if (await tryUpdate(table, buildUpdate(key, { username, received: true }, isFree))) return;
+  if (await tryUpdate(table, buildUpdate(key, { username, received: true, ...indexKeys }, isFree))) return;
   const isReceived = { expression: 'received = :true', values: { ':true': true } };
   await tryUpdate(table, buildUpdate(key, { isContested: true }, isReceived));
 }

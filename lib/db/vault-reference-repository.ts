@@ -14,6 +14,10 @@ const ReferenceItem = v.object({ customerId: v.string(), reference: v.string() }
 export interface VaultReferenceRepository {
   /** Returns the reference of a customer of the vault. Creates it at the first call. */
   getOrCreate(appName: string, customerId: string): Promise<string>;
+  /** Returns the reference of a customer of the vault. Undefined if there is none. */
+  findReference(appName: string, customerId: string): Promise<string | undefined>;
+  /** Deletes the reference of a customer of the vault. Returns whether there was one. */
+  delete(appName: string, customerId: string): Promise<boolean>;
   /** Returns the customer of a reference. Undefined if this app has not created the reference. */
   findCustomerId(appName: string, reference: string): Promise<string | undefined>;
 }
@@ -47,6 +51,19 @@ export function createVaultReferenceRepository(table: Table): VaultReferenceRepo
         if (created) return created.reference;
         throw error;
       });
+    },
+    findReference: async (appName, customerId) => (await find(keys.vaultCustomerKey(appName, customerId)))?.reference,
+    async delete(appName, customerId) {
+      const key = keys.vaultCustomerKey(appName, customerId);
+      const existing = await find(key);
+      if (!existing) return false;
+      // In one transaction: the reference could not be found without the item of the customer.
+      await table.transact(
+        [key, keys.vaultReferenceKey(appName, existing.reference)].map((Key) => ({
+          Delete: { TableName: table.name, Key: { ...Key } },
+        })),
+      );
+      return true;
     },
     findCustomerId: async (appName, reference) => (await find(keys.vaultReferenceKey(appName, reference)))?.customerId,
   };

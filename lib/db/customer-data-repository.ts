@@ -1,0 +1,250 @@
+import pMap from 'p-map';
+import * as v from 'valibot';
+import { CustomerSummary } from '../customers/customer-summary.ts';
+import { eraseUserFromEvent } from '../events/erase-user-from-event.ts';
+import type { EventRecord, RawEvent } from '../events/event.ts';
+import { normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
+import { splitIntoChunks } from '../shared/batches.ts';
+import { parse } from '../shared/parse.ts';
+import { toTagValue } from '../shared/redaction/redact-text.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { WebhookDelivery } from '../webhooks/delivery.ts';
+import { type ActiveGrant, TokenItem } from './access-token-repository.ts';
+import { buildUpdate } from './build-update.ts';
+import { packEvent, parseEventItem } from './event-item.ts';
+import { findRawView } from './event-repository.ts';
+import * as keys from './keys.ts';
+import { parsePurchaseItem } from './purchase-repository.ts';
+import { scanIndex } from './scan-index.ts';
+import type { Item, Table } from './table.ts';
+import { tryUpdate } from './try-update.ts';
+
+/** A customer as stored. */
+export interface StoredCustomer {
+  readonly createdAt: EpochMillis;
+  readonly summary: CustomerSummary;
+}
+
+/** An event with its raw view, if it has one. */
+export interface StoredEvent {
+  readonly event: EventRecord;
+  readonly raw?: RawEvent;
+}
+
+/**
+ * All data of one customer, for exporting and erasing it. Every scan yields batches. Reads of an index are eventually consistent:
+ * an item of the last seconds can be missing.
+ */
+export interface CustomerDataRepository {
+  find(appName: string, username: string): Promise<StoredCustomer | undefined>;
+  /** Scans the ids of the purchases that the customer owns, has claimed or got webhooks about. An id can be repeated. */
+  scanPurchaseIds(appName: string, username: string): AsyncIterable<string[]>;
+  /** Lists the user aliases of purchases, each once. */
+  listAliasesOfPurchases(appName: string, purchaseIds: readonly string[]): Promise<string[]>;
+  /** Lists the saved aliases of the customer, normalized. */
+  listSavedAliases(appName: string, username: string): Promise<string[]>;
+  /** Returns the username that an alias was saved for. */
+  findAliasUser(appName: string, alias: string): Promise<string | undefined>;
+  /** Lists the ids of all purchases that are filed under an alias. */
+  listFiledPurchases(appName: string, alias: string): Promise<string[]>;
+  scanDeliveries(appName: string, username: string): AsyncIterable<WebhookDelivery[]>;
+  /** Scans the access tokens of checkouts that name the customer. */
+  scanGrants(appName: string, username: string): AsyncIterable<ActiveGrant[]>;
+  /** Scans the events that name the customer, oldest first. */
+  scanEvents(appName: string, username: string): AsyncIterable<StoredEvent[]>;
+
+  /** Deletes an alias that was saved for the customer. Returns whether there was one. */
+  deleteAlias(appName: string, alias: string, username: string): Promise<boolean>;
+  deleteUnclaimedLink(appName: string, alias: string, purchaseId: string): Promise<void>;
+  /** Deletes the claims of the customer to purchases that do not exist: an interrupted write can leave them. */
+  deleteOrphanedClaims(appName: string, username: string): Promise<number>;
+  deleteDeliveries(appName: string, username: string): Promise<number>;
+  deleteAccessTokens(appName: string, username: string): Promise<number>;
+  /** Removes the username, the raw view and the tag of the username from events. Returns the number of changed events. */
+  eraseFromEvents(appName: string, username: string): Promise<number>;
+  /** Deletes the links of the customer, then the customer. Returns the number of deleted items. */
+  deleteCustomer(appName: string, username: string): Promise<number>;
+}
+
+const CustomerItem = v.object({
+  createdAt: v.number(),
+  summary: v.optional(CustomerSummary, { hasEverSubscribed: false }),
+});
+
+/** Number of events that are changed concurrently. */
+const concurrency = 25;
+
+/** Bounds that enclose all sort keys of a customer's partition: each starts with a letter. */
+const allSortKeys = ['!', '~'] as const;
+
+export function createCustomerDataRepository(table: Table): CustomerDataRepository {
+  /** Scans the keys of the items outside the customer's partition that name the customer. */
+  async function* scanNamingKeys(appName: string, username: string, kind: keys.NamingKind) {
+    const partition = keys.namingPartition(appName, username);
+    for await (const entries of scanIndex(table, { partition, index: 'byUser', between: keys.namingRange(kind) })) {
+      yield entries.map(keys.toKey);
+    }
+  }
+  async function* scanNamingItems(appName: string, username: string, kind: keys.NamingKind) {
+    for await (const itemKeys of scanNamingKeys(appName, username, kind)) yield await table.batchGet(itemKeys);
+  }
+  const deleteNamingItems = async (appName: string, username: string, kind: keys.NamingKind): Promise<number> => {
+    let count = 0;
+    for await (const items of scanNamingItems(appName, username, kind)) {
+      await table.batchDelete(items.map(keys.toKey));
+      count += items.length;
+    }
+    return count;
+  };
+  return {
+    async find(appName, username) {
+      const item = await table.get(keys.customerKey(appName, username));
+      return item && parse(CustomerItem, item, 'DatabaseError');
+    },
+    async *scanPurchaseIds(appName, username) {
+      for (const kind of ['claim', 'sharedClaim'] as const) {
+        for await (const itemKeys of scanNamingKeys(appName, username, kind)) {
+          yield itemKeys.map(({ pk }) => keys.parsePurchasePartition(pk));
+        }
+      }
+      const links = {
+        partition: keys.customerPartition(appName, username),
+        between: keys.toPrefixRange(keys.ownedPurchasePrefix),
+      };
+      for await (const items of scanIndex(table, links))
+        yield items.map(({ sk }) => keys.parseOwnedPurchaseId(String(sk)));
+      for await (const items of scanNamingItems(appName, username, 'delivery')) {
+        yield items.flatMap((item) => parseDelivery(item).notification.purchaseId ?? []);
+      }
+    },
+    async listAliasesOfPurchases(appName, purchaseIds) {
+      const items = await table.batchGet(purchaseIds.map((id) => keys.purchaseKey(appName, id)));
+      return [...new Set(items.flatMap((item) => parsePurchaseItem(item).userAliases))];
+    },
+    async listSavedAliases(appName, username) {
+      const aliases: string[] = [];
+      for await (const itemKeys of scanNamingKeys(appName, username, 'alias')) {
+        aliases.push(...itemKeys.map(({ pk }) => keys.parseAliasPartition(pk)));
+      }
+      const md5Alias = toMd5Alias(username);
+      const item = await table.get(keys.aliasKey(appName, md5Alias));
+      return item?.username === username ? [...aliases, md5Alias] : aliases;
+    },
+    async findAliasUser(appName, alias) {
+      const item = await table.get(keys.aliasKey(appName, normalizeAlias(alias)));
+      return item && String(item.username);
+    },
+    async listFiledPurchases(appName, alias) {
+      const { pk: partition } = keys.aliasKey(appName, normalizeAlias(alias));
+      const links = await table.query({ partition, prefix: keys.unclaimedPrefix });
+      return links.map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length));
+    },
+    async *scanDeliveries(appName, username) {
+      for await (const items of scanNamingItems(appName, username, 'delivery')) yield items.map(parseDelivery);
+    },
+    async *scanGrants(appName, username) {
+      for await (const items of scanNamingItems(appName, username, 'accessToken')) {
+        yield items.map((item) => parse(TokenItem, item, 'DatabaseError'));
+      }
+    },
+    async *scanEvents(appName, username) {
+      for await (const ids of scanEventIds(table, appName, username)) {
+        const items = await table.batchGet(ids.map((id) => keys.eventKey(appName, id)));
+        yield await Promise.all(items.map(async (item) => await toStoredEvent(table, appName, item)));
+      }
+    },
+
+    async deleteAlias(appName, alias, username) {
+      const key = keys.aliasKey(appName, normalizeAlias(alias));
+      if ((await table.get(key))?.username !== username) return false;
+      await table.batchDelete([key]);
+      return true;
+    },
+    deleteUnclaimedLink: async (appName, alias, purchaseId) =>
+      await table.batchDelete([keys.unclaimedKey(appName, normalizeAlias(alias), purchaseId)]),
+    async deleteOrphanedClaims(appName, username) {
+      let count = 0;
+      for (const kind of ['claim', 'sharedClaim'] as const) {
+        for await (const items of scanNamingItems(appName, username, kind)) {
+          const purchaseKeys = items.map(({ pk }) => ({ pk: String(pk), sk: keys.purchaseSortKey }));
+          const existing = new Set((await table.batchGet(purchaseKeys)).map(({ pk }) => pk));
+          const orphans = items.filter(({ pk }) => !existing.has(pk)).map(keys.toKey);
+          await table.batchDelete(orphans);
+          count += orphans.length;
+        }
+      }
+      return count;
+    },
+    deleteDeliveries: async (appName, username) => await deleteNamingItems(appName, username, 'delivery'),
+    deleteAccessTokens: async (appName, username) => await deleteNamingItems(appName, username, 'accessToken'),
+    async eraseFromEvents(appName, username) {
+      let count = 0;
+      for await (const entries of scanEventTags(table, appName, username)) {
+        const erased = await pMap(
+          entries,
+          async ({ sk }) =>
+            await eraseFromEvent(table, { appName, username, eventId: keys.parseTagEventId(String(sk)) }),
+          { concurrency },
+        );
+        // After the events: the tags find them if this run is interrupted.
+        await table.batchDelete(entries.map(keys.toKey));
+        count += erased.filter(Boolean).length;
+      }
+      return count;
+    },
+    async deleteCustomer(appName, username) {
+      const partition = keys.customerPartition(appName, username);
+      const customerKey = keys.customerKey(appName, username);
+      let count = 0;
+      for await (const items of scanIndex(table, { partition, between: allSortKeys })) {
+        const links = items.filter(({ sk }) => sk !== customerKey.sk);
+        await table.batchDelete(links.map(keys.toKey));
+        count += links.length;
+      }
+      if (!(await table.get(customerKey))) return count;
+      await table.batchDelete([customerKey]);
+      return count + 1;
+    },
+  };
+}
+
+const parseDelivery = (item: Item): WebhookDelivery => parse(WebhookDelivery, item, 'DatabaseError');
+
+const scanEventTags = (table: Table, appName: string, username: string) =>
+  scanIndex(table, { partition: keys.tagPartition(appName, toTagValue(username)) });
+
+/** Events with a raw view are large: a batch of them must fit into memory. */
+const eventBatchSize = 50;
+
+async function* scanEventIds(table: Table, appName: string, username: string): AsyncGenerator<string[]> {
+  for await (const entries of scanEventTags(table, appName, username)) {
+    const ids = entries.map(({ sk }) => keys.parseTagEventId(String(sk)));
+    yield* splitIntoChunks(ids, eventBatchSize);
+  }
+}
+
+async function toStoredEvent(table: Table, appName: string, item: Item): Promise<StoredEvent> {
+  const event = await parseEventItem(item);
+  const raw =
+    (await findRawView([item])) ??
+    (await findRawView(await table.batchGet([keys.rawEventKey(appName, event.eventId)])));
+  return { event, ...(raw && { raw }) };
+}
+
+/** Returns whether the event existed. */
+async function eraseFromEvent(
+  table: Table,
+  { appName, username, eventId }: { appName: string; username: string; eventId: string },
+): Promise<boolean> {
+  const key = keys.eventKey(appName, eventId);
+  const item = await table.get(key);
+  await table.batchDelete([keys.rawEventKey(appName, eventId)]);
+  if (!item) return false;
+  const fields = {
+    ...(await packEvent(eraseUserFromEvent(await parseEventItem(item), username))),
+    // Attributes of earlier versions.
+    ...{ applicationUsername: undefined, reqId: undefined, outcome: undefined, content: undefined, raw: undefined },
+  };
+  // Conditional, because an event that its TTL has deleted since must not be written, and counted, again.
+  return await tryUpdate(table, buildUpdate(key, fields, { expression: 'attribute_exists(pk)' }));
+}

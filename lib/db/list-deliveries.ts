@@ -1,0 +1,146 @@
+import { parseAttemptEventId } from '../events/event-id.ts';
+import { parse } from '../shared/parse.ts';
+import { toTagValue } from '../shared/redaction/redact-text.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { WebhookDelivery } from '../webhooks/delivery.ts';
+import { toDisplayUrl } from '../webhooks/display-url.ts';
+import { type CursorPage, readCursorPage } from './cursor-page.ts';
+import * as keys from './keys.ts';
+import { indexes } from './keys.ts';
+import type { Table } from './table.ts';
+
+/** A page of the deliveries that match all filters. */
+export interface DeliveryQuery {
+  readonly state?: WebhookDelivery['state'] | undefined;
+  /** Lists the attempts of this customer's deliveries, so deliveries without an attempt are left out. */
+  readonly username?: string | undefined;
+  /** The URL, or the form in which responses contain it. */
+  readonly url?: string | undefined;
+  /** Range of the creation: from `startdate` (included) to `enddate` (excluded). */
+  readonly startdate?: EpochMillis | undefined;
+  readonly enddate?: EpochMillis | undefined;
+  readonly limit: number;
+  /** The position of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+interface DeliveryEntry {
+  readonly sortKey: string;
+  readonly deliveryId: string | undefined;
+  /** Set if the entry is an attempt. */
+  readonly attemptedAt?: EpochMillis;
+}
+
+/** Reads about 100 KB of index entries and the deliveries that they name. */
+const maxScanned = 1_000;
+
+/** Lists deliveries, newest first, from the shortest list that contains them. */
+export async function listDeliveryPage(
+  table: Table,
+  appName: string,
+  query: DeliveryQuery,
+): Promise<CursorPage<WebhookDelivery>> {
+  const readBefore = query.username === undefined ? readDeliveries : readAttempts;
+  return await readCursorPage<DeliveryEntry, WebhookDelivery>(
+    {
+      readBefore: async (position, limit) => await readBefore(table, appName, { query, position, limit }),
+      load: async (entries) => {
+        const deliveries = await loadDeliveries(table, appName, entries);
+        return entries.map((entry) => {
+          const delivery = deliveries.get(entry.deliveryId ?? '');
+          return delivery && isLatestEntry(entry, delivery) && matches(delivery, query) ? delivery : undefined;
+        });
+      },
+    },
+    { limit: query.limit, cursor: query.cursor, maxScanned },
+  );
+}
+
+interface ReadRange {
+  readonly query: DeliveryQuery;
+  readonly position: string | undefined;
+  readonly limit: number;
+}
+
+/** Reads the list of failed deliveries if the state requires it, otherwise the list of all deliveries. */
+async function readDeliveries(
+  table: Table,
+  appName: string,
+  { query, position, limit }: ReadRange,
+): Promise<DeliveryEntry[]> {
+  const isFailed = query.state === 'dead' || query.state === 'pending';
+  const index = isFailed ? 'byCreated' : 'byKey';
+  const partition = isFailed ? keys.deliveriesPartition(appName) : keys.deliveryListPartition(appName);
+  const sortKeys = await readSortKeys(table, { partition, index, position, limit, range: query });
+  return sortKeys.map((sortKey) => ({ sortKey, deliveryId: sortKey.slice(sortKey.indexOf('#') + 1) }));
+}
+
+/** Reads the events that are tagged with the customer. Ids of attempts name their delivery. */
+async function readAttempts(
+  table: Table,
+  appName: string,
+  { query, position, limit }: ReadRange,
+): Promise<DeliveryEntry[]> {
+  const partition = keys.tagPartition(appName, toTagValue(query.username ?? ''));
+  // An attempt is not earlier than the creation of its delivery.
+  const range = { startdate: query.startdate };
+  const sortKeys = await readSortKeys(table, { partition, position, limit, range });
+  return sortKeys.map((sortKey) => ({
+    sortKey,
+    deliveryId: parseAttemptEventId(keys.parseTagEventId(sortKey)),
+    attemptedAt: Number(sortKey.slice(0, sortKey.indexOf('#'))),
+  }));
+}
+
+interface SortKeyRange {
+  readonly partition: string;
+  readonly index?: 'byCreated' | 'byKey';
+  readonly range: Pick<DeliveryQuery, 'startdate' | 'enddate'>;
+  readonly position: string | undefined;
+  readonly limit: number;
+}
+
+async function readSortKeys(
+  table: Table,
+  { partition, index, range, position, limit }: SortKeyRange,
+): Promise<string[]> {
+  const [from, end] = keys.timestampRange(range);
+  const until = position !== undefined && position < end ? position : end;
+  if (from > until) return [];
+  const sk = index ? indexes[index].sk : 'sk';
+  const items = await table.query({
+    ...{ partition, between: [from, until], newestFirst: true, limit: limit + 1, isEventuallyConsistent: true },
+    ...(index && { index }),
+  });
+  // `BETWEEN` includes both bounds: the entry of the position is returned again and dropped.
+  return items
+    .map((item) => String(item[sk]))
+    .filter((sortKey) => sortKey !== until)
+    .slice(0, limit);
+}
+
+async function loadDeliveries(
+  table: Table,
+  appName: string,
+  entries: readonly DeliveryEntry[],
+): Promise<ReadonlyMap<string, WebhookDelivery>> {
+  const ids = new Set(entries.flatMap(({ deliveryId }) => deliveryId ?? []));
+  const items = await table.batchGet([...ids].map((id) => keys.deliveryKey(appName, id)));
+  return new Map(
+    items.map((item) => {
+      const delivery = parse(WebhookDelivery, item, 'DatabaseError');
+      return [delivery.deliveryId, delivery];
+    }),
+  );
+}
+
+/** Whether the entry is the delivery itself or its last attempt: a delivery with several attempts is listed once. */
+const isLatestEntry = ({ attemptedAt }: DeliveryEntry, { lastAttemptAt }: WebhookDelivery): boolean =>
+  attemptedAt === undefined || attemptedAt === lastAttemptAt;
+
+const matches = (delivery: WebhookDelivery, { state, username, url, startdate = 0, enddate }: DeliveryQuery): boolean =>
+  (state === undefined || delivery.state === state) &&
+  (username === undefined || delivery.username === username) &&
+  (url === undefined || delivery.url === url || toDisplayUrl(delivery.url) === url) &&
+  delivery.createdAt >= startdate &&
+  (enddate === undefined || delivery.createdAt < enddate);

@@ -1,0 +1,65 @@
+import * as v from 'valibot';
+import { activityKinds, type StoreActivity, type StoreRequestSample } from '../events/store-activity.ts';
+import { parse } from '../shared/parse.ts';
+import { Platform } from '../shared/platform.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
+import * as keys from './keys.ts';
+import type { Item, Table } from './table.ts';
+
+const ActivityItem = v.object({
+  platform: Platform,
+  kind: v.picklist(activityKinds),
+  date: v.number(),
+  problem: v.exactOptional(v.string()),
+});
+
+const SampleItem = v.object({ numRequests: v.number(), numFailures: v.number() });
+
+/** Requests to a store within a day. */
+interface StoreRequests {
+  readonly numRequests: number;
+  readonly numFailures: number;
+}
+
+/** The latest activities of the stores of all apps. The event repository writes them. */
+export interface StoreActivityRepository {
+  list(appName: string): Promise<StoreActivity[]>;
+  /** Counts the requests to a store since a date, from the latest 1,000 samples. */
+  countRequests(appName: string, platform: Platform, since: EpochMillis): Promise<StoreRequests>;
+}
+
+/** A read costs at most 13 read units. */
+const maxSamples = 1_000;
+const sampleRetentionMs = dayMs;
+
+export const createStoreActivityRepository = (table: Table): StoreActivityRepository => ({
+  async list(appName) {
+    const items = await table.query({ partition: keys.storeActivityPartition(appName) });
+    return items.map((item) => parse(ActivityItem, item, 'DatabaseError'));
+  },
+  async countRequests(appName, platform, since) {
+    const items = await table.query({
+      partition: keys.storeSamplePartition(appName, platform),
+      between: keys.timestampRange({ startdate: since }),
+      ...{ limit: maxSamples, newestFirst: true, isEventuallyConsistent: true },
+    });
+    const samples = items.map((item) => parse(SampleItem, item, 'DatabaseError'));
+    return {
+      numRequests: samples.reduce((total, { numRequests }) => total + numRequests, 0),
+      numFailures: samples.reduce((total, { numFailures }) => total + numFailures, 0),
+    };
+  },
+});
+
+export const toActivityItem = (appName: string, activity: StoreActivity): Item => ({
+  ...keys.storeActivityKey(appName, activity.platform, activity.kind),
+  ...activity,
+});
+
+export const toSampleItem = (
+  appName: string,
+  { platform, date, numRequests, numFailures }: StoreRequestSample,
+): Item => ({
+  ...keys.storeSampleKey(appName, platform, date),
+  ...{ numRequests, numFailures, ttl: keys.toTtl(date + sampleRetentionMs) },
+});
