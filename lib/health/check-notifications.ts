@@ -1,0 +1,87 @@
+import type { Deps } from '../deps.ts';
+import type { EventRecord } from '../events/event.ts';
+import type { Platform } from '../shared/platform.ts';
+import { dayMs, minuteMs } from '../shared/time.ts';
+import { createFinding, type Finding } from './finding.ts';
+
+type NotificationDeps = Pick<Deps, 'events' | 'health' | 'now'>;
+
+interface NotificationCheck {
+  readonly app: string;
+  readonly platform: Platform;
+  /** URL that the operator configures in the store. */
+  readonly url: string;
+}
+
+/** Latest events and purchases that are read. The events of a purchase remain findable when the app has many requests. */
+const maxEvents = 300;
+const maxPurchases = 200;
+const maxTags = 20;
+/** Stores send a notification within seconds. */
+const graceMs = 10 * minuteMs;
+
+/**
+ * Finds a store that has sold purchases and never sent a notification, and notifications that only the hourly recovery has
+ * found. Both mean that the URL in the store is missing or wrong.
+ */
+export async function checkNotifications(
+  check: NotificationCheck,
+  { events, health, now }: NotificationDeps,
+): Promise<readonly Finding[]> {
+  const { app, platform } = check;
+  const latestEvents = await events.list(app, { limit: maxEvents, skip: 0 });
+  const recovered = countRecovered(latestEvents, platform, now() - dayMs);
+  if (recovered > 0) return [createUndeliveredFinding(check, recovered)];
+  if (latestEvents.some((event) => isNotification(event, platform))) return [];
+  const purchases = (await health.listLatestPurchases(app, maxPurchases)).filter(
+    ({ purchaseId, updatedAt }) => purchaseId.startsWith(`${platform}:`) && updatedAt < now() - graceMs,
+  );
+  if (purchases.length === 0) return [];
+  const tags = purchases.slice(0, maxTags).map(({ purchaseId }) => purchaseId);
+  const purchaseEvents = await events.listByTags(app, tags, maxEvents);
+  if (purchaseEvents.some((event) => isNotification(event, platform))) return [];
+  return [createNeverReceivedFinding(check, purchases.length)];
+}
+
+const isNotification = ({ type }: EventRecord, platform: Platform): boolean => type === `webhook.${platform}.called`;
+
+/** Counts the undelivered notifications that were recovered. Stores other than store_a report only payment reversals there. */
+function countRecovered(events: readonly EventRecord[], platform: Platform, since: number): number {
+  if (platform !== 'store_a') return 0;
+  return events
+    .filter(({ type, date, outcome }) => type === 'notifications.reconciled' && date >= since && outcome.ok)
+    .flatMap(({ content }) => content.notifications)
+    .filter((notification) => notification.platform === platform).length;
+}
+
+const createUndeliveredFinding = ({ app, platform, url }: NotificationCheck, count: number): Finding =>
+  createFinding(
+    'notifications-undelivered',
+    {
+      problem: `${platform} failed to deliver ${count} notifications of the last day, which the hourly recovery found late.`,
+      cure: `Check that the notification URL is ${url}: ${places[platform]}.`,
+    },
+    { app, platform },
+  );
+
+const createNeverReceivedFinding = ({ app, platform, url }: NotificationCheck, count: number): Finding =>
+  createFinding(
+    'notifications-never-received',
+    {
+      problem: `${platform} has not sent a notification, although ${count} of the app's latest purchases are of this store.`,
+      cure: `Enter the notification URL ${url}: ${places[platform]}.`,
+    },
+    { app, platform },
+  );
+
+/** Places in which the operator configures the notification URL. */
+const places: Readonly<Record<Platform, string>> = {
+  store_a:
+    'App Store Connect, App Information, App Store Server Notifications, version 2, for production and for the sandbox',
+  store_b:
+    'Google Cloud console, Pub/Sub, an authenticated push subscription to the topic of the Play Console, Monetization setup',
+  store_c: 'none, because the service polls the store',
+  processor_a: 'Stripe dashboard, Developers, Webhooks',
+  service_processor_a: "Stripe dashboard of the deployment's account, Developers, Webhooks, one endpoint per app",
+  processor_b: 'Braintree control panel, Settings, API, Webhooks, all kinds',
+};

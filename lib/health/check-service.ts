@@ -1,0 +1,70 @@
+import type { App } from '../apps/app.ts';
+import type { Deps } from '../deps.ts';
+import { dayMs, hourMs, minuteMs } from '../shared/time.ts';
+import { formatDuration } from './clock.ts';
+import { describeError } from './describe-error.ts';
+import { createFinding, type Finding } from './finding.ts';
+
+/** `enqueue-due-items` runs every minute and leases an item for ten minutes, so only items that it has missed are older. */
+const maxDueDelayMs = 5 * minuteMs;
+const maxCountedItems = 1_000;
+
+/** Finds due items that are not enqueued. */
+export async function checkDueItems({ health, now }: Pick<Deps, 'health' | 'now'>): Promise<readonly Finding[]> {
+  const late = await health.findLateItems(now() - maxDueDelayMs, maxCountedItems);
+  if (!late) return [];
+  const count = late.count < maxCountedItems ? late.count : `At least ${maxCountedItems}`;
+  return [
+    createFinding('due-items-late', {
+      problem: `${count} refreshes or webhook retries are due and not enqueued, the oldest for ${formatDuration(now() - late.oldestDueAt)}, so renewals, expirations and webhooks are late.`,
+      cure: 'Check the log and the schedule of the function enqueue-due-items. Due items are enqueued when it runs again.',
+    }),
+  ];
+}
+
+/** The central bank publishes on working days, with pauses of up to five days. A purchase is converted at rates of ten days. */
+const maxRateAgeMs = 7 * dayMs;
+/** The first rates are loaded within six hours. */
+const firstLoadMs = 8 * hourMs;
+
+/** Finds exchange rates that `load-exchange-rates` has stopped loading. `apps` show whether the deployment is new. */
+export async function checkExchangeRates(
+  apps: readonly Pick<App, 'createdAt'>[],
+  { health, now }: Pick<Deps, 'health' | 'now'>,
+): Promise<readonly Finding[]> {
+  const day = await health.findLatestRateDay();
+  if (day !== undefined && now() - Date.parse(day) <= maxRateAgeMs) return [];
+  const isNew = day === undefined && apps.every(({ createdAt }) => now() - createdAt < firstLoadMs);
+  if (isNew)
+    return [
+      createFinding('exchange-rates-missing', {
+        problem: 'Exchange rates are not loaded yet, so fallback rates apply.',
+        cure: 'Wait for the function load-exchange-rates, which runs every six hours.',
+      }),
+    ];
+  return [
+    createFinding('exchange-rates-old', {
+      problem:
+        day === undefined
+          ? 'Exchange rates have never been loaded, so amounts in US dollars are missing or use fallback rates.'
+          : `The latest exchange rates are of ${day}, so amounts in US dollars are missing or use old rates.`,
+      cure: 'Check the log of the function load-exchange-rates and whether it can reach www.ecb.europa.eu.',
+    }),
+  ];
+}
+
+/** Encrypts and decrypts with the master key. Returns the finding if that fails. */
+export async function checkMasterKey({ cipher }: Pick<Deps, 'cipher'>): Promise<readonly Finding[]> {
+  const context = 'health/check';
+  try {
+    await cipher.decrypt(await cipher.encrypt(context, context), context);
+    return [];
+  } catch (error) {
+    return [
+      createFinding('master-key-unreadable', {
+        problem: `The master key cannot be read: ${describeError(error)}. Functions that cannot read it neither query stores nor send webhooks.`,
+        cure: 'Check the secret of the stack output MasterKeyId: `aws secretsmanager restore-secret` restores a deleted one. Your role and the functions need secretsmanager:GetSecretValue, and kms:Decrypt for a key of your own.',
+      }),
+    ];
+  }
+}

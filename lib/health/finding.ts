@@ -1,0 +1,80 @@
+import type { Platform } from '../shared/platform.ts';
+import type { Diagnosis } from '../stores/settings-rejection.ts';
+
+/**
+ * - `error`: customers or apps are affected now, or will be without a correction.
+ * - `warning`: something is missing, late or unprotected.
+ * - `note`: a fact that can be intended.
+ */
+export type Severity = 'error' | 'warning' | 'note';
+
+/** All findings with their severity. docs/operating.md explains each of them. */
+export const findingSeverities = {
+  'store-settings-invalid': 'error',
+  'store-settings-unreadable': 'error',
+  'store-credentials-rejected': 'error',
+  'store-credentials-expired': 'error',
+  'store-permission-missing': 'error',
+  'store-app-unknown': 'error',
+  'store-api-disabled': 'error',
+  'store-plan-unknown': 'error',
+  'store-unavailable': 'warning',
+  'store-notifications-unverifiable': 'error',
+  'store-orders-unreadable': 'warning',
+  'store-clawbacks-unreadable': 'warning',
+  'store-no-credentials': 'note',
+  'store-not-released': 'note',
+  'stores-missing': 'note',
+  'notifications-never-received': 'warning',
+  'notifications-undelivered': 'warning',
+  'webhook-url-missing': 'warning',
+  'webhook-url-off': 'note',
+  'webhook-url-not-allowed': 'error',
+  'webhook-url-disabled': 'error',
+  'webhook-url-unresponsive': 'warning',
+  'webhook-deliveries-failing': 'warning',
+  'webhook-deliveries-dead': 'warning',
+  'webhook-secrets-unreadable': 'error',
+  'api-key-expiring': 'warning',
+  'api-key-expired': 'warning',
+  'clock-wrong': 'error',
+  'master-key-unreadable': 'error',
+  'due-items-late': 'error',
+  'exchange-rates-old': 'warning',
+  'exchange-rates-missing': 'note',
+  'dead-letters': 'error',
+  'stream-records-discarded': 'error',
+  'alarm-subscription-missing': 'warning',
+  'alarm-subscription-unconfirmed': 'warning',
+  'concurrency-quota-low': 'warning',
+  'table-recovery-off': 'warning',
+  'table-deletable': 'warning',
+  'table-ttl-off': 'warning',
+  'table-stream-off': 'error',
+  'api-unreachable': 'error',
+  'version-different': 'note',
+  'check-failed': 'warning',
+} as const satisfies Record<string, Severity>;
+
+export type FindingCode = keyof typeof findingSeverities;
+
+/** Something that is wrong in the service. */
+export interface Finding extends Diagnosis {
+  readonly code: FindingCode;
+  readonly severity: Severity;
+  /** Absent for a finding about the whole service. */
+  readonly app?: string;
+  readonly platform?: Platform;
+}
+
+/** The app and the store of a finding. */
+export type FindingScope = Pick<Finding, 'app' | 'platform'>;
+
+/** Creates a finding. The code determines its severity. */
+export const createFinding = (code: FindingCode, diagnosis: Diagnosis, scope: FindingScope = {}): Finding => ({
+  code,
+  severity: findingSeverities[code],
+  ...scope,
+  problem: diagnosis.problem,
+  cure: diagnosis.cure,
+});

@@ -1,0 +1,103 @@
+import pMap from 'p-map';
+import { secondMs } from '../shared/time.ts';
+import { describeError } from './describe-error.ts';
+import { createFinding, type Finding, type FindingScope } from './finding.ts';
+
+/** A check of the service. */
+export interface HealthCheck extends FindingScope {
+  readonly name: string;
+  /** Returns the findings. Throws if the check cannot be made. */
+  readonly run: () => Promise<readonly Finding[]>;
+  /** Clause with the reason if the check is not made. */
+  readonly skipReason?: string | undefined;
+}
+
+/** The result of a check. A check that could not be made (`failed`) is a finding as well. `reason` is for a skipped check. */
+export interface CheckResult extends FindingScope {
+  readonly name: string;
+  readonly result: 'ok' | 'found' | 'failed' | 'skipped';
+  readonly reason?: string;
+  readonly durationMs: number;
+}
+
+export interface HealthReport {
+  readonly findings: readonly Finding[];
+  readonly checks: readonly CheckResult[];
+}
+
+const concurrency = 8;
+
+/** Makes all checks. A check that fails or exceeds the timeout becomes a finding and does not affect the others. */
+export async function runChecks(
+  checks: readonly HealthCheck[],
+  { timeoutMs }: { readonly timeoutMs: number },
+): Promise<HealthReport> {
+  const results = await pMap(checks, async (check) => await runCheck(check, timeoutMs), { concurrency });
+  return {
+    findings: removeDuplicates(results.flatMap(({ findings }) => findings)),
+    checks: results.map(({ check }) => check),
+  };
+}
+
+async function runCheck(
+  { name, app, platform, run, skipReason }: HealthCheck,
+  timeoutMs: number,
+): Promise<{ readonly check: CheckResult; readonly findings: readonly Finding[] }> {
+  const scope = { ...(app !== undefined && { app }), ...(platform !== undefined && { platform }) };
+  if (skipReason !== undefined)
+    return { check: { name, ...scope, result: 'skipped', reason: skipReason, durationMs: 0 }, findings: [] };
+  const startedAt = performance.now();
+  const toResult = (result: CheckResult['result'], findings: readonly Finding[]) => ({
+    check: { name, ...scope, result, durationMs: Math.round(performance.now() - startedAt) },
+    findings,
+  });
+  try {
+    const findings = await withTimeout(run(), timeoutMs);
+    return toResult(findings.length === 0 ? 'ok' : 'found', findings);
+  } catch (error) {
+    return toResult('failed', [createFailedFinding(name, error, scope)]);
+  }
+}
+
+async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    const seconds = timeoutMs / secondMs;
+    timer = setTimeout(() => reject(new Error(`there was no result within ${seconds} seconds`)), timeoutMs);
+  });
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function createFailedFinding(name: string, error: unknown, scope: FindingScope): Finding {
+  const reason = describeError(error);
+  return createFinding(
+    'check-failed',
+    {
+      problem: `The check "${name}" could not be made: ${reason}.`,
+      cure: isDenied(error)
+        ? 'Attach the policy of the stack output OperatorPolicyArn to your role, and run the command again.'
+        : 'Run the command again. If the check fails again, correct the reason first.',
+    },
+    scope,
+  );
+}
+
+/** Whether AWS denied the call. */
+function isDenied(error: unknown): boolean {
+  const errors = [error, error instanceof Error ? error.cause : undefined];
+  return errors.some(
+    (candidate) =>
+      candidate instanceof Error && /AccessDenied|AuthorizationError|UnauthorizedOperation/.test(candidate.name),
+  );
+}
+
+/** Several checks can find the same fault, for example a wrong clock. */
+const removeDuplicates = (findings: readonly Finding[]): Finding[] => [
+  ...new Map(
+    findings.map((finding) => [[finding.code, finding.app, finding.platform, finding.problem].join('\n'), finding]),
+  ).values(),
+];
