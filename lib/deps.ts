@@ -4,35 +4,42 @@ import { type AccessTokenRepository, createAccessTokenRepository } from './db/ac
 import { type AppItemRepository, createAppItemRepository } from './db/app-item-repository.ts';
 import { type AppRepository, createAppRepository } from './db/app-repository.ts';
 import { type CounterRepository, createCounterRepository } from './db/counter-repository.ts';
+import { type CustomerDataRepository, createCustomerDataRepository } from './db/customer-data-repository.ts';
 import { type CustomerRepository, createCustomerRepository } from './db/customer-repository.ts';
 import { createDeliveryRepository, type DeliveryRepository } from './db/delivery-repository.ts';
 import { createDueItemRepository, type DueItemRepository } from './db/due-item-repository.ts';
+import { createErasedNameRepository, type ErasedNameRepository } from './db/erased-name-repository.ts';
 import { createEventRepository, type EventRepository } from './db/event-repository.ts';
 import { createExchangeRateRepository, type ExchangeRateRepository } from './db/exchange-rate-repository.ts';
 import {
   createHandledNotificationRepository,
   type HandledNotificationRepository,
 } from './db/handled-notification-repository.ts';
+import { createHealthRepository, type HealthRepository } from './db/health-repository.ts';
 import { createOwnedPurchaseRepository, type OwnedPurchaseRepository } from './db/owned-purchase-repository.ts';
 import { createPagedListRepository, type PagedListRepository } from './db/paged-list-repository.ts';
 import { createPriceListRepository, type PriceListRepository } from './db/price-list-repository.ts';
 import { createPurchaseRepository } from './db/purchase-repository.ts';
 import { createRejectionBucketRepository } from './db/rejection-bucket-repository.ts';
+import { createStoreActivityRepository, type StoreActivityRepository } from './db/store-activity-repository.ts';
 import { createStreamMarkerRepository, type StreamMarkerRepository } from './db/stream-marker-repository.ts';
 import { createTableClient, type Table } from './db/table.ts';
+import { createTimelineRepository, type TimelineRepository } from './db/timeline-repository.ts';
 import { createTransactionRepository, type TransactionRepository } from './db/transaction-repository.ts';
 import { createUserAliasRepository, type UserAliasRepository } from './db/user-alias-repository.ts';
 import { createVaultReferenceRepository, type VaultReferenceRepository } from './db/vault-reference-repository.ts';
 import type { ExchangeRates } from './money/attach-usd-rates.ts';
 import { createRateCache } from './money/exchange-rates/rate-cache.ts';
+import { omitErasedNames } from './purchases/erased-names.ts';
 import type { PurchaseRepository } from './purchases/purchase-repository.ts';
 import { createRecordPurchase, type RecordPurchase } from './purchases/record-purchase.ts';
 import { createMessageQueue, type MessageQueue } from './queue/message-queue.ts';
 import type { RefreshMessage } from './refresh/refresh-message.ts';
-import { createCipher } from './shared/cipher.ts';
+import { type Cipher, createCipher } from './shared/cipher.ts';
 import { type AwsClientOptions, awsClientOptions, setConnectionAttemptTimeout } from './shared/connections.ts';
 import { ServiceError } from './shared/errors.ts';
 import { createLazyMembers } from './shared/lazy-members.ts';
+import { once } from './shared/once.ts';
 import type { Platform } from './shared/platform.ts';
 import type { EpochMillis } from './shared/time.ts';
 import type { QueuedNotification } from './store-notifications/queued-notification.ts';
@@ -51,7 +58,11 @@ export interface Deps {
   readonly purchases: PurchaseRepository;
   readonly ownedPurchases: OwnedPurchaseRepository;
   readonly recordPurchase: RecordPurchase;
+  readonly erasedNames: ErasedNameRepository;
+  readonly customerData: CustomerDataRepository;
   readonly transactions: TransactionRepository;
+  readonly storeActivities: StoreActivityRepository;
+  readonly timelines: TimelineRepository;
   readonly userAliases: UserAliasRepository;
   readonly events: EventRepository;
   readonly accessTokens: AccessTokenRepository;
@@ -70,6 +81,9 @@ export interface Deps {
   readonly refreshQueue: MessageQueue<RefreshMessage>;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
   readonly deliveries: DeliveryRepository;
+  readonly health: HealthRepository;
+  /** Encrypts stored secrets with the master key. */
+  readonly cipher: Cipher;
   /** Posts a webhook to the app's server. */
   readonly postWebhook: PostWebhook;
   /** Loads the adapter of a platform. Throws `InvalidPayload` for a platform without adapter. */
@@ -78,70 +92,160 @@ export interface Deps {
   readonly emulator: { readonly url?: string; readonly roots: readonly Uint8Array[] };
 }
 
-let instance: Deps | undefined;
+setConnectionAttemptTimeout();
 
-/** Returns the dependencies of this container. Only this file reads the environment. */
-export function deps(): Deps {
-  instance ??= createDeps(process.env);
-  return instance;
-}
+/*
+ * PROVIDERS
+ *
+ * A provider creates its dependency when it is first called, once per container. Only this file reads the environment. A
+ * function names the providers that it needs, and its bundle contains only their code: see `provideDeps`.
+ */
 
-function createDeps(environment: NodeJS.ProcessEnv): Deps {
-  setConnectionAttemptTimeout();
-  // The engines of the local runtime share a machine with the service and can be slow.
-  const clientOptions = environment.AWS_ENDPOINT_URL_DYNAMODB === undefined ? awsClientOptions : {};
-  const now = () => Date.now();
-  const cipher = createCipher(
-    () => fetchMasterSecret(requireVariable(environment, 'MASTER_KEY_ID'), clientOptions),
-    now,
-  );
-  // Set in the local runtime only.
-  const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root, WEBHOOK_TIMEOUT_MS: timeoutMs } = environment;
-  // Parsed first: an invalid retention must stop the service before it loses events.
-  const retentionDays = parseRetentionDays(environment);
-  const members: Deps = createLazyMembers<Deps>({
-    now: () => now,
-    table: () => createTableClient(requireVariable(environment, 'TABLE_NAME'), clientOptions),
-    apps: () => createAppRepository(members.table, cipher),
-    appCache: () => createAppCache(members.apps, now),
-    rejectionLimiter: () => createRejectionLimiter(createRejectionBucketRepository(members.table), now),
-    purchases: () => createPurchaseRepository(members.table, cipher),
-    recordPurchase: () =>
-      createRecordPurchase(
-        members.purchases,
-        members.exchangeRates,
-        members.appCache.findCatalogue,
-        async (appName, username) =>
-          await members.ownedPurchases.listDecidingPurchases(appName, username, 'subscriptions'),
-      ),
-    ownedPurchases: () => createOwnedPurchaseRepository(members.table),
-    transactions: () => createTransactionRepository(members.table),
-    userAliases: () => createUserAliasRepository(members.table),
-    events: () => createEventRepository(members.table, retentionDays, now),
-    accessTokens: () => createAccessTokenRepository(members.table),
-    vaultReferences: () => createVaultReferenceRepository(members.table),
-    priceLists: () => createPriceListRepository(members.table),
-    counters: () => createCounterRepository(members.table),
-    appItems: () => createAppItemRepository(members.table),
-    streamMarkers: () => createStreamMarkerRepository(members.table),
-    pagedLists: () => createPagedListRepository(members.table, members.counters),
-    customers: () => createCustomerRepository(members.table),
-    handledNotifications: () => createHandledNotificationRepository(members.table),
-    dailyRates: () => createExchangeRateRepository(members.table),
-    exchangeRates: () => createRateCache(members.dailyRates, now),
-    dueItems: () => createDueItemRepository(members.table),
-    notificationQueue: () =>
-      createMessageQueue(() => requireVariable(environment, 'NOTIFICATIONS_QUEUE_URL'), clientOptions),
-    refreshQueue: () => createMessageQueue(() => requireVariable(environment, 'REFRESHES_QUEUE_URL'), clientOptions),
-    webhookQueue: () => createMessageQueue(() => requireVariable(environment, 'WEBHOOKS_QUEUE_URL'), clientOptions),
-    deliveries: () => createDeliveryRepository(members.table),
-    postWebhook: () =>
-      createLazyPostWebhook({ allowsLoopback: Boolean(url), ...(timeoutMs && { timeoutMs: Number(timeoutMs) }) }),
-    loadStore: () => loadStore,
-    emulator: () => ({ ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] }),
-  });
-  return members;
-}
+/** The engines of the local runtime share a machine with the service and can be slow. */
+const clientOptions = once(() => (process.env.AWS_ENDPOINT_URL_DYNAMODB === undefined ? awsClientOptions : {}));
+
+export const now = once(() => () => Date.now());
+const cipher = once(() =>
+  createCipher(() => fetchMasterSecret(requireVariable('MASTER_KEY_ID'), clientOptions()), now()),
+);
+const table = once(() => createTableClient(requireVariable('TABLE_NAME'), clientOptions()));
+export const apps = once(() => createAppRepository(table(), cipher()));
+export const appCache = once(() => createAppCache(apps(), now()));
+export const rejectionLimiter = once(() => createRejectionLimiter(createRejectionBucketRepository(table()), now()));
+export const purchases = once(() => createPurchaseRepository(table(), cipher()));
+export const ownedPurchases = once(() => createOwnedPurchaseRepository(table()));
+const erasedNames = once(() =>
+  createErasedNameRepository(table(), cipher(), {
+    findApp: appCache().find,
+    getOrCreateErasureKey: apps().getOrCreateErasureKey,
+  }),
+);
+export const recordPurchase = once(() =>
+  omitErasedNames(
+    createRecordPurchase(
+      purchases(),
+      exchangeRates(),
+      appCache().findCatalogue,
+      async (appName, username) => await ownedPurchases().listDecidingPurchases(appName, username, 'subscriptions'),
+    ),
+    erasedNames(),
+  ),
+);
+const customerData = once(() => createCustomerDataRepository(table()));
+export const transactions = once(() => createTransactionRepository(table()));
+export const storeActivities = once(() => createStoreActivityRepository(table()));
+export const timelines = once(() => createTimelineRepository(table(), now()));
+export const userAliases = once(() => createUserAliasRepository(table()));
+/** Throws `InternalError` for an invalid retention: it must stop the service before it loses events. */
+export const events = once(() => createEventRepository(table(), parseRetentionDays(process.env), now()));
+const accessTokens = once(() => createAccessTokenRepository(table()));
+const vaultReferences = once(() => createVaultReferenceRepository(table()));
+export const priceLists = once(() => createPriceListRepository(table()));
+export const counters = once(() => createCounterRepository(table()));
+const appItems = once(() => createAppItemRepository(table()));
+export const streamMarkers = once(() => createStreamMarkerRepository(table()));
+export const pagedLists = once(() => createPagedListRepository(table(), counters()));
+export const customers = once(() => createCustomerRepository(table()));
+export const handledNotifications = once(() => createHandledNotificationRepository(table()));
+export const dailyRates = once(() => createExchangeRateRepository(table()));
+export const exchangeRates = once(() => createRateCache(dailyRates(), now()));
+export const dueItems = once(() => createDueItemRepository(table()));
+export const notificationQueue = once(() =>
+  createMessageQueue<QueuedNotification>(() => requireVariable('NOTIFICATIONS_QUEUE_URL'), clientOptions()),
+);
+export const refreshQueue = once(() =>
+  createMessageQueue<RefreshMessage>(() => requireVariable('REFRESHES_QUEUE_URL'), clientOptions()),
+);
+export const webhookQueue = once(() =>
+  createMessageQueue<WebhookMessage>(() => requireVariable('WEBHOOKS_QUEUE_URL'), clientOptions()),
+);
+export const deliveries = once(() => createDeliveryRepository(table()));
+const health = once(() => createHealthRepository(table()));
+export const postWebhook = once(() => {
+  const { STORE_EMULATOR_URL: url, WEBHOOK_TIMEOUT_MS: timeoutMs } = process.env;
+  return createLazyPostWebhook({ allowsLoopback: Boolean(url), ...(timeoutMs && { timeoutMs: Number(timeoutMs) }) });
+});
+export const loadStore = once(() => loadStoreAdapter);
+export const emulator = once(() => {
+  const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root } = process.env;
+  return { ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] };
+});
+
+/** What `createStoreContext` needs. */
+export const storeContextProviders = {
+  now,
+  emulator,
+  appCache,
+  table,
+  accessTokens,
+  vaultReferences,
+  purchases,
+  transactions,
+};
+
+/** What the endpoints of processor_a need. */
+export const checkoutProviders = {
+  ...storeContextProviders,
+  erasedNames,
+  exchangeRates,
+  ownedPurchases,
+  priceLists,
+  recordPurchase,
+  userAliases,
+};
+
+/** The providers that a function needs. */
+export type Providers = { readonly [K in keyof Deps]?: () => Deps[K] };
+
+/** The dependencies of a function that names these providers. */
+export type ProvidedDeps<P extends Providers> = { readonly [K in keyof P & keyof Deps]: Deps[K] };
+
+/** Returns the dependencies of these providers. Each one is created when it is first read. */
+export const provideDeps = <const P extends Providers>(providers: P): ProvidedDeps<P> =>
+  createLazyMembers(providers as { readonly [K in keyof ProvidedDeps<P>]: () => ProvidedDeps<P>[K] });
+
+/** Returns all dependencies, for the command line and for tests. */
+export const deps = once(
+  (): Deps =>
+    provideDeps({
+      table,
+      now,
+      cipher,
+      apps,
+      appCache,
+      rejectionLimiter,
+      purchases,
+      ownedPurchases,
+      erasedNames,
+      recordPurchase,
+      customerData,
+      transactions,
+      storeActivities,
+      timelines,
+      userAliases,
+      events,
+      accessTokens,
+      vaultReferences,
+      priceLists,
+      counters,
+      appItems,
+      streamMarkers,
+      pagedLists,
+      customers,
+      handledNotifications,
+      dailyRates,
+      exchangeRates,
+      dueItems,
+      notificationQueue,
+      refreshQueue,
+      webhookQueue,
+      deliveries,
+      health,
+      postWebhook,
+      loadStore,
+      emulator,
+    }),
+);
 
 /** Retention of events, 90 days by default. Throws `InternalError` if the variable is not a number of days. */
 function parseRetentionDays({ EVENT_RETENTION_DAYS: days = '90' }: NodeJS.ProcessEnv): number {
@@ -151,7 +255,7 @@ function parseRetentionDays({ EVENT_RETENTION_DAYS: days = '90' }: NodeJS.Proces
   });
 }
 
-async function loadStore(platform: Platform): Promise<Store> {
+async function loadStoreAdapter(platform: Platform): Promise<Store> {
   const load = stores[platform];
   if (!load) throw new ServiceError('InvalidPayload', `Purchases of ${platform} cannot be validated.`);
   return await load();
@@ -176,8 +280,8 @@ async function fetchMasterSecret(id: string, clientOptions: AwsClientOptions): P
   return SecretString;
 }
 
-function requireVariable(environment: NodeJS.ProcessEnv, name: string): string {
-  const value = environment[name];
+function requireVariable(name: string): string {
+  const value = process.env[name];
   if (!value)
     throw new ServiceError('InternalError', 'The service is not configured.', { cause: `${name} is not set` });
   return value;

@@ -12,7 +12,7 @@ import { fetchSession } from '../stores/processor-a/stripe-queries.ts';
 import type { RecordingDeps } from '../validation/record-observations.ts';
 import { selectCheckoutPlatform } from './checkout-platform.ts';
 
-type CheckoutDeps = RecordingDeps & StoreContextDeps & Pick<Deps, 'ownedPurchases' | 'priceLists'>;
+type CheckoutDeps = RecordingDeps & StoreContextDeps & Pick<Deps, 'erasedNames' | 'ownedPurchases' | 'priceLists'>;
 
 /** Dependencies of a request to a checkout endpoint. */
 export interface CheckoutContext {

@@ -1,6 +1,8 @@
 import type Stripe from 'stripe';
 import type { ContractBody } from '../api/contract.ts';
 import type { createCheckout } from '../api/processor-a.ts';
+import { listComputedNames } from '../purchases/erased-names.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import { unavailableError } from '../stores/processor-a/api-errors.ts';
 import type { Price } from '../stores/processor-a/payloads.ts';
 import { callStripe } from '../stores/processor-a/stripe-client.ts';
@@ -31,7 +33,10 @@ export async function createCheckoutSession(
   const { id, url } = await callStripe(() => account.stripe.checkout.sessions.create(params));
   if (!url) throw unavailableError('The checkout session does not have a URL.');
   const { platform } = account.mapping;
-  const newGrant = { platform, session: id, ...(customer !== undefined && { customer }) };
+  const username = request.applicationUsername ?? grant?.username;
+  // The erased customer has returned: the notification of the payment must not lose its user.
+  if (username !== undefined) await deps.erasedNames.remove(app.name, listComputedNames(username));
+  const newGrant = { platform, session: id, ...omitUndefined({ customer, username }) };
   return { sessionId: id, url, accessToken: await deps.accessTokens.issue(app.name, newGrant, deps.now()) };
 }
 

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Contract } from '../api/contract.ts';
+import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
@@ -18,6 +19,8 @@ export interface ApiCall {
   readonly recorder: EventRecorder;
   /** Set after authentication. A call without an app is not recorded. */
   app?: App;
+  /** Set together with the app. */
+  key?: VerifiedKey;
 }
 
 export function createApiCall(contract: Contract, lambdaEvent: APIGatewayProxyEvent): ApiCall {
@@ -105,6 +108,10 @@ async function recordCallEvent(
 ): Promise<void> {
   const { app, lambdaEvent, recorder, contract } = call;
   if (!app) return;
+  // Not in the try block: a deployment with an invalid retention must fail, not lose its events.
+  const { events } = deps;
+  const isRead = !contract.permissions.some((need) => need === 'write' || need === 'stores');
+  if (isRead && !error && app.recordsReads === false) return;
   const { event, raw } = recorder.finish({
     request: {
       method: lambdaEvent.httpMethod,
@@ -116,11 +123,11 @@ async function recordCallEvent(
     outcome: { status: error?.status ?? response.status, ok: !error, ...(error && { message: error.message }) },
     response: response.body,
     credentials: listCredentialStrings(lambdaEvent),
+    isRawOmitted: isRead,
     ...(error && { error: { code: error.code, status: error.status, message: error.message } }),
   });
-  const isReadOnly = !contract.permissions.some((need) => need === 'write' || need === 'stores');
   try {
-    await deps.events.save(app.name, event, isReadOnly ? undefined : raw);
+    await events.save(app.name, event, isRead ? undefined : raw);
   } catch (cause) {
     logCallError(call, ServiceError.fromUnknown(cause));
   }

@@ -1,7 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { KeyLevel } from '../api/contract.ts';
-import { isValidApiKey } from '../apps/api-keys.ts';
+import type { Contract } from '../api/contract.ts';
+import { findApiKey, type VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
+import type { AppCache } from '../apps/app-cache.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
@@ -33,23 +34,41 @@ function splitCredentials(pair: string): Credentials | undefined {
   return colon > 0 ? { appName: pair.slice(0, colon), key: pair.slice(colon + 1) } : undefined;
 }
 
+/** An app and the key that its request has. */
+export interface Authentication {
+  readonly app: App;
+  readonly key: VerifiedKey;
+}
+
 /**
- * Returns the app if its key grants `level`. Throws `Forbidden` (401 for missing or wrong credentials), or `AppNotFound`
- * for the correct key of a deleted app. An unknown app takes the same time and gets the same error as a wrong key.
+ * Returns the app if its key grants a call of the contract. Throws `Forbidden` (401 for missing or wrong credentials), or
+ * `AppNotFound` for the correct key of a deleted app. An unknown app takes the same time and gets the same error as a wrong key.
  */
 export async function authenticate(
   credentials: Credentials | undefined,
-  level: Exclude<KeyLevel, 'none'>,
-  { findApp, now }: { findApp: (name: string) => Promise<App | undefined>; now: EpochMillis },
-): Promise<App> {
+  contract: Pick<Contract, 'keyLevel' | 'method'>,
+  { appCache, now }: { readonly appCache: Pick<AppCache, 'find' | 'findRecent'>; readonly now: EpochMillis },
+): Promise<Authentication> {
   if (!credentials)
     throw new ServiceError('Forbidden', 'Credentials are missing: send the app name and a key.', { status: 401 });
-  const app = await findApp(credentials.appName);
-  const isSecret = isValidApiKey(credentials.key, app?.secretKeys ?? [], now);
-  const isPublic = isValidApiKey(credentials.key, app?.publicKeys ?? [], now);
-  if (!app || !(isSecret || isPublic))
-    throw new ServiceError('Forbidden', 'The app name and the key do not match.', { status: 401 });
+  const { appName, key: value } = credentials;
+  let app = await appCache.find(appName);
+  let key = findApiKey(value, app, now);
+  if (!key) {
+    app = await appCache.findRecent(appName);
+    key = findApiKey(value, app, now);
+  }
+  if (!app || !key) throw new ServiceError('Forbidden', 'The app name and the key do not match.', { status: 401 });
   if (app.deletedAt !== undefined) throw new ServiceError('AppNotFound', 'The app is deleted.');
-  if (level === 'secret' && !isSecret) throw new ServiceError('Forbidden', 'The secret key is required.');
-  return app;
+  const problem = findMissingPermission(key, contract);
+  if (problem !== undefined) throw new ServiceError('Forbidden', problem);
+  return { app, key };
+}
+
+function findMissingPermission(
+  { level }: VerifiedKey,
+  { keyLevel, method }: Pick<Contract, 'keyLevel' | 'method'>,
+): string | undefined {
+  if (level === 'viewer' && method !== 'GET') return 'A viewer key can only read. The secret key is required.';
+  return level === 'public' && keyLevel === 'secret' ? 'The secret key is required.' : undefined;
 }

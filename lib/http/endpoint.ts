@@ -2,14 +2,16 @@ import middy from '@middy/core';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Contract, ContractBody, ContractParams, ContractQuery, ContractResponse } from '../api/contract.ts';
+import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
-import { type Deps, deps } from '../deps.ts';
+import { appCache, events, now, type ProvidedDeps, type Providers, provideDeps, rejectionLimiter } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabulary.ts';
 import { type ApiCall, createApiCall, matchRoute, respondWithBody, respondWithError } from './api-call.ts';
 import { authenticate, extractCredentials } from './authenticate.ts';
+import { getBaseUrl } from './base-url.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
 import { limitRejection } from './limit-rejection.ts';
 import { matchPath } from './match-path.ts';
@@ -18,60 +20,73 @@ import { matchPath } from './match-path.ts';
 export interface ApiRequest<C extends Contract> {
   /** The app of the verified key. Must not be read if the contract requires no key. */
   readonly app: App;
-  /** The verified key. */
-  readonly apiKey: string;
+  /** The verified key. Must not be read if the contract requires no key. */
+  readonly key: VerifiedKey;
   readonly params: ContractParams<C>;
   readonly query: ContractQuery<C>;
   readonly body: ContractBody<C>;
+  /** URL of the service as the client calls it, without a trailing slash. */
+  readonly baseUrl: string;
   /** Recorder of the event of this request. */
   readonly recorder: EventRecorder;
 }
 
-type RequestHandler<C extends Contract> = (request: ApiRequest<C>, deps: Deps) => Promise<ContractResponse<C>>;
+type RequestHandler<C extends Contract, P extends Providers> = (
+  request: ApiRequest<C>,
+  deps: ProvidedDeps<P>,
+) => Promise<ContractResponse<C>>;
 
 type ApiHandler = (lambdaEvent: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
 /** Clients send JSON with four content types or none. The package's types lack the option. */
 const ignoreContentType: object = { disableContentTypeCheck: true };
 
+/** What every endpoint needs: it authenticates the request and records its event. */
+const endpointDeps = provideDeps({ appCache, events, now, rejectionLimiter });
+
 /**
- * Creates the Lambda handler of a contract. It checks credentials, parameters and body, calls `handle`, writes the response
- * in the client's vocabulary or the error in the contract's error format, and records the event.
+ * Creates the Lambda handler of a contract. It checks credentials, parameters and body, calls `handle` with the dependencies of
+ * the providers, writes the response in the client's vocabulary or the error in the contract's error format, and records the
+ * event.
  */
 export const createHandler =
-  <const C extends Contract>(contract: C) =>
-  (handle: RequestHandler<C>): ApiHandler =>
-  async (lambdaEvent, context) => {
-    const call = createApiCall(contract, lambdaEvent);
-    const run = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-      .onError(async ({ error }) => await respondWithError(call, error, deps()))
-      .before(async () => {
-        await authenticateCall(call);
-        checkBodySize(lambdaEvent);
-      })
-      .use(contract.body ? [jsonBodyParser(ignoreContentType)] : [])
-      .handler(async () => {
-        const response = await handle(parseRequest(contract, call), deps());
-        return await respondWithBody(call, applyVocabulary(response as object, chooseVocabulary(call)), deps());
-      });
-    return await run(lambdaEvent, context);
+  <const C extends Contract, const P extends Providers>(contract: C, providers: P) =>
+  (handle: RequestHandler<C, P>): ApiHandler => {
+    const deps = provideDeps(providers);
+    return async (lambdaEvent, context) => {
+      const call = createApiCall(contract, lambdaEvent);
+      const run = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+        .onError(async ({ error }) => await respondWithError(call, error, endpointDeps))
+        .before(async () => {
+          await authenticateCall(call);
+          checkBodySize(lambdaEvent);
+        })
+        .use(contract.body ? [jsonBodyParser(ignoreContentType)] : [])
+        .handler(async () => {
+          const response = await handle(parseRequest(contract, call), deps);
+          return await respondWithBody(call, applyVocabulary(response as object, chooseVocabulary(call)), endpointDeps);
+        });
+      return await run(lambdaEvent, context);
+    };
   };
 
 async function authenticateCall(call: ApiCall): Promise<void> {
-  const { keyLevel } = call.contract;
-  if (keyLevel === 'none') return;
-  const { appCache, now } = deps();
+  if (call.contract.keyLevel === 'none') return;
   try {
-    call.app = await authenticate(extractCredentials(call.lambdaEvent), keyLevel, {
-      findApp: appCache.find,
-      now: now(),
+    const credentials = extractCredentials(call.lambdaEvent);
+    const { app, key } = await authenticate(credentials, call.contract, {
+      appCache: endpointDeps.appCache,
+      now: endpointDeps.now(),
     });
+    call.app = app;
+    call.key = key;
+    call.recorder.setKey(key);
   } catch (error) {
-    throw await limitRejection(error, call.lambdaEvent, deps());
+    throw await limitRejection(error, call.lambdaEvent, endpointDeps);
   }
 }
 
-function parseRequest<C extends Contract>(contract: C, { lambdaEvent, app, recorder }: ApiCall): ApiRequest<C> {
+function parseRequest<C extends Contract>(contract: C, { lambdaEvent, app, key, recorder }: ApiCall): ApiRequest<C> {
   const match = matchPath([contract.path, ...contract.aliases], lambdaEvent.path);
   if (!match) throw new ServiceError('ResourceNotFound', 'The path is not found.');
   checkBodyDepth(lambdaEvent.body);
@@ -80,10 +95,11 @@ function parseRequest<C extends Contract>(contract: C, { lambdaEvent, app, recor
   if (applicationUsername !== undefined) recorder.setUser(applicationUsername);
   return {
     app: app as App,
-    apiKey: extractCredentials(lambdaEvent)?.key ?? '',
+    key: key as VerifiedKey,
     params: params as ContractParams<C>,
     query: (contract.query && parse(contract.query, lambdaEvent.queryStringParameters ?? {})) as ContractQuery<C>,
     body: (contract.body && parse(contract.body, lambdaEvent.body)) as ContractBody<C>,
+    baseUrl: getBaseUrl(lambdaEvent, match),
     recorder,
   };
 }

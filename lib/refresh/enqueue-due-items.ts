@@ -4,7 +4,7 @@ import { secondMs } from '../shared/time.ts';
 /** Items leased at once. SQS accepts ten messages in a call, so enqueueing a batch takes one to two seconds. */
 const batchSize = 400;
 /** Time that leasing and enqueueing a batch may take. */
-const minRemainingMs = 20 * secondMs;
+const minRemainingMs = 10 * secondMs;
 
 type EnqueueDeps = Pick<Deps, 'dueItems' | 'now' | 'refreshQueue' | 'webhookQueue'>;
 type DueItem = Awaited<ReturnType<Deps['dueItems']['lease']>>[number];

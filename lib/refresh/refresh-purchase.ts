@@ -14,7 +14,10 @@ import type { RefreshMessage } from './refresh-message.ts';
 
 export type RefreshDeps = StoreContextDeps & Pick<Deps, 'events' | 'loadStore' | 'recordPurchase' | 'userAliases'>;
 
-interface RefreshContext {
+const noObservations: FetchResult = { observations: [] };
+
+/** Resources of one refresh. */
+export interface RefreshContext {
   readonly app: App;
   readonly recorder: EventRecorder;
   readonly deps: RefreshDeps;
@@ -22,15 +25,17 @@ interface RefreshContext {
 
 /**
  * Queries the store for a purchase and records the result. If the store is unavailable, the refresh is recorded as failed:
- * the next one is scheduled, or the expiration date takes effect.
+ * the next one is scheduled, or the expiration date takes effect. Returns false then. Ends the schedule of a deleted app.
  */
-export async function refreshPurchase({ appName, purchaseId }: RefreshMessage, deps: RefreshDeps): Promise<void> {
+export async function refreshPurchase({ appName, purchaseId }: RefreshMessage, deps: RefreshDeps): Promise<boolean> {
   const app = await deps.appCache.find(appName);
+  if (app?.deletedAt !== undefined) await deps.purchases.endRefreshSchedule(appName, purchaseId);
+  if (!app || app.deletedAt !== undefined) return true;
   const refreshState = await deps.purchases.findRefreshState(appName, purchaseId);
-  if (!app || app.deletedAt !== undefined || !refreshState) return;
+  if (!refreshState) return true;
   const recorder = createEventRecorder({ type: 'receipt.refreshed', date: deps.now() });
   const context = { app, recorder, deps };
-  const { observations, failure } = await fetchObservations(refreshState, context);
+  const { observations, failure } = (await fetchObservations(refreshState, context)) ?? noObservations;
   const recorded = await recordRefresh(observations, purchaseId, context);
   addRecordedPurchases(recorder, recorded, purchaseId);
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
@@ -41,15 +46,44 @@ export async function refreshPurchase({ appName, purchaseId }: RefreshMessage, d
     { recorder, request: { route: 'refresh', params: { purchaseId } }, ...(failure && { failure }) },
     deps,
   );
+  return failure === undefined;
 }
 
+/**
+ * Queries the store for a purchase immediately, for an API client, and records the result in the event of the request. The
+ * schedule does not change if the store is unavailable. Throws `ResourceNotFound` for an unknown purchase, `InvalidPayload` for a
+ * purchase that cannot be refreshed, and the error of the store.
+ */
+export async function refreshPurchaseNow(purchaseId: string, context: RefreshContext): Promise<void> {
+  const { app, recorder, deps } = context;
+  const refreshState = await deps.purchases.findRefreshState(app.name, purchaseId);
+  if (!refreshState) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  recorder.addTag(purchaseId, '_P');
+  const result = await fetchObservations(refreshState, context);
+  if (!result)
+    throw new ServiceError('InvalidPayload', 'The purchase cannot be refreshed: its store cannot be queried for it.');
+  if (result.failure) throw result.failure;
+  if (!hasObservation(result.observations, purchaseId))
+    throw new ServiceError('ResourceNotFound', 'The store has no current data about the purchase.');
+  const recorded = await recordObservations(result.observations, context);
+  addRecordedPurchases(recorder, recorded, purchaseId);
+  const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
+  if (username !== undefined) recorder.setUser(username);
+}
+
+interface FetchResult {
+  readonly observations: readonly Observation[];
+  readonly failure?: ServiceError;
+}
+
+/** Returns undefined if the store cannot be queried for the purchase. */
 async function fetchObservations(
   { purchase, refreshToken }: PurchaseRefreshState,
   { app, recorder, deps }: RefreshContext,
-): Promise<{ observations: readonly Observation[]; failure?: ServiceError }> {
+): Promise<FetchResult | undefined> {
   const { platform } = purchase;
   const store = await deps.loadStore(platform);
-  if (!refreshToken || !store.refresh) return { observations: [] };
+  if (!refreshToken || !store.refresh) return undefined;
   try {
     const context = await createStoreContext(app.name, platform, { recorder, deps });
     return { observations: await store.refresh(refreshToken, context) };
@@ -60,10 +94,25 @@ async function fetchObservations(
   }
 }
 
+const hasObservation = (observations: readonly Observation[], purchaseId: string): boolean =>
+  observations.some(({ purchase }) => purchase.purchaseId === purchaseId);
+
 /** Records the refreshed purchase even without an observation of it, because that schedules the next refresh. */
 async function recordRefresh(
   observations: readonly Observation[],
   purchaseId: string,
+  context: RefreshContext,
+): Promise<RecordPurchaseResult[]> {
+  const recorded = await recordObservations(observations, context);
+  if (hasObservation(observations, purchaseId)) return recorded;
+  const { app, deps } = context;
+  const input = { trigger: 'refresh', strategy: app.strategy, now: deps.now() } as const;
+  const scheduled = await deps.recordPurchase(app.name, purchaseId, input);
+  return scheduled ? [...recorded, scheduled] : recorded;
+}
+
+async function recordObservations(
+  observations: readonly Observation[],
   { app, deps }: RefreshContext,
 ): Promise<RecordPurchaseResult[]> {
   const update = { trigger: 'refresh', strategy: app.strategy } as const;
@@ -72,9 +121,6 @@ async function recordRefresh(
     const storeUser = await resolveStoreUser(app.name, observation, deps.userAliases);
     const input = { ...update, ...storeUser, observation, now: deps.now() };
     results.push(await deps.recordPurchase(app.name, observation.purchase.purchaseId, input));
-  }
-  if (!observations.some(({ purchase }) => purchase.purchaseId === purchaseId)) {
-    results.push(await deps.recordPurchase(app.name, purchaseId, { ...update, now: deps.now() }));
   }
   return results.filter((result) => result !== undefined);
 }

@@ -84,7 +84,8 @@ async function recordNotification(
   if (pricesChanged) await deps.priceLists.invalidate(app.name, platform, deps.now());
   // A single purchase is marked as handled in the transaction that records it.
   if (observations.length !== 1) await deps.handledNotifications.markHandled(app.name, notificationKey, deps.now());
-  addRecordedPurchases(recorder, recorded);
+  // The event is found by its purchase even if the notification changed nothing.
+  addRecordedPurchases(recorder, recorded, isOneOfSeveral ? undefined : observations[0]?.purchase.purchaseId);
   recorder.addContent({ notifications: [{ reason, type: notification.type }] });
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (username !== undefined) recorder.setUser(username);

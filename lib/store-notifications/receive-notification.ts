@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
+import { createEventId } from '../events/event-id.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { authenticate, extractQueryCredentials } from '../http/authenticate.ts';
@@ -9,6 +9,7 @@ import { matchPath } from '../http/match-path.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError, logWarning } from '../shared/log.ts';
 import { parse } from '../shared/parse.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import { type RawNotification, StoreNotification } from '../stores/store.ts';
 import { type NotificationEndpoint, notificationEndpoints } from './notification-endpoints.ts';
@@ -18,6 +19,7 @@ interface NotificationCall {
   readonly endpoint: NotificationEndpoint;
   readonly app: App;
   readonly raw: RawNotification;
+  readonly receivedAt: EpochMillis;
   readonly recorder: EventRecorder;
 }
 
@@ -53,13 +55,21 @@ async function identifyCall(
 ): Promise<NotificationCall> {
   const { endpoint, appName } = matchEndpoint(lambdaEvent.path);
   const app =
-    appName === undefined
-      ? await authenticate(extractQueryCredentials(lambdaEvent), 'public', { findApp: appCache.find, now: now() })
-      : await appCache.find(appName);
+    appName === undefined ? await authenticateStore(lambdaEvent, { appCache, now }) : await appCache.find(appName);
   if (!app || app.deletedAt !== undefined) throw new ServiceError('Forbidden', 'The app is not found.');
   const type = `webhook.${endpoint.platform}.called`;
-  const recorder = createEventRecorder({ type, date: now(), eventId: randomUUID() });
-  return { endpoint, app, raw: toRawNotification(lambdaEvent), recorder };
+  const receivedAt = now();
+  const recorder = createEventRecorder({ type, date: receivedAt });
+  return { endpoint, app, raw: toRawNotification(lambdaEvent), receivedAt, recorder };
+}
+
+/** Verifies the key in the URL that the operator has configured in the store. */
+async function authenticateStore(
+  lambdaEvent: APIGatewayProxyEvent,
+  { appCache, now }: Pick<Deps, 'appCache' | 'now'>,
+): Promise<App> {
+  const permission = { keyLevel: 'public', method: 'POST' } as const;
+  return (await authenticate(extractQueryCredentials(lambdaEvent), permission, { appCache, now: now() })).app;
 }
 
 function matchEndpoint(path: string): { endpoint: NotificationEndpoint; appName: string | undefined } {
@@ -71,13 +81,12 @@ function matchEndpoint(path: string): { endpoint: NotificationEndpoint; appName:
 }
 
 async function enqueueNotifications(
-  { endpoint, app, raw, recorder }: NotificationCall,
+  { endpoint, app, raw, receivedAt, recorder }: NotificationCall,
   deps: ReceiveDeps,
 ): Promise<APIGatewayProxyResult> {
   const { platform } = endpoint;
   const store = await deps.loadStore(platform);
   if (!store.receive) throw new ServiceError('ResourceNotFound', `${platform} does not support notifications.`);
-  const receivedAt = deps.now();
   try {
     const context = await createStoreContext(app.name, platform, { recorder, deps });
     if (context.settings === undefined) throw new ServiceError('Forbidden', `The settings of ${platform} are missing.`);
@@ -87,7 +96,7 @@ async function enqueueNotifications(
       notifications.map((notification, index) => ({
         appName: app.name,
         platform,
-        eventId: index === 0 ? recorder.eventId : randomUUID(),
+        eventId: index === 0 ? recorder.eventId : createEventId(receivedAt),
         receivedAt,
         attempt: 0,
         notification,

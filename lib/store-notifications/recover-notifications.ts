@@ -3,6 +3,7 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import { getApp } from '../apps/manage-apps.ts';
 import type { Deps } from '../deps.ts';
+import { createEventId } from '../events/event-id.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -114,8 +115,9 @@ async function processRecovered(
   notification: StoreNotification,
   { appName, platform, deps }: { appName: string; platform: Platform; deps: ProcessDeps },
 ): Promise<boolean> {
-  const eventId = deriveEventId(appName, platform, notification.key);
-  const queued = { appName, platform, eventId, receivedAt: deps.now(), attempt: 0, notification };
+  const receivedAt = deps.now();
+  const eventId = deriveEventId(receivedAt, appName, platform, notification.key);
+  const queued = { appName, platform, eventId, receivedAt, attempt: 0, notification };
   // The operator repeats the command instead of the queue.
   const rejectingQueue = {
     send: async () => {
@@ -208,7 +210,7 @@ async function enqueueUnhandled(
   const messages = unhandled.map(({ notification, firstEnqueuedAt }) => ({
     appName,
     platform,
-    eventId: deriveEventId(appName, platform, notification.key),
+    eventId: deriveEventId(firstEnqueuedAt, appName, platform, notification.key),
     receivedAt: firstEnqueuedAt,
     attempt: 0,
     notification,
@@ -221,5 +223,7 @@ async function enqueueUnhandled(
 }
 
 /** Derives a stable id, so a notification that is enqueued again overwrites its event. */
-const deriveEventId = (...parts: readonly [appName: string, platform: Platform, key: string]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+const deriveEventId = (
+  date: EpochMillis,
+  ...parts: readonly [appName: string, platform: Platform, key: string]
+): string => createEventId(date, createHash('sha256').update(JSON.stringify(parts)).digest());

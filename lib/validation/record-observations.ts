@@ -3,11 +3,15 @@ import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import type { UpdateTrigger } from '../purchases/announced-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
+import type { Purchase } from '../purchases/purchase.ts';
+import { changesPurchase } from '../purchases/purchase-change.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { containsAliasOf } from '../purchases/user-aliases.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { parseBillingPeriod } from '../stores/billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
 import { type SelectionDeps, selectObservations } from './select-observations.ts';
@@ -23,6 +27,8 @@ interface RecordingContext {
     ValidationRequest,
     'applicationUsername' | 'obfuscatedUsername' | 'billingPeriod' | 'billingPeriodUnit'
   >;
+  /** Set by an import: the claims have the times of a previous validator. */
+  readonly importedClaims?: ImportedClaims;
   /** The validation that returned the observations. Its purchase is always among the tags of the event. */
   readonly validation?: Pick<StoreValidation, 'purchaseId' | 'unlistedPurchaseIds' | 'appDownload'>;
 }
@@ -30,6 +36,14 @@ interface RecordingContext {
 /** A purchase as it is stored after the validation, with all its transactions. */
 export interface RecordedPurchase extends EntitledPurchase {
   readonly transactions: readonly Transaction[];
+  readonly isChanged: boolean;
+}
+
+/** The claims of an import. */
+interface ImportedClaims {
+  /** Whether the imported purchases and claims are not announced. */
+  readonly isMuted: boolean;
+  readonly toClaimedAt: (purchase: Purchase) => EpochMillis;
 }
 
 /** Number of purchases of one receipt that are recorded concurrently. */
@@ -62,9 +76,10 @@ export async function recordObservations(
     await linkUserAliases(listEvidenceAliases(observations, stored, context), hasNewClaim, context);
   addRecordedPurchases(recorder, recorded, validation?.purchaseId);
   if (validation?.appDownload) recorder.setAppDownload(validation.appDownload);
-  return recorded.map(({ stored: { state, entitledUsers } }) => ({
+  return recorded.map(({ stored: { state, entitledUsers }, change }) => ({
     purchase: state.purchase,
     entitledUsers,
+    isChanged: change !== undefined && changesPurchase(change),
     transactions: state.transactions.map(({ transaction }) => transaction),
   }));
 }
@@ -95,25 +110,25 @@ function listEvidenceAliases(
 async function linkUserAliases(
   storeAliases: readonly string[],
   hasNewClaim: boolean,
-  { app, deps, request }: RecordingContext,
+  context: RecordingContext,
 ): Promise<void> {
+  const { app, deps, request } = context;
   const { applicationUsername: username, obfuscatedUsername } = request;
   if (username === undefined || (!hasNewClaim && (await deps.userAliases.hasAlias(app.name, username)))) return;
   const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
-  if ((await claimUnclaimedPurchases(app, user, deps)) === maxUnclaimedPurchases) return;
+  if ((await claimUnclaimedPurchases(user, context)) === maxUnclaimedPurchases) return;
   await deps.userAliases.saveAliases(app.name, user);
   // A notification that was processed concurrently did not find the aliases.
-  await claimUnclaimedPurchases(app, user, deps);
+  await claimUnclaimedPurchases(user, context);
 }
 
 /** Returns the number of purchases, at most 100. */
 async function claimUnclaimedPurchases(
-  app: App,
   user: Parameters<Deps['userAliases']['listUnclaimedPurchases']>[1],
-  deps: RecordingDeps,
+  { app, deps, importedClaims }: RecordingContext,
 ): Promise<number> {
   const purchaseIds = await deps.userAliases.listUnclaimedPurchases(app.name, user, maxUnclaimedPurchases);
-  const input = { trigger: 'validation', storeUser: user.username, strategy: app.strategy } as const;
+  const input = { trigger: toTrigger(importedClaims), storeUser: user.username, strategy: app.strategy };
   await pMap(
     purchaseIds,
     async (purchaseId) => await deps.recordPurchase(app.name, purchaseId, { ...input, now: deps.now() }),
@@ -122,22 +137,26 @@ async function claimUnclaimedPurchases(
   return purchaseIds.length;
 }
 
+const toTrigger = (importedClaims: ImportedClaims | undefined): UpdateTrigger =>
+  importedClaims?.isMuted ? 'import' : 'validation';
+
 async function recordObservation(
   observation: Observation,
-  { app, deps, request, validation }: RecordingContext,
+  { app, deps, request, validation, importedClaims }: RecordingContext,
 ): Promise<RecordPurchaseResult | undefined> {
   const { applicationUsername: username, obfuscatedUsername } = request;
   const user = username !== undefined && { username, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
   const isRequested = observation.purchase.purchaseId === validation?.purchaseId;
   const reportedPeriod = isRequested ? parseBillingPeriod(request) : undefined;
   return await deps.recordPurchase(app.name, observation.purchase.purchaseId, {
-    trigger: 'validation',
+    trigger: toTrigger(importedClaims),
     observation,
     ...(user && {
       claim: {
         username: user.username,
         source: 'validation',
         isNamedByStore: containsAliasOf(observation.userAliases, user),
+        ...(importedClaims && { claimedAt: importedClaims.toClaimedAt(observation.purchase) }),
       },
     }),
     ...(reportedPeriod && { reportedPeriod }),

@@ -1,0 +1,118 @@
+import type { App } from '../apps/app.ts';
+import type { Deps } from '../deps.ts';
+import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import type { Observation } from '../purchases/observation.ts';
+import type { Purchase } from '../purchases/purchase.ts';
+import { ServiceError } from '../shared/errors.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import type { Store } from '../stores/store.ts';
+import type { StoreContext } from '../stores/store-context.ts';
+import { type RecordingDeps, recordObservations } from '../validation/record-observations.ts';
+import type { ImportRow } from './parse-import-row.ts';
+
+type ImportDeps = StoreContextDeps & RecordingDeps & Pick<Deps, 'events' | 'loadStore'>;
+
+export interface ImportContext {
+  readonly app: App;
+  /** Whether the app's server receives no webhooks for the imported purchases and claims. */
+  readonly isMuted: boolean;
+  /** Called for each call of a store. */
+  readonly onStoreCall: () => void;
+  readonly deps: ImportDeps;
+}
+
+/**
+ * Imports a row: queries the store, records the purchases and claims them for the customers. Idempotent, and safe to run
+ * concurrently with other rows and with the service. Acknowledges and consumes nothing at the store. `line` is the line of the row in its file: rows without `claimedAt` count as
+ * claimed at the purchase date, in the order of the file.
+ *
+ * Throws like `Store.validate`: `InvalidPayload` also if the store does not have the purchase, and `ConnectionFailed` also if the
+ * store does not return an amount. Returns whether the table changed.
+ */
+export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
+  const { app, isMuted, onStoreCall, deps } = context;
+  const { platform, usernames } = row;
+  const recorder = createEventRecorder({ type: 'purchase.imported', date: deps.now() });
+  const addExternalCall: EventRecorder['addExternalCall'] = (call) => {
+    onStoreCall();
+    recorder.addExternalCall(call);
+  };
+  const store = await deps.loadStore(platform);
+  const storeContext = {
+    ...(await createStoreContext(app.name, platform, { recorder: { addExternalCall }, deps })),
+    requiresAmounts: true,
+  };
+  const { observations, purchaseId } = await queryStore(row, store, storeContext);
+  let isChanged = false;
+  for (const applicationUsername of usernames.length > 0 ? usernames : [undefined]) {
+    const recorded = await recordObservations(observations, {
+      ...{ app, recorder, deps },
+      request: { ...(applicationUsername !== undefined && { applicationUsername }) },
+      importedClaims: { isMuted, toClaimedAt: (purchase) => toClaimedAt(purchase, row, line) },
+      ...(purchaseId !== undefined && { validation: { purchaseId } }),
+    });
+    isChanged ||= recorded.some((purchase) => purchase.isChanged);
+  }
+  if (isChanged) await recordImportEvent(row, { recorder, context });
+  return isChanged;
+}
+
+/** The line distinguishes the claims of several rows to one purchase, so the result does not depend on the order of their import. */
+const toClaimedAt = ({ purchaseDate = 0 }: Purchase, { claimedAt }: ImportRow, line: number): EpochMillis =>
+  claimedAt ?? purchaseDate + line;
+
+interface QueriedPurchases {
+  readonly observations: readonly Observation[];
+  /** The purchase that a receipt was submitted for. Its user aliases belong to the customer. */
+  readonly purchaseId?: string;
+}
+
+async function queryStore(row: ImportRow, store: Store, storeContext: StoreContext): Promise<QueriedPurchases> {
+  const queried =
+    'validation' in row.query
+      ? await validateEvidence(row.query.validation, store, storeContext)
+      : { observations: await refreshFirst(row.query.refreshTokens, store, storeContext) };
+  if (queried.observations.length > 0) return queried;
+  throw new ServiceError('InvalidPayload', 'The store does not have the purchase, or has deleted it.');
+}
+
+/** Throws `ConnectionFailed` for a result without the store's preferred API: it lacks the later history, or amounts. */
+async function validateEvidence(
+  request: Parameters<Store['validate']>[0],
+  store: Store,
+  storeContext: StoreContext,
+): Promise<QueriedPurchases> {
+  const { observations, purchaseId, isOffline, isFallback } = await store.validate(request, storeContext);
+  if (isOffline || isFallback)
+    throw new ServiceError('ConnectionFailed', `The API of ${store.platform} is unavailable. Try again later.`);
+  return { observations, ...(purchaseId !== undefined && { purchaseId }) };
+}
+
+/** Refreshes by the first token whose purchase the store has. Throws the first `InvalidPayload` if all are rejected. */
+async function refreshFirst(
+  refreshTokens: readonly Readonly<Record<string, string>>[],
+  store: Store,
+  storeContext: StoreContext,
+): Promise<readonly Observation[]> {
+  let rejection: unknown;
+  for (const refreshToken of refreshTokens) {
+    try {
+      return (await store.refresh?.(refreshToken, storeContext)) ?? [];
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code !== 'InvalidPayload') throw error;
+      rejection ??= error;
+    }
+  }
+  throw rejection;
+}
+
+async function recordImportEvent(
+  { platform, usernames }: ImportRow,
+  { recorder, context: { app, deps } }: { readonly recorder: EventRecorder; readonly context: ImportContext },
+): Promise<void> {
+  const [username] = usernames;
+  if (username !== undefined) recorder.setUser(username);
+  await recordWorkerEvent(app.name, { recorder, request: { route: 'import', params: { platform } } }, deps);
+}

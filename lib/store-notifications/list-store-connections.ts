@@ -1,0 +1,24 @@
+import type { Deps } from '../deps.ts';
+import { type Platform, platforms } from '../shared/platform.ts';
+import { buildNotificationUrl } from './notification-urls.ts';
+
+/** Whether an app has settings for a store, and the URL that the store must call. */
+interface StoreConnection {
+  readonly platform: Platform;
+  readonly isConnected: boolean;
+  /** Absent for a store that does not push notifications. */
+  readonly notificationUrl?: string;
+}
+
+/** Lists all stores with the settings of the app for them. */
+export async function listStoreConnections(
+  appName: string,
+  baseUrl: string,
+  { apps }: Pick<Deps, 'apps'>,
+): Promise<StoreConnection[]> {
+  const connected = await apps.listConnectedPlatforms(appName);
+  return platforms.map((platform) => {
+    const notificationUrl = buildNotificationUrl(baseUrl, appName, platform);
+    return { platform, isConnected: connected.includes(platform), ...(notificationUrl && { notificationUrl }) };
+  });
+}
