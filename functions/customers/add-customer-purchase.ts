@@ -1,10 +1,11 @@
 import { addCustomerPurchase } from '../../lib/api/customers.ts';
+import { now, ownedPurchases, recordPurchase, userAliases } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
-export const handler = createHandler(addCustomerPurchase)(
+export const handler = createHandler(addCustomerPurchase, { now, ownedPurchases, recordPurchase, userAliases })(
   async ({ app, params, body, recorder }, { now, ownedPurchases, recordPurchase, userAliases }) => {
     const { applicationUsername: username } = params;
     const purchaseId = toNeutralId(body.purchaseId);

@@ -1,9 +1,10 @@
 import { getCustomerTransactions } from '../../lib/api/customers.ts';
 import { toTransactionPage } from '../../lib/api/paging.ts';
+import { ownedPurchases, purchases } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { toTransactionRecords } from '../../lib/purchases/to-records.ts';
 
-export const handler = createHandler(getCustomerTransactions)(
+export const handler = createHandler(getCustomerTransactions, { ownedPurchases, purchases })(
   async ({ app, params, query }, { ownedPurchases, purchases }) => {
     const { applicationUsername } = params;
     const page = toTransactionPage(query);

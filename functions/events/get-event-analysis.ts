@@ -1,9 +1,10 @@
 import { getEventAnalysis } from '../../lib/api/events.ts';
+import { events } from '../../lib/deps.ts';
 import { toAnalysisResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 
-export const handler = createHandler(getEventAnalysis)(async ({ app, params, query }, { events }) => {
+export const handler = createHandler(getEventAnalysis, { events })(async ({ app, params, query }, { events }) => {
   const [event, raw] = await Promise.all([
     events.find(app.name, params.id),
     query.receipts ? events.findRaw(app.name, params.id) : undefined,

@@ -1,4 +1,5 @@
 import { searchEvents } from '../../lib/api/events.ts';
+import { events } from '../../lib/deps.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
 import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
@@ -7,7 +8,7 @@ import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 const maxEvents = 100;
 
-export const handler = createHandler(searchEvents)(async ({ app, params }, { events }) => {
+export const handler = createHandler(searchEvents, { events })(async ({ app, params }, { events }) => {
   // The tag can be an id with a brand prefix, or a username that starts with the same token.
   const tags = [params.tag, toNeutralId(params.tag)];
   const [taggedEvents, eventById] = await Promise.all([

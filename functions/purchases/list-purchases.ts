@@ -2,45 +2,47 @@ import { toPage } from '../../lib/api/paging.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import { parsePurchaseItem } from '../../lib/db/purchase-repository.ts';
 import type { Item } from '../../lib/db/table.ts';
-import type { Deps } from '../../lib/deps.ts';
+import { type Deps, now, ownedPurchases, pagedLists, purchases } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { collectRowsThatFit } from '../../lib/http/response-size.ts';
 import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
 import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
 import type { EpochMillis } from '../../lib/shared/time.ts';
 
-export const handler = createHandler(listPurchases)(async ({ app, query }, deps) => {
-  const { startdate, enddate, customerId } = query;
-  const includesNotifications = query.include_notifications === 'true';
-  const loadRows = async (items: readonly Item[]) =>
-    await toRows(items, { appName: app.name, includesNotifications, deps });
-  const isDated = startdate !== undefined || enddate !== undefined;
-  if (customerId !== undefined) {
-    const ownedKeys = await deps.ownedPurchases.listPurchaseKeys(app.name, customerId);
-    // As without a customer, `limit` and `skip` do not apply to a date range.
-    const { skip, limit } = isDated ? { skip: 0, limit: ownedKeys.length } : toPage(query);
-    const rows = await collectRowsThatFit(ownedKeys.slice(skip, skip + limit), async (batch) => {
-      const items = await deps.pagedLists.loadItems(batch);
-      return await loadRows(items.filter((item) => isSelected(item, { customerId, startdate, enddate })));
-    });
-    const paging = isDated
-      ? { skip, limit: rows.length, total: rows.length }
-      : { skip, limit, total: ownedKeys.length };
-    return { paging, rows };
-  }
-  if (isDated) {
-    const updatedKeys = await deps.pagedLists.listUpdatedPurchaseKeys(app.name, { startdate, enddate });
-    const rows = await collectRowsThatFit(
-      updatedKeys,
-      async (batch) => await loadRows(await deps.pagedLists.loadItems(batch)),
-    );
-    // `limit` and `skip` do not apply. A `total` above the number of rows means that the response limit was reached.
-    return { paging: { skip: 0, limit: rows.length, total: updatedKeys.length }, rows };
-  }
-  const page = toPage(query);
-  const { items, total } = await deps.pagedLists.getPage(app.name, 'P', { ...page, now: deps.now() });
-  return { paging: { ...page, total }, rows: await loadRows(items) };
-});
+export const handler = createHandler(listPurchases, { now, ownedPurchases, pagedLists, purchases })(
+  async ({ app, query }, deps) => {
+    const { startdate, enddate, customerId } = query;
+    const includesNotifications = query.include_notifications === 'true';
+    const loadRows = async (items: readonly Item[]) =>
+      await toRows(items, { appName: app.name, includesNotifications, deps });
+    const isDated = startdate !== undefined || enddate !== undefined;
+    if (customerId !== undefined) {
+      const ownedKeys = await deps.ownedPurchases.listPurchaseKeys(app.name, customerId);
+      // As without a customer, `limit` and `skip` do not apply to a date range.
+      const { skip, limit } = isDated ? { skip: 0, limit: ownedKeys.length } : toPage(query);
+      const rows = await collectRowsThatFit(ownedKeys.slice(skip, skip + limit), async (batch) => {
+        const items = await deps.pagedLists.loadItems(batch);
+        return await loadRows(items.filter((item) => isSelected(item, { customerId, startdate, enddate })));
+      });
+      const paging = isDated
+        ? { skip, limit: rows.length, total: rows.length }
+        : { skip, limit, total: ownedKeys.length };
+      return { paging, rows };
+    }
+    if (isDated) {
+      const updatedKeys = await deps.pagedLists.listUpdatedPurchaseKeys(app.name, { startdate, enddate });
+      const rows = await collectRowsThatFit(
+        updatedKeys,
+        async (batch) => await loadRows(await deps.pagedLists.loadItems(batch)),
+      );
+      // `limit` and `skip` do not apply. A `total` above the number of rows means that the response limit was reached.
+      return { paging: { skip: 0, limit: rows.length, total: updatedKeys.length }, rows };
+    }
+    const page = toPage(query);
+    const { items, total } = await deps.pagedLists.getPage(app.name, 'P', { ...page, now: deps.now() });
+    return { paging: { ...page, total }, rows: await loadRows(items) };
+  },
+);
 
 interface Selection {
   readonly customerId: string;

@@ -1,14 +1,15 @@
 import { getAppStats } from '../../lib/api/stats.ts';
+import { counters, now } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { addMonths } from '../../lib/shared/calendar.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { indexByPeriod } from '../../lib/statistics/tally.ts';
-import { toUtcDay } from '../../lib/statistics/tally-item.ts';
 
 /** The service has no quota, because the operator pays for the usage. */
 const monthlyQuota = Number.MAX_SAFE_INTEGER;
 
-export const handler = createHandler(getAppStats)(async ({ app, params }, { now, counters }) => {
+export const handler = createHandler(getAppStats, { counters, now })(async ({ app, params }, { now, counters }) => {
   if (params.appName !== app.name)
     throw new ServiceError('Forbidden', 'The key does not belong to the app in the path.');
   const thisMonth = toUtcDay(now()).slice(0, 7);

@@ -1,10 +1,11 @@
 import { getStatsV2 } from '../../lib/api/stats.ts';
+import { counters, now } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { parseStatsRange } from '../../lib/statistics/stats-range.ts';
 import { indexByPeriod } from '../../lib/statistics/tally.ts';
 import { buildDailyStats, getFirstRequiredDay } from '../../lib/statistics/to-stats.ts';
 
-export const handler = createHandler(getStatsV2)(async ({ app, query }, { now, counters }) => {
+export const handler = createHandler(getStatsV2, { counters, now })(async ({ app, query }, { now, counters }) => {
   const range = parseStatsRange(query, now());
   if (!range) return { dailyStats: [], monthlyStats: { amountUSD: 0, numTransactions: 0 } };
   const { days } = range;

@@ -1,10 +1,11 @@
 import { getStats } from '../../lib/api/stats.ts';
+import { counters, now } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { parseStatsRange } from '../../lib/statistics/stats-range.ts';
 import { indexByPeriod } from '../../lib/statistics/tally.ts';
 import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay } from '../../lib/statistics/to-stats.ts';
 
-export const handler = createHandler(getStats)(async ({ app, query }, { now, counters }) => {
+export const handler = createHandler(getStats, { counters, now })(async ({ app, query }, { now, counters }) => {
   const range = parseStatsRange(query, now());
   if (!range) return { dailyStats: [], monthlyStats: [] };
   const { days, months } = range;

@@ -1,6 +1,7 @@
 import { toPage } from '../../lib/api/paging.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { parseTransactionItem } from '../../lib/db/transaction-repository.ts';
+import { now, pagedLists, purchases } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
 import type { PurchaseRepository } from '../../lib/purchases/purchase-repository.ts';
@@ -9,42 +10,44 @@ import type { Transaction } from '../../lib/purchases/transaction.ts';
 import type { EpochMillis } from '../../lib/shared/time.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
-export const handler = createHandler(listTransactions)(async ({ app, query }, { now, pagedLists, purchases }) => {
-  const { startdate, enddate } = query;
-  const page = toPage(query);
-  const getPage = async () => {
-    const { items, total } = await pagedLists.getPage(app.name, 'T', { ...page, startdate, enddate, now: now() });
-    return { transactions: items.map(parseTransactionItem), total };
-  };
-  const { transactions, total } =
-    query.purchaseId === undefined
-      ? await getPage()
-      : await listTransactionsOfPurchase(app.name, toNeutralId(query.purchaseId), {
-          ...page,
-          startdate,
-          enddate,
-          purchases,
-        });
-  const purchaseIds = transactions.map(({ purchaseId }) => purchaseId);
-  const entitledPurchases = await purchases.findMany(app.name, purchaseIds);
-  const notifications =
-    query.include_notifications === 'true'
-      ? await listNotificationsByPurchase(app.name, purchaseIds, purchases)
-      : undefined;
-  const records = toTransactionRecords(
-    transactions,
-    entitledPurchases.map(({ purchase }) => purchase),
-  );
-  return {
-    paging: { ...page, total },
-    rows: records.map((record) => ({
-      ...record,
-      ...(notifications && {
-        notifications: (notifications.get(record.purchaseId) ?? []).map(toNotificationRecord),
-      }),
-    })),
-  };
-});
+export const handler = createHandler(listTransactions, { now, pagedLists, purchases })(
+  async ({ app, query }, { now, pagedLists, purchases }) => {
+    const { startdate, enddate } = query;
+    const page = toPage(query);
+    const getPage = async () => {
+      const { items, total } = await pagedLists.getPage(app.name, 'T', { ...page, startdate, enddate, now: now() });
+      return { transactions: items.map(parseTransactionItem), total };
+    };
+    const { transactions, total } =
+      query.purchaseId === undefined
+        ? await getPage()
+        : await listTransactionsOfPurchase(app.name, toNeutralId(query.purchaseId), {
+            ...page,
+            startdate,
+            enddate,
+            purchases,
+          });
+    const purchaseIds = transactions.map(({ purchaseId }) => purchaseId);
+    const entitledPurchases = await purchases.findMany(app.name, purchaseIds);
+    const notifications =
+      query.include_notifications === 'true'
+        ? await listNotificationsByPurchase(app.name, purchaseIds, purchases)
+        : undefined;
+    const records = toTransactionRecords(
+      transactions,
+      entitledPurchases.map(({ purchase }) => purchase),
+    );
+    return {
+      paging: { ...page, total },
+      rows: records.map((record) => ({
+        ...record,
+        ...(notifications && {
+          notifications: (notifications.get(record.purchaseId) ?? []).map(toNotificationRecord),
+        }),
+      })),
+    };
+  },
+);
 
 interface PurchaseTransactionsRequest {
   readonly skip: number;

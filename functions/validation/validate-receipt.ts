@@ -1,6 +1,14 @@
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { listCheckoutPlatforms } from '../../lib/checkout/checkout-platform.ts';
-import type { Deps } from '../../lib/deps.ts';
+import {
+  type Deps,
+  exchangeRates,
+  loadStore,
+  ownedPurchases,
+  recordPurchase,
+  storeContextProviders,
+  userAliases,
+} from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
@@ -10,7 +18,14 @@ import { processValidation } from '../../lib/validation/process-validation.ts';
 import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { toValidationResponse } from '../../lib/validation/to-validation-response.ts';
 
-export const handler = createHandler(validateReceipt)(async ({ app, body, recorder }, deps) => {
+export const handler = createHandler(validateReceipt, {
+  ...storeContextProviders,
+  exchangeRates,
+  loadStore,
+  ownedPurchases,
+  recordPurchase,
+  userAliases,
+})(async ({ app, body, recorder }, deps) => {
   const request = toValidationRequest(body);
   const transactionType = resolveTransactionType(body.transaction);
   if (!transactionType)

@@ -1,6 +1,6 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { parseStreamRecord } from '../../lib/db/stream-record.ts';
-import { deps } from '../../lib/deps.ts';
+import { counters, customers, ownedPurchases, provideDeps, streamMarkers } from '../../lib/deps.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 
 /**
@@ -12,6 +12,8 @@ interface WindowEvent {
   readonly shardId?: string;
 }
 
+const deps = provideDeps({ counters, customers, ownedPurchases, streamMarkers });
+
 /** Fails the whole batch on an error: records that are already counted are ignored in the next attempt. */
 export const handler = async ({
   Records,
@@ -19,7 +21,7 @@ export const handler = async ({
 }: WindowEvent): Promise<DynamoDBBatchResponse & { readonly state: object }> => {
   if (Records.length > 0) {
     if (shardId === undefined) throw new Error('The shard id is missing: configure a tumbling window.');
-    await aggregateStreamRecords(Records.map(parseStreamRecord), shardId, deps());
+    await aggregateStreamRecords(Records.map(parseStreamRecord), shardId, deps);
   }
   return { batchItemFailures: [], state: {} };
 };

@@ -1,6 +1,23 @@
 import type { Context } from 'aws-lambda';
-import { deps } from '../../lib/deps.ts';
+import {
+  apps,
+  events,
+  handledNotifications,
+  loadStore,
+  notificationQueue,
+  provideDeps,
+  storeContextProviders,
+} from '../../lib/deps.ts';
 import { recoverUndelivered } from '../../lib/store-notifications/recover-notifications.ts';
 
+const deps = provideDeps({
+  ...storeContextProviders,
+  apps,
+  events,
+  handledNotifications,
+  loadStore,
+  notificationQueue,
+});
+
 export const handler = async (_event: unknown, context: Context): Promise<void> =>
-  await recoverUndelivered(deps(), () => context.getRemainingTimeInMillis());
+  await recoverUndelivered(deps, () => context.getRemainingTimeInMillis());

@@ -1,0 +1,33 @@
+import { getApp } from '../../lib/api/app.ts';
+import { apiVersion } from '../../lib/api/service.ts';
+import { appCache, apps, emulator } from '../../lib/deps.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { listStoreConnections } from '../../lib/store-notifications/list-store-connections.ts';
+import { toDisplayUrl } from '../../lib/webhooks/display-url.ts';
+
+export const handler = createHandler(getApp, { appCache, apps, emulator })(
+  async ({ app, key, baseUrl }, { apps, appCache, emulator }) => {
+    const { name: appName, createdAt, strategy, vocabulary, webhookSettings } = app;
+    const [catalogue, stores] = await Promise.all([
+      appCache.findCatalogue(appName),
+      listStoreConnections(appName, baseUrl, { apps }),
+    ]);
+    return {
+      appName,
+      createdAt: new Date(createdAt).toISOString(),
+      key,
+      strategy,
+      vocabulary,
+      ...(webhookSettings && {
+        webhooks: {
+          urls: webhookSettings.urls.map(toDisplayUrl),
+          sandboxUrls: webhookSettings.sandboxUrls.map(toDisplayUrl),
+          includesPassword: webhookSettings.includesPassword,
+        },
+      }),
+      catalogue: { ...catalogue },
+      stores,
+      service: { version: apiVersion, ...(emulator.url && { emulatorUrl: emulator.url }) },
+    };
+  },
+);

@@ -1,0 +1,36 @@
+import { toCursorPage } from '../../lib/api/paging.ts';
+import { getPurchaseTimeline } from '../../lib/api/purchases.ts';
+import { purchases, timelines } from '../../lib/deps.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import type { EpochMillis } from '../../lib/shared/time.ts';
+import { toNeutralId } from '../../lib/shared/vocabulary.ts';
+import { toTimelineRecord } from '../../lib/webhooks/to-timeline-record.ts';
+
+const toIso = (date: EpochMillis): string => new Date(date).toISOString();
+
+export const handler = createHandler(getPurchaseTimeline, { purchases, timelines })(
+  async ({ app, params, query, recorder }, deps) => {
+    const purchaseId = toNeutralId(params.purchaseId);
+    const { limit = 50, cursor } = query;
+    const [facts, { rows, next }] = await Promise.all([
+      deps.purchases.findFacts(app.name, purchaseId),
+      deps.timelines.listByPurchase(app.name, purchaseId, { limit, cursor }),
+    ]);
+    if (!facts) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+    recorder.addTag(purchaseId, '_P');
+    const { asOf, checkedAt, updatedAt, createdAt, lastRefreshAt, failedRefreshes = 0, nextRefreshAt } = facts;
+    return {
+      purchaseId,
+      asOf: toIso(asOf),
+      checkedAt: toIso(checkedAt),
+      updatedAt: toIso(updatedAt),
+      createdAt: toIso(createdAt),
+      ...(lastRefreshAt !== undefined && { lastRefreshAt: toIso(lastRefreshAt) }),
+      failedRefreshes,
+      ...(nextRefreshAt !== undefined && { nextRefreshAt: toIso(nextRefreshAt) }),
+      canRefresh: facts.hasRefreshToken,
+      ...toCursorPage(rows.map(toTimelineRecord), next),
+    };
+  },
+);
