@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { addPeriod, formatTime, Period } from './calendar.ts';
 import { controlError } from './control-error.ts';
-import { advanceStores, type Emulator } from './emulator.ts';
+import { advanceStores, type Emulator, getNextDueTime } from './emulator.ts';
 import type { HttpRequest } from './http-messages.ts';
 import { parseBody } from './parse-body.ts';
 
@@ -20,8 +20,14 @@ const MoveClockBody = v.pipe(
 const minTime = Date.parse('2000-01-02T00:00:00Z');
 const maxTime = Date.parse('2099-12-30T00:00:00Z');
 
-/** `GET /control/clock`: returns the time of the stores. */
-export const getClock = ({ clock }: Emulator): object => ({ now: formatTime(clock.now()) });
+/** `GET /control/clock`: returns the time of the stores, and the time of the next transition or notification if there is one. */
+export function getClock(emulator: Emulator): object {
+  const nextDueTime = getNextDueTime(emulator);
+  return {
+    now: formatTime(emulator.clock.now()),
+    ...(nextDueTime !== undefined && { nextDueTime: formatTime(nextDueTime) }),
+  };
+}
 
 /** `POST /control/clock`: moves the clock and runs everything that falls due. Throws 400 for an earlier time. */
 export function moveClock(emulator: Emulator, call: HttpRequest): object {

@@ -3,16 +3,32 @@ import { controlError } from './control-error.ts';
 import { DeliveryRule } from './delivery-rules.ts';
 import { type Emulator, getStore } from './emulator.ts';
 import type { HttpRequest } from './http-messages.ts';
-import { toDeliveryView } from './notification-delivery.ts';
+import { DeliveryState, toDeliveryView } from './notification-delivery.ts';
 import { parseBody } from './parse-body.ts';
 import { ReleaseOrder } from './release-order.ts';
 
-/** `GET /control/notifications`: returns the URLs, the delivery rules (`orders`) and the deliveries. */
-export const listNotifications = ({ outbox }: Emulator): object => ({
-  urls: outbox.urls(),
-  orders: outbox.deliveryRules.list(),
-  notifications: outbox.listDeliveries().map(toDeliveryView),
-});
+/**
+ * `GET /control/notifications`: returns the URLs, the delivery rules (`orders`) and the deliveries. A query selects purchases
+ * and states.
+ */
+export function listNotifications({ outbox }: Emulator, { query }: HttpRequest): object {
+  const purchaseIds = query.getAll('purchaseId');
+  const states = query.getAll('state').map(parseState);
+  const deliveries = outbox
+    .listDeliveries()
+    .filter(({ purchaseId }) => purchaseIds.length === 0 || purchaseIds.includes(purchaseId))
+    .filter(({ state }) => states.length === 0 || states.includes(state));
+  return {
+    urls: outbox.urls(),
+    orders: outbox.deliveryRules.list(),
+    notifications: deliveries.map(toDeliveryView),
+  };
+}
+
+function parseState(text: string): DeliveryState {
+  if (v.is(DeliveryState, text)) return text;
+  throw controlError(400, `state: expected ${DeliveryState.options.join(', ')}, not ${text}.`);
+}
 
 /** `POST /control/notifications`: adds a delivery rule. */
 export function addDeliveryRule(emulator: Emulator, call: HttpRequest): object {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { getClock } from './control-clock.ts';
 import { controlError } from './control-error.ts';
 import { type Emulator, getStore, type RunningStore } from './emulator.ts';
 import type { HttpRequest } from './http-messages.ts';
@@ -17,6 +18,16 @@ export function createPurchase(emulator: Emulator, call: HttpRequest): object {
   }
   return applyChange(emulator, store, { form: order.form, change: () => store.placeOrder(order) });
 }
+
+/** `GET /control/purchases`: returns the clock with the purchases and the actions of each store. */
+export const listPurchases = (emulator: Emulator): object => ({
+  ...getClock(emulator),
+  platforms: emulator.stores.map(({ platform, actions, purchases }) => ({
+    platform,
+    actions: Object.keys(actions),
+    purchases: purchases(),
+  })),
+});
 
 /** `GET /control/purchases/{id}`. */
 export function showPurchase(emulator: Emulator, { query }: HttpRequest, [id = '']: readonly string[]): object {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { formatTime } from './calendar.ts';
+import { setAccountProblem } from './control-accounts.ts';
 import { getClock, moveClock } from './control-clock.ts';
 import { controlError } from './control-error.ts';
 import {
@@ -9,7 +10,7 @@ import {
   releaseNotifications,
   setNotificationUrl,
 } from './control-notifications.ts';
-import { applyAction, createPurchase, payCheckoutSession, showPurchase } from './control-purchases.ts';
+import { applyAction, createPurchase, listPurchases, payCheckoutSession, showPurchase } from './control-purchases.ts';
 import { type Emulator, getStore } from './emulator.ts';
 import { Fault } from './faults.ts';
 import type { HttpRequest } from './http-messages.ts';
@@ -21,6 +22,7 @@ type ControlHandler = (emulator: Emulator, call: HttpRequest, parameters: readon
 
 const routes: Readonly<Record<string, Readonly<Record<string, ControlHandler>>>> = {
   '/control': { GET: getOverview },
+  '/control/accounts/*': { PUT: setAccountProblem },
   '/control/clock': { GET: getClock, POST: moveClock },
   '/control/faults': { POST: addFault, DELETE: clearFaults },
   '/control/checkouts/*/pay': { POST: payCheckoutSession },
@@ -28,7 +30,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, ControlHandler>>>>
   '/control/notifications/release': { POST: releaseNotifications },
   '/control/notifications/*': { PUT: setNotificationUrl },
   '/control/orders/*': { PUT: setOrdersReadable },
-  '/control/purchases': { POST: createPurchase },
+  '/control/purchases': { GET: listPurchases, POST: createPurchase },
   '/control/purchases/*': { GET: showPurchase },
   '/control/purchases/*/*': { POST: applyAction },
   '/control/settings/*': { GET: (emulator, _call, [platform = '']) => getStore(emulator, platform).settings },
@@ -54,7 +56,7 @@ function matchParameters(template: readonly string[], segments: readonly string[
   return matches ? segments.filter((_segment, i) => template[i] === '*') : undefined;
 }
 
-function getOverview({ stores, faults, notificationLog, clock }: Emulator): object {
+function getOverview({ stores, faults, accountProblems, notificationLog, clock }: Emulator): object {
   const platforms = stores.map((store) => [
     store.platform,
     {
@@ -62,6 +64,7 @@ function getOverview({ stores, faults, notificationLog, clock }: Emulator): obje
       purchases: store.purchases(),
       actions: Object.keys(store.actions),
       faults: faults.list(store.platform),
+      accountProblem: accountProblems.get(store.platform) ?? null,
     },
   ]);
   return {

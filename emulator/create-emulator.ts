@@ -45,5 +45,5 @@ export async function createEmulator(clock: Clock, changes: ChangeListener, save
     toOutgoingNotification,
     onChange: () => changes.onChange(),
   });
-  return { clock, notificationLog, outbox, faults: createFaultQueue(), stores };
+  return { clock, notificationLog, outbox, faults: createFaultQueue(), accountProblems: new Map(), stores };
 }

@@ -2,6 +2,7 @@ import type { HttpResponse, StoreHttpRequest } from './http-messages.ts';
 import type { NotificationDelivery } from './notification-delivery.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
 import type { ActionBody, PurchaseOrder } from './purchase-order.ts';
+import type { Schedule } from './run-due.ts';
 
 /** Registry entry of a store. */
 export interface StoreDefinition {
@@ -44,7 +45,7 @@ export interface StoreNotification {
 }
 
 /** Open store: its API and the actions of its customers. */
-export interface EmulatedStore {
+export interface EmulatedStore extends Schedule {
   /** Settings that an operator configures in the service for this store. */
   readonly settings: Readonly<Record<string, unknown>>;
   /** Root certificate (DER) of the store's signatures; absent if the store does not sign with certificates. */
@@ -55,6 +56,8 @@ export interface EmulatedStore {
   readonly acceptsCall?: (call: StoreHttpRequest) => boolean;
   /** Responses of the store to an outage and to an exceeded rate limit. */
   readonly faultResponses: Readonly<Record<'down' | 'rate-limited', () => HttpResponse>>;
+  /** Problems that the developer's account can have, by name. A problem replaces the responses that it returns. */
+  readonly accountProblems: Readonly<Record<string, (call: StoreHttpRequest) => HttpResponse | undefined>>;
   /** Makes a purchase and returns its id. Throws `ControlError` if the store would reject the order. */
   readonly placeOrder: (order: PurchaseOrder) => string;
   /** Actions on a purchase. They return the id of the purchase for the response, or throw `ControlError`. */
@@ -70,8 +73,6 @@ export interface EmulatedStore {
   readonly setOrdersReadable?: (readable: boolean) => void;
   readonly products: () => readonly Readonly<Record<string, unknown>>[];
   readonly purchases: () => readonly PurchaseSummary[];
-  /** Runs the scheduled transitions until the time, in chronological order. Returns whether there were any. */
-  readonly advanceTo: (time: number) => boolean;
   /** Returns the state to save, as JSON. */
   readonly toSavedState: () => unknown;
 }

@@ -2,14 +2,18 @@ import type { Clock } from './clock.ts';
 import { controlError } from './control-error.ts';
 import type { EmulatedStore } from './emulated-store.ts';
 import type { FaultQueue } from './faults.ts';
+import type { NotificationDelivery } from './notification-delivery.ts';
 import type { NotificationLog } from './notification-log.ts';
 import type { Outbox } from './outbox.ts';
+import { findEarliestTime } from './run-due.ts';
 
 /** Running emulator without its HTTP server. */
 export interface Emulator {
   readonly clock: Clock;
   readonly stores: readonly RunningStore[];
   readonly faults: FaultQueue;
+  /** Name of the problem of each developer account that has one, by platform. */
+  readonly accountProblems: Map<string, string>;
   readonly notificationLog: NotificationLog;
   readonly outbox: Outbox;
 }
@@ -28,6 +32,17 @@ export function getStore({ stores }: Emulator, name: string, status: 400 | 404 =
   if (store === undefined)
     throw controlError(status, `platform: ${name} is not emulated. Emulated stores: ${platforms}.`);
   return store;
+}
+
+/** Returns the time of the next transition of a store or retry of a notification. */
+export function getNextDueTime({ stores, outbox, clock }: Emulator): number | undefined {
+  const now = clock.now();
+  // The attempt of a delivery that is due is in progress.
+  const isRetried = ({ state, dueAt }: NotificationDelivery): boolean => state === 'waiting' && dueAt > now;
+  return findEarliestTime([
+    ...stores.map((store) => store.getNextDueTime()),
+    ...outbox.listDeliveries().map((delivery) => (isRetried(delivery) ? delivery.dueAt : undefined)),
+  ]);
 }
 
 /** Runs the transitions that are due in all stores and sends due notifications. Returns whether there were transitions. */

@@ -11,6 +11,10 @@ const DeliveryAttempt = v.object({
 });
 export type DeliveryAttempt = Readonly<v.InferOutput<typeof DeliveryAttempt>>;
 
+/** State of a delivery. A failed one is not sent again. */
+export const DeliveryState = v.picklist(['held', 'waiting', 'delivered', 'failed']);
+export type DeliveryState = v.InferOutput<typeof DeliveryState>;
+
 /** Delivery of one copy of a notification to the service. */
 export const NotificationDelivery = v.object({
   id: v.string(),
@@ -23,7 +27,7 @@ export const NotificationDelivery = v.object({
   url: v.string(),
   /** Request body, identical in all copies and attempts. */
   body: v.string(),
-  state: v.picklist(['held', 'waiting', 'delivered', 'failed']),
+  state: DeliveryState,
   /** Time of the next attempt in state `waiting`, on the emulated clock. */
   dueAt: v.number(),
   attempts: v.pipe(v.array(DeliveryAttempt), v.readonly()),

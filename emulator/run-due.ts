@@ -8,8 +8,26 @@ interface ScheduledItems<T> {
   readonly run: (item: T, at: number) => void;
 }
 
-/** Runs all transitions that are due until the time, the earliest first. Returns whether there were any. */
-export function runDue<T>({ items, dueAt, run }: ScheduledItems<T>, until: number): boolean {
+/** Scheduled transitions of a store. */
+export interface Schedule {
+  /** Runs all transitions that are due until the time, the earliest first. Returns whether there were any. */
+  readonly advanceTo: (time: number) => boolean;
+  /** Returns the time of the next transition; undefined if nothing is scheduled. */
+  readonly getNextDueTime: () => number | undefined;
+}
+
+export const createSchedule = <T>(scheduled: ScheduledItems<T>): Schedule => ({
+  advanceTo: (time) => runDue(scheduled, time),
+  getNextDueTime: () => findEarliest(scheduled.items(), scheduled.dueAt)?.at,
+});
+
+/** Returns the earliest of the times that are defined. */
+export function findEarliestTime(times: readonly (number | undefined)[]): number | undefined {
+  const defined = times.filter((time) => time !== undefined);
+  return defined.length === 0 ? undefined : Math.min(...defined);
+}
+
+function runDue<T>({ items, dueAt, run }: ScheduledItems<T>, until: number): boolean {
   for (let hasRun = false; ; hasRun = true) {
     const next = findEarliest(items(), dueAt);
     if (next === undefined || next.at > until) return hasRun;

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { centralBankHost, handleCentralBankCall } from './central-bank/central-bank.ts';
 import { handleControlCall } from './control.ts';
 import { controlError, isControlError } from './control-error.ts';
+import { allowLocalOrigin, preflightResponse } from './cross-origin.ts';
 import { advanceStores, type Emulator } from './emulator.ts';
 import { respondWithFault } from './faults.ts';
 import { type HttpRequest, type HttpResponse, jsonResponse } from './http-messages.ts';
@@ -18,7 +19,8 @@ export function createEmulatorServer(emulator: Emulator, save: () => void): Serv
       advanceStores(emulator);
       const result = await handleRequest(emulator, call, disconnected.signal).catch(toErrorResponse);
       save();
-      if (!disconnected.signal.aborted) send(response, result);
+      const dated = withDate(result, emulator.clock.now());
+      if (!disconnected.signal.aborted) send(response, isControlCall(call) ? allowLocalOrigin(dated, call) : dated);
     } catch (error) {
       if (!disconnected.signal.aborted) send(response, toErrorResponse(error));
     }
@@ -26,17 +28,22 @@ export function createEmulatorServer(emulator: Emulator, save: () => void): Serv
 }
 
 async function handleRequest(emulator: Emulator, call: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-  if (call.path === '/control' || call.path.startsWith('/control/'))
-    return jsonResponse(200, handleControlCall(emulator, call));
+  if (isControlCall(call))
+    return call.method === 'OPTIONS' ? preflightResponse : jsonResponse(200, handleControlCall(emulator, call));
   const [, host = '', ...rest] = call.path.split('/');
   const storeCall = { ...call, host, path: `/${rest.join('/')}` };
   if (host === centralBankHost) return handleCentralBankCall(storeCall, emulator.clock.now());
   const candidates = emulator.stores.filter(({ hosts }) => hosts.includes(host));
   const store = candidates.find(({ acceptsCall }) => acceptsCall?.(storeCall)) ?? candidates[0];
   if (store === undefined) throw controlError(404, `The host ${host} is not emulated.`);
-  const respond = (): HttpResponse => store.handleCall(storeCall);
+  const accountProblem = emulator.accountProblems.get(store.platform);
+  const respond = (): HttpResponse =>
+    (accountProblem === undefined ? undefined : store.accountProblems[accountProblem]?.(storeCall)) ??
+    store.handleCall(storeCall);
   return await respondWithFault(emulator.faults.consume(store.platform), store, { respond, signal });
 }
+
+const isControlCall = ({ path }: HttpRequest): boolean => path === '/control' || path.startsWith('/control/');
 
 async function toHttpRequest(request: IncomingMessage): Promise<HttpRequest> {
   const { pathname, searchParams } = new URL(`http://emulator${request.url}`);
@@ -55,6 +62,12 @@ async function toHttpRequest(request: IncomingMessage): Promise<HttpRequest> {
     body: Buffer.concat(chunks),
   };
 }
+
+/** Adds the emulated time. Clients compare it with their clock. */
+const withDate = (result: HttpResponse, now: number): HttpResponse => ({
+  ...result,
+  headers: { date: new Date(now).toUTCString(), ...result.headers },
+});
 
 function send(response: ServerResponse, { status, headers, body, isTruncated = false }: HttpResponse): void {
   const bytes = Buffer.from(body);

@@ -4,6 +4,7 @@ import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../em
 import { type HttpResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { type Account, getApiKey } from './account.ts';
 import { createObjects, type SavedObjects, toSavedObjects } from './account-objects.ts';
+import { accountProblems } from './account-problems.ts';
 import type { AccountState } from './account-state.ts';
 import { createActions } from './actions.ts';
 import { handleApiCall } from './api.ts';
@@ -11,7 +12,7 @@ import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
 import { payCheckout } from './checkout.ts';
 import { renderCheckoutPage, renderPortalPage } from './hosted-pages.ts';
 import { buildValidateBody, listPurchaseIds, placeOrder, toPurchaseSummary } from './purchases.ts';
-import { advanceTo } from './run-due.ts';
+import { createAccountSchedule } from './run-due.ts';
 import { toOutgoingNotification } from './webhook.ts';
 
 const Rows = v.array(v.tuple([v.string(), v.unknown()]));
@@ -53,6 +54,7 @@ function openAccount({ now, savedState, emitNotification }: EmulatedStoreContext
     acceptsCall: (call) => acceptsCall(account, call),
     toOutgoingNotification: (message) => toOutgoingNotification(webhookSecret, message),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
+    accountProblems,
     placeOrder: (order) => placeOrder(state, order),
     actions: createActions(state),
     findPurchase: (id) => toPurchaseSummary(records, id),
@@ -60,7 +62,7 @@ function openAccount({ now, savedState, emitNotification }: EmulatedStoreContext
     payCheckout: (id) => (records.objects['checkout/sessions'].has(id) ? payCheckout(state, id) : undefined),
     products: () => [...records.objects.products.values()].map((product) => ({ ...product })),
     purchases: () => listPurchaseIds(records).flatMap((id) => toPurchaseSummary(records, id) ?? []),
-    advanceTo: (until) => advanceTo(state, until),
+    ...createAccountSchedule(state),
     toSavedState: () => ({ secretKey, webhookSecret, objects: toSavedObjects(records) }),
   };
 }

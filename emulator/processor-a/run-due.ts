@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { dayMs, secondMs } from '../calendar.ts';
-import { runDue } from '../run-due.ts';
+import { createSchedule, findEarliestTime, type Schedule } from '../run-due.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
 import { expireCheckout } from './checkout.ts';
@@ -11,26 +11,27 @@ import { endSubscription, isRunning, renew } from './subscription-transitions.ts
 /** Stripe sends `customer.subscription.trial_will_end` three days before the end of a trial. */
 const reminderSeconds = (3 * dayMs) / secondMs;
 
-/** Runs the scheduled changes of subscriptions and open sessions up to `until`. Returns whether there were any. */
-export function advanceTo(state: AccountState, until: number): boolean {
+/** Creates the schedule of subscriptions and open sessions. */
+export function createAccountSchedule(state: AccountState): Schedule {
   const { objects } = state.records;
-  const hasTransitions = runDue(
-    {
-      items: () => objects.subscriptions.values(),
-      dueAt: (subscription) => getNextDueTime(state, subscription),
-      run: (due, at) => runDueTransition(state, due, at),
+  const subscriptions = createSchedule<Stripe.Subscription>({
+    items: () => objects.subscriptions.values(),
+    dueAt: (subscription) => getNextDueTime(state, subscription),
+    run: (due, at) => runDueTransition(state, due, at),
+  });
+  const sessions = createSchedule<Stripe.Checkout.Session>({
+    items: () => objects['checkout/sessions'].values(),
+    dueAt: ({ status, expires_at }) => (status === 'open' ? expires_at * secondMs : undefined),
+    run: (session, at) => expireCheckout(state, session, at),
+  });
+  return {
+    advanceTo: (time) => {
+      const hasTransitions = subscriptions.advanceTo(time);
+      const hasExpirations = sessions.advanceTo(time);
+      return hasTransitions || hasExpirations;
     },
-    until,
-  );
-  const hasExpirations = runDue(
-    {
-      items: () => objects['checkout/sessions'].values(),
-      dueAt: ({ status, expires_at }) => (status === 'open' ? expires_at * secondMs : undefined),
-      run: (session, at) => expireCheckout(state, session, at),
-    },
-    until,
-  );
-  return hasTransitions || hasExpirations;
+    getNextDueTime: () => findEarliestTime([subscriptions.getNextDueTime(), sessions.getNextDueTime()]),
+  };
 }
 
 /** Returns the time of the next scheduled change: trial reminder, cancelation, end of a pause or renewal. */

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { controlError } from '../control-error.ts';
 import type { EmulatedStore, EmulatedStoreContext, PurchaseSummary, StoreDefinition } from '../emulated-store.ts';
 import type { ActionBody } from '../purchase-order.ts';
-import { runDue } from '../run-due.ts';
+import { createSchedule } from '../run-due.ts';
+import { accountProblems } from './account-problems.ts';
 import { paymentActions, subscriptionActions } from './actions.ts';
 import { handleCall } from './api.ts';
 import { billSubscription, getNextDueTime } from './billing.ts';
@@ -43,6 +44,7 @@ async function openProcessorB({ now, savedState, emitNotification }: EmulatedSto
     settings,
     handleCall: (call) => handleCall(context, call),
     faultResponses: { down: () => emptyResponse(503), 'rate-limited': () => emptyResponse(429) },
+    accountProblems,
     placeOrder: (order) => {
       const nonce = createPendingOrder(state, order);
       // Callers keep a reference to the settings, so a new product is added in place.
@@ -55,15 +57,11 @@ async function openProcessorB({ now, savedState, emitNotification }: EmulatedSto
     validateBody: (id, form) => buildValidateBody(requirePendingOrder(state, String(findPurchase(id)?.id)), form),
     products: () => [...state.products.values()],
     purchases: listPurchases,
-    advanceTo: (until) =>
-      runDue(
-        {
-          items: () => state.subscriptions.values(),
-          dueAt: getNextDueTime,
-          run: (due, at) => billSubscription(context, due, at),
-        },
-        until,
-      ),
+    ...createSchedule({
+      items: () => state.subscriptions.values(),
+      dueAt: getNextDueTime,
+      run: (due, at) => billSubscription(context, due, at),
+    }),
     toSavedState: () => toSavedState(state),
   };
 }

@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { mapValues } from '../map-values.ts';
 import { getPurchase } from '../purchase-checks.ts';
-import { runDue } from '../run-due.ts';
+import { createSchedule } from '../run-due.ts';
+import { accountProblems } from './account-problems.ts';
 import { createActions, getDueAction } from './actions.ts';
 import { app } from './app.ts';
 import { getNextDueTime } from './billing.ts';
@@ -50,6 +51,7 @@ async function openStoreA({
     rootCertificate: Buffer.from(keys.signedData.chain[2], 'base64'),
     handleCall: (call) => handleCall({ ...context, emitNotification }, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': () => rateLimitedResponse(now()) },
+    accountProblems,
     placeOrder: (order) => placeOrder(operations, order),
     actions: {
       ...createPurchaseActions(operations),
@@ -67,15 +69,11 @@ async function openStoreA({
     toOutgoingNotification: (notification) => toOutgoingNotification(context, notification),
     products: () => [...state.products.values()],
     purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
-    advanceTo: (time) =>
-      runDue(
-        {
-          items: listOwnPurchases,
-          dueAt: getNextDueTime,
-          run: (due, at) => applyActionToPurchase(operations, due, getDueAction(due), { at }),
-        },
-        time,
-      ),
+    ...createSchedule({
+      items: listOwnPurchases,
+      dueAt: getNextDueTime,
+      run: (due, at) => applyActionToPurchase(operations, due, getDueAction(due), { at }),
+    }),
     toSavedState: () => ({ keys, state: toSavedState(state) }),
   };
 }

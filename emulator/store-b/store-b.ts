@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { mapValues } from '../map-values.ts';
 import { getPurchase } from '../purchase-checks.ts';
-import { runDue } from '../run-due.ts';
+import { createSchedule } from '../run-due.ts';
+import { accountProblems } from './account-problems.ts';
 import { createActions, getNextDueTime, runDueTransition } from './actions.ts';
 import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
 import { getPurchasedPlan } from './catalogue.ts';
@@ -38,6 +39,7 @@ async function openStoreB({ now, savedState, emitNotification }: EmulatedStoreCo
     handleCall: (call) => handleCall(context, call),
     toOutgoingNotification: (notification) => toOutgoingNotification(keys, notification),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
+    accountProblems,
     placeOrder: (order) => saveTransition(purchaseProduct(state, order, now()), now()),
     actions: createPurchaseActions(context, saveTransition),
     findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),
@@ -47,11 +49,11 @@ async function openStoreB({ now, savedState, emitNotification }: EmulatedStoreCo
     },
     products: () => [...state.products.values()],
     purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
-    advanceTo: (time) => {
-      const run = (due: Purchase, at: number): unknown =>
-        saveTransition(runDueTransition(due, createTransitionContext(state, due, at)), at);
-      return runDue({ items: () => state.purchases.values(), dueAt: getNextDueTime, run }, time);
-    },
+    ...createSchedule<Purchase>({
+      items: () => state.purchases.values(),
+      dueAt: getNextDueTime,
+      run: (due, at) => saveTransition(runDueTransition(due, createTransitionContext(state, due, at)), at),
+    }),
     toSavedState: () => ({ keys, state: toSavedState(state) }),
   };
 }

@@ -97,7 +97,8 @@ export function findClientId({ keys, now }: ResponseContext, token: string, audi
   return claims.output.exp * secondMs > now() ? claims.output.appid : undefined;
 }
 
-const tokenErrorResponse = (status: number, error: string, description: string): HttpResponse =>
+/** Creates an error response of the token endpoints. */
+export const tokenErrorResponse = (status: number, error: string, description: string): HttpResponse =>
   jsonResponse(status, { error, error_description: description });
 
 const omitSuffix = (scope: string): string => (scope.endsWith(v2Suffix) ? scope.slice(0, -v2Suffix.length) : '');

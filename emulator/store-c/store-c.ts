@@ -3,7 +3,8 @@ import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../em
 import { mapValues } from '../map-values.ts';
 import { getProduct } from '../product.ts';
 import { getPurchase } from '../purchase-checks.ts';
-import { runDue } from '../run-due.ts';
+import { createSchedule } from '../run-due.ts';
+import { accountProblems } from './account-problems.ts';
 import { actions } from './actions.ts';
 import { createKeys, Keys } from './keys.ts';
 import { toPurchaseSummary } from './purchase-summary.ts';
@@ -38,6 +39,7 @@ async function openStoreC({ now, savedState }: EmulatedStoreContext): Promise<Em
     settings: toSettings(keys),
     handleCall: (call) => handleCall(context, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
+    accountProblems,
     placeOrder: (order) => savePurchase(purchaseProduct(state, order, now())),
     actions: mapValues(actions, (action) => (id, details) => {
       const purchase = getPurchase(state, id);
@@ -48,11 +50,11 @@ async function openStoreC({ now, savedState }: EmulatedStoreContext): Promise<Em
     validateBody: (id, form) => buildValidateBody(context, getPurchase(state, id), form),
     products: () => [...state.products.values()],
     purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase, now())),
-    advanceTo: (time) => {
-      const run = (due: Purchase, at: number): unknown =>
-        savePurchase(runDueTransition(due, at, getProduct(state, due.productId)));
-      return runDue({ items: () => state.purchases.values(), dueAt: getNextDueTime, run }, time);
-    },
+    ...createSchedule<Purchase>({
+      items: () => state.purchases.values(),
+      dueAt: getNextDueTime,
+      run: (due, at) => savePurchase(runDueTransition(due, at, getProduct(state, due.productId))),
+    }),
     toSavedState: () => ({ keys, state: toSavedState(state) }),
   };
 }
