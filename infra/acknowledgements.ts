@@ -1,6 +1,6 @@
 import { CfnResource, Stack, Validations } from 'aws-cdk-lib';
-import type { Policy } from 'aws-cdk-lib/aws-iam';
 import type { IConstruct } from 'constructs';
+import type { FunctionRole } from './function-role.ts';
 
 /**
  * Accepts a finding of cdk-nag's AWS Solutions rules for one resource, with the reason. The same finding of a different
@@ -23,17 +23,17 @@ const wildcardActions = {
 export type WildcardAction = keyof typeof wildcardActions;
 
 /**
- * Accepts that a policy allows exactly these actions on the resource `*`. The finding of cdk-nag does not contain actions, so
+ * Accepts that the policy of a role allows exactly these actions on the resource `*`. The finding of cdk-nag does not contain actions, so
  * any difference fails the synthesis.
  */
-export function acknowledgeWildcards(policy: Policy, actions: readonly WildcardAction[]): void {
+export function acknowledgeWildcards(role: FunctionRole, actions: readonly WildcardAction[]): void {
   const reasons = actions.map((action) => `${action}: ${wildcardActions[action]}`);
-  acknowledgeFinding(policy, 'IAM5[Resource::*]', reasons.join(' '));
+  acknowledgeFinding(role, 'IAM5[Resource::*]', reasons.join(' '));
   const expected = [...actions].sort().join(', ');
-  policy.node.addValidation({
+  role.node.addValidation({
     validate: () => {
-      const allowed = listWildcardActions(policy).join(', ');
-      return allowed === expected ? [] : [`On all resources, the policy allows ${allowed} and not ${expected}.`];
+      const allowed = listWildcardActions(role).join(', ');
+      return allowed === expected ? [] : [`On all resources, the role allows ${allowed} and not ${expected}.`];
     },
   });
 }
@@ -43,9 +43,9 @@ interface Statement {
   readonly Resource: unknown;
 }
 
-/** Lists the actions that the policy allows on the resource `*`, sorted. */
-function listWildcardActions(policy: Policy): string[] {
-  const { Statement: statements } = Stack.of(policy).resolve(policy.document) as { Statement: Statement[] };
+/** Lists the actions that the policy of the role allows on the resource `*`, sorted. */
+function listWildcardActions(role: FunctionRole): string[] {
+  const { Statement: statements } = Stack.of(role).resolve(role.document) as { Statement: Statement[] };
   return statements
     .filter(({ Resource }) => [Resource].flat().includes('*'))
     .flatMap(({ Action }) => Action)

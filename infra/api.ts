@@ -11,20 +11,20 @@ import {
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
-import type { NotificationEndpoint } from '../lib/store-notifications/notification-endpoints.ts';
 import { acknowledgeFinding } from './acknowledgements.ts';
 import type { DeploymentOptions } from './deployment-options.ts';
-import { buildGatewayDocument } from './gateway-document.ts';
+import { buildGatewayDocument, type Route } from './gateway-document.ts';
 import type { ServiceFunction } from './service-function.ts';
 
 interface ApiProps {
   readonly contracts: readonly Contract[];
-  readonly notificationEndpoints: readonly NotificationEndpoint[];
-  /** Functions by contract id or endpoint id. */
+  /** The notification endpoints and the console. */
+  readonly routes: readonly Route[];
+  /** Functions by the id of their contract or route. */
   readonly functions: ReadonlyMap<string, ServiceFunction>;
   readonly options: DeploymentOptions;
 }
@@ -38,7 +38,7 @@ export class Api extends Construct {
   /** Host name to which the DNS record of the custom domain must point. */
   readonly domainTarget: string | undefined;
 
-  constructor(scope: Construct, id: string, { contracts, notificationEndpoints, functions, options }: ApiProps) {
+  constructor(scope: Construct, id: string, { contracts, routes, functions, options }: ApiProps) {
     super(scope, id);
     this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: RetentionDays.ONE_MONTH,
@@ -46,12 +46,14 @@ export class Api extends Construct {
     });
     // The API name is a dimension of the metrics, so it must be unique for each stack.
     const title = Stack.of(this).stackName;
+    const invocationRole = this.createInvocationRole([...functions.values()]);
     this.api = new SpecRestApi(this, 'RestApi', {
       restApiName: title,
       apiDefinition: ApiDefinition.fromInline(
         buildGatewayDocument(contracts, {
           title,
-          notificationEndpoints,
+          routes,
+          invocationRoleArn: invocationRole.roleArn,
           toInvocationUri: (functionId) => buildInvocationUri(functions, functionId),
         }),
       ),
@@ -69,23 +71,29 @@ export class Api extends Construct {
       },
     });
     this.api.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    this.api.deploymentStage.node.addDependency(invocationRole);
     const { restApiId, deploymentStage } = this.api;
     this.acknowledgeFindings(options);
     const domain = this.addCustomDomain(options);
     this.domainTarget = domain?.target;
     this.url =
       domain?.url ?? `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${deploymentStage.stageName}`;
-    for (const serviceFunction of functions.values()) this.allowInvocation(serviceFunction);
   }
 
-  /** The stage of a deployed API waits for permissions of aliases, because it invokes the aliases immediately. */
-  private allowInvocation({ target, alias }: ServiceFunction): void {
-    target.addPermission('Api', {
-      principal: new ServicePrincipal('apigateway.amazonaws.com'),
-      sourceArn: this.api.arnForExecuteApi(),
-    });
-    const permission = alias?.node.tryFindChild('Api');
-    if (permission) this.api.deploymentStage.node.addDependency(permission);
+  /**
+   * Creates the role with which API Gateway invokes the functions. A permission of each function instead would be a resource
+   * each, and a stack can have 500 resources.
+   * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+   */
+  private createInvocationRole(functions: readonly ServiceFunction[]): Role {
+    const role = new Role(this, 'InvocationRole', { assumedBy: new ServicePrincipal('apigateway.amazonaws.com') });
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: ['lambda:InvokeFunction'],
+        resources: functions.map(({ target }) => target.functionArn),
+      }),
+    );
+    return role;
   }
 
   private acknowledgeFindings({ waf }: DeploymentOptions): void {
@@ -136,11 +144,10 @@ function buildInvocationUri(functions: ApiProps['functions'], functionId: string
   return `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${target.functionArn}/invocations`;
 }
 
-/** Omits query string and headers, which can contain keys, and logs the path template, because the path can contain a username. */
+/** CloudWatch adds the time. Omits query string and headers, which can contain keys, and logs the path template, because the path can contain a username. */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: AccessLogField.contextRequestId(),
-    at: AccessLogField.contextRequestTime(),
     method: AccessLogField.contextHttpMethod(),
     route: AccessLogField.contextResourcePath(),
     status: AccessLogField.contextStatus(),

@@ -89,11 +89,12 @@ const DeploymentOptions = v.pipe(
 );
 export type DeploymentOptions = v.InferOutput<typeof DeploymentOptions>;
 
-const optionNames = Object.keys(DeploymentOptions.pipe[0].entries) as (keyof DeploymentOptions)[];
+/** Names of the options, as `-c name=value`. */
+export const deploymentOptionNames = Object.keys(DeploymentOptions.pipe[0].entries) as (keyof DeploymentOptions)[];
 
 /** Reads the options from the CDK context. Throws an error that names each invalid option. */
 export function readDeploymentOptions(node: Node): DeploymentOptions {
-  const context = Object.fromEntries(optionNames.map((name) => [name, node.tryGetContext(name) as unknown]));
+  const context = Object.fromEntries(deploymentOptionNames.map((name) => [name, node.tryGetContext(name) as unknown]));
   const result = v.safeParse(DeploymentOptions, context);
   if (result.success) return result.output;
   const problems = result.issues.map(({ path, message }) => {
@@ -109,3 +110,6 @@ export const getStackName = ({ stage }: DeploymentOptions): string =>
 
 /** Whether the environment must survive an accidental deletion. */
 export const isProduction = ({ stage }: DeploymentOptions): boolean => stage === 'production';
+
+/** Returns the retention of events in days, from the CDK context. */
+export const getEventRetentionDays = (node: Node): string => String(node.tryGetContext('eventRetentionDays') ?? 90);

@@ -1,13 +1,30 @@
 import type { Contract } from '../lib/api/contract.ts';
 import { apiVersion } from '../lib/api/service.ts';
 import type { ErrorCode } from '../lib/shared/errors.ts';
-import type { NotificationEndpoint } from '../lib/store-notifications/notification-endpoints.ts';
+
+/** Paths of a function without a contract. */
+export interface Route {
+  readonly id: string;
+  readonly summary: string;
+  readonly paths: readonly `/${string}`[];
+  readonly methods: readonly ('GET' | 'POST')[];
+}
 
 interface GatewayDocumentOptions {
   readonly title: string;
-  readonly notificationEndpoints: readonly NotificationEndpoint[];
-  /** Returns the invocation URI of a function by the id of its contract or notification endpoint. */
+  /** The notification endpoints and the console. */
+  readonly routes: readonly Route[];
+  /** Role with which API Gateway invokes the functions. */
+  readonly invocationRoleArn: string;
+  /** Returns the invocation URI of a function by the id of its contract or route. */
   readonly toInvocationUri: (functionId: string) => string;
+}
+
+/** The invocation of a function by API Gateway. */
+interface Invocation {
+  readonly uri: string;
+  /** ARN of a role. */
+  readonly credentials: string;
 }
 
 type Operations = Readonly<Record<string, object>>;
@@ -18,18 +35,22 @@ type Operations = Readonly<Record<string, object>>;
  */
 export function buildGatewayDocument(
   contracts: readonly Contract[],
-  { title, notificationEndpoints, toInvocationUri }: GatewayDocumentOptions,
+  { title, routes, invocationRoleArn, toInvocationUri }: GatewayDocumentOptions,
 ) {
+  const toInvocation = (functionId: string): Invocation => ({
+    uri: toInvocationUri(functionId),
+    credentials: invocationRoleArn,
+  });
   const paths: Record<string, Operations> = {};
   for (const contract of contracts) {
     for (const path of [contract.path, ...contract.aliases]) {
       const template = toGatewayPath(path);
-      paths[template] = { ...paths[template], ...buildOperations(contract, toInvocationUri(contract.id)) };
+      paths[template] = { ...paths[template], ...buildOperations(contract, toInvocation(contract.id)) };
     }
   }
-  for (const { id, summary, paths: endpointPaths, methods } of notificationEndpoints) {
-    for (const path of endpointPaths) {
-      const operation = buildOperation({ path, summary }, toInvocationUri(id));
+  for (const { id, summary, paths: routePaths, methods } of routes) {
+    for (const path of routePaths) {
+      const operation = buildOperation({ path, summary }, toInvocation(id));
       paths[toGatewayPath(path)] = Object.fromEntries(methods.map((method) => [method.toLowerCase(), operation]));
     }
   }
@@ -37,23 +58,31 @@ export function buildGatewayDocument(
     openapi: '3.0.1',
     info: { title, version: apiVersion },
     paths,
+    'x-amazon-apigateway-minimum-compression-size': minCompressedBytes,
     'x-amazon-apigateway-gateway-responses': gatewayResponses,
   };
 }
 
-/** Converts `/v3/customers/:applicationUsername` to `/v3/customers/{applicationUsername}`. */
-export const toGatewayPath = (path: string): string => path.replace(/:(\w+)/g, '{$1}');
+/**
+ * API Gateway compresses larger responses for clients that accept gzip: the console and long lists. Functions return text,
+ * because binary media types would also change the bodies of requests.
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gzip-compression-decompression.html
+ */
+const minCompressedBytes = 1_024;
+
+/** Converts `/v3/customers/:applicationUsername` to `/v3/customers/{applicationUsername}`, and `:proxy+` to `{proxy+}`. */
+export const toGatewayPath = (path: string): string => path.replace(/:(\w+\+?)/g, '{$1}');
 
 /** Builds the operation of a contract. Contracts that browsers call also get a CORS preflight. */
-function buildOperations(contract: Contract, uri: string): Operations {
-  const operation = buildOperation(contract, uri);
+function buildOperations(contract: Contract, invocation: Invocation): Operations {
+  const operation = buildOperation(contract, invocation);
   const method = contract.method.toLowerCase();
   return contract.keyLevel === 'secret'
     ? { [method]: operation }
     : { [method]: operation, options: { ...preflight, parameters: operation.parameters } };
 }
 
-const buildOperation = ({ path, summary }: Pick<Contract, 'path' | 'summary'>, uri: string) => ({
+const buildOperation = ({ path, summary }: Pick<Contract, 'path' | 'summary'>, invocation: Invocation) => ({
   summary,
   parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
@@ -65,7 +94,7 @@ const buildOperation = ({ path, summary }: Pick<Contract, 'path' | 'summary'>, u
   'x-amazon-apigateway-integration': {
     type: 'aws_proxy',
     httpMethod: 'POST',
-    uri,
+    ...invocation,
     passthroughBehavior: 'when_no_match',
     timeoutInMillis: 29_000,
   },

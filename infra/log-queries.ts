@@ -2,10 +2,12 @@ import { Stack } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, QueryDefinition, QueryString, type QueryStringProps } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { splitIntoChunks } from '../lib/shared/batches.ts';
 
 interface LogQueriesProps {
-  /** The functions of endpoints, notification endpoints and workers. */
-  readonly functions: readonly LambdaFunction[];
+  /** The functions of endpoints and notification endpoints. */
+  readonly endpoints: readonly LambdaFunction[];
+  readonly workers: readonly LambdaFunction[];
   readonly accessLog: ILogGroup;
 }
 
@@ -48,6 +50,15 @@ const functionQueries: Readonly<Record<string, QueryStringProps>> = {
     filterStatements: [error],
     ...newestFirst,
   },
+  'rejected-credentials': {
+    fields: ['@timestamp', 'message.blocked', 'message.address', 'message.app', 'message.until'],
+    filterStatements: ['ispresent(message.blocked)'],
+    ...newestFirst,
+  },
+};
+
+/** Queries of the logs of workers. */
+const workerQueries: Readonly<Record<string, QueryStringProps>> = {
   'webhooks-given-up': {
     fields: ['@timestamp', 'message.app', 'message.deliveryId', 'message.message'],
     filterStatements: ['message.problem = "WebhookDead"'],
@@ -61,11 +72,6 @@ const functionQueries: Readonly<Record<string, QueryStringProps>> = {
   'purchases-not-refreshed': {
     fields: ['@timestamp', 'message.app', 'message.purchaseId', 'message.code', 'message.message', 'message.eventId'],
     filterStatements: ['message.worker = "refresh-purchase"'],
-    ...newestFirst,
-  },
-  'rejected-credentials': {
-    fields: ['@timestamp', 'message.blocked', 'message.address', 'message.app', 'message.until'],
-    filterStatements: ['ispresent(message.blocked)'],
     ...newestFirst,
   },
 };
@@ -93,11 +99,14 @@ const accessLogQueries: Readonly<Record<string, QueryStringProps>> = {
 
 /** Saved queries of CloudWatch Logs Insights, in a folder with the name of the stack. They cost nothing until they run. */
 export class LogQueries extends Construct {
-  constructor(scope: Construct, id: string, { functions, accessLog }: LogQueriesProps) {
+  constructor(scope: Construct, id: string, { endpoints, workers, accessLog }: LogQueriesProps) {
     super(scope, id);
-    const logGroups = functions.map(({ logGroup }) => logGroup);
-    if (logGroups.length > maxLogGroups) throw new Error(`A query has at most ${maxLogGroups} log groups.`);
-    for (const [name, query] of Object.entries(functionQueries)) this.addQuery(name, query, logGroups);
+    const workerLogs = workers.map(({ logGroup }) => logGroup);
+    const logs = [...workerLogs, ...endpoints.map(({ logGroup }) => logGroup)];
+    for (const [name, query] of Object.entries(functionQueries))
+      for (const [index, chunk] of splitIntoChunks(logs, maxLogGroups).entries())
+        this.addQuery(index === 0 ? name : `${name}-${index + 1}`, query, chunk);
+    for (const [name, query] of Object.entries(workerQueries)) this.addQuery(name, query, workerLogs);
     for (const [name, query] of Object.entries(accessLogQueries)) this.addQuery(name, query, [accessLog]);
   }
 

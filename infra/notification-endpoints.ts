@@ -19,10 +19,10 @@ export class NotificationEndpoints extends Construct {
 
   private createFunction({ id, summary }: NotificationEndpoint, resources: SharedResources): ServiceFunction {
     const serviceFunction = new ServiceFunction(this, id, {
-      handler: 'notifications/receive-notification.handler',
+      bundle: 'notifications/receive-notification',
       description: summary,
       timeoutSeconds: 10,
-      memoryMb: 1024,
+      memoryMb: 512,
       environment: buildEnvironment(permissions, resources),
       hasAlias: resources.hasAliases,
     });

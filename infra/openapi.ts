@@ -1,83 +1,267 @@
-import { toJsonSchema } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import type { Contract } from '../lib/api/contract.ts';
+import type { FieldDescription, OperationDescription } from '../lib/api/documentation/describe.ts';
+import { errorResponseDescriptions } from '../lib/api/documentation/errors.ts';
+import { operationDescriptions, schemaDescriptions } from '../lib/api/documentation/index.ts';
+import { tagDescriptions } from '../lib/api/documentation/tags.ts';
+import {
+  PurchasesUpdatedWebhook,
+  TestWebhook,
+  webhookHeaders,
+  webhookSummary,
+} from '../lib/api/documentation/webhooks.ts';
 import { apiVersion } from '../lib/api/service.ts';
 import { toGatewayPath } from './gateway-document.ts';
+import { type JsonSchema, SchemaConverter } from './json-schema.ts';
 
-type JsonSchema = Readonly<Record<string, unknown>>;
+const converter = new SchemaConverter(schemaDescriptions);
+const operations = new Map(operationDescriptions.map((operation) => [operation.contract.id, operation]));
 
-/** Builds the OpenAPI 3.1 document of the service from the contracts and their schemas. */
+/**
+ * Builds the OpenAPI 3.1 document of the service from the contracts, their schemas and the descriptions. It has the documented
+ * path of each operation; `x-aliases` has the other paths of released clients.
+ * @see https://spec.openapis.org/oas/v3.1.1.html
+ */
 export function buildOpenApiDocument(contracts: readonly Contract[]) {
   const paths: Record<string, Record<string, object>> = {};
   for (const contract of contracts) {
-    for (const path of [contract.path, ...contract.aliases]) {
-      const template = toGatewayPath(path);
-      paths[template] = { ...paths[template], [contract.method.toLowerCase()]: buildOperation(contract, path) };
-    }
+    const template = toGatewayPath(contract.path);
+    paths[template] = { ...paths[template], [contract.method.toLowerCase()]: buildOperation(contract) };
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Claimcheck', version: apiVersion, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Claimcheck',
+      version: apiVersion,
+      summary: 'Purchase validation and entitlements for five stores',
+      description:
+        'Apps validate receipts with the public key. Your server reads purchases, customers and statistics with the secret key, and receives a webhook when a purchase changes. Responses can gain fields: ignore unknown fields.',
+      contact: { name: 'The operator of the service' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [
+      {
+        url: '{apiUrl}',
+        description: 'Your deployment, or the local service',
+        variables: {
+          apiUrl: {
+            default: 'http://127.0.0.1:4000',
+            description: 'The stack output `ApiUrl`, without a trailing slash. The default is the local service.',
+          },
+        },
+      },
+    ],
+    tags: Object.entries(tagDescriptions).map(([name, description]) => ({ name, description })),
+    security: keySecurity,
     paths,
+    webhooks: {
+      'purchases.updated': buildWebhook('receive-purchases-updated', PurchasesUpdatedWebhook, {
+        summary: 'A purchase of a customer changed',
+        description: `The service calls the webhook URLs of the app when a purchase changes. ${webhookSummary}`,
+      }),
+      test: buildWebhook('receive-test', TestWebhook, {
+        summary: 'Check of the connection',
+        description: `The service calls the webhook URLs of the app for \`POST /v3/webhooks/test\` and for the command \`app test-webhook\`. ${webhookSummary}`,
+      }),
+    },
     components: {
-      securitySchemes: {
-        key: { type: 'http', scheme: 'basic', description: 'App name and key' },
-        bearer: { type: 'http', scheme: 'bearer', description: 'base64(app name:key)' },
-        query: { type: 'apiKey', in: 'query', name: 'apiKey', description: 'Requires appName' },
+      securitySchemes,
+      schemas: buildComponents(contracts),
+      responses: buildErrorResponses(),
+      headers: {
+        'Retry-After': {
+          description: 'Seconds until the next attempt.',
+          schema: { type: 'integer', minimum: 1, examples: [30] },
+        },
       },
     },
   };
 }
 
-function buildOperation(contract: Contract, path: string) {
-  const isAlias = path !== contract.path;
+const securitySchemes = {
+  basic: { type: 'http', scheme: 'basic', description: 'The app name as the user name, and a key as the password.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'Base64 of the app name, a colon and a key.' },
+  appName: { type: 'apiKey', in: 'query', name: 'appName', description: 'The app name, together with `apiKey`.' },
+  apiKey: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'apiKey',
+    description: 'A key, together with `appName`. For clients that cannot set headers.',
+  },
+};
+const keySecurity = [{ basic: [] }, { bearer: [] }, { appName: [], apiKey: [] }];
+
+const keyDescriptions: Readonly<Record<Contract['keyLevel'], string>> = {
+  none: '',
+  public: ' Accepts the public and the secret key.',
+  secret: ' Requires the secret key.',
+};
+
+const describeKey = ({ keyLevel, method }: Contract): string =>
+  keyLevel === 'secret' && method === 'GET' ? ' Requires the secret key or a viewer key.' : keyDescriptions[keyLevel];
+
+function buildOperation(contract: Contract) {
+  const { id, summary, area, aliases, keyLevel } = contract;
+  const operation = operations.get(id);
+  if (!operation) throw new Error(`The description of the operation ${id} is missing.`);
   return {
-    operationId: isAlias ? `${contract.id}${path.replace(/[^A-Za-z0-9]+/g, '-')}` : contract.id,
-    summary: contract.summary,
-    tags: [contract.area],
-    ...(isAlias && { description: `Alias of ${contract.path}.` }),
-    parameters: [...buildParameters(contract.params, 'path'), ...buildParameters(contract.query, 'query')],
-    ...(contract.body && { requestBody: { required: true, content: toJsonContent(toSchema(contract.body, 'input')) } }),
+    operationId: id,
+    summary,
+    description: `${operation.description}${describeKey(contract)}`,
+    tags: [area],
+    ...(operation.isDeprecated && { deprecated: true }),
+    parameters: [
+      ...buildParameters(contract.params, 'path', operation.params),
+      ...buildParameters(contract.query, 'query', operation.query),
+    ],
+    ...(contract.body && { requestBody: buildRequestBody(operation.body ?? contract.body, operation) }),
     responses: buildResponses(contract),
-    security: contract.keyLevel === 'none' ? [] : [{ key: [] }, { bearer: [] }, { query: [] }],
-    'x-key': contract.keyLevel,
+    ...(keyLevel === 'none' && { security: [] }),
+    'x-key': keyLevel,
+    ...(aliases.length > 0 && { 'x-aliases': aliases.map(toGatewayPath) }),
   };
 }
 
-const retryAfter = {
-  'Retry-After': { description: 'Seconds until the next attempt', schema: { type: 'integer', minimum: 1 } },
-};
+const buildRequestBody = (schema: v.GenericSchema, { bodyExamples }: OperationDescription) => ({
+  required: true,
+  content: toJsonContent(converter.convert(schema, 'input'), bodyExamples),
+});
 
-/** Two error formats respond to every error with 200, also to blocked credentials. */
-function buildResponses({ response, keyLevel, errorFormat }: Contract) {
-  const ok = { description: 'OK', content: toJsonContent(toSchema(response, 'output')) };
-  if (keyLevel === 'none') return { 200: ok };
-  if (errorFormat === 'validation' || errorFormat === 'client-token') return { 200: { ...ok, headers: retryAfter } };
-  return { 200: ok, 429: { description: 'Too many requests with invalid credentials', headers: retryAfter } };
-}
+const toJsonContent = (schema: JsonSchema, examples?: OperationDescription['bodyExamples']) => ({
+  'application/json': { schema, ...(examples && { examples }) },
+});
 
-const toJsonContent = (schema: JsonSchema) => ({ 'application/json': { schema } });
-
-function buildParameters(schema: v.GenericSchema | undefined, location: 'path' | 'query') {
+function buildParameters(
+  schema: v.GenericSchema | undefined,
+  location: 'path' | 'query',
+  descriptions: Readonly<Record<string, FieldDescription>> = {},
+) {
   if (!schema) return [];
-  const { properties = {}, required = [] } = toSchema(schema, 'input') as {
+  const { properties = {}, required = [] } = converter.convert(schema, 'input') as {
     properties?: Record<string, JsonSchema>;
     required?: string[];
   };
-  return Object.entries(properties).map(([name, property]) => ({
-    name,
-    in: location,
-    required: location === 'path' || required.includes(name),
-    schema: property,
-  }));
+  return Object.entries(properties).map(([name, { examples, ...property }]) => {
+    const [description, example] = descriptions[name] ?? [''];
+    return {
+      name,
+      in: location,
+      required: location === 'path' || required.includes(name),
+      description,
+      schema: typeof example === 'boolean' ? { type: 'boolean' } : property,
+      ...(example !== undefined ? { example } : Array.isArray(examples) && { example: examples[0] }),
+    };
+  });
 }
 
-/** Converts a schema. Omits checks that JSON Schema cannot express: well-formed Unicode and lengths in bytes. */
-function toSchema(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
-  const { $schema: _dialect, ...rest } = toJsonSchema(schema, {
-    typeMode,
-    errorMode: 'ignore',
-    target: 'draft-2020-12',
-  });
-  return rest;
+/** Documents the success and each error. Two error formats respond to every error of the service with 200. */
+function buildResponses(contract: Contract) {
+  const { errorFormat } = contract;
+  const content = toJsonContent(converter.convert(contract.response, 'output'));
+  const hasErrorsIn200 = errorFormat === 'validation' || errorFormat === 'client-token';
+  const prefix = errorFormat === 'processor' ? 'Processor' : '';
+  return {
+    200: {
+      description: hasErrorsIn200 ? 'Success, or an error in the body' : 'Success',
+      ...(hasErrorsIn200 && { headers: { 'Retry-After': retryAfter } }),
+      content,
+    },
+    ...Object.fromEntries(
+      listErrorStatuses(contract).map((status) => [
+        status,
+        { $ref: `#/components/responses/${prefix}${errorResponseDescriptions[status]?.name}` },
+      ]),
+    ),
+  };
+}
+
+const retryAfter = { $ref: '#/components/headers/Retry-After' };
+
+function listErrorStatuses({ errorFormat, keyLevel, params, body, permissions }: Contract): number[] {
+  const always = [400, 403, 413, 429, 500, 504];
+  if (errorFormat === 'validation' || errorFormat === 'client-token') return always;
+  return [
+    ...always,
+    ...(keyLevel === 'none' ? [] : [401]),
+    ...(keyLevel === 'none' && !params ? [] : [404]),
+    ...(body || permissions.includes('write') ? [409] : []),
+    ...(permissions.includes('stores') ? [502] : []),
+  ].sort((a, b) => a - b);
+}
+
+/** Builds the error responses in the default format and in the format of the processor_a operations. */
+function buildErrorResponses(): Record<string, object> {
+  const error = { $ref: '#/components/schemas/Error' };
+  const processorError = { $ref: '#/components/schemas/ProcessorError' };
+  return Object.fromEntries(
+    Object.entries(errorResponseDescriptions).flatMap(([key, { name, description, code, message, isFromGateway }]) => {
+      const status = Number(key);
+      const response = {
+        description,
+        ...(status === 429 && { headers: { 'Retry-After': retryAfter } }),
+      };
+      const body = { ok: false, status, code, message };
+      const ownBody = { ...body, code: 6778003 };
+      const isGatewayOnly = status === 504;
+      return [
+        [name, { ...response, content: toJsonContent(error, toExample(body)) }],
+        [
+          `Processor${name}`,
+          {
+            ...response,
+            content: isGatewayOnly
+              ? toJsonContent(error, toExample(body))
+              : toJsonContent(isFromGateway ? { anyOf: [processorError, error] } : processorError, toExample(ownBody)),
+          },
+        ],
+      ];
+    }),
+  );
+}
+
+const toExample = (value: object) => ({ error: { summary: 'An error', value } });
+
+/** Builds the components. A schema of a request body is converted as clients send it. */
+function buildComponents(contracts: readonly Contract[]): Record<string, JsonSchema> {
+  const bodies = new Set<unknown>(contracts.map(({ id, body }) => operations.get(id)?.body ?? body));
+  return Object.fromEntries(
+    schemaDescriptions
+      .filter(({ format }) => !format)
+      .map((description): [string, JsonSchema] => [
+        description.name,
+        converter.convertComponent(description, bodies.has(description.schema) ? 'input' : 'output'),
+      ])
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}
+
+function buildWebhook(
+  operationId: string,
+  schema: v.GenericSchema,
+  { summary, description }: { readonly summary: string; readonly description: string },
+) {
+  return {
+    post: {
+      operationId,
+      summary,
+      description,
+      tags: ['webhooks'],
+      security: [],
+      parameters: Object.entries(webhookHeaders).map(([name, [header, example]]) => ({
+        name,
+        in: 'header',
+        required: true,
+        description: header,
+        schema: { type: typeof example === 'number' ? 'integer' : 'string' },
+        example,
+      })),
+      requestBody: { required: true, content: toJsonContent(converter.convert(schema, 'output')) },
+      responses: {
+        '2XX': { description: 'The webhook is delivered. The body is ignored.' },
+        410: { description: 'The URL is disabled until the operator sets it again.' },
+        '4XX': { description: 'A failure. The service tries again.' },
+        '5XX': { description: 'A failure. The service tries again.' },
+      },
+    },
+  };
 }

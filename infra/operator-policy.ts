@@ -1,30 +1,53 @@
+import { Stack } from 'aws-cdk-lib';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { indexes } from '../lib/db/keys.ts';
+import { acknowledgeFinding } from './acknowledgements.ts';
 import type { Queues } from './queues.ts';
 
 interface OperatorPolicyProps {
   readonly table: ITable;
   readonly secret: ISecret;
   readonly queues: Queues;
+  readonly alarmTopic: ITopic;
 }
 
 /** Indexes that the commands query. */
-const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey'];
+const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey', 'byUser', 'due'];
 
 /**
  * Partition keys of the items that the commands write: apps, purchases, customers, aliases, handled notifications, deliveries,
- * webhook URLs, statistics, stream markers and events with their tags. See lib/db/keys.ts.
+ * webhook URLs, statistics, stream markers, events with their tags, access tokens, vault references, erased names and the
+ * activity of stores. See lib/db/keys.ts.
  */
-const writtenKeys = ['APP#*', '*#P#*', '*#C#*', '*#U#*', '*#K#*', '*#D#*', '*#H#*', '*#S', '*#F#*', '*#E#*', '*#G#*'];
+const writtenKeys = [
+  'APP#*',
+  '*#P#*',
+  '*#C#*',
+  '*#U#*',
+  '*#K#*',
+  '*#D#*',
+  '*#H#*',
+  '*#S',
+  '*#Q#*',
+  '*#F#*',
+  '*#E#*',
+  '*#G#*',
+  '*#A#*',
+  '*#V#*',
+  '*#X#*',
+  '*#Y',
+  '*#Y#*',
+];
 
 /** The managed policy for the roles of operators: it allows what the commands of cli/ do, and to empty the dead-letter queues. */
 export class OperatorPolicy extends Construct {
   readonly policy: ManagedPolicy;
 
-  constructor(scope: Construct, id: string, { table, secret, queues }: OperatorPolicyProps) {
+  constructor(scope: Construct, id: string, { table, secret, queues, alarmTopic }: OperatorPolicyProps) {
     super(scope, id);
     this.policy = new ManagedPolicy(this, 'Policy', {
       description: 'Claimcheck: commands of the operator and redrive of dead-letter queues',
@@ -32,8 +55,16 @@ export class OperatorPolicy extends Construct {
         ...buildTableStatements(table),
         new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secret.secretArn] }),
         ...buildQueueStatements(queues),
+        // The option --stack of the commands.
+        new PolicyStatement({ actions: ['cloudformation:DescribeStacks'], resources: [Stack.of(this).stackId] }),
+        ...buildDoctorStatements(table, alarmTopic),
       ],
     });
+    acknowledgeFinding(
+      this.policy,
+      'IAM5[Resource::*]',
+      'lambda:GetAccountSettings has no resource. It returns the quotas of the account.',
+    );
   }
 }
 
@@ -53,6 +84,16 @@ const buildTableStatements = ({ tableArn }: ITable): PolicyStatement[] => [
   }),
 ];
 
+/** Permissions of `doctor` for the configuration of resources. The quotas of the account are not a resource. */
+const buildDoctorStatements = ({ tableArn }: ITable, { topicArn }: ITopic): PolicyStatement[] => [
+  new PolicyStatement({
+    actions: ['dynamodb:DescribeTable', 'dynamodb:DescribeContinuousBackups', 'dynamodb:DescribeTimeToLive'],
+    resources: [tableArn],
+  }),
+  new PolicyStatement({ actions: ['sns:ListSubscriptionsByTopic'], resources: [topicArn] }),
+  new PolicyStatement({ actions: ['lambda:GetAccountSettings'], resources: ['*'] }),
+];
+
 /**
  * A redrive sends the messages to their source queue with the permissions of the caller. It does not support discarded stream
  * records, whose messages the operator reads and deletes.
@@ -64,16 +105,11 @@ function buildQueueStatements({ queues, streamFailures }: Queues): PolicyStateme
   return [
     new PolicyStatement({ actions: ['sqs:SendMessage'], resources: workQueues.map(({ queue }) => queue.queueArn) }),
     new PolicyStatement({
-      actions: [
-        'sqs:StartMessageMoveTask',
-        'sqs:ListMessageMoveTasks',
-        'sqs:CancelMessageMoveTask',
-        'sqs:GetQueueAttributes',
-      ],
+      actions: ['sqs:StartMessageMoveTask', 'sqs:ListMessageMoveTasks', 'sqs:CancelMessageMoveTask'],
       resources: deadLetterQueues.map(({ queueArn }) => queueArn),
     }),
     new PolicyStatement({
-      actions: ['sqs:ReceiveMessage', 'sqs:DeleteMessage'],
+      actions: ['sqs:GetQueueAttributes', 'sqs:ReceiveMessage', 'sqs:DeleteMessage'],
       resources: [...deadLetterQueues, streamFailures].map(({ queueArn }) => queueArn),
     }),
   ];

@@ -7,7 +7,7 @@ import type { indexes } from '../lib/db/keys.ts';
 import type { QueueName, Queues } from './queues.ts';
 
 /** Permission of a function in addition to reading items and recording its event. */
-export type Permission = Contract['permissions'][number] | 'due' | 'rejections' | QueueName;
+export type Permission = Contract['permissions'][number] | 'rejections' | QueueName;
 
 /** The store emulator of the local runtime; never set in a deployment. */
 export interface StoreEmulatorConfig {
@@ -37,12 +37,11 @@ export function buildEnvironment(
   const urls = permissions
     .filter(isQueue)
     .map((name) => [`${name.toUpperCase()}_QUEUE_URL`, queues.queues[name].queue.queueUrl] as const);
-  const callsStores = permissions.includes('stores') || permissions.includes('webhooks');
   return {
     TABLE_NAME: table.tableName,
     MASTER_KEY_ID: secret.secretArn,
     ...Object.fromEntries(urls),
-    ...(emulator && callsStores && { STORE_EMULATOR_URL: emulator.url, STORE_EMULATOR_ROOT: emulator.rootCertificate }),
+    ...(emulator && { STORE_EMULATOR_URL: emulator.url, STORE_EMULATOR_ROOT: emulator.rootCertificate }),
   };
 }
 
@@ -75,7 +74,7 @@ function buildTableStatements(
 ): PolicyStatement[] {
   const read = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
   const batchWrite = ['dynamodb:BatchWriteItem'];
-  const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem'];
+  const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:ConditionCheckItem'];
   const queriedIndexes = permissions.includes('indexes') ? (['byCreated', 'byKey'] as const) : [];
   const dueIndex = permissions.includes('due') ? (['due'] as const) : [];
   const arns = [...queriedIndexes, ...dueIndex].map(

@@ -7,7 +7,8 @@ import { contracts } from '../lib/api/index.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { Alarms } from './alarms.ts';
 import { Api } from './api.ts';
-import { type DeploymentOptions, isProduction } from './deployment-options.ts';
+import { Console, consoleRoute } from './console.ts';
+import { type DeploymentOptions, getEventRetentionDays, isProduction } from './deployment-options.ts';
 import { Endpoints } from './endpoints.ts';
 import { GradualRelease } from './gradual-release.ts';
 import { LogQueries } from './log-queries.ts';
@@ -21,17 +22,19 @@ import type { ServiceFunction } from './service-function.ts';
 import { DataTable } from './table.ts';
 import { TableBackup } from './table-backup.ts';
 import { WebAcl } from './web-acl.ts';
-import { Workers } from './workers.ts';
+import { defaultMaxConcurrency, Workers } from './workers.ts';
 
 interface ServiceStackProps {
   /** Set by the local runtime only. */
   readonly emulator?: StoreEmulatorConfig;
   readonly options?: DeploymentOptions;
+  /** Identifies the deployed code. Set by deployments only. */
+  readonly sourceDigest?: string;
 }
 
 /** The service: all resources of a deployment, built from the contracts. */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, { emulator, options = {} }: ServiceStackProps = {}) {
+  constructor(scope: Construct, id: string, { emulator, options = {}, sourceDigest }: ServiceStackProps = {}) {
     super(scope, id, {
       description: 'Claimcheck: purchase validation and entitlements',
       ...(isProduction(options) && { terminationProtection: true }),
@@ -45,14 +48,15 @@ export class ServiceStack extends Stack {
     const resources = { table, secret, queues, hasAliases, ...(emulator && { emulator }) };
     const { functions } = new Endpoints(this, 'Endpoints', { contracts, ...resources });
     const endpoints = new NotificationEndpoints(this, 'NotificationEndpoints', resources);
+    const { serviceFunction: consoleFunction } = new Console(this, 'Console', resources);
     const workers = new Workers(this, 'Workers', {
       ...resources,
       ...(maxConcurrency !== undefined && { maxConcurrency }),
     }).functions;
     const { api, url, accessLog, domainTarget } = new Api(this, 'Api', {
       contracts,
-      notificationEndpoints,
-      functions: new Map([...functions, ...endpoints.functions]),
+      routes: [...notificationEndpoints, consoleRoute],
+      functions: new Map([...functions, ...endpoints.functions, [consoleFunction.id, consoleFunction]]),
       options,
     });
     const alarms = new Alarms(this, 'Alarms', {
@@ -67,14 +71,21 @@ export class ServiceStack extends Stack {
     });
     const allFunctions = [functions, endpoints.functions, workers].flatMap((byId) => [...byId.values()]);
     new LogQueries(this, 'LogQueries', {
-      functions: allFunctions.map(({ handler }) => handler),
+      endpoints: [
+        ...[functions, endpoints.functions].flatMap((byId) => [...getHandlers(byId).values()]),
+        consoleFunction.handler,
+      ],
+      workers: [...getHandlers(workers).values()],
       accessLog,
     });
-    const { policy } = new OperatorPolicy(this, 'Operator', { table, secret, queues });
+    const { policy } = new OperatorPolicy(this, 'Operator', {
+      ...{ table, secret, queues },
+      alarmTopic: alarms.topic,
+    });
     if (canary !== undefined)
       new GradualRelease(this, 'Release', {
         trafficShift: canary,
-        functions: allFunctions,
+        functions: [...allFunctions, consoleFunction],
         alarms,
       });
     this.addOptionalResources(options, { api, table });
@@ -82,15 +93,18 @@ export class ServiceStack extends Stack {
     if (domainTarget !== undefined)
       this.addOutput('DomainTarget', domainTarget, 'Target of the DNS record of the domain name');
     this.addOutput('AlarmTopicArn', alarms.topic.topicArn, 'SNS topic of the alarms');
-    this.addOutput(
-      'WebhooksQueueUrl',
-      queues.queues.webhooks.queue.queueUrl,
-      'Value of the CLI option --webhooks-queue',
-    );
+    this.addOutput('WebhooksQueueUrl', queues.queues.webhooks.queue.queueUrl, 'Queue of the webhooks');
     this.addOutput('OperatorPolicyArn', policy.managedPolicyArn, 'IAM policy for the roles of operators');
     this.addQueueOutputs(queues);
-    this.addOutput('TableName', table.tableName, 'Value of the CLI option --table');
-    this.addOutput('MasterKeyId', secret.secretArn, 'Value of the CLI option --master-key');
+    this.addOutput(
+      'WorkerConcurrency',
+      String((maxConcurrency ?? defaultMaxConcurrency) * Object.keys(queues.queues).length),
+      'Maximum instances of all queue workers',
+    );
+    if (sourceDigest !== undefined) this.addOutput('SourceDigest', sourceDigest, 'Digest of the deployed code');
+    this.addOutput('EventRetentionDays', getEventRetentionDays(this.node), 'Retention of events');
+    this.addOutput('TableName', table.tableName, 'Table of all data');
+    this.addOutput('MasterKeyId', secret.secretArn, 'Secret with the master key');
   }
 
   private addOptionalResources(
@@ -108,6 +122,10 @@ export class ServiceStack extends Stack {
     this.addOutput('NotificationsDeadLetterQueueArn', queues.notifications.deadLetterQueue.queueArn, description);
     this.addOutput('RefreshesDeadLetterQueueArn', queues.refreshes.deadLetterQueue.queueArn, description);
     this.addOutput('WebhooksDeadLetterQueueArn', queues.webhooks.deadLetterQueue.queueArn, description);
+    const messages = 'Messages that failed all attempts';
+    this.addOutput('NotificationsDeadLetterQueueUrl', queues.notifications.deadLetterQueue.queueUrl, messages);
+    this.addOutput('RefreshesDeadLetterQueueUrl', queues.refreshes.deadLetterQueue.queueUrl, messages);
+    this.addOutput('WebhooksDeadLetterQueueUrl', queues.webhooks.deadLetterQueue.queueUrl, messages);
     this.addOutput('StreamFailuresQueueUrl', streamFailures.queueUrl, 'Messages about discarded stream records');
   }
 

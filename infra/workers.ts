@@ -28,6 +28,8 @@ type WorkerTrigger =
       readonly streamPatterns: readonly object[];
       readonly tumblingWindow?: Duration;
       readonly batchingWindow?: Duration;
+      /** Default: 100. */
+      readonly batchSize?: number;
     }
   | { readonly schedule: Duration };
 
@@ -46,8 +48,10 @@ interface WorkerDefinition {
 /** Partition keys of webhook deliveries. */
 const deliveryKeys = '*#D#*';
 
-/** Stream records of the items that statistics count: purchases, customers, events, transactions and notifications. */
-const countedItems = { dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'T#' }, { prefix: 'N#' }] } } } };
+/** Stream records of the items that statistics count: purchases, customers, events (two keys), transactions, notifications. */
+const countedItems = {
+  dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'E#' }, { prefix: 'T#' }, { prefix: 'N#' }] } } },
+};
 /**
  * Stream records whose user is not DynamoDB. Expired items stay counted, and every event expires. `exists` matches leaf values
  * only.
@@ -63,7 +67,7 @@ export const workers: readonly WorkerDefinition[] = [
     source: { queue: 'notifications' },
     permissions: ['write', 'stores', 'notifications'],
     timeoutSeconds: 60,
-    memoryMb: 1024,
+    memoryMb: 512,
   },
   {
     id: 'refresh-purchase',
@@ -71,7 +75,7 @@ export const workers: readonly WorkerDefinition[] = [
     source: { queue: 'refreshes' },
     permissions: ['write', 'stores'],
     timeoutSeconds: 60,
-    memoryMb: 1024,
+    memoryMb: 512,
   },
   {
     id: 'fan-out-webhooks',
@@ -98,7 +102,8 @@ export const workers: readonly WorkerDefinition[] = [
     permissions: ['write', 'due', 'refreshes', 'webhooks'],
     writtenKeys: ['*#P#*', deliveryKeys],
     timeoutSeconds: 55,
-    memoryMb: 512,
+    // One vCPU: its rate limits the refreshes and retries of all apps. See `npm run bench scale`.
+    memoryMb: 1_769,
   },
   {
     id: 'recover-notifications',
@@ -127,10 +132,13 @@ export const workers: readonly WorkerDefinition[] = [
       ],
       // Lambda passes the shard id only with a tumbling window.
       tumblingWindow: Duration.minutes(1),
-      batchingWindow: Duration.seconds(1),
+      // Each counter is written once per batch, so the cost of a record falls with the size of the batch. Statistics are
+      // complete after the window.
+      batchingWindow: Duration.seconds(10),
+      batchSize: 1_000,
     },
     permissions: ['write'],
-    writtenKeys: ['*#S', '*#C#*', '*#F#*'],
+    writtenKeys: ['*#S', '*#Q#*', '*#C#*', '*#F#*'],
     timeoutSeconds: 120,
     memoryMb: 512,
   },
@@ -146,7 +154,7 @@ export const workers: readonly WorkerDefinition[] = [
 ];
 
 /** Maximum instances of a queue's worker, so that a backlog leaves concurrency of the account to API requests. */
-const defaultMaxConcurrency = 50;
+export const defaultMaxConcurrency = 50;
 
 interface WorkersProps extends SharedResources {
   /** Maximum instances of each queue worker. Default: 50. */
@@ -166,7 +174,7 @@ export class Workers extends Construct {
   private createFunction(worker: WorkerDefinition, resources: WorkersProps): ServiceFunction {
     const { id, summary, permissions, writtenKeys, timeoutSeconds, memoryMb } = worker;
     const serviceFunction = new ServiceFunction(this, id, {
-      handler: `workers/${id}.handler`,
+      bundle: `workers/${id}`,
       description: summary,
       timeoutSeconds,
       memoryMb,
@@ -241,11 +249,12 @@ const buildStreamOptions = (
     streamPatterns,
     tumblingWindow,
     batchingWindow,
+    batchSize = 100,
   }: Extract<WorkerTrigger, { readonly streamPatterns: readonly object[] }>,
   failures: SharedResources['queues']['streamFailures'],
 ) => ({
   startingPosition: StartingPosition.TRIM_HORIZON,
-  batchSize: 100,
+  batchSize,
   bisectBatchOnError: true,
   reportBatchItemFailures: true,
   // The maximum that Lambda accepts.

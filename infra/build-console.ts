@@ -1,0 +1,49 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { projectFolder } from './project-folder.ts';
+
+const entryPoint = 'console/main.tsx';
+
+/** Bundles the console: the page, scripts and styles with the hash of their content in the name, and the API document. */
+export async function buildConsole(outdir: string): Promise<Metafile> {
+  rmSync(outdir, { recursive: true, force: true });
+  mkdirSync(outdir, { recursive: true });
+  const { metafile } = await build({
+    absWorkingDir: projectFolder,
+    entryPoints: [entryPoint],
+    outdir,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: ['es2022', 'chrome111', 'firefox128', 'safari16.4'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    metafile: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  writeFileSync(join(outdir, 'index.html'), buildPage(metafile));
+  const document: unknown = JSON.parse(readFileSync(join(projectFolder, 'docs', 'openapi.json'), 'utf8'));
+  writeFileSync(join(outdir, 'openapi.json'), JSON.stringify(document));
+  return metafile;
+}
+
+/** Inserts the names of the assets into the page. Their URLs are relative to `/console`, below any base path. */
+function buildPage({ outputs }: Metafile): string {
+  const [file, output] = Object.entries(outputs).find(([, { entryPoint: entry }]) => entry === entryPoint) ?? [];
+  if (file === undefined || output?.cssBundle === undefined)
+    throw new Error(`${entryPoint} has no script or no styles.`);
+  const chunks = output.imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => path);
+  const preloads = chunks.map((path) => `<link rel="modulepreload" href="${toUrl(path)}">`);
+  return readFileSync(join(projectFolder, 'console', 'index.html'), 'utf8')
+    .replace('{styles}', toUrl(output.cssBundle))
+    .replace('{script}', toUrl(file))
+    .replace('{preloads}', preloads.join('\n    '));
+}
+
+const toUrl = (path: string): string => `console/${basename(path)}`;
