@@ -38,20 +38,23 @@ const Statement = v.object({
   Resource: Patterns,
   Condition: v.exactOptional(Condition),
 });
-type Statement = v.InferOutput<typeof Statement>;
 const PolicyDocument = v.object({ Statement: v.array(Statement) });
 const Policy = v.object({ PolicyDocument, Roles: v.array(v.string()) });
 const ManagedPolicy = v.object({ PolicyDocument });
-const Role = v.object({});
+const Role = v.object({ Policies: v.optional(v.array(v.object({ PolicyDocument })), []) });
 const FunctionRole = v.object({ Role: v.string() });
 
 /** Reads the policies of the template. Ignores the policies of AWS that its roles name, which only allow logging. */
 export function readIamPolicies(template: Template, names: TemplateNames): IamPolicies {
   const policies = [...listResources(template, 'AWS::IAM::Policy', { properties: Policy, names }).values()];
-  const listStatements = (role: string): Statement[] =>
-    policies.filter(({ Roles }) => Roles.includes(role)).flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-  const roleIds = [...listResources(template, 'AWS::IAM::Role', { properties: Role, names }).keys()];
-  const byRole = new Map(roleIds.map((id) => [names.attribute(id, 'Arn'), listStatements(names.ref(id))]));
+  const listAttached = (role: string) => policies.filter(({ Roles }) => Roles.includes(role));
+  const roles = [...listResources(template, 'AWS::IAM::Role', { properties: Role, names })];
+  const byRole = new Map(
+    roles.map(([id, { Policies: inline }]) => [
+      names.attribute(id, 'Arn'),
+      [...inline, ...listAttached(names.ref(id))].flatMap(({ PolicyDocument }) => PolicyDocument.Statement),
+    ]),
+  );
   const functions = listResources(template, 'AWS::Lambda::Function', { properties: FunctionRole, names });
   const managedPolicies = listResources(template, 'AWS::IAM::ManagedPolicy', { properties: ManagedPolicy, names });
   const byCaller = new Map([

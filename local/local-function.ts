@@ -66,6 +66,8 @@ export function createLocalFunction(definition: FunctionDefinition): LocalFuncti
 function startWorker({ worker, code, environment, memoryMb, log }: FunctionDefinition): Worker {
   const thread = new Worker(worker, {
     workerData: code,
+    // The loaders of this process, such as tsx, would double the time of a start. The bundles are JavaScript.
+    execArgv: [],
     env: { ...environment },
     resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     stdout: true,

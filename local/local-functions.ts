@@ -18,8 +18,6 @@ const LambdaFunction = v.object({
 type FunctionProperties = v.InferOutput<typeof LambdaFunction>;
 
 interface FunctionRuntime {
-  /** The compiled `function-worker.ts`. */
-  readonly worker: URL;
   readonly clock: SharedClock;
   /** Variables that the platform adds to the environment of every function. */
   readonly environment: Readonly<Record<string, string>>;
@@ -45,7 +43,7 @@ export interface LocalFunctions {
 
 /** Creates the functions of a template. An instance starts with the first invocation that needs it. */
 export function createLocalFunctions(
-  { template, codeFolder }: Assembly,
+  { template, codeFolder, worker }: Assembly,
   names: TemplateNames,
   runtime: FunctionRuntime,
 ): LocalFunctions {
@@ -53,7 +51,7 @@ export function createLocalFunctions(
   const byId = new Map(
     [...resources].map(([id, properties]) => {
       const code = locateCode(properties, codeFolder(properties.Code.S3Key));
-      return [id, createLocalFunction(buildDefinition(id, properties, { ...runtime, code }))] as const;
+      return [id, createLocalFunction(buildDefinition(id, properties, { ...runtime, worker, code }))] as const;
     }),
   );
   const getByName = createIndex(byId, (id) => names.ref(id));
@@ -99,7 +97,7 @@ function buildDefinition(
     minTimeoutMs = 0,
     log,
     code,
-  }: FunctionRuntime & { code: { module: string; exportName: string } },
+  }: FunctionRuntime & { worker: URL; code: { module: string; exportName: string } },
 ) {
   return {
     name: id,

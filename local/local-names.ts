@@ -14,6 +14,7 @@ const pseudoParameters: Readonly<Record<string, string>> = {
   'AWS::Partition': 'aws',
   'AWS::Region': region,
   'AWS::StackName': 'Claimcheck',
+  'AWS::StackId': `arn:aws:cloudformation:${region}:${account}:stack/Claimcheck/local`,
   'AWS::URLSuffix': 'amazonaws.com',
 };
 

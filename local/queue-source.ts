@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import {
   ChangeMessageVisibilityBatchCommand,
   DeleteMessageBatchCommand,
@@ -42,6 +43,8 @@ interface PollingState extends QueueSource {
 /** Consumes the queue until it is closed, like a Lambda event source mapping. */
 export async function pollQueue(source: QueueSource): Promise<Closable> {
   const closing = new AbortController();
+  // One for each poll and for each batch that waits for its visibility timeout.
+  setMaxListeners(0, closing.signal);
   const state = { ...source, visibilityTimeoutMs: await fetchVisibilityTimeoutMs(source), signal: closing.signal };
   const polling = Array.from({ length: concurrency }, async () => {
     while (!closing.signal.aborted) await poll(state);

@@ -13,13 +13,12 @@ import { generateSecrets, type SecretValues, startSecretsManager } from './secre
 import type { SharedClock } from './shared-clock.ts';
 import type { ShutdownStack } from './shutdown.ts';
 import type { Assembly } from './synthesize.ts';
+import { resolveOutputs } from './template.ts';
 
 interface StackOptions {
   readonly shutdown: ShutdownStack;
   readonly clock: SharedClock;
   readonly databaseEndpoint: string;
-  /** The compiled `function-worker.ts`. */
-  readonly worker: URL;
   /** See `startLocal`. */
   readonly webhookTimeoutMs?: number;
   readonly onAccess?: OnAccess | undefined;
@@ -35,6 +34,7 @@ export interface RunningStack {
   readonly queues: QueueServer;
   readonly usageByFunction: IamProxy['usageByFunction'];
   readonly document: GatewayDocument;
+  readonly outputs: Readonly<Record<string, string>>;
   /** Environment of commands outside this process. They have the permissions of an operator. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -43,7 +43,7 @@ export interface RunningStack {
 export async function runStack(
   assembly: Assembly,
   { run, secrets: present }: { readonly run: string; readonly secrets: SecretValues },
-  { shutdown, clock, databaseEndpoint, worker, webhookTimeoutMs, onAccess, log, onMessagesLost }: StackOptions,
+  { shutdown, clock, databaseEndpoint, webhookTimeoutMs, onAccess, log, onMessagesLost }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
   const queues = await shutdown.add(startQueueServer());
@@ -76,7 +76,6 @@ export async function runStack(
   });
   const functions = await shutdown.add(
     createLocalFunctions(assembly, names, {
-      worker,
       clock,
       environment: {
         ...proxiedEnvironment,
@@ -97,6 +96,7 @@ export async function runStack(
     queues,
     usageByFunction: iamProxy.usageByFunction,
     document: readGatewayDocument(template, names),
+    outputs: resolveOutputs(template, names),
     environment: { ...proxiedEnvironment, ...functions.environment, AWS_ACCESS_KEY_ID: getOperatorId(policies) },
   };
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
-import { compileWorker } from './compile-worker.ts';
 import { type DemoApp, type DemoWebhooks, ensureDemoApp } from './demo-app.ts';
 import { startDynamoDbLocal } from './dynamodb-local.ts';
 import { startGateway } from './gateway/start-gateway.ts';
@@ -51,6 +50,8 @@ export interface LocalService extends IssuedApiKeys {
   readonly webhooks: DemoWebhooks;
   readonly baseUrl: string;
   readonly emulatorUrl: string;
+  /** Signs in to the console as the demo app. The fragment has the secret key, which browsers do not send. */
+  readonly consoleUrl: string;
   /** Environment with which commands outside this process call the service as an operator. */
   readonly environment: Readonly<Record<string, string>>;
   /** Terminates every running function instance, like a crash. The event sources then retry. */
@@ -95,7 +96,6 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     emulator: { url: emulator.url, rootCertificate },
     options: adopted ? { tableName: adopted.tableName, masterKeyArn: adopted.masterKeyArn } : {},
   });
-  const worker = await compileWorker(work.path);
   const { endpoint: databaseEndpoint } = await database;
   // Added before the stack and therefore closed after it: it still accepts webhooks that are sent during shutdown.
   const receiver = await shutdown.add(startWebhookReceiver(state.receiverPort ?? 0, onWebhook));
@@ -103,7 +103,6 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     shutdown,
     clock,
     databaseEndpoint,
-    worker,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
     onAccess: options.onAccess,
     log,
@@ -112,7 +111,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   const { apiKeys: demo, webhooks } = await createDemo(stack, { emulator, receiverUrl: receiver.url }, state);
   const { secrets } = stack;
   if (folder !== undefined) await saveState(folder, { ...state, secrets, demo, receiverPort: receiver.port });
-  const { document, functions, queues, environment } = stack;
+  const { document, functions, queues, environment, outputs } = stack;
   const gateway = await shutdown.add(
     startGateway({ port, document, getFunctionByUri: functions.getByUri, now: clock.now, log }),
   );
@@ -123,13 +122,21 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     webhooks,
     baseUrl: gateway.url,
     emulatorUrl: emulator.url,
-    environment,
+    consoleUrl: buildConsoleUrl(gateway.url, demo),
+    environment: {
+      ...environment,
+      API_URL: gateway.url,
+      STACK_OUTPUTS: JSON.stringify({ ...outputs, ApiUrl: gateway.url }),
+    },
     usageByFunction: stack.usageByFunction,
     killFunctions: functions.kill,
     countQueuedMessages: queues.countMessages,
     close: shutdown.closeAll,
   };
 }
+
+const buildConsoleUrl = (baseUrl: string, { appName, secretKey }: IssuedApiKeys): string =>
+  `${baseUrl}/console#${new URLSearchParams({ app: appName, key: secretKey })}`;
 
 const buildEmulatorOptions = ({ emulatorPort = 0, folder }: Options, clock: SharedClock) => ({
   port: emulatorPort,

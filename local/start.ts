@@ -63,10 +63,11 @@ function removeTempFolder(folder: string): void {
 
 /** Writes the files for scripts and `cli --local`. They are readable by their owner only, because they contain keys. */
 function writeServiceFiles(service: LocalService, folder: string): void {
-  const { baseUrl, emulatorUrl, appName, publicKey, secretKey, webhooks, environment } = service;
+  const { baseUrl, emulatorUrl, consoleUrl, appName, publicKey, secretKey, webhooks, environment } = service;
   const { signingSecret } = webhooks;
   write(join(folder, runtimeFile), { environment });
-  write(join(folder, readyFile), { baseUrl, emulatorUrl, app: appName, publicKey, secretKey, signingSecret });
+  const keys = { publicKey, secretKey, signingSecret };
+  write(join(folder, readyFile), { baseUrl, emulatorUrl, consoleUrl, app: appName, ...keys });
 }
 
 function write(file: string, content: object): void {

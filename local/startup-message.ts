@@ -15,7 +15,7 @@ export function buildStartupMessage(
   service: LocalService,
   { isPersistent, folder, isDefaultFolder }: StartupOptions,
 ): string {
-  const { baseUrl, emulatorUrl, appName, publicKey, secretKey, webhooks } = service;
+  const { baseUrl, emulatorUrl, consoleUrl, appName, publicKey, secretKey, webhooks } = service;
   return `
 Claimcheck   ${baseUrl}
 Stores       ${emulatorUrl}/control   (emulator; its clock also sets the service's clock)
@@ -32,7 +32,9 @@ Buy a subscription, validate its receipt, and list the purchases of Alice:
   node -p 'JSON.stringify(JSON.parse(process.argv[1]).validate)' "$BOUGHT" | curl -sS -u ${appName}:${publicKey} ${baseUrl}/v1/validate -d @-
   curl -sS -u ${appName}:${secretKey} ${baseUrl}/v3/customers/alice/purchases
 
-Press Ctrl-C to stop.
+Open the console, signed in as ${appName}. Press Ctrl-C here to stop.
+
+  ${consoleUrl}
 `;
 }
 

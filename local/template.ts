@@ -4,6 +4,7 @@ import { resolveIntrinsics, type TemplateNames } from './intrinsics.ts';
 /** The resources of a synthesized CloudFormation template. */
 export const Template = v.object({
   Resources: v.record(v.string(), v.object({ Type: v.string(), Properties: v.optional(v.unknown()) })),
+  Outputs: v.exactOptional(v.record(v.string(), v.object({ Value: v.unknown() }))),
 });
 export type Template = v.InferOutput<typeof Template>;
 
@@ -20,3 +21,9 @@ export function listResources<S extends v.GenericSchema>(
     ),
   );
 }
+
+/** Returns the stack outputs by name. */
+export const resolveOutputs = ({ Outputs = {} }: Template, names: TemplateNames): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(Outputs).map(([name, { Value }]) => [name, String(resolveIntrinsics(Value, names))] as const),
+  );

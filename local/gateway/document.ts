@@ -21,6 +21,8 @@ const GatewayResponse = v.object({
 /** The parts of a REST API's OpenAPI body that routing needs. */
 export const GatewayDocument = v.object({
   paths: v.record(v.string(), v.record(v.string(), Operation)),
+  /** In bytes. Without it, responses are not compressed. */
+  'x-amazon-apigateway-minimum-compression-size': v.exactOptional(v.number()),
   'x-amazon-apigateway-gateway-responses': v.record(v.string(), GatewayResponse),
 });
 export type GatewayDocument = v.InferOutput<typeof GatewayDocument>;

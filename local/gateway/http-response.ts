@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import type { GatewayDocument, Integration } from './document.ts';
 
@@ -67,4 +68,28 @@ export function toProxyResponse(result: string): HttpResponse | undefined {
     headers: [...single, ...several],
     body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8'),
   };
+}
+
+/**
+ * Compresses a response that has at least the minimum size of the API definition, if gzip is the client's preferred encoding.
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-enable-compression.html
+ */
+export function compressResponse(
+  response: HttpResponse,
+  { acceptEncoding, minBytes }: { readonly acceptEncoding: string; readonly minBytes: number | undefined },
+): HttpResponse {
+  const isEncoded = response.headers.some(([name]) => name.toLowerCase() === 'content-encoding');
+  if (minBytes === undefined || isEncoded || response.body.length < minBytes || !prefersGzip(acceptEncoding))
+    return response;
+  return { ...response, headers: [...response.headers, ['content-encoding', 'gzip']], body: gzipSync(response.body) };
+}
+
+/** Whether gzip has the highest priority, or the first of several with the same priority. */
+function prefersGzip(acceptEncoding: string): boolean {
+  const encodings = acceptEncoding.split(',').map((entry) => {
+    const [name = '', quality] = entry.trim().split(/\s*;\s*q=/);
+    return { name: name.toLowerCase(), quality: quality === undefined ? 1 : Number(quality) };
+  });
+  const [preferred] = encodings.sort((a, b) => b.quality - a.quality);
+  return preferred?.name === 'gzip' && preferred.quality > 0;
 }

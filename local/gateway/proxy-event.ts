@@ -41,7 +41,9 @@ export function toProxyEvent(
       authorizer: null,
       httpMethod: method,
       identity: toIdentity(sourceIp, userAgent),
-      path: `/${stage}${path}`,
+      // Like a custom domain, this gateway has no stage in its URL.
+      domainName: headers.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? 'localhost',
+      path,
       protocol: 'HTTP/1.1',
       requestId,
       requestTimeEpoch: now,
@@ -66,7 +68,7 @@ function headerPairs({ rawHeaders, sourceIp }: HttpRequest, requestId: string): 
     ['X-Amzn-Trace-Id', `Root=1-${requestId}`],
     ['X-Forwarded-For', sourceIp],
     ['X-Forwarded-Port', '443'],
-    ['X-Forwarded-Proto', 'https'],
+    ['X-Forwarded-Proto', 'http'],
   ];
 }
 

@@ -12,7 +12,11 @@ export interface RouteMatch {
 /** Finds the operation of a method and a path. */
 export type MatchRoute = (method: string, path: string) => RouteMatch | undefined;
 
-/** Creates the matcher for a REST API. Matches the encoded path. A literal segment takes precedence over a parameter. */
+/**
+ * Creates the matcher for a REST API. Matches the encoded path. A literal segment takes precedence over a parameter, and a
+ * parameter over a greedy one such as `{proxy+}`.
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-method-settings-method-request.html
+ */
 export function createRouteMatcher({ paths }: GatewayDocument): MatchRoute {
   const templates = Object.entries(paths)
     .map(([resource, operations]) => ({ resource, operations, segments: splitSegments(resource) }))
@@ -24,7 +28,7 @@ export function createRouteMatcher({ paths }: GatewayDocument): MatchRoute {
     if (!template || !operation) return undefined;
     const { resource, segments } = template;
     const pathParameters = segments.flatMap((segment, index) =>
-      isParameter(segment) ? [[segment.slice(1, -1), pathSegments[index] ?? ''] as const] : [],
+      isParameter(segment) ? [toPathParameter(segment, pathSegments.slice(index))] : [],
     );
     return {
       resource,
@@ -39,9 +43,17 @@ const splitSegments = (path: string): string[] => path.replace(/^\//, '').replac
 
 const isParameter = (segment: string): boolean => segment.startsWith('{');
 
+/** Whether a segment matches all segments from its position. */
+const isGreedy = (segment: string | undefined): boolean => segment?.endsWith('+}') ?? false;
+
+const toPathParameter = (segment: string, [first = '', ...others]: readonly string[]) =>
+  isGreedy(segment)
+    ? ([segment.slice(1, -2), [first, ...others].join('/')] as const)
+    : ([segment.slice(1, -1), first] as const);
+
 const matchesTemplate = (template: readonly string[], path: readonly string[]): boolean =>
-  template.length === path.length &&
+  (isGreedy(template.at(-1)) ? template.length <= path.length : template.length === path.length) &&
   template.every((segment, index) => (isParameter(segment) ? path[index] !== '' : segment === path[index]));
 
 const toSortKey = (segments: readonly string[]): string =>
-  segments.map((segment) => (isParameter(segment) ? '1' : '0')).join('');
+  segments.map((segment) => (isGreedy(segment) ? '2' : isParameter(segment) ? '1' : '0')).join('');

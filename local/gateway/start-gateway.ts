@@ -4,7 +4,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { LocalFunction } from '../local-function.ts';
 import type { GatewayDocument, Integration } from './document.ts';
-import { type HttpResponse, toGatewayResponse, toMockResponse, toProxyResponse } from './http-response.ts';
+import {
+  compressResponse,
+  type HttpResponse,
+  toGatewayResponse,
+  toMockResponse,
+  toProxyResponse,
+} from './http-response.ts';
 import { type HttpRequest, toProxyEvent } from './proxy-event.ts';
 import { createRouteMatcher, type MatchRoute } from './routes.ts';
 
@@ -32,10 +38,13 @@ const maxPayloadBytes = 6_291_556;
 /** Serves the REST API of a template on 127.0.0.1, like API Gateway. */
 export async function startGateway(options: Options): Promise<Gateway> {
   const routes = createRouteMatcher(options.document);
+  const minBytes = options.document['x-amazon-apigateway-minimum-compression-size'];
   const server = createServer(async (message, response) => {
     const requestId = randomUUID();
     try {
-      writeResponse(response, await handleRequest(message, requestId, { ...options, routes }), requestId);
+      const result = await handleRequest(message, requestId, { ...options, routes });
+      const acceptEncoding = message.headers['accept-encoding']?.toString() ?? '';
+      writeResponse(response, compressResponse(result, { acceptEncoding, minBytes }), requestId);
     } catch (error) {
       if (!message.complete) return;
       options.log(`${error instanceof Error ? error.stack : error}\n`);

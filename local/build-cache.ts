@@ -1,0 +1,117 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { projectFolder } from '../infra/project-folder.ts';
+import { computeDigest } from '../infra/source-digest.ts';
+import { dayMs } from '../lib/shared/time.ts';
+import { findLockOwner, lockFolder } from './lock-folder.ts';
+import type { Closable } from './shutdown.ts';
+
+/** Files and folders that determine the output of any build: the sources, the installed packages and their settings. */
+export const buildSources = [
+  'cdk.json',
+  'cli',
+  'console',
+  'docs/openapi.json',
+  'functions',
+  'infra',
+  'lib',
+  'local',
+  'node_modules/.package-lock.json',
+  'package-lock.json',
+  'package.json',
+  'tsconfig.json',
+];
+
+interface BuildCache {
+  /** Folder of the project that is built. */
+  readonly project: string;
+  readonly folder: string;
+}
+
+const defaultCache: BuildCache = {
+  project: projectFolder,
+  folder: join(projectFolder, 'node_modules', '.cache', 'claimcheck'),
+};
+
+/** Builds of older sources are deleted after this time. */
+const retentionMs = dayMs;
+const lockPollIntervalMs = 100;
+
+/**
+ * Writes the output of a build into `target`. Runs the build only if the cache has no output for the present content of the
+ * sources. `name` identifies the build. Safe to run concurrently, in several processes.
+ */
+export async function copyBuild(
+  name: string,
+  target: string,
+  build: (folder: string) => Promise<void>,
+  { project, folder }: BuildCache = defaultCache,
+): Promise<void> {
+  const digest = computeBuildDigest(project);
+  const cached = join(folder, `${name}-${digest}`);
+  mkdirSync(target, { recursive: true });
+  if (tryCopy(cached, target)) return;
+  const lock = await acquireLock(`${cached}.lock`);
+  try {
+    if (tryCopy(cached, target)) return;
+    await build(target);
+    // A source that changed during the build: the output may belong to neither digest.
+    if (computeBuildDigest(project) !== digest) return;
+    store(target, cached, folder);
+    deleteOutdatedBuilds(folder);
+  } finally {
+    await lock.close();
+  }
+}
+
+/** Waits until no process runs the build: the output of another process is available sooner than a build of its own. */
+async function acquireLock(lock: string): Promise<Closable> {
+  while (findLockOwner(lock) !== undefined) await sleep(lockPollIntervalMs);
+  const { close } = lockFolder(lock);
+  return {
+    close: async () => {
+      await close();
+      rmSync(lock, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Computes the digest of the sources. npm writes the list of installed packages, which other package managers do not have. */
+const computeBuildDigest = (project: string): string =>
+  computeDigest(
+    project,
+    buildSources.filter((source) => existsSync(join(project, source))),
+  );
+
+/** Copies the cached output. A copy that fails, for example because another process deletes the output, is built again. */
+function tryCopy(cached: string, target: string): boolean {
+  if (!existsSync(cached)) return false;
+  try {
+    cpSync(cached, target, { recursive: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Stores the output under its name in one step, so that no other process copies a part of it. */
+function store(output: string, cached: string, folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  const draft = mkdtempSync(join(folder, 'draft-'));
+  cpSync(output, draft, { recursive: true });
+  try {
+    renameSync(draft, cached);
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    // Another process stored the same output.
+    if (!existsSync(cached)) throw error;
+  }
+}
+
+function deleteOutdatedBuilds(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const { mtimeMs } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
+    if (Date.now() - mtimeMs > retentionMs) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
