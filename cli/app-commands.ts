@@ -1,134 +1,164 @@
-import { readFileSync } from 'node:fs';
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import * as v from 'valibot';
+import { Argument, Command } from 'commander';
 import type { App } from '../lib/apps/app.ts';
-import { createApp, getApp, rotateApiKey, setCatalogue, setStrategy, setVocabulary } from '../lib/apps/manage-apps.ts';
+import {
+  createApp,
+  deleteApp,
+  getApp,
+  rotateApiKey,
+  setReadEvents,
+  setStrategy,
+  setVocabulary,
+} from '../lib/apps/manage-apps.ts';
 import { deps } from '../lib/deps.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
-import { parseJson } from '../lib/shared/parse.ts';
-import { type Platform, platforms } from '../lib/shared/platform.ts';
 import { hourMs } from '../lib/shared/time.ts';
 import { vocabularies } from '../lib/shared/vocabulary.ts';
-import { checkStoreSettings } from './check-store-settings.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { confirmName } from './confirm-name.ts';
+import { formatExamples } from './examples.ts';
+import { formatDay, formatTime } from './format.ts';
+import { parseHours } from './option-parsers.ts';
+import type { Output } from './output.ts';
+import { addSettingsCommands } from './settings-commands.ts';
+import { showApp } from './show-app.ts';
+import { type Column, formatTable } from './table.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
-/** `app create|list|rotate-key|set-catalogue|show-catalogue|set-store|set-strategy|set-vocabulary|set-webhook|test-webhook`. */
+/** `app create|list|show|delete|rotate-key|set-strategy|set-vocabulary|set-read-events` and the commands for settings and webhooks. */
 export function createAppCommands(): Command {
   const app = new Command('app').description('Manage apps');
   app
     .command('create')
     .description('Create an app and show its API keys (shown once)')
     .argument('<name>')
-    .action(createAction);
-  app.command('list').description('List the apps').action(listAction);
+    .addHelpText('after', formatExamples('app create my-app', '--json app create my-app > keys.json'))
+    .action(printResult(createAction));
+  app
+    .command('list')
+    .description('List the apps')
+    .addHelpText('after', formatExamples('app list', '--json app list'))
+    .action(printResult(listAction));
+  app
+    .command('show')
+    .description('Show the settings of an app without secrets, and the notification URLs for its stores')
+    .argument('<name>')
+    .addHelpText('after', formatExamples('app show my-app', '--json app show my-app'))
+    .action(
+      printResult(async (name: string, _options: object, { width }: Output) => await showApp(name, deps(), width)),
+    );
+  app
+    .command('delete')
+    .description(
+      'Delete an app: its keys become invalid, its refreshes and webhooks end, and its data stay in the table',
+    )
+    .argument('<name>')
+    .option('--confirm <name>', 'name of the app, in place of the question')
+    .addHelpText('after', formatExamples('app delete my-app', 'app delete my-app --confirm my-app'))
+    .action(printResult(deleteAction));
   app
     .command('rotate-key')
-    .description('Issue a new API key; the current key stays valid for the overlap')
+    .description('Issue a new main API key; the current key stays valid for the overlap')
     .argument('<name>')
     .addArgument(new Argument('<level>').choices(['public', 'secret']))
     .option('--overlap-hours <hours>', 'validity of the current key', parseHours, 24)
-    .action(rotateKeyAction);
-  app
-    .command('set-store')
-    .description(
-      "Set the settings of a store from a JSON file ('-' for standard input) after the store has accepted them",
-    )
-    .argument('<name>')
-    .addArgument(new Argument('<platform>').choices(platforms))
-    .argument('<file>')
-    .addOption(new Option('--skip-check', 'save the settings without a request to the store'))
-    .action(setStoreAction);
-  app
-    .command('set-catalogue')
-    .description("Set the products of an app from a JSON file ('-' for standard input); replaces the present catalogue")
-    .argument('<name>')
-    .argument('<file>')
-    .action(setCatalogueAction);
-  app
-    .command('show-catalogue')
-    .description('Show the products of an app as JSON')
-    .argument('<name>')
-    .action(showCatalogueAction);
+    .addHelpText('after', formatExamples('app rotate-key my-app secret --overlap-hours 48'))
+    .action(printResult(rotateKeyAction));
+  addSettingsCommands(app);
   app
     .command('set-strategy')
     .description('Set the entitlement strategy of an app')
     .argument('<name>')
     .addArgument(new Argument('<strategy>').choices(strategies))
-    .action(setStrategyAction);
+    .addHelpText('after', formatExamples('app set-strategy my-app last'))
+    .action(printResult(setStrategyAction));
   app
     .command('set-vocabulary')
     .description('Set the vocabulary of webhooks and of responses to the secret key')
     .argument('<name>')
     .addArgument(new Argument('<vocabulary>').choices(vocabularies))
-    .action(setVocabularyAction);
+    .addHelpText('after', formatExamples('app set-vocabulary my-app brand'))
+    .action(printResult(setVocabularyAction));
+  app
+    .command('set-read-events')
+    .description('Set whether successful reads are recorded as events (default: on)')
+    .argument('<name>')
+    .addArgument(new Argument('<state>').choices(['on', 'off']))
+    .addHelpText('after', formatExamples('app set-read-events my-app off'))
+    .action(printResult(setReadEventsAction));
   addWebhookCommands(app);
   return app;
 }
 
-async function createAction(name: string): Promise<void> {
-  const { publicKey, secretKey } = await createApp(deps().apps, name, deps().now());
-  console.log(`public key  ${publicKey}\nsecret key  ${secretKey}\nStore the secret key now. It is not shown again.`);
+async function createAction(name: string): Promise<CommandResult> {
+  const { appName, publicKey, secretKey } = await createApp(deps().apps, name, deps().now());
+  return {
+    data: { app: appName, publicKey, secretKey },
+    text: `public key  ${publicKey}\nsecret key  ${secretKey}\nStore the secret key now. It is not shown again.`,
+  };
 }
 
-async function listAction(): Promise<void> {
+const appColumns: readonly Column<App>[] = [
+  { title: 'APP', value: ({ name }) => name, isWhole: true },
+  { title: 'STRATEGY', value: ({ strategy }) => strategy },
+  { title: 'VOCABULARY', value: ({ vocabulary }) => vocabulary },
+  { title: 'CREATED', value: ({ createdAt }) => formatDay(createdAt) },
+  { title: 'DELETED', value: ({ deletedAt }) => deletedAt && formatDay(deletedAt) },
+];
+
+async function listAction(_options: object, { width }: Output): Promise<CommandResult> {
   const apps = await deps().apps.list();
-  for (const { name, strategy, createdAt } of apps) {
-    console.log(`${name}  strategy ${strategy}  created ${new Date(createdAt).toISOString().slice(0, 10)}`);
-  }
+  const data = apps.map(({ name, strategy, vocabulary, createdAt, deletedAt }) => ({
+    ...{ app: name, strategy, vocabulary, createdAt: formatTime(createdAt) },
+    ...(deletedAt !== undefined && { deletedAt: formatTime(deletedAt) }),
+  }));
+  return { data, text: formatTable(appColumns, apps, width) || 'No apps. Run `app create` first.' };
 }
 
-const maxOverlapHours = 8_760;
-
-/** Parses a number of hours of at most a year. Throws `InvalidArgumentError`, to which commander adds the option. */
-function parseHours(text: string): number {
-  const hours = /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (hours <= maxOverlapHours) return hours;
-  throw new InvalidArgumentError(`Expected a number of hours from 0 to ${maxOverlapHours}.`);
+async function deleteAction(name: string, { confirm }: { confirm?: string }): Promise<CommandResult> {
+  await getApp(deps().apps, name);
+  await confirmName(name, confirm, {
+    question: `Delete ${name}? It will reject all requests, and its refreshes and webhooks will end. Type the name of the app:`,
+    option: `--confirm ${name}`,
+  });
+  const { deletedAt = 0 } = await deleteApp(deps().apps, name, deps().now());
+  return {
+    data: { app: name, deletedAt: formatTime(deletedAt) },
+    text: `${name} deleted. It takes effect within 15 seconds. Its purchases and settings stay in the table, and its name stays reserved.`,
+  };
 }
 
 async function rotateKeyAction(
   name: string,
   level: 'public' | 'secret',
-  { overlapHours: hours }: { overlapHours: number },
-): Promise<void> {
-  const key = await rotateApiKey(deps().apps, name, { level, overlapMs: hours * hourMs, now: deps().now() });
-  console.log(`new ${level} key  ${key}\nThe current key stays valid for ${hours} hours.`);
+  { overlapHours }: { overlapHours: number },
+): Promise<CommandResult> {
+  const key = await rotateApiKey(deps().apps, name, { level, overlapMs: overlapHours * hourMs, now: deps().now() });
+  return {
+    data: { app: name, level, key, overlapHours },
+    text: `new ${level} key  ${key}\nThe current key stays valid for ${overlapHours} hours.`,
+  };
 }
 
-async function setStoreAction(
-  name: string,
-  platform: Platform,
-  file: string,
-  { skipCheck }: { skipCheck?: true },
-): Promise<void> {
-  const settings = readJsonFile(file);
-  await getApp(deps().apps, name);
-  const result = await checkStoreSettings(name, platform, { settings, callStore: !skipCheck });
-  await deps().apps.setStoreSettings(name, platform, settings);
-  console.log(`${result}\nSettings saved, encrypted. They take effect within 15 seconds.`);
-}
-
-/** Reads a JSON object from a file, or from standard input for `-`. */
-const readJsonFile = (file: string): Readonly<Record<string, unknown>> =>
-  parseJson(v.record(v.string(), v.unknown()), readFileSync(file === '-' ? 0 : file, 'utf8'));
-
-async function setCatalogueAction(name: string, file: string): Promise<void> {
-  const catalogue = await setCatalogue(deps().apps, name, readJsonFile(file));
-  const count = Object.keys(catalogue).length;
-  console.log(`${count} ${count === 1 ? 'product' : 'products'} saved. They take effect within 15 seconds.`);
-}
-
-async function showCatalogueAction(name: string): Promise<void> {
-  await getApp(deps().apps, name);
-  console.log(JSON.stringify((await deps().apps.findCatalogue(name)) ?? {}, null, 2));
-}
-
-async function setStrategyAction(name: string, strategy: Strategy): Promise<void> {
+async function setStrategyAction(name: string, strategy: Strategy): Promise<CommandResult> {
   await setStrategy(deps().apps, name, strategy);
-  console.log(`${name}: strategy ${strategy}. Existing purchases change at their next update.`);
+  return {
+    data: { app: name, strategy },
+    text: `${name}: strategy ${strategy}. Existing purchases change at their next update.`,
+  };
 }
 
-async function setVocabularyAction(name: string, vocabulary: App['vocabulary']): Promise<void> {
+async function setVocabularyAction(name: string, vocabulary: App['vocabulary']): Promise<CommandResult> {
   await setVocabulary(deps().apps, name, vocabulary);
-  console.log(`${name}: vocabulary ${vocabulary}. It takes effect within 15 seconds.`);
+  return {
+    data: { app: name, vocabulary },
+    text: `${name}: vocabulary ${vocabulary}. It takes effect within 15 seconds.`,
+  };
+}
+
+async function setReadEventsAction(name: string, state: 'on' | 'off'): Promise<CommandResult> {
+  await setReadEvents(deps().apps, name, state === 'on');
+  return {
+    data: { app: name, readEvents: state },
+    text: `${name}: events of successful reads ${state}. It takes effect within 15 seconds.`,
+  };
 }

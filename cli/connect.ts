@@ -1,14 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { ServiceError } from '../lib/shared/errors.ts';
+import { omitUndefined } from '../lib/shared/omit-undefined.ts';
 import { overrideDate } from '../lib/shared/override-date.ts';
 import { parseJson } from '../lib/shared/parse.ts';
+import { readStackOutputs, requireOutputs } from './stack-outputs.ts';
 
-interface ConnectionOptions {
+/** Options of the program that select a service. */
+export interface ConnectionOptions {
   readonly local?: true;
   /** Data folder of the local service. */
   readonly folder: string;
+  /** CloudFormation stack of a deployment. */
+  readonly stack?: string;
+  readonly profile?: string;
+  readonly region?: string;
+  /** Replace the names of the stack outputs. */
   readonly table?: string;
   readonly masterKey?: string;
   readonly webhooksQueue?: string;
@@ -22,20 +31,53 @@ const runtimeFile = 'runtime.json';
  * Sets the environment of this process to the local service, or to a deployment, which uses the operator's AWS credentials.
  * The process uses the time of the store emulator if there is one, like the functions.
  */
-export async function connectToService({
-  local,
-  folder,
-  table,
-  masterKey,
-  webhooksQueue,
-}: ConnectionOptions): Promise<void> {
+export async function connectToService(options: ConnectionOptions): Promise<void> {
+  const { local, folder, table, masterKey, webhooksQueue } = options;
+  selectCredentials(options);
+  const stack = findStackName(options);
   if (local) Object.assign(process.env, readLocalEnvironment(folder));
+  else if (stack !== undefined) Object.assign(process.env, await readStackEnvironment(stack, options));
   if (table) process.env.TABLE_NAME = table;
   if (masterKey) process.env.MASTER_KEY_ID = masterKey;
   if (webhooksQueue) process.env.WEBHOOKS_QUEUE_URL = webhooksQueue;
   if (!process.env.TABLE_NAME || !process.env.MASTER_KEY_ID)
-    throw new ServiceError('InvalidPayload', 'Pass --local, or --table and --master-key of a deployment.');
+    throw new InvalidArgumentError('Pass --local, --stack of a deployment, or --table and --master-key.');
   if (process.env.STORE_EMULATOR_URL) await adoptEmulatorTime(process.env.STORE_EMULATOR_URL);
+}
+
+/** Environment variables with credentials, which would take precedence over a profile or cause a warning. */
+const credentialVariables = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
+
+/** The AWS clients of all commands read these variables. */
+function selectCredentials({ profile, region }: ConnectionOptions): void {
+  if (region !== undefined) process.env.AWS_REGION = region;
+  if (profile === undefined) return;
+  process.env.AWS_PROFILE = profile;
+  for (const variable of credentialVariables) delete process.env[variable];
+}
+
+/** The table and the master key are enough, so CLAIMCHECK_STACK is not read in addition to them. */
+const findStackName = ({ stack, table, masterKey }: ConnectionOptions): string | undefined =>
+  stack ?? (table && masterKey ? undefined : process.env.CLAIMCHECK_STACK || undefined);
+
+async function readStackEnvironment(
+  stack: string,
+  options: ConnectionOptions,
+): Promise<Readonly<Record<string, string>>> {
+  const outputs = await readStackOutputs(stack);
+  requireOutputs(stack, outputs, {
+    TableName: options.table,
+    MasterKeyId: options.masterKey,
+    WebhooksQueueUrl: options.webhooksQueue,
+  });
+  const { TableName, MasterKeyId, WebhooksQueueUrl, EventRetentionDays } = outputs;
+  return omitUndefined({
+    TABLE_NAME: TableName,
+    MASTER_KEY_ID: MasterKeyId,
+    WEBHOOKS_QUEUE_URL: WebhooksQueueUrl,
+    EVENT_RETENTION_DAYS: EventRetentionDays,
+    STACK_OUTPUTS: JSON.stringify(outputs),
+  });
 }
 
 const EmulatorTime = v.object({ now: v.pipe(v.string(), v.transform(Date.parse), v.number()) });

@@ -1,8 +1,11 @@
 import { Command } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { deps } from '../lib/deps.ts';
-import { ServiceError } from '../lib/shared/errors.ts';
 import { rebuildCustomerSummaries } from '../lib/statistics/rebuild-customer-summaries.ts';
+import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+import type { Output } from './output.ts';
 
 /** `customers rebuild-links` and `rebuild-summaries`. */
 export function createCustomerCommands(): Command {
@@ -13,29 +16,51 @@ export function createCustomerCommands(): Command {
       'Rebuild the links from customers to their purchases and transactions (reads all purchases of the app)',
     )
     .argument('<app>')
-    .action(rebuildLinksAction);
+    .addHelpText('after', formatExamples('customers rebuild-links my-app'))
+    .action(printResult(rebuildLinksAction));
   customers
     .command('rebuild-summaries')
     .description('Rebuild the customer summaries of GET /v3/customers (reads all purchases of the app)')
     .argument('<app>')
     .argument('[usernames...]', 'customers to rebuild; all by default')
-    .action(rebuildSummariesAction);
+    .addHelpText(
+      'after',
+      formatExamples('customers rebuild-summaries my-app', 'customers rebuild-summaries my-app alice bob'),
+    )
+    .action(printResult(rebuildSummariesAction));
   return customers;
 }
 
-async function rebuildLinksAction(name: string): Promise<void> {
+async function rebuildLinksAction(name: string, _options: object, { progress }: Output): Promise<CommandResult> {
   const { name: appName } = await getApp(deps().apps, name);
-  const { checkedPurchases, addedLinks, deletedLinks } = await deps().ownedPurchases.rebuildLinks(appName);
-  console.log(`${checkedPurchases} purchases checked, ${addedLinks} links added, ${deletedLinks} stale links deleted.`);
+  const rebuilt = await deps().ownedPurchases.rebuildLinks(appName, (count) =>
+    progress(`${formatCount(count, 'purchase')} checked`),
+  );
+  const { checkedPurchases, addedLinks, deletedLinks } = rebuilt;
+  return {
+    data: { app: appName, checkedPurchases, addedLinks, deletedLinks },
+    text: `${formatCount(checkedPurchases, 'purchase')} checked, ${formatCount(addedLinks, 'link')} added, ${formatCount(deletedLinks, 'stale link')} deleted.`,
+  };
 }
 
-async function rebuildSummariesAction(name: string, usernames: readonly string[]): Promise<void> {
+async function rebuildSummariesAction(
+  name: string,
+  usernames: readonly string[],
+  _options: object,
+  { progress }: Output,
+): Promise<CommandResult> {
   const { name: appName } = await getApp(deps().apps, name);
-  const { checked, corrected, unknownUsernames } = await rebuildCustomerSummaries(appName, deps(), usernames);
-  console.log(`${checked} customers checked, ${corrected} summaries corrected.`);
-  if (unknownUsernames.length > 0)
-    throw new ServiceError(
-      'ResourceNotFound',
-      `Customers of ${appName} are not found: ${unknownUsernames.join(', ')}.`,
-    );
+  const { checked, corrected, unknownUsernames } = await rebuildCustomerSummaries(appName, deps(), {
+    usernames,
+    reportProgress: (count) => progress(`${formatCount(count, 'customer')} checked`),
+  });
+  const lines = [
+    `${formatCount(checked, 'customer')} checked, ${formatCount(corrected, 'summary', 'summaries')} corrected.`,
+    ...(unknownUsernames.length > 0 ? [`Customers of ${appName} are not found: ${unknownUsernames.join(', ')}.`] : []),
+  ];
+  return {
+    data: { app: appName, checked, corrected, unknownUsernames },
+    text: lines.join('\n'),
+    ...(unknownUsernames.length > 0 && { exitCode: exitCodes.failed }),
+  };
 }

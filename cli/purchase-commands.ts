@@ -1,11 +1,13 @@
 import { Command } from 'commander';
-import * as v from 'valibot';
-import { DateOrDateTime } from '../lib/api/paging.ts';
 import { deps } from '../lib/deps.ts';
 import { refreshAllPurchases } from '../lib/refresh/refresh-all-purchases.ts';
-import { ServiceError } from '../lib/shared/errors.ts';
-import { parse } from '../lib/shared/parse.ts';
+import type { EpochMillis } from '../lib/shared/time.ts';
 import { recoverSince } from '../lib/store-notifications/recover-notifications.ts';
+import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+import { parseTime } from './option-parsers.ts';
+import type { Output } from './output.ts';
 
 /** `purchases refresh`. */
 export function createPurchaseCommands(): Command {
@@ -14,7 +16,8 @@ export function createPurchaseCommands(): Command {
     .command('refresh')
     .description('Query the stores for all purchases of the app, for example after a restore')
     .argument('<app>')
-    .action(refreshAction);
+    .addHelpText('after', formatExamples('purchases refresh my-app'))
+    .action(printResult(refreshAction));
   return purchases;
 }
 
@@ -25,23 +28,37 @@ export function createNotificationCommands(): Command {
     .command('recover')
     .description('Request the notifications that the stores keep, also delivered ones, and process the unhandled ones')
     .argument('<app>')
-    .requiredOption('--from <date>', 'time of the earliest notification, such as 2026-01-31T10:00:00Z')
-    .action(recoverAction);
+    .requiredOption('--from <date>', 'time of the earliest notification, such as 2026-01-31T10:00:00Z', parseTime)
+    .addHelpText('after', formatExamples('notifications recover my-app --from 2026-01-31T10:00:00Z'))
+    .action(printResult(recoverAction));
   return notifications;
 }
 
-async function refreshAction(name: string): Promise<void> {
-  console.log(`${await refreshAllPurchases(name, deps())} purchases refreshed.`);
+async function refreshAction(name: string, _options: object, { progress }: Output): Promise<CommandResult> {
+  const { refreshed, failed } = await refreshAllPurchases(name, deps(), (count) =>
+    progress(`${formatCount(count, 'purchase')} processed`),
+  );
+  const failures =
+    failed > 0 ? ` ${formatCount(failed, 'refresh', 'refreshes')} failed. Run the command again later.` : '';
+  return {
+    data: { app: name, refreshed, failed },
+    text: `${formatCount(refreshed, 'purchase')} refreshed.${failures}`,
+    ...(failed > 0 && { exitCode: exitCodes.failed }),
+  };
 }
 
-const Range = v.object({ from: DateOrDateTime });
-
-async function recoverAction(name: string, options: { from: string }): Promise<void> {
-  const { from } = parse(Range, options);
+async function recoverAction(name: string, { from }: { from: EpochMillis }): Promise<CommandResult> {
   const recoveries = await recoverSince(name, from, deps());
-  for (const { platform, processed, failed } of recoveries)
-    console.log(`${platform}  ${processed} notifications processed, ${failed} failed.`);
-  if (recoveries.length === 0) console.log('0 notifications processed.');
-  if (recoveries.some(({ failed }) => failed > 0))
-    throw new ServiceError('ConnectionFailed', 'Some notifications failed. Run the command again later.');
+  const hasFailed = recoveries.some(({ failed }) => failed > 0);
+  const lines = recoveries.map(
+    ({ platform, processed, failed }) =>
+      `${platform}  ${formatCount(processed, 'notification')} processed, ${failed} failed.`,
+  );
+  if (recoveries.length === 0) lines.push('0 notifications processed.');
+  if (hasFailed) lines.push('Some notifications failed. Run the command again later.');
+  return {
+    data: { app: name, recoveries },
+    text: lines.join('\n'),
+    ...(hasFailed && { exitCode: exitCodes.failed }),
+  };
 }

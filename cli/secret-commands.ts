@@ -1,5 +1,10 @@
 import { Command } from 'commander';
 import { deps } from '../lib/deps.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+import type { Output } from './output.ts';
+import { type Column, formatTable } from './table.ts';
 
 /** `secrets reencrypt`. */
 export function createSecretCommands(): Command {
@@ -7,17 +12,32 @@ export function createSecretCommands(): Command {
   secrets
     .command('reencrypt')
     .description('Encrypt all values under the current master key (reads all purchases)')
-    .action(reencryptAction);
+    .addHelpText('after', formatExamples('secrets reencrypt'))
+    .action(printResult(reencryptAction));
   return secrets;
 }
 
-async function reencryptAction(): Promise<void> {
+interface ReencryptedApp {
+  readonly app: string;
+  /** Number of values that were encrypted under an earlier master key. */
+  readonly reencrypted: number;
+}
+
+const columns: readonly Column<ReencryptedApp>[] = [
+  { title: 'APP', value: ({ app }) => app, isWhole: true },
+  { title: 'VALUES', value: ({ reencrypted }) => reencrypted, align: 'right' },
+];
+
+async function reencryptAction(_options: object, { width, progress }: Output): Promise<CommandResult> {
   const { apps, purchases } = deps();
-  let total = 0;
+  const results: ReencryptedApp[] = [];
   for (const { name } of await apps.list()) {
-    const reencrypted = (await apps.reencryptSecrets(name)) + (await purchases.reencryptRefreshTokens(name));
-    if (reencrypted > 0) console.log(`${name}  ${reencrypted}`);
-    total += reencrypted;
+    const reportProgress = (count: number) => progress(`${name}: ${formatCount(count, 'purchase')} checked`);
+    const reencrypted =
+      (await apps.reencryptSecrets(name)) + (await purchases.reencryptRefreshTokens(name, reportProgress));
+    if (reencrypted > 0) results.push({ app: name, reencrypted });
   }
-  console.log(`${total} values re-encrypted.`);
+  const total = results.reduce((sum, { reencrypted }) => sum + reencrypted, 0);
+  const lines = [formatTable(columns, results, width), `${formatCount(total, 'value')} re-encrypted.`];
+  return { data: { apps: results, reencrypted: total }, text: lines.filter(Boolean).join('\n') };
 }

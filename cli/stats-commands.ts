@@ -1,13 +1,16 @@
-import { Command } from 'commander';
-import * as v from 'valibot';
-import { QueryDay } from '../lib/api/paging.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command, InvalidArgumentError } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { deps } from '../lib/deps.ts';
-import { ServiceError } from '../lib/shared/errors.ts';
-import { parse } from '../lib/shared/parse.ts';
+import { toUtcDay } from '../lib/money/daily-rates.ts';
 import { type CounterDifference, correctCounters, recount } from '../lib/statistics/recount.ts';
-import { toUtcDay } from '../lib/statistics/tally-item.ts';
 import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
+import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+import { parseDay } from './option-parsers.ts';
+import type { Output } from './output.ts';
+import { type Column, formatTable } from './table.ts';
 
 /** Wait for the global secondary indexes, which are eventually consistent. */
 const indexLagMs = 5_000;
@@ -19,10 +22,17 @@ export function createStatsCommands(): Command {
     .command('recount')
     .description('Compare the counters of a range of days with the table (reads all purchases of the app)')
     .argument('<app>')
-    .requiredOption('--from <day>', 'first day, such as 2026-01-01 (UTC)')
-    .requiredOption('--to <day>', 'last day')
+    .requiredOption('--from <day>', 'first day, such as 2026-01-01 (UTC)', parseDay)
+    .requiredOption('--to <day>', 'last day', parseDay)
     .option('--correct', 'correct the counters; waits until the stream is aggregated up to now, and requires past days')
-    .action(recountAction);
+    .addHelpText(
+      'after',
+      formatExamples(
+        'stats recount my-app --from 2026-01-01 --to 2026-01-31',
+        'stats recount my-app --from 2026-01-01 --to 2026-01-31 --correct',
+      ),
+    )
+    .action(printResult(recountAction));
   return stats;
 }
 
@@ -32,26 +42,39 @@ interface RecountOptions {
   readonly correct?: true;
 }
 
-const Range = v.object({ from: QueryDay, to: QueryDay });
-
-async function recountAction(appName: string, { from, to, correct: shouldCorrect }: RecountOptions): Promise<void> {
-  const range = parse(Range, { from, to });
-  const days = [range.from, range.to] as const;
-  if (days[0] > days[1]) throw new ServiceError('InvalidPayload', '--from must not be after --to.');
-  if (shouldCorrect && days[1] >= toUtcDay(deps().now()))
-    throw new ServiceError('InvalidPayload', '--correct requires past days: --to must be before today (UTC).');
+async function recountAction(
+  appName: string,
+  { from, to, correct: shouldCorrect }: RecountOptions,
+  { width, progress }: Output,
+): Promise<CommandResult> {
+  const days = [from, to] as const;
+  if (from > to) throw new InvalidArgumentError('--from must not be after --to.');
+  if (shouldCorrect && to >= toUtcDay(deps().now()))
+    throw new InvalidArgumentError('--correct requires past days: --to must be before today (UTC).');
   await getApp(deps().apps, appName);
   const waitForIndex = async () => await sleep(indexLagMs);
-  const differences = await recount(appName, days, { ...deps(), waitForIndex });
-  for (const difference of differences) console.log(formatDifference(difference));
-  if (differences.length === 0) console.log('The counters match the table.');
-  if (!shouldCorrect || differences.length === 0) return;
-  console.log('Waiting until the stream is aggregated up to now.');
-  await waitForStream(appName, { ...deps(), wait: sleep });
+  const reportProgress = (count: number) => progress(`${formatCount(count, 'item')} counted`);
+  const differences = await recount(appName, days, { ...deps(), waitForIndex, reportProgress });
+  const data = {
+    app: appName,
+    from,
+    to,
+    differences: differences.map(({ period, product, change }) => ({ period, ...product, change })),
+  };
+  if (differences.length === 0) return { data: { ...data, corrected: 0 }, text: 'The counters match the table.' };
+  const table = formatTable(differenceColumns, differences, width);
+  if (!shouldCorrect) return { data: { ...data, corrected: 0 }, text: table, exitCode: exitCodes.found };
+  progress('Waiting until the stream is aggregated up to now');
+  await waitForStream(appName, { ...deps(), wait: async (ms) => await sleep(ms) });
   await correctCounters(appName, { days, differences }, deps());
-  console.log(`${differences.length} counters corrected.`);
+  return {
+    data: { ...data, corrected: differences.length },
+    text: `${table}\n${formatCount(differences.length, 'counter')} corrected.`,
+  };
 }
 
-const sleep = async (ms: number): Promise<void> => await new Promise((resolve) => setTimeout(resolve, ms));
-
-const formatDifference = ({ period, change }: CounterDifference): string => `${period}  ${JSON.stringify(change)}`;
+const differenceColumns: readonly Column<CounterDifference>[] = [
+  { title: 'PERIOD', value: ({ period }) => period, isWhole: true },
+  { title: 'PRODUCT', value: ({ product }) => product && `${product.platform} ${product.productId}` },
+  { title: 'CHANGE', value: ({ change }) => JSON.stringify(change) },
+];

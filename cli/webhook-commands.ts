@@ -1,7 +1,11 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { deps } from '../lib/deps.ts';
-import { ServiceError } from '../lib/shared/errors.ts';
 import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+import type { Output } from './output.ts';
+import { formatTable } from './table.ts';
 
 interface SetWebhookOptions {
   readonly url?: string;
@@ -22,28 +26,50 @@ export function addWebhookCommands(app: Command): void {
     .option('--sandbox-url <urls>', 'URLs for sandbox purchases; the value of --url by default')
     .option('--no-password', 'omit the secret key from the body; the server verifies signatures')
     .option('--new-secret', 'issue a new signing secret; the current one becomes invalid immediately')
-    .action(setWebhookAction);
+    .addHelpText(
+      'after',
+      formatExamples(
+        'app set-webhook my-app --url https://example.com/purchases --no-password',
+        'app set-webhook my-app --off',
+      ),
+    )
+    .action(printResult(setWebhookAction));
   app
     .command('test-webhook')
     .description('Send a test webhook to all URLs; a URL that was switched off is on again if it responds')
     .argument('<name>')
-    .action(testWebhookAction);
+    .addHelpText('after', formatExamples('app test-webhook my-app'))
+    .action(printResult(testWebhookAction));
 }
 
 async function setWebhookAction(
   name: string,
   { url = '', off, sandboxUrl = '', password, newSecret }: SetWebhookOptions,
-): Promise<void> {
+): Promise<CommandResult> {
   const settings = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
   if (settings.urls.length === 0 && !off)
-    throw new ServiceError('InvalidPayload', 'Pass --url with one or more URLs, or --off to switch webhooks off.');
+    throw new InvalidArgumentError('Pass --url with one or more URLs, or --off to switch webhooks off.');
   const secret = await setWebhook(name, settings, { newSecret: newSecret === true, deps: deps() });
-  if (secret) console.log(`signing secret  ${secret}\nStore the signing secret now. It is not shown again.`);
-  console.log('Webhook settings saved. They take effect within 15 seconds.');
+  const saved = 'Webhook settings saved. They take effect within 15 seconds.';
+  const { includesPassword, ...urls } = settings;
+  return {
+    data: { app: name, ...urls, includesPassword, ...(secret && { signingSecret: secret }) },
+    text: secret ? `signing secret  ${secret}\nStore the signing secret now. It is not shown again.\n${saved}` : saved,
+  };
 }
 
-async function testWebhookAction(name: string): Promise<void> {
-  const deliveries = await sendTestWebhook(name, deps());
-  for (const { deliveryId, url } of deliveries) console.log(`${deliveryId}  ${url}`);
-  console.log(`${deliveries.length} deliveries enqueued. Run deliveries list to see failed attempts.`);
+async function testWebhookAction(name: string, _options: object, { width }: Output): Promise<CommandResult> {
+  const deliveries = (await sendTestWebhook(name, deps())).map(({ deliveryId, url }) => ({ id: deliveryId, url }));
+  const table = formatTable(
+    [
+      { title: 'ID', value: ({ id }) => id, isWhole: true },
+      { title: 'URL', value: ({ url }) => url },
+    ],
+    deliveries,
+    width,
+  );
+  return {
+    data: { app: name, deliveries },
+    text: `${table}\n${formatCount(deliveries.length, 'delivery', 'deliveries')} enqueued. Run webhooks list to see the results.`,
+  };
 }

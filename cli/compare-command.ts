@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
+import { createApiKey, revokeApiKey } from '../lib/apps/manage-apps.ts';
+import { deps } from '../lib/deps.ts';
+import { dayMs, secondMs } from '../lib/shared/time.ts';
+import { type Vocabulary, vocabularies } from '../lib/shared/vocabulary.ts';
+import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { type CompareReport, type RowDifference, runCompare } from './compare/run-compare.ts';
+import { createValidator } from './compare/validator.ts';
+import { readDeployment } from './doctor/deployment.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+import { createNumberParser } from './option-parsers.ts';
+import type { Output } from './output.ts';
+import { type Column, formatTable } from './table.ts';
+
+interface Options {
+  readonly with: string;
+  readonly app?: string;
+  readonly key?: string;
+  readonly url?: string;
+  readonly users?: true;
+  readonly claims: boolean;
+  readonly vocabulary: Vocabulary;
+  readonly tolerance: number;
+  readonly rate: number;
+  readonly maxWait: number;
+}
+
+/** `compare`. */
+export function createCompareCommand(): Command {
+  return new Command('compare')
+    .description('Compare what this service and another validator report as owned')
+    .argument('<app>')
+    .argument('<file>', 'bodies of POST /v1/validate (.jsonl), or the rows of an import (.csv or .jsonl)')
+    .requiredOption('--with <url>', 'base URL of the other validator', parseUrl)
+    .option('--app <name>', 'app at the other validator (default: the same name)')
+    .addOption(
+      new Option('--key <key>', 'key at the other validator: public, or secret with --users').env(
+        'CLAIMCHECK_OTHER_KEY',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--url <url>',
+        'base URL of this service (stack output ApiUrl; default: API_URL, or the local service)',
+      ).argParser(parseUrl),
+    )
+    .option('--users', 'compare the purchases of the users in the file instead of validations')
+    .option('--no-claims', 'omit the users of the validations, so that nobody claims a purchase')
+    .addOption(
+      new Option('--vocabulary <vocabulary>', 'transaction types of validations that are built from rows of an import')
+        .choices(vocabularies)
+        .default('neutral'),
+    )
+    .option(
+      '--tolerance <seconds>',
+      'difference of dates that counts as equal',
+      createNumberParser('seconds', { min: 0, max: 86_400 }),
+      60,
+    )
+    .option('--rate <rows>', 'rows per second', createNumberParser('rows', { min: 0.01, max: 1_000 }), 10)
+    .option(
+      '--max-wait <seconds>',
+      'time for retries of a row',
+      createNumberParser('seconds', { min: 0, max: 86_400 }),
+      60,
+    )
+    .addHelpText(
+      'after',
+      formatExamples(
+        'compare my-app bodies.jsonl --with https://validator.example.com',
+        'compare my-app users.csv --users --with https://validator.example.com --app old-name',
+      ),
+    )
+    .addHelpText('after', '\nExit codes: 0 no difference, 3 differences.')
+    .action(printResult(compareAction));
+}
+
+async function compareAction(appName: string, path: string, options: Options, output: Output): Promise<CommandResult> {
+  const key = options.key ?? '';
+  if (key === '')
+    throw new InvalidArgumentError('Pass the key of the other validator as CLAIMCHECK_OTHER_KEY or --key.');
+  const signal = output.listenForInterrupt();
+  const maxWaitMs = options.maxWait * secondMs;
+  const url = options.url ?? process.env.API_URL ?? readDeployment(process.env)?.apiUrl;
+  if (url === undefined) throw new InvalidArgumentError('Pass the base URL of this service as --url.');
+  const there = createValidator({
+    ...{ title: 'The other validator', url: options.with, appName: options.app ?? appName, key, maxWaitMs, signal },
+  });
+  const report = await withTemporaryKey(appName, options.users ? 'viewer' : 'public', async (ownKey) => {
+    await sleep(newKeyDelayMs, undefined, { signal }).catch(() => {});
+    return await runCompare({
+      path,
+      here: createValidator({ title: 'This service', url, appName, key: ownKey, maxWaitMs, signal }),
+      there,
+      comparesUsers: options.users === true,
+      vocabulary: options.vocabulary,
+      includesUser: options.claims,
+      toleranceMs: options.tolerance * secondMs,
+      rate: options.rate,
+      signal,
+      onProgress: (rows, differences) =>
+        output.progress(`${formatCount(rows, 'row')} compared, ${formatCount(differences, 'difference')}`),
+    });
+  });
+  return {
+    data: report,
+    text: formatReport(report, output.width),
+    exitCode: report.differences.length > 0 ? exitCodes.found : exitCodes.done,
+  };
+}
+
+/** Runs with a key of this service that expires within a day and is revoked at the end. */
+async function withTemporaryKey<T>(
+  appName: string,
+  level: 'public' | 'viewer',
+  run: (key: string) => Promise<T>,
+): Promise<T> {
+  const { apps, now } = deps();
+  const name = `compare-${randomBytes(4).toString('hex')}`;
+  const { key, id } = await createApiKey(apps, appName, { level, name, validMs: dayMs, now: now() });
+  try {
+    return await run(key);
+  } finally {
+    await revokeApiKey(apps, appName, id);
+  }
+}
+
+const columns: readonly Column<RowDifference>[] = [
+  { title: 'line', value: ({ line }) => line, align: 'right' },
+  { title: 'user', value: ({ user }) => user },
+  { title: 'product', value: ({ productId }) => productId },
+  { title: 'field', value: ({ field }) => field },
+  { title: 'this service', value: ({ here }) => describeValue(here) },
+  { title: 'other validator', value: ({ there }) => describeValue(there) },
+];
+
+const describeValue = (value: RowDifference['here']): string => (value === undefined ? 'none' : String(value));
+
+/** Maximum number of rows without a comparison in the text. `--json` lists all. */
+const maxListedReasons = 20;
+
+function formatReport(report: CompareReport, width: number | undefined): string {
+  const { rows, equal, differences, notCompared } = report;
+  const summary = `${formatCount(rows, 'row')}: ${equal} equal, ${rows - equal - notCompared.length} different, ${notCompared.length} not compared.`;
+  const reasons = notCompared
+    .slice(0, maxListedReasons)
+    .map(({ line, reason }) => `Line ${line} is not compared. ${reason}`);
+  const omitted = notCompared.length - reasons.length;
+  return [
+    ...(differences.length > 0 ? [formatTable(columns, differences, width)] : []),
+    ...reasons,
+    ...(omitted > 0 ? [`Not compared: ${formatCount(omitted, 'further row')}.`] : []),
+    summary,
+  ].join('\n');
+}
+
+/** Parses a base URL. A key must not be sent unencrypted, except to this machine. */
+function parseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isLocal = url?.protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
+  if (!url || (url.protocol !== 'https:' && !isLocal) || url.username !== '' || url.search !== '')
+    throw new InvalidArgumentError('Expected the base URL of a validator with https.');
+  return text.replace(/\/+$/, '');
+}

@@ -1,0 +1,27 @@
+import { createInterface } from 'node:readline/promises';
+import { ServiceError } from '../lib/shared/errors.ts';
+import { toPrintable } from './output.ts';
+
+/**
+ * Requires that the operator confirms an action that cannot be undone: with the name in an option, or typed at the terminal. Throws
+ * `InvalidPayload` for another name, and without a terminal if the option is missing.
+ */
+export async function confirmName(
+  name: string,
+  confirmed: string | undefined,
+  { question, option }: { readonly question: string; readonly option: string },
+): Promise<void> {
+  const answer = confirmed ?? (await promptName(question, option));
+  if (answer !== name) throw new ServiceError('InvalidPayload', 'The name does not match. Nothing was changed.');
+}
+
+async function promptName(question: string, option: string): Promise<string> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY)
+    throw new ServiceError('InvalidPayload', `The confirmation is missing: pass ${option}.`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await terminal.question(`${toPrintable(question)} `);
+  } finally {
+    terminal.close();
+  }
+}

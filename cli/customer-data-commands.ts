@@ -1,0 +1,137 @@
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Command, InvalidArgumentError } from 'commander';
+import * as v from 'valibot';
+import { Username } from '../lib/api/identifiers.ts';
+import { getStoredApp } from '../lib/apps/manage-apps.ts';
+import { type ErasureCounts, eraseCustomer, settleMs } from '../lib/customer-data/erase-customer.ts';
+import { exportCustomer } from '../lib/customer-data/export-customer.ts';
+import { deps } from '../lib/deps.ts';
+import { secondMs } from '../lib/shared/time.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { confirmName } from './confirm-name.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+import type { Output } from './output.ts';
+
+/** `customer export` and `customer erase`. */
+export function createCustomerDataCommands(): Command {
+  const customer = new Command('customer').description('Export or erase the data of one customer');
+  customer
+    .command('export')
+    .description('Write all data of a customer as one JSON document')
+    .argument('<app>')
+    .argument('<user>', 'applicationUsername of the customer', parseUsername)
+    .option('--output <file>', 'file to write; standard output by default')
+    .addHelpText('after', formatExamples('customer export my-app ann@example.com --output ann.json'))
+    .action(printResult(exportAction));
+  customer
+    .command('erase')
+    .description('Erase a customer from all items of the app. Purchases, transactions and statistics stay, unnamed')
+    .argument('<app>')
+    .argument('<user>', 'applicationUsername of the customer', parseUsername)
+    .option('--confirm <user>', 'name of the customer, in place of the confirmation at the terminal')
+    .option(
+      '--wait <seconds>',
+      'time for requests in progress, after which the command searches again',
+      parseSeconds,
+      settleMs / secondMs,
+    )
+    .addHelpText(
+      'after',
+      formatExamples('customer erase my-app ann@example.com', '--json customer erase my-app ann --confirm ann'),
+    )
+    .action(printResult(eraseAction));
+  return customer;
+}
+
+function parseUsername(text: string): string {
+  if (v.is(Username, text)) return text;
+  throw new InvalidArgumentError('Expected a username of 1 to 900 bytes.');
+}
+
+const maxWaitSeconds = 3_600;
+
+function parseSeconds(text: string): number {
+  const seconds = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds <= maxWaitSeconds) return seconds;
+  throw new InvalidArgumentError(`Expected a number of seconds from 0 to ${maxWaitSeconds}.`);
+}
+
+async function exportAction(
+  appName: string,
+  username: string,
+  { output: file }: { output?: string },
+  output: Output,
+): Promise<CommandResult | undefined> {
+  const app = await getStoredApp(deps().apps, appName);
+  const counts: Record<string, number> = {};
+  const chunks = exportCustomer(app, username, deps(), (section, count) => {
+    counts[section] = count;
+    output.progress(`${count} ${section}`);
+  });
+  if (file === undefined) {
+    // Not through `output`, which would need the whole document in memory.
+    for await (const chunk of chunks) await writeToStandardOutput(chunk);
+    return undefined;
+  }
+  await writeFileAtomically(file, chunks);
+  const rows = Object.entries(counts).map(([section, count]) => `${count} ${section}`);
+  return { data: { app: appName, file, ...counts }, text: `${file}: ${rows.join(', ')} exported.` };
+}
+
+/** Waits until the stream has accepted the text, so that a slow reader does not fill the memory. */
+const writeToStandardOutput = async (text: string): Promise<void> =>
+  await new Promise((resolve, reject) => {
+    process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+  });
+
+/** Writes a file that is complete or absent. Only the operator can read it, because it contains personal data. */
+async function writeFileAtomically(file: string, chunks: AsyncIterable<string>): Promise<void> {
+  const partial = `${file}.partial`;
+  try {
+    await pipeline(Readable.from(chunks), createWriteStream(partial, { mode: 0o600 }));
+    await rename(partial, file);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+async function eraseAction(
+  appName: string,
+  username: string,
+  { confirm, wait: waitSeconds }: { confirm?: string; wait: number },
+  output: Output,
+): Promise<CommandResult> {
+  const app = await getStoredApp(deps().apps, appName);
+  await confirmName(username, confirm, {
+    question: `Erase ${username} from ${appName}? This cannot be undone. Type the name of the customer:`,
+    option: '--confirm <user>',
+  });
+  const removed = await eraseCustomer(app, username, deps(), {
+    wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),
+    waitMs: waitSeconds * secondMs,
+    onProgress: output.progress,
+  });
+  return { data: { app: appName, removed }, text: formatCounts(removed) };
+}
+
+const formats: Readonly<Record<keyof ErasureCounts, (count: number) => string>> = {
+  purchases: (count) => `${formatCount(count, 'purchase')} without the customer now`,
+  unclaimedPurchases: (count) => `${formatCount(count, 'unclaimed purchase')} without an alias of the customer now`,
+  aliases: (count) => `${formatCount(count, 'user alias', 'user aliases')} deleted`,
+  vaultReferences: (count) => `${formatCount(count, 'vault reference')} deleted`,
+  accessTokens: (count) => `${formatCount(count, 'access token')} deleted`,
+  deliveries: (count) => `${formatCount(count, 'webhook delivery', 'webhook deliveries')} deleted`,
+  events: (count) => `${formatCount(count, 'event')} without the customer now`,
+  customerItems: (count) => `${formatCount(count, 'item')} of the customer deleted`,
+};
+
+function formatCounts(removed: ErasureCounts): string {
+  const kinds = Object.keys(formats) as (keyof ErasureCounts)[];
+  const lines = kinds.filter((kind) => removed[kind] > 0).map((kind) => formats[kind](removed[kind]));
+  return lines.length > 0 ? lines.join('\n') : 'No data of the customer was found.';
+}

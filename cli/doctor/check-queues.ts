@@ -1,0 +1,50 @@
+import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { createFinding, type Finding } from '../../lib/health/finding.ts';
+import { awsClientOptions } from '../../lib/shared/connections.ts';
+
+/** Queue URLs of a local service only identify the queue. */
+const createClient = (): SQSClient => new SQSClient({ ...awsClientOptions, useQueueUrlAsEndpoint: false });
+
+/** Counts the waiting and the received messages. Both need the operator. */
+async function countMessages(client: SQSClient, QueueUrl: string): Promise<number> {
+  const { Attributes: attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({
+      QueueUrl,
+      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+    }),
+  );
+  return (
+    Number(attributes.ApproximateNumberOfMessages ?? 0) + Number(attributes.ApproximateNumberOfMessagesNotVisible ?? 0)
+  );
+}
+
+const impacts: Readonly<Record<string, string>> = {
+  notifications:
+    'store notifications failed for six hours, so customers may lack paid access, or keep access after a refund',
+  refreshes: 'refreshes failed for half an hour, so apps see stale entitlements',
+  webhooks: 'webhooks failed for a day because of an internal error, so app servers miss changes',
+};
+
+/** Finds messages in a dead-letter queue. `queue` is the name of the work queue. */
+export async function checkDeadLetters(queue: string, url: string): Promise<readonly Finding[]> {
+  const count = await countMessages(createClient(), url);
+  if (count === 0) return [];
+  return [
+    createFinding('dead-letters', {
+      problem: `The dead-letter queue of ${queue} contains ${count} messages: ${impacts[queue] ?? 'their processing failed'}.`,
+      cure: 'Find the cause in the log of the worker and correct it. Then redrive the queue with `aws sqs start-message-move-task`, see Redrive in docs/operating.md.',
+    }),
+  ];
+}
+
+/** Finds messages about stream records that were discarded. */
+export async function checkStreamFailures(url: string): Promise<readonly Finding[]> {
+  const count = await countMessages(createClient(), url);
+  if (count === 0) return [];
+  return [
+    createFinding('stream-records-discarded', {
+      problem: `Stream records were discarded in ${count} batches, so webhooks or statistics are missing.`,
+      cure: 'Read the messages of the queue: they name the worker. Run `webhooks backfill` for fan-out-webhooks, or `stats recount --correct` and `customers rebuild-summaries` for aggregate-statistics. Then delete the messages.',
+    }),
+  ];
+}

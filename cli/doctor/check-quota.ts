@@ -1,0 +1,23 @@
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { createFinding, type Finding } from '../../lib/health/finding.ts';
+import { awsClientOptions } from '../../lib/shared/connections.ts';
+
+/** Executions for API requests, streams and schedules while all queue workers are busy. */
+const minFreeExecutions = 4;
+
+/**
+ * Finds a quota of concurrent executions that the queue workers can exhaust. `workerConcurrency` is their maximum.
+ * @see https://docs.aws.amazon.com/lambda/latest/api/API_GetAccountSettings.html
+ */
+export async function checkConcurrencyQuota(workerConcurrency: number): Promise<readonly Finding[]> {
+  const { AccountLimit: limit } = await new LambdaClient(awsClientOptions).send(new GetAccountSettingsCommand({}));
+  const available = limit?.UnreservedConcurrentExecutions ?? limit?.ConcurrentExecutions;
+  if (available === undefined) throw new Error('Lambda returned no quota');
+  if (available >= workerConcurrency + minFreeExecutions) return [];
+  return [
+    createFinding('concurrency-quota-low', {
+      problem: `The account may run ${available} functions at the same time, and the queue workers alone up to ${workerConcurrency}, so a backlog can fail API requests.`,
+      cure: 'Request a higher quota: `aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value 1000`. Until it is granted, deploy with `-c maxConcurrency=2`.',
+    }),
+  ];
+}

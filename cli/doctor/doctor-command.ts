@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { deps } from '../../lib/deps.ts';
+import { diagnoseService } from '../../lib/health/diagnose-service.ts';
+import { secondMs } from '../../lib/shared/time.ts';
+import { type CommandResult, exitCodes, printResult } from '../command-result.ts';
+import { formatExamples } from '../examples.ts';
+import { parseSeconds } from '../option-parsers.ts';
+import type { Output } from '../output.ts';
+import { readDeployment } from './deployment.ts';
+import { formatReport } from './format-report.ts';
+import { listDeploymentChecks } from './list-deployment-checks.ts';
+
+const defaultTimeoutSeconds = 15;
+
+/** `doctor`. */
+export function createDoctorCommand(): Command {
+  return new Command('doctor')
+    .description('Check the service and its apps, stores and webhooks, and explain each problem with its cure')
+    .argument('[app]', 'app to check; all by default')
+    .option('--timeout <seconds>', 'limit for each check', parseSeconds, defaultTimeoutSeconds)
+    .addHelpText('after', formatExamples('doctor', 'doctor my-app', '--json doctor'))
+    .action(printResult(doctorAction));
+}
+
+async function doctorAction(
+  appName: string | undefined,
+  { timeout }: { timeout: number },
+  { width, progress }: Output,
+): Promise<CommandResult> {
+  progress('Checking the service');
+  const { emulator, now } = deps();
+  const isLocal = emulator.url !== undefined;
+  const deployment = readDeployment(process.env);
+  const { findings, checks } = await diagnoseService(deps(), {
+    appName,
+    baseUrl: deployment?.apiUrl ?? '<ApiUrl>',
+    timeoutMs: timeout * secondMs,
+    otherChecks: listDeploymentChecks(deployment, { isLocal, now }),
+  });
+  const ok = findings.every(({ severity }) => severity === 'note');
+  return {
+    data: { ok, findings, checks },
+    text: formatReport({ findings, checks }, width),
+    exitCode: ok ? exitCodes.done : exitCodes.found,
+  };
+}

@@ -1,0 +1,107 @@
+import { statSync } from 'node:fs';
+import { Command, InvalidArgumentError } from 'commander';
+import { deps } from '../lib/deps.ts';
+import { platforms } from '../lib/shared/platform.ts';
+import { secondMs } from '../lib/shared/time.ts';
+import { parsePlatform } from '../lib/shared/vocabulary.ts';
+import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+import { defaultRates, type StoreRates } from './import/rate-limiter.ts';
+import { type ImportReport, type ImportState, runImport } from './import/run-import.ts';
+import { createNumberParser } from './option-parsers.ts';
+import type { Output } from './output.ts';
+
+interface Options {
+  readonly mute: boolean;
+  readonly resume?: true;
+  readonly rate: StoreRates;
+  readonly maxWait: number;
+}
+
+/** `import`. */
+export function createImportCommand(): Command {
+  const defaults = platforms.map((platform) => `${platform}=${defaultRates[platform]}`).join(', ');
+  return new Command('import')
+    .description('Import purchases from a file of a previous validator and query the stores for them')
+    .argument('<app>')
+    .argument('<file>', 'CSV with a header, or JSON lines (.jsonl); see docs/guides/move-from-another-validator.md')
+    .option('--mute', 'no webhooks for the imported purchases (default)', true)
+    .option('--no-mute', 'webhooks for the imported purchases, as for validations')
+    .option('--resume', 'continue an unfinished import of the file')
+    .option(
+      '--rate <store=calls>',
+      `calls per second of a store; repeatable (default: ${defaults})`,
+      parseRate,
+      defaultRates,
+    )
+    .option(
+      '--max-wait <seconds>',
+      'time for retries of a row while its store is unavailable',
+      createNumberParser('seconds', { min: 0, max: 86_400 }),
+      600,
+    )
+    .addHelpText(
+      'after',
+      formatExamples('import my-app purchases.csv', 'import my-app purchases.csv --resume --rate store_b=50'),
+    )
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 all rows imported, 1 stopped (run again with --resume), 3 some rows refused.',
+    )
+    .action(printResult(importAction));
+}
+
+async function importAction(
+  appName: string,
+  path: string,
+  { mute, resume, rate, maxWait }: Options,
+  output: Output,
+): Promise<CommandResult> {
+  const startedAt = performance.now();
+  const report = await runImport({
+    appName,
+    path,
+    isMuted: mute,
+    isResumed: resume === true,
+    rates: rate,
+    maxWaitMs: maxWait * secondMs,
+    signal: output.listenForInterrupt(),
+    onProgress: (state) => output.progress(formatProgress(state, { path, elapsedMs: performance.now() - startedAt })),
+    deps: deps(),
+  });
+  return {
+    data: report,
+    text: formatReport(report),
+    exitCode: report.refused > 0 ? exitCodes.found : exitCodes.done,
+  };
+}
+
+const formatReport = ({ rows, imported, unchanged, refused, refusedFile }: ImportReport): string =>
+  `${formatCount(rows, 'row')}: ${imported} imported, ${unchanged} unchanged, ${refused} refused.` +
+  (refusedFile === undefined ? '' : `\nThe refused rows and their reasons are in ${refusedFile}.`);
+
+/** Estimates the remaining time from the size of the file, because only a complete read counts its rows. */
+function formatProgress(
+  { rows, refused, resumedRows, bytesRead }: ImportState,
+  { path, elapsedMs }: { readonly path: string; readonly elapsedMs: number },
+): string {
+  const share = Math.min(1, bytesRead / Math.max(1, statSync(path).size));
+  const perSecond = ((rows - resumedRows) * secondMs) / elapsedMs;
+  const remainingRows = share > 0 ? rows / share - rows : 0;
+  const remaining = perSecond > 0 && share < 1 ? `, ${formatDuration(remainingRows / perSecond)} left` : '';
+  return `${formatCount(rows, 'row')} done (${Math.floor(share * 100)} %), ${perSecond.toFixed(1)} per second, ${refused} refused${remaining}`;
+}
+
+function formatDuration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 90 * 60 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+function parseRate(text: string, rates: StoreRates): StoreRates {
+  const [token = '', rate = ''] = text.split('=');
+  const platform = parsePlatform(token);
+  if (!platform || !/^\d+(?:\.\d+)?$/.test(rate) || Number(rate) <= 0 || Number(rate) > 10_000)
+    throw new InvalidArgumentError('Expected a store and its calls per second, such as store_b=50.');
+  return { ...rates, [platform]: Number(rate) };
+}

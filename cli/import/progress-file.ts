@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import * as v from 'valibot';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { parseJson } from '../../lib/shared/parse.ts';
+
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** The state of an unfinished import. The first `rows` rows of the file are done; later ones can be imported as well. */
+const Progress = v.object({
+  version: v.literal(1),
+  app: v.string(),
+  isMuted: v.boolean(),
+  /** SHA-256 of the imported file, in hexadecimal. */
+  digest: v.string(),
+  rows: Count,
+  imported: Count,
+  unchanged: Count,
+  refused: Count,
+  /** Length of the report of refused rows. A crash can leave a longer one. */
+  refusedBytes: Count,
+});
+export type Progress = Readonly<v.InferOutput<typeof Progress>>;
+
+const getProgressPath = (path: string): string => `${path}.progress`;
+
+interface ImportIdentity {
+  readonly path: string;
+  readonly app: string;
+  readonly isMuted: boolean;
+  readonly isResumed: boolean;
+}
+
+/**
+ * Returns the progress from which an import starts. Throws `Conflict` if an unfinished import of the file exists and is not
+ * resumed, and if it was started with another file or other options.
+ */
+export async function loadProgress({ path, app, isMuted, isResumed }: ImportIdentity): Promise<Progress> {
+  const progressPath = getProgressPath(path);
+  const [stored, digest] = await Promise.all([readProgress(progressPath), hashFile(path)]);
+  if (!stored)
+    return { version: 1, app, isMuted, digest, rows: 0, imported: 0, unchanged: 0, refused: 0, refusedBytes: 0 };
+  const restart = `delete ${progressPath} to start again, which imports nothing twice`;
+  if (!isResumed)
+    throw new ServiceError(
+      'Conflict',
+      `An import of ${path} is unfinished: ${stored.rows} rows are done. Pass --resume to continue it, or ${restart}.`,
+    );
+  if (stored.digest !== digest)
+    throw new ServiceError('Conflict', `${path} has changed since its import began. Restore it, or ${restart}.`);
+  if (stored.app !== app)
+    throw new ServiceError('Conflict', `The unfinished import is for the app ${stored.app}. Pass it, or ${restart}.`);
+  if (stored.isMuted !== isMuted)
+    throw new ServiceError(
+      'Conflict',
+      `The unfinished import was started with --${stored.isMuted ? '' : 'no-'}mute. Pass the same option, or ${restart}.`,
+    );
+  return stored;
+}
+
+async function readProgress(progressPath: string): Promise<Progress | undefined> {
+  const text = await readFile(progressPath, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return text === undefined ? undefined : parseJson(Progress, text, 'InternalError');
+}
+
+/** Writes the progress atomically: after a crash, the file has the earlier or the later content. */
+export async function saveProgress(path: string, progress: Progress): Promise<void> {
+  const temporaryPath = `${getProgressPath(path)}.tmp`;
+  const file = await open(temporaryPath, 'w');
+  try {
+    await file.writeFile(JSON.stringify(progress));
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporaryPath, getProgressPath(path));
+}
+
+export const deleteProgress = async (path: string): Promise<void> => await rm(getProgressPath(path), { force: true });
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  try {
+    for await (const chunk of createReadStream(path)) hash.update(chunk);
+  } catch (cause) {
+    throw new ServiceError('InvalidPayload', `The file ${path} cannot be read.`, { cause });
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,229 @@
+import { setMaxListeners } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import { getApp } from '../../lib/apps/manage-apps.ts';
+import type { Deps } from '../../lib/deps.ts';
+import { type ImportContext, importRow } from '../../lib/import/import-row.ts';
+import { type ImportRow, parseImportRow, type RawRow } from '../../lib/import/parse-import-row.ts';
+import { type ErrorCode, ServiceError } from '../../lib/shared/errors.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { secondMs } from '../../lib/shared/time.ts';
+import { parsePlatform } from '../../lib/shared/vocabulary.ts';
+import { deleteProgress, loadProgress, type Progress, saveProgress } from './progress-file.ts';
+import { createRateLimiter, type RateLimiter, type StoreRates } from './rate-limiter.ts';
+import { readLines } from './read-lines.ts';
+import { type FileRow, getFileFormat, readRows } from './read-rows.ts';
+import { openRefusedRows, type RefusedRow, type RefusedRows } from './refused-rows.ts';
+
+export interface ImportOptions {
+  readonly appName: string;
+  readonly path: string;
+  readonly isMuted: boolean;
+  readonly isResumed: boolean;
+  readonly rates: StoreRates;
+  /** Maximum time for the retries of a row while its store or the table is unavailable. */
+  readonly maxWaitMs: number;
+  /** Stops the import after the rows in progress. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (state: ImportState) => void;
+  readonly deps: ImportContext['deps'] & Pick<Deps, 'apps'>;
+}
+
+/** Numbers of rows so far, including the rows of an interrupted import. */
+interface ImportCounts {
+  readonly rows: number;
+  /** Rows that changed a purchase or its users. */
+  readonly imported: number;
+  readonly unchanged: number;
+  readonly refused: number;
+}
+
+export interface ImportState extends ImportCounts {
+  /** Rows of an interrupted import. */
+  readonly resumedRows: number;
+  readonly bytesRead: number;
+}
+
+export interface ImportReport extends ImportCounts {
+  /** Path of the report. Undefined if no row was refused. */
+  readonly refusedFile?: string;
+}
+
+/** Number of rows that are imported concurrently. The memory does not grow with the file. */
+const concurrency = 16;
+/** A crash repeats at most the rows since the last saved progress, which then change nothing. */
+const saveIntervalMs = secondMs;
+
+type RowResult = 'imported' | 'unchanged' | RefusedRow;
+
+/**
+ * Imports the rows of a file. Saves the progress in the order of the rows, so that a later run continues after a crash. Throws
+ * `Conflict` like `loadProgress`, and the failure of a row that must not be refused: the import can be resumed after it.
+ */
+export async function runImport(options: ImportOptions): Promise<ImportReport> {
+  const { path, isMuted, isResumed, appName, deps } = options;
+  const app = await getApp(deps.apps, appName);
+  const format = getFileFormat(path);
+  const progress = await loadProgress({ path, app: app.name, isMuted, isResumed });
+  const refusedRows = await openRefusedRows(path, format, progress.refusedBytes);
+  try {
+    const limiter = createRateLimiter(options.rates);
+    const counts = await importRows(progress, refusedRows, {
+      ...options,
+      runRow: async (row, signal) => await runRow(row, { ...options, app, limiter, signal }),
+    });
+    await deleteProgress(path);
+    return { ...counts, ...(counts.refused > 0 && { refusedFile: refusedRows.path }) };
+  } finally {
+    await refusedRows.close();
+  }
+}
+
+type RunOptions = ImportOptions & {
+  readonly runRow: (row: FileRow, signal: AbortSignal) => Promise<RowResult>;
+};
+
+async function importRows(
+  initial: Progress,
+  refusedRows: RefusedRows,
+  { path, signal, onProgress, runRow }: RunOptions,
+): Promise<ImportCounts> {
+  let progress = initial;
+  let savedAt = performance.now();
+  const save = async (): Promise<void> => {
+    progress = { ...progress, refusedBytes: await refusedRows.flush() };
+    await saveProgress(path, progress);
+    savedAt = performance.now();
+  };
+  const { lines, countBytes } = readLines(path);
+  const stop = new AbortController();
+  const stopSignal = AbortSignal.any([signal, stop.signal]);
+  // Each waiting row listens to it.
+  setMaxListeners(0, stopSignal);
+  const running: Promise<RowResult>[] = [];
+  const finishFirst = async (): Promise<void> => {
+    const result = await (running[0] as Promise<RowResult>);
+    running.shift();
+    if (typeof result === 'object') await refusedRows.add(result);
+    progress = countResult(progress, result);
+    onProgress({ ...toCounts(progress), resumedRows: initial.rows, bytesRead: countBytes() });
+    if (performance.now() - savedAt >= saveIntervalMs) await save();
+  };
+  await save();
+  try {
+    let index = 0;
+    for await (const row of readRows(lines, getFileFormat(path))) {
+      if (index++ < initial.rows) continue;
+      if (signal.aborted) throw interruptedError();
+      const result = runRow(row, stopSignal);
+      // Awaited in the order of the rows; another row can fail first.
+      result.catch(() => {});
+      running.push(result);
+      if (running.length >= concurrency) await finishFirst();
+    }
+    while (running.length > 0) await finishFirst();
+  } catch (error) {
+    stop.abort();
+    await Promise.allSettled(running);
+    while (running.length > 0 && (await isFulfilled(running[0]))) await finishFirst();
+    await save();
+    throw toStopError(error, { path, rows: progress.rows });
+  }
+  await save();
+  return toCounts(progress);
+}
+
+const isFulfilled = async (promise: Promise<unknown> | undefined): Promise<boolean> =>
+  promise !== undefined && (await Promise.allSettled([promise]))[0].status === 'fulfilled';
+
+const toCounts = ({ rows, imported, unchanged, refused }: Progress): ImportCounts => ({
+  ...{ rows, imported, unchanged, refused },
+});
+
+function countResult(progress: Progress, result: RowResult): Progress {
+  const outcome = typeof result === 'object' ? 'refused' : result;
+  return { ...progress, rows: progress.rows + 1, [outcome]: progress[outcome] + 1 };
+}
+
+/** Adds how to continue to the message of a failure. */
+function toStopError(error: unknown, { path, rows }: { readonly path: string; readonly rows: number }): ServiceError {
+  const { code, message, cause } = ServiceError.fromUnknown(error);
+  return new ServiceError(
+    code,
+    `${message} The import has stopped after ${rows} rows of ${path}. Run the command again with --resume to continue.`,
+    { cause },
+  );
+}
+
+const interruptedError = (): ServiceError => new ServiceError('Conflict', 'Interrupted.');
+
+interface RowContext extends Pick<ImportOptions, 'maxWaitMs' | 'isMuted' | 'deps'> {
+  readonly app: ImportContext['app'];
+  readonly limiter: RateLimiter;
+  readonly signal: AbortSignal;
+}
+
+/** Imports a row, or returns why it is refused. */
+async function runRow(fileRow: FileRow, context: RowContext): Promise<RowResult> {
+  const { line } = fileRow;
+  if ('problem' in fileRow) return { line, reason: fileRow.problem };
+  const row = tryParse(fileRow.raw);
+  if (row instanceof ServiceError) return { line, platform: findPlatform(fileRow.raw), reason: row.message };
+  try {
+    return (await importWithRetries(row, line, context)) ? 'imported' : 'unchanged';
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !refusalCodes.has(error.code)) throw nameLine(error, line);
+    return { line, platform: row.platform, evidence: row.evidence, reason: error.message };
+  }
+}
+
+function tryParse(raw: RawRow): ImportRow | ServiceError {
+  try {
+    return parseImportRow(raw);
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+}
+
+const findPlatform = ({ platform }: RawRow): Platform | undefined => parsePlatform(String(platform ?? ''));
+
+/** Codes of results that a later attempt does not change. */
+const refusalCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  ...(['InvalidPayload', 'Forbidden', 'NeedMoreData', 'PurchaseExpired', 'ResourceNotFound'] as const),
+]);
+/** Codes of failures that are retried. Others need the operator, such as rejected store settings. */
+const temporaryCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ConnectionFailed', 'Conflict', 'DatabaseError']);
+
+const baseDelayMs = secondMs;
+const maxDelayMs = 30 * secondMs;
+
+/** Retries temporary failures with exponential backoff and jitter. Throws the last one when the time for the row is over. */
+async function importWithRetries(
+  row: ImportRow,
+  line: number,
+  { app, isMuted, deps, limiter, maxWaitMs, signal }: RowContext,
+): Promise<boolean> {
+  const end = performance.now() + maxWaitMs;
+  for (let attempt = 0; ; attempt++) {
+    await limiter.acquire(row.platform, signal);
+    let calls = 0;
+    const onStoreCall = (): void => {
+      if (calls++ > 0) limiter.charge(row.platform);
+    };
+    try {
+      return await importRow(row, line, { app, isMuted, deps, onStoreCall });
+    } catch (error) {
+      const delayMs = Math.min(maxDelayMs, baseDelayMs * 2 ** attempt) * (0.5 + Math.random() / 2);
+      const isTemporary = error instanceof ServiceError && temporaryCodes.has(error.code);
+      if (!isTemporary || performance.now() + delayMs > end || signal.aborted) throw error;
+      await setTimeout(delayMs, undefined, { signal });
+    }
+  }
+}
+
+/** Adds the line to a failure, so that the operator finds a row that fails repeatedly. */
+function nameLine(error: unknown, line: number): ServiceError {
+  if (error instanceof Error && error.name === 'AbortError') return interruptedError();
+  const { code, message, cause } = ServiceError.fromUnknown(error);
+  return new ServiceError(code, `${message} (line ${line})`, { cause });
+}

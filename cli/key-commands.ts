@@ -1,0 +1,79 @@
+import { Argument, Command, Option } from 'commander';
+import { type ApiKeyLevel, apiKeyLevels } from '../lib/apps/app.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '../lib/apps/manage-apps.ts';
+import { deps } from '../lib/deps.ts';
+import { dayMs } from '../lib/shared/time.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatKeys, toKeyData } from './format-keys.ts';
+import { parseDays } from './option-parsers.ts';
+import type { Output } from './output.ts';
+
+/** `key create|list|revoke`. */
+export function createKeyCommands(): Command {
+  const key = new Command('key').description('Manage the API keys of an app');
+  key
+    .command('create')
+    .description('Create a named API key (shown once)')
+    .argument('<app>')
+    .addOption(
+      new Option('--level <level>', 'public: validate and sell; secret: everything; viewer: read only')
+        .choices(apiKeyLevels)
+        .makeOptionMandatory(),
+    )
+    .requiredOption('--name <text>', 'name of the key, which events contain')
+    .option('--expires <days>', 'validity in days; unlimited by default', parseDays)
+    .addHelpText(
+      'after',
+      formatExamples(
+        'key create my-app --level viewer --name alice-support --expires 90',
+        "key create my-app --level secret --name 'billing server'",
+      ),
+    )
+    .action(printResult(createAction));
+  key
+    .command('list')
+    .description('List the API keys of an app')
+    .argument('<app>')
+    .addHelpText('after', formatExamples('key list my-app'))
+    .action(printResult(listAction));
+  key
+    .command('revoke')
+    .description('Revoke an API key; functions reject it within 15 seconds')
+    .argument('<app>')
+    .addArgument(new Argument('<id>', 'id from `key list`'))
+    .addHelpText('after', formatExamples('key revoke my-app 0f110b8bbde7'))
+    .action(printResult(revokeAction));
+  return key;
+}
+
+interface CreateOptions {
+  readonly level: ApiKeyLevel;
+  readonly name: string;
+  readonly expires?: number;
+}
+
+async function createAction(appName: string, { level, name, expires: days }: CreateOptions): Promise<CommandResult> {
+  const { apps, now } = deps();
+  const { key, ...listed } = await createApiKey(apps, appName, {
+    ...{ level, name, now: now() },
+    ...(days !== undefined && { validMs: days * dayMs }),
+  });
+  return {
+    data: { app: appName, key, ...toKeyData(listed) },
+    text: `${level} key  ${key}\n${formatKeys([listed])}\nStore the key now. It is not shown again.`,
+  };
+}
+
+async function listAction(appName: string, _options: object, { width }: Output): Promise<CommandResult> {
+  const keys = await listApiKeys(deps().apps, appName);
+  return { data: keys.map(toKeyData), text: formatKeys(keys, width) };
+}
+
+async function revokeAction(appName: string, id: string): Promise<CommandResult> {
+  const revoked = await revokeApiKey(deps().apps, appName, id);
+  return {
+    data: { app: appName, revoked: toKeyData(revoked) },
+    text: `Revoked: ${revoked.level} key ${revoked.id} (${revoked.name}).`,
+  };
+}

@@ -1,0 +1,49 @@
+import { InvalidArgumentError } from 'commander';
+import * as v from 'valibot';
+import { DateOrDateTime, QueryDay } from '../lib/api/paging.ts';
+
+/** Makes a parser of an option or argument from a schema. It throws `InvalidArgumentError`, to which commander adds the option. */
+const createParser =
+  <Output>(schema: v.GenericSchema<unknown, Output>) =>
+  (text: string): Output => {
+    const result = v.safeParse(schema, text, { abortPipeEarly: true });
+    if (result.success) return result.output;
+    throw new InvalidArgumentError(`Expected ${result.issues[0].message}.`);
+  };
+
+/** Makes a parser of a number in a unit. */
+export const createNumberParser = (unit: string, { min, max }: { min: number; max: number }) =>
+  createParser(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d+(?:\.\d+)?$/, `a number of ${unit} from ${min} to ${max}`),
+      v.transform(Number),
+      v.check((number) => number >= min && number <= max, `a number of ${unit} from ${min} to ${max}`),
+    ),
+  );
+
+/** Parses a day or a date-time as epoch milliseconds. */
+export const parseTime = createParser(DateOrDateTime);
+
+/** Parses a day such as `2026-01-31`. */
+export const parseDay = createParser(QueryDay);
+
+/** Parses a number of hours of at most one year. */
+export const parseHours = createNumberParser('hours', { min: 0, max: 8_760 });
+
+/** Parses a number of days of at most ten years, and of at least one minute. */
+export const parseDays = createNumberParser('days', { min: 0.001, max: 3_650 });
+
+/** Parses a whole number of rows of at most 10,000. */
+export const parseRowLimit = createParser(
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,5}$/, 'a whole number from 1 to 10000'),
+    v.transform(Number),
+    v.minValue(1, 'a whole number from 1 to 10000'),
+    v.maxValue(10_000, 'a whole number from 1 to 10000'),
+  ),
+);
+
+/** Parses a number of seconds of at most one hour. */
+export const parseSeconds = createNumberParser('seconds', { min: 1, max: 3_600 });

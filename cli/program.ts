@@ -1,0 +1,89 @@
+import { Command, Option, type OutputConfiguration } from 'commander';
+import { createAppCommands } from './app-commands.ts';
+import { getCommandPath } from './command-tree.ts';
+import { createCompareCommand } from './compare-command.ts';
+import { createCompletionCommand } from './completion/completion-command.ts';
+import { connectToService } from './connect.ts';
+import { createCustomerCommands } from './customer-commands.ts';
+import { createCustomerDataCommands } from './customer-data-commands.ts';
+import { createDoctorCommand } from './doctor/doctor-command.ts';
+import { createEventCommands } from './event-commands.ts';
+import { createImportCommand } from './import-command.ts';
+import { createKeyCommands } from './key-commands.ts';
+import type { Terminal } from './output.ts';
+import { createNotificationCommands, createPurchaseCommands } from './purchase-commands.ts';
+import { createSecretCommands } from './secret-commands.ts';
+import { createStatsCommands } from './stats-commands.ts';
+import { createWebhooksCommands } from './webhooks-commands.ts';
+
+const commandGroups = [
+  createDoctorCommand,
+  createAppCommands,
+  createKeyCommands,
+  createWebhooksCommands,
+  createSecretCommands,
+  createStatsCommands,
+  createCustomerCommands,
+  createCustomerDataCommands,
+  createPurchaseCommands,
+  createNotificationCommands,
+  createEventCommands,
+  createImportCommand,
+  createCompareCommand,
+  createCompletionCommand,
+];
+
+/** Commands without a connection to a service. */
+export const offlineCommands: readonly string[] = ['completion'];
+
+/**
+ * Creates the program with all commands, which connect to the service before they run. It throws a `CommanderError` instead of
+ * ending the process.
+ */
+export function createProgram(terminal: Terminal, connect = connectToService): Command {
+  const program = new Command('claimcheck');
+  program
+    .description('Operate a Claimcheck service')
+    .option('--json', 'print the result as JSON')
+    .addOption(
+      new Option('--local', 'the service that `npm start` runs on this machine').conflicts([
+        'stack',
+        'profile',
+        'region',
+      ]),
+    )
+    .option('--folder <path>', 'data folder of the local service', '.local')
+    .option(
+      '--stack <name>',
+      'CloudFormation stack of the deployment, such as Claimcheck-production (default: CLAIMCHECK_STACK)',
+    )
+    .option('--profile <name>', 'AWS profile (default: AWS_PROFILE)')
+    .option('--region <name>', 'AWS region (default: AWS_REGION, or that of the profile)')
+    .option('--table <name>', 'table, in place of the stack output TableName (default: TABLE_NAME)')
+    .option('--master-key <id>', 'master key, in place of the stack output MasterKeyId (default: MASTER_KEY_ID)')
+    .option(
+      '--webhooks-queue <url>',
+      'webhooks queue, in place of the stack output WebhooksQueueUrl (default: WEBHOOKS_QUEUE_URL)',
+    )
+    .hook('preAction', async (_program, command) => {
+      if (!offlineCommands.includes(getCommandPath(command))) await connect(program.opts());
+    })
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError()
+    .exitOverride()
+    .configureOutput({
+      ...(terminal as OutputConfiguration),
+      // An error with --json is one JSON document without help.
+      writeErr: (text) => {
+        if (!program.opts().json) terminal.writeErr(text);
+      },
+    });
+  for (const createCommands of commandGroups) program.addCommand(inheritSettings(createCommands(), program));
+  return program;
+}
+
+/** Copies the settings of output and errors, which added commands do not inherit from the program. */
+function inheritSettings(command: Command, program: Command): Command {
+  for (const inner of command.commands) inheritSettings(inner, program);
+  return command.copyInheritedSettings(program);
+}

@@ -1,0 +1,55 @@
+import { type Command, CommanderError, InvalidArgumentError } from 'commander';
+import { ServiceError } from '../lib/shared/errors.ts';
+import { toLoggable } from '../lib/shared/log.ts';
+import { exitCodes, exitErrorCode } from './command-result.ts';
+import { type Terminal, toPrintable } from './output.ts';
+import { createProgram } from './program.ts';
+
+/** Runs the command of the arguments and returns its exit code. Reports errors on standard error. */
+export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
+  const program = createProgram(terminal);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCodes.done;
+  } catch (error) {
+    if (error instanceof CommanderError && (error.exitCode === 0 || error.code === exitErrorCode))
+      return error.exitCode;
+    return reportError(error, program, terminal);
+  }
+}
+
+function reportError(error: unknown, program: Command, { writeErr }: Terminal): number {
+  const isJson = program.opts().json === true;
+  const report = describeError(error);
+  // Commander has printed its own errors, with the help of the command.
+  const isPrinted = error instanceof CommanderError && !(error instanceof InvalidArgumentError);
+  if (isJson) writeErr(`${toPrintable(JSON.stringify({ ok: false, ...report }))}\n`);
+  else if (!isPrinted) writeErr(`${toPrintable(formatReport(report))}\n`);
+  return error instanceof CommanderError ? exitCodes.wrongUsage : exitCodes.failed;
+}
+
+/** An error as `--json` prints it. */
+interface ErrorReport {
+  readonly code: string;
+  readonly message: string;
+  readonly cause?: string;
+}
+
+function describeError(error: unknown): ErrorReport {
+  if (error instanceof CommanderError) return { code: 'WrongUsage', message: error.message.replace(/^error: /, '') };
+  if (!(error instanceof ServiceError))
+    return { code: 'InternalError', message: error instanceof Error ? error.message : String(error) };
+  const cause = describeCause(error.cause);
+  return { code: error.code, message: error.message, ...(cause !== undefined && { cause }) };
+}
+
+/** Describes the internal reason without secrets: the operator must learn that, for example, a permission is missing. */
+function describeCause(cause: unknown): string | undefined {
+  if (cause === undefined) return undefined;
+  const loggable = toLoggable(cause);
+  if (cause instanceof Error) return `${cause.name}: ${(loggable as { message: string }).message}`;
+  return typeof loggable === 'string' ? loggable : JSON.stringify(loggable);
+}
+
+const formatReport = ({ message, cause }: ErrorReport): string =>
+  cause === undefined ? message : `${message}\nCause: ${cause}`;

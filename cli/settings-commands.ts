@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { Argument, type Command, Option } from 'commander';
+import * as v from 'valibot';
+import { getApp, setCatalogue } from '../lib/apps/manage-apps.ts';
+import { deps } from '../lib/deps.ts';
+import { parseJson } from '../lib/shared/parse.ts';
+import { type Platform, platforms } from '../lib/shared/platform.ts';
+import { checkStoreSettings } from './check-store-settings.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount } from './format.ts';
+
+/** Adds `set-store`, `set-catalogue` and `show-catalogue` to the commands of `app`. */
+export function addSettingsCommands(app: Command): void {
+  app
+    .command('set-store')
+    .description(
+      "Set the settings of a store from a JSON file ('-' for standard input) after the store has accepted them",
+    )
+    .argument('<name>')
+    .addArgument(new Argument('<platform>').choices(platforms))
+    .argument('<file>')
+    .addOption(new Option('--skip-check', 'save the settings without a request to the store'))
+    .addHelpText('after', formatExamples('app set-store my-app store_a apple.json', 'app set-store my-app store_b -'))
+    .action(printResult(setStoreAction));
+  app
+    .command('set-catalogue')
+    .description("Set the products of an app from a JSON file ('-' for standard input); replaces the present catalogue")
+    .argument('<name>')
+    .argument('<file>')
+    .addHelpText('after', formatExamples('app set-catalogue my-app products.json'))
+    .action(printResult(setCatalogueAction));
+  app
+    .command('show-catalogue')
+    .description('Show the products of an app as JSON')
+    .argument('<name>')
+    .addHelpText('after', formatExamples('app show-catalogue my-app > products.json'))
+    .action(printResult(showCatalogueAction));
+}
+
+async function setStoreAction(
+  name: string,
+  platform: Platform,
+  file: string,
+  { skipCheck }: { skipCheck?: true },
+): Promise<CommandResult> {
+  const settings = readJsonFile(file);
+  await getApp(deps().apps, name);
+  const check = await checkStoreSettings(name, platform, { settings, callStore: !skipCheck });
+  await deps().apps.setStoreSettings(name, platform, settings);
+  return {
+    data: { app: name, platform, check },
+    text: `${check}\nSettings saved, encrypted. They take effect within 15 seconds.`,
+  };
+}
+
+/** Reads a JSON object from a file, or from standard input for `-`. */
+const readJsonFile = (file: string): Readonly<Record<string, unknown>> =>
+  parseJson(v.record(v.string(), v.unknown()), readFileSync(file === '-' ? 0 : file, 'utf8'));
+
+async function setCatalogueAction(name: string, file: string): Promise<CommandResult> {
+  const catalogue = await setCatalogue(deps().apps, name, readJsonFile(file));
+  const products = Object.keys(catalogue).length;
+  return {
+    data: { app: name, products },
+    text: `${formatCount(products, 'product')} saved. They take effect within 15 seconds.`,
+  };
+}
+
+async function showCatalogueAction(name: string): Promise<CommandResult> {
+  await getApp(deps().apps, name);
+  const catalogue = (await deps().apps.findCatalogue(name)) ?? {};
+  return { data: catalogue, text: JSON.stringify(catalogue, null, 2) };
+}

@@ -1,0 +1,71 @@
+import type { App } from '../lib/apps/app.ts';
+import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
+import type { Deps } from '../lib/deps.ts';
+import { omitUndefined } from '../lib/shared/omit-undefined.ts';
+import { listStoreConnections } from '../lib/store-notifications/list-store-connections.ts';
+import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
+import type { CommandResult } from './command-result.ts';
+import { readDeployment } from './doctor/deployment.ts';
+import { formatCount, formatTime } from './format.ts';
+import { formatKeys, toKeyData } from './format-keys.ts';
+import { formatTable } from './table.ts';
+
+/** Shows the settings of an app, which can be deleted, without secrets. */
+export async function showApp(
+  name: string,
+  deps: Pick<Deps, 'apps'>,
+  width: number | undefined,
+): Promise<CommandResult> {
+  const app = await getStoredApp(deps.apps, name);
+  const [stores, catalogue] = await Promise.all([
+    listStoreConnections(name, readDeployment(process.env)?.apiUrl ?? '<ApiUrl>', deps),
+    deps.apps.findCatalogue(name),
+  ]);
+  const keys = listKeys(app);
+  const products = Object.keys(catalogue ?? {}).length;
+  const data = {
+    app: name,
+    ...omitUndefined({ createdAt: formatTime(app.createdAt), deletedAt: app.deletedAt && formatTime(app.deletedAt) }),
+    ...{ strategy: app.strategy, vocabulary: app.vocabulary, readEvents: formatReadEvents(app) },
+    webhooks: buildWebhookData(app),
+    catalogue: { products },
+    stores,
+    keys: keys.map(toKeyData),
+  };
+  const storeTable = formatTable(
+    [
+      { title: 'STORE', value: ({ platform }) => platform, isWhole: true },
+      { title: 'SETTINGS', value: ({ isConnected }) => (isConnected ? 'saved' : 'none') },
+      { title: 'NOTIFICATION URL', value: ({ notificationUrl }) => notificationUrl ?? 'not needed', isWhole: true },
+    ],
+    stores,
+    width,
+  );
+  const text = [formatFields(app, products), storeTable, formatKeys(keys, width)].join('\n\n');
+  return { data, text };
+}
+
+const formatReadEvents = ({ recordsReads = true }: App): 'on' | 'off' => (recordsReads ? 'on' : 'off');
+
+/** The URLs without query and with long path segments shortened, because they can contain credentials. */
+const buildWebhookData = ({ webhookSettings }: App) => ({
+  urls: (webhookSettings?.urls ?? []).map(toDisplayUrl),
+  sandboxUrls: (webhookSettings?.sandboxUrls ?? []).map(toDisplayUrl),
+  includesPassword: webhookSettings?.includesPassword ?? false,
+});
+
+function formatFields(app: App, products: number): string {
+  const { urls, sandboxUrls, includesPassword } = buildWebhookData(app);
+  const password = includesPassword ? ', with the secret key as password' : '';
+  return [
+    `app          ${app.name}`,
+    `created      ${formatTime(app.createdAt)}`,
+    ...(app.deletedAt === undefined ? [] : [`deleted      ${formatTime(app.deletedAt)}`]),
+    `strategy     ${app.strategy}`,
+    `vocabulary   ${app.vocabulary}`,
+    `read events  ${formatReadEvents(app)}`,
+    `catalogue    ${formatCount(products, 'product')}`,
+    `webhooks     ${urls.length > 0 ? `${urls.join(', ')}${password}` : 'off'}`,
+    ...(sandboxUrls.length > 0 ? [`sandbox      ${sandboxUrls.join(', ')}`] : []),
+  ].join('\n');
+}

@@ -1,0 +1,99 @@
+import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation';
+import { awsClientOptions } from '../lib/shared/connections.ts';
+import { ServiceError } from '../lib/shared/errors.ts';
+
+export type StackOutputs = Readonly<Record<string, string>>;
+
+/** Outputs that the commands need, with the option that replaces each of them. */
+const requiredOutputs = {
+  TableName: '--table',
+  MasterKeyId: '--master-key',
+  WebhooksQueueUrl: '--webhooks-queue',
+} as const;
+
+/** Description of the stack, see infra/service-stack.ts. */
+const descriptionPattern = /^Claimcheck\b/;
+
+/**
+ * Reads the outputs of a stack with the operator's AWS credentials. Throws `ResourceNotFound` for an unknown stack or a stack of
+ * another product, `Forbidden` without credentials or permission, and `ConnectionFailed` if CloudFormation is unavailable.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
+ */
+export async function readStackOutputs(stackName: string): Promise<StackOutputs> {
+  const client = new CloudFormationClient(awsClientOptions);
+  try {
+    const { Stacks: [stack] = [] } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+    return toOutputs(stackName, stack);
+  } catch (error) {
+    if (error instanceof ServiceError) throw error;
+    throw toStackError(stackName, await findRegion(client), error);
+  } finally {
+    client.destroy();
+  }
+}
+
+function toOutputs(stackName: string, stack: Stack | undefined): StackOutputs {
+  const outputs = Object.fromEntries(
+    (stack?.Outputs ?? []).map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]),
+  );
+  if (
+    !stack ||
+    !(descriptionPattern.test(stack.Description ?? '') || ('TableName' in outputs && 'MasterKeyId' in outputs))
+  )
+    throw new ServiceError('ResourceNotFound', `The stack ${stackName} is not a stack of Claimcheck. Check --stack.`);
+  if (Object.keys(outputs).length === 0)
+    throw new ServiceError(
+      'ResourceNotFound',
+      `The stack ${stackName} lacks outputs: its status is ${stack.StackStatus}. Deploy it first.`,
+    );
+  return outputs;
+}
+
+/**
+ * Throws `ResourceNotFound` for an output that the stack lacks, because an earlier version was deployed, and that no option
+ * replaces. `replacements` are the values of the options, by output.
+ */
+export function requireOutputs(
+  stackName: string,
+  outputs: StackOutputs,
+  replacements: Readonly<Record<keyof typeof requiredOutputs, string | undefined>>,
+): void {
+  const isMissing = (output: keyof typeof requiredOutputs): boolean =>
+    outputs[output] === undefined && replacements[output] === undefined;
+  const missing = (Object.keys(requiredOutputs) as (keyof typeof requiredOutputs)[]).filter(isMissing);
+  if (missing.length === 0) return;
+  const options = missing.map((output) => requiredOutputs[output]);
+  throw new ServiceError(
+    'ResourceNotFound',
+    `The stack ${stackName} lacks the output ${missing.join(', ')}: it was deployed by an earlier version. Deploy this version, or pass ${options.join(', ')}.`,
+  );
+}
+
+const findRegion = async (client: CloudFormationClient): Promise<string | undefined> =>
+  await client.config.region().catch(() => undefined);
+
+function toStackError(stackName: string, region: string | undefined, error: unknown): ServiceError {
+  const { name = '', message = '' } = error instanceof Error ? error : {};
+  if (region === undefined)
+    return new ServiceError('InvalidPayload', 'The AWS region is missing. Pass --region, or set AWS_REGION.');
+  if (name === 'ValidationError' && /does not exist/.test(message))
+    return new ServiceError(
+      'ResourceNotFound',
+      `The stack ${stackName} is not found in ${region}. Check --stack, --region and the account of --profile.`,
+    );
+  if (name === 'CredentialsProviderError')
+    return new ServiceError('Forbidden', 'AWS credentials are missing. Pass --profile, or sign in to AWS.', {
+      cause: error,
+    });
+  if (/ExpiredToken|InvalidClientTokenId|SignatureDoesNotMatch|UnrecognizedClient/.test(name))
+    return new ServiceError('Forbidden', 'AWS rejects the credentials: they are expired or invalid. Sign in again.', {
+      cause: error,
+    });
+  if (/AccessDenied/.test(name))
+    return new ServiceError(
+      'Forbidden',
+      `The credentials may not read the stack ${stackName}. Attach the policy of its output OperatorPolicyArn.`,
+      { cause: error },
+    );
+  return new ServiceError('ConnectionFailed', 'CloudFormation is unavailable. Try again later.', { cause: error });
+}

@@ -1,0 +1,55 @@
+import { getApp } from '../lib/apps/manage-apps.ts';
+import { deps } from '../lib/deps.ts';
+import type { EventRecord } from '../lib/events/event.ts';
+import { parseAttemptEventId } from '../lib/events/event-id.ts';
+import { createEventTail } from '../lib/events/tail-events.ts';
+import { printRepeatedly } from './follow.ts';
+import { formatTime } from './format.ts';
+import type { Output } from './output.ts';
+
+/** Number of the latest events that are searched for attempts at first. */
+const maxEvents = 1_000;
+const maxPrintedAtStart = 20;
+
+/** Prints the latest webhook attempts, oldest first. With `follow`, prints further attempts until the operator ends it. */
+export async function tailAttempts(
+  name: string,
+  { follow = false }: { readonly follow?: boolean },
+  output: Output,
+): Promise<undefined> {
+  const { name: appName } = await getApp(deps().apps, name);
+  const tail = createEventTail(appName, { limit: maxEvents, follow }, deps());
+  const pollAttempts = async () => (await tail.poll()).filter(({ type }) => type === 'webhook.app.called');
+  let maxPrinted = maxPrintedAtStart;
+  const print = async () => {
+    for (const attempt of (await pollAttempts()).slice(-maxPrinted))
+      output.line(toAttemptData(attempt), formatAttempt(attempt));
+    maxPrinted = Number.POSITIVE_INFINITY;
+  };
+  await printRepeatedly(print, { follow, output });
+  return undefined;
+}
+
+const getReason = ({ content }: EventRecord): string => String(content.notifications[0]?.reason ?? '');
+
+const toAttemptData = (event: EventRecord): object => ({
+  eventId: event.eventId,
+  deliveryId: parseAttemptEventId(event.eventId),
+  date: new Date(event.date).toISOString(),
+  reason: getReason(event),
+  applicationUsername: event.applicationUsername,
+  ok: event.outcome.ok,
+  error: event.outcome.message,
+});
+
+const formatAttempt = (event: EventRecord): string =>
+  [
+    formatTime(event.date),
+    event.outcome.ok ? 'delivered' : 'failed',
+    getReason(event),
+    event.applicationUsername ?? '',
+    parseAttemptEventId(event.eventId) ?? '',
+    event.outcome.message ?? '',
+  ]
+    .join('  ')
+    .trimEnd();

@@ -1,0 +1,166 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { getApp } from '../lib/apps/manage-apps.ts';
+import { deps } from '../lib/deps.ts';
+import { omitUndefined } from '../lib/shared/omit-undefined.ts';
+import type { EpochMillis } from '../lib/shared/time.ts';
+import { backfillDeliveries } from '../lib/webhooks/backfill-deliveries.ts';
+import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
+import { replayDeliveries, replayDelivery } from '../lib/webhooks/replay-deliveries.ts';
+import { toDeliveryRecord } from '../lib/webhooks/to-delivery-record.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatCount, formatTime } from './format.ts';
+import { parseRowLimit, parseTime } from './option-parsers.ts';
+import type { Output } from './output.ts';
+import { type Column, formatTable } from './table.ts';
+import { tailAttempts } from './tail-attempts.ts';
+
+/** `webhooks list|replay|tail|backfill`. */
+export function createWebhooksCommands(): Command {
+  const webhooks = new Command('webhooks').alias('deliveries').description('List and replay webhook deliveries');
+  webhooks
+    .command('list')
+    .description('List webhook deliveries, newest first')
+    .argument('<app>')
+    .addOption(new Option('--state <state>', 'pending: waits for a retry').choices(listedStates))
+    .option('--user <name>', 'deliveries of a customer')
+    .option('--from <date>', 'start of the range, such as 2026-01-31T10:00:00Z', parseTime)
+    .option('--to <date>', 'end of the range', parseTime)
+    .option('--limit <number>', 'maximum number of deliveries', parseRowLimit, 50)
+    .addHelpText('after', formatExamples('webhooks list my-app --state dead', 'webhooks list my-app --user alice'))
+    .action(printResult(listAction));
+  webhooks
+    .command('replay')
+    .description('Send a delivery again, or the dead or delivered ones of a date range')
+    .argument('<app>')
+    .argument('[id]')
+    .option('--dead', 'all dead deliveries')
+    .option('--from <date>', 'start of the range, such as 2026-01-31T10:00:00Z', parseTime)
+    .option('--to <date>', 'end of the range; now by default', parseTime)
+    .addOption(new Option('--state <state>', 'state in the range').choices(['dead', 'delivered']).default('dead'))
+    .addHelpText(
+      'after',
+      formatExamples(
+        'webhooks replay my-app --dead',
+        'webhooks replay my-app --from 2026-01-31T10:00:00Z --to 2026-01-31T12:00:00Z --state delivered',
+      ),
+    )
+    .action(printResult(replayAction));
+  webhooks
+    .command('tail')
+    .description('Print the latest webhook attempts')
+    .argument('<app>')
+    .option('-f, --follow', 'print further attempts until Ctrl-C')
+    .addHelpText('after', formatExamples('webhooks tail my-app --follow'))
+    .action(printResult(tailAttempts));
+  webhooks
+    .command('backfill')
+    .description('Create the missing deliveries of a date range (reads the purchases that changed since)')
+    .argument('<app>')
+    .requiredOption('--from <date>', 'start of the range, such as 2026-01-31T10:00:00Z; at most 29 days ago', parseTime)
+    .option('--to <date>', 'end of the range; now by default', parseTime)
+    .addHelpText(
+      'after',
+      formatExamples('webhooks backfill my-app --from 2026-01-31T10:00:00Z --to 2026-01-31T12:00:00Z'),
+    )
+    .action(printResult(backfillAction));
+  return webhooks;
+}
+
+const listedStates = ['pending', 'delivered', 'dead', 'redirected'] as const;
+interface ListOptions {
+  readonly state?: (typeof listedStates)[number];
+  readonly user?: string;
+  readonly from?: EpochMillis;
+  readonly to?: EpochMillis;
+  readonly limit: number;
+}
+
+async function listAction(
+  appName: string,
+  { state, user, from, to, limit }: ListOptions,
+  output: Output,
+): Promise<CommandResult> {
+  const { name } = await getApp(deps().apps, appName);
+  const filters = { state, username: user, startdate: from, enddate: to };
+  const deliveries: WebhookDelivery[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await deps().deliveries.listPage(name, { ...filters, limit: limit - deliveries.length, cursor });
+    deliveries.push(...page.rows);
+    cursor = page.next;
+    output.progress(`${formatCount(deliveries.length, 'delivery', 'deliveries')} read`);
+  } while (cursor !== undefined && deliveries.length < limit);
+  const table = formatTable(deliveryColumns, deliveries, output.width) || 'No webhook deliveries.';
+  const hint = cursor === undefined ? '' : `\nThere are further deliveries. Pass --limit or --to.`;
+  return { data: deliveries.map(toDeliveryData), text: `${table}${hint}` };
+}
+
+const deliveryColumns: readonly Column<WebhookDelivery>[] = [
+  { title: 'ID', value: ({ deliveryId }) => deliveryId, isWhole: true },
+  { title: 'STATE', value: ({ state }) => state, isWhole: true },
+  { title: 'FAILED', value: ({ failedAttempts }) => failedAttempts, align: 'right' },
+  { title: 'CREATED', value: ({ createdAt }) => formatTime(createdAt) },
+  { title: 'REASON', value: ({ notification }) => notification.reason },
+  { title: 'CUSTOMER', value: ({ username }) => username },
+  { title: 'URL', value: ({ url }) => url },
+  { title: 'FAILURE', value: ({ failureReason }) => failureReason },
+];
+
+/** The record of the API, with the members of earlier versions. */
+const toDeliveryData = (delivery: WebhookDelivery): object =>
+  omitUndefined({
+    ...toDeliveryRecord(delivery),
+    id: delivery.deliveryId,
+    reason: delivery.notification.reason,
+    url: delivery.url,
+  });
+
+interface ReplayOptions {
+  readonly dead?: true;
+  readonly from?: EpochMillis;
+  readonly to?: EpochMillis;
+  readonly state: 'dead' | 'delivered';
+}
+
+async function replayAction(
+  appName: string,
+  id: string | undefined,
+  { dead, from, to, state }: ReplayOptions,
+  output: Output,
+): Promise<CommandResult> {
+  if ([id, dead, from].filter((choice) => choice !== undefined).length !== 1)
+    throw new InvalidArgumentError('Pass a delivery id, --from with a date, or --dead for all dead deliveries.');
+  const { name } = await getApp(deps().apps, appName);
+  if (id !== undefined) {
+    await replayDelivery(name, id, deps());
+    return { data: { app: name, replayed: 1 }, text: '1 delivery enqueued.' };
+  }
+  const range = { state, startdate: from ?? 0, enddate: to ?? deps().now() };
+  let replayed = 0;
+  for (let isComplete = false; !isComplete; ) {
+    const batch = await replayDeliveries(name, range, deps());
+    replayed += batch.replayed;
+    isComplete = batch.isComplete;
+    output.progress(`${formatCount(replayed, 'delivery', 'deliveries')} enqueued`);
+  }
+  return { data: { app: name, replayed }, text: `${formatCount(replayed, 'delivery', 'deliveries')} enqueued.` };
+}
+
+interface BackfillOptions {
+  readonly from: EpochMillis;
+  readonly to?: EpochMillis;
+}
+
+async function backfillAction(
+  appName: string,
+  { from, to = deps().now() }: BackfillOptions,
+  { progress }: Output,
+): Promise<CommandResult> {
+  const reportProgress = (count: number) => progress(`${formatCount(count, 'purchase')} checked`);
+  const { expected, created } = await backfillDeliveries(appName, { from, to }, { ...deps(), reportProgress });
+  return {
+    data: { app: appName, expected, created },
+    text: `${formatCount(expected, 'delivery', 'deliveries')} expected, ${formatCount(created, 'missing delivery', 'missing deliveries')} created.`,
+  };
+}
