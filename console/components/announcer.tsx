@@ -1,0 +1,13 @@
+import { createStore } from '../store.ts';
+
+const announcement = createStore('');
+
+/** Announces a text to screen readers, for example the result of an action. */
+export const announce = (text: string): void => announcement.set(text);
+
+/** The live region of the console. */
+export const Announcer = () => (
+  <output class="visually-hidden" aria-live="polite">
+    {announcement.use()}
+  </output>
+);

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact';
+import { classes } from './classes.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+interface ButtonProps {
+  readonly children: ComponentChildren;
+  readonly onClick?: () => void;
+  readonly icon?: IconName;
+  /** `primary` for the main action of a page, `danger` for changes that cannot be undone, `quiet` without a border. */
+  readonly kind?: 'primary' | 'normal' | 'danger' | 'quiet';
+  readonly type?: 'button' | 'submit';
+  readonly isDisabled?: boolean;
+  /** Disables the button and announces that the action is in progress. */
+  readonly isBusy?: boolean;
+  /** For a toggle: whether it is on. */
+  readonly isPressed?: boolean;
+  /** Accessible name of a button whose content is not a sufficient text. */
+  readonly label?: string;
+}
+
+export const Button = ({
+  children,
+  onClick,
+  icon,
+  kind = 'normal',
+  type = 'button',
+  isDisabled = false,
+  isBusy = false,
+  isPressed,
+  label,
+}: ButtonProps) => (
+  <button
+    type={type}
+    class={classes('button', `button-${kind}`)}
+    onClick={onClick}
+    disabled={isDisabled || isBusy}
+    aria-busy={isBusy}
+    aria-pressed={isPressed}
+    aria-label={label}
+  >
+    {icon && <Icon name={icon} />}
+    {children}
+  </button>
+);

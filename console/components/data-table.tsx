@@ -1,0 +1,184 @@
+import type { ComponentChildren } from 'preact';
+import { formatNumber } from '../format.ts';
+import { announce } from './announcer.tsx';
+import { Button } from './button.tsx';
+import { classes } from './classes.ts';
+import { buildCsv, type CsvValue, downloadFile } from './csv.ts';
+import { ErrorNotice } from './notice.tsx';
+
+export interface Column<Row> {
+  readonly title: string;
+  /** Content of the cell; without it, the column is in the CSV file only. */
+  readonly render?: (row: Row) => ComponentChildren;
+  /** Value in the CSV file; without it, the column is not in the file. */
+  readonly csv?: (row: Row) => CsvValue;
+  /** `end` for numbers. */
+  readonly align?: 'start' | 'end';
+  /** Whether the column names the row for screen readers. By default, the first one does. */
+  readonly isRowHeader?: boolean;
+}
+
+/** Position of the shown page in the list. */
+export interface Paging {
+  readonly skip: number;
+  readonly limit: number;
+  /** Undefined if the service does not count the rows; a full page then has a next one. */
+  readonly total?: number | undefined;
+  /** Number of rows that the service returned, if the table hides some of them. */
+  readonly pageCount?: number | undefined;
+  readonly onSkip: (skip: number) => void;
+}
+
+interface DataTableProps<Row> {
+  /** Caption, for screen readers; the section has the visible title. */
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  /** Undefined while the first page is loading. */
+  readonly rows: readonly Row[] | undefined;
+  readonly getKey: (row: Row) => string;
+  /** Rows stay, dimmed, while the next page is loading. */
+  readonly isLoading?: boolean;
+  readonly error?: unknown;
+  readonly onRetry?: () => void;
+  /** Replaces an empty table, and says what to do next. */
+  readonly empty: ComponentChildren;
+  readonly paging?: Paging;
+  /** Name of the CSV file without extension. Without it, there is no download. */
+  readonly fileName?: string;
+  /** Rows of the placeholder of the first page. */
+  readonly placeholderRows?: number;
+}
+
+/** A table of one page of rows. Scrolls sideways in its own box, so that the page never does. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { caption, rows, isLoading = false, error, onRetry, empty, paging, fileName } = props;
+  const columns = props.columns.filter(({ render }) => render);
+  if (error !== undefined && !rows) return <ErrorNotice error={error} {...(onRetry && { onRetry })} />;
+  const isEmpty = rows?.length === 0;
+  const isFirstPage = (paging?.skip ?? 0) === 0;
+  return (
+    <div class="table-box">
+      <ErrorNotice error={error} {...(onRetry && { onRetry })} />
+      {isEmpty && isFirstPage ? (
+        empty
+      ) : (
+        // Scrolls, so it must be reachable by keyboard.
+        <section class="table-scroll" aria-label={`Table: ${caption}`} tabIndex={0}>
+          <table class={classes('table', isLoading && rows && 'is-stale')} aria-busy={isLoading}>
+            <caption class="visually-hidden">{caption}</caption>
+            <thead>
+              <tr>
+                {columns.map(({ title, align }) => (
+                  <th key={title} scope="col" class={align === 'end' ? 'align-end' : undefined}>
+                    {title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows ? (
+                <Rows {...props} columns={columns} rows={rows} />
+              ) : (
+                <PlaceholderRows {...props} columns={columns} />
+              )}
+            </tbody>
+          </table>
+        </section>
+      )}
+      {(paging || fileName) && !(isEmpty && isFirstPage && !paging?.pageCount) && (
+        <footer class="table-footer">
+          {paging && rows ? (
+            <Pager {...paging} count={paging.pageCount ?? rows.length} isLoading={isLoading} />
+          ) : (
+            <span />
+          )}
+          {fileName && rows && (
+            <Button kind="quiet" icon="download" onClick={() => downloadRows(fileName, props.columns, rows)}>
+              CSV
+            </Button>
+          )}
+        </footer>
+      )}
+    </div>
+  );
+}
+
+function Rows<Row>({ columns, rows, getKey }: DataTableProps<Row> & { readonly rows: readonly Row[] }) {
+  const headerIndex = Math.max(
+    0,
+    columns.findIndex(({ isRowHeader }) => isRowHeader),
+  );
+  return rows.map((row) => (
+    <tr key={getKey(row)}>
+      {columns.map(({ title, render, align }, index) => {
+        const className = align === 'end' ? 'align-end' : undefined;
+        return index === headerIndex ? (
+          <th key={title} scope="row" class={className}>
+            {render?.(row)}
+          </th>
+        ) : (
+          <td key={title} class={className}>
+            {render?.(row)}
+          </td>
+        );
+      })}
+    </tr>
+  ));
+}
+
+const PlaceholderRows = <Row,>({ columns, placeholderRows = 8 }: DataTableProps<Row>) =>
+  Array.from({ length: placeholderRows }, (_, row) => (
+    <tr key={row}>
+      {columns.map(({ title }) => (
+        <td key={title}>
+          <span class="skeleton-text" />
+        </td>
+      ))}
+    </tr>
+  ));
+
+function Pager({
+  skip,
+  limit,
+  total,
+  onSkip,
+  count,
+  isLoading,
+}: Paging & { readonly count: number; readonly isLoading: boolean }) {
+  const last = total === undefined ? undefined : Math.max(0, Math.floor((total - 1) / limit) * limit);
+  const hasNext = last === undefined ? count >= limit : skip < last;
+  const range = count === 0 ? 'No rows' : `${formatNumber(skip + 1)}–${formatNumber(skip + count)}`;
+  const go = (target: number) => {
+    onSkip(Math.max(0, target));
+    announce(`Rows from ${target + 1}.`);
+  };
+  return (
+    <nav class="pager" aria-label="Pages of the table">
+      <span class="number pager-range">
+        {range}
+        {total !== undefined && ` of ${formatNumber(total)}`}
+      </span>
+      <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(0)}>
+        First
+      </Button>
+      <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(skip - limit)}>
+        Previous
+      </Button>
+      <Button kind="quiet" isDisabled={!hasNext || isLoading} onClick={() => go(skip + limit)}>
+        Next
+      </Button>
+      {last !== undefined && (
+        <Button kind="quiet" isDisabled={skip >= last} onClick={() => go(last)}>
+          Last
+        </Button>
+      )}
+    </nav>
+  );
+}
+
+function downloadRows<Row>(fileName: string, columns: readonly Column<Row>[], rows: readonly Row[]): void {
+  const exported = columns.flatMap(({ title, csv }) => (csv ? [{ title, csv }] : []));
+  const lines = rows.map((row) => exported.map(({ csv }) => csv(row)));
+  downloadFile(`${fileName}.csv`, buildCsv([exported.map(({ title }) => title), ...lines]));
+  announce(`${rows.length} rows are downloaded.`);
+}

@@ -1,0 +1,80 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useAction } from '../api/use-api.ts';
+import { announce } from './announcer.tsx';
+import { Button } from './button.tsx';
+import type { IconName } from './icon.tsx';
+import { ErrorNotice } from './notice.tsx';
+
+interface DialogProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  return (
+    <dialog ref={dialog} class="dialog" aria-labelledby={id} onClose={onClose}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+interface ConfirmButtonProps {
+  readonly label: string;
+  readonly icon?: IconName;
+  readonly kind?: 'normal' | 'danger';
+  /** Title of the dialog: a question. */
+  readonly question: string;
+  /** What happens, and whether it can be undone. */
+  readonly consequence: ComponentChildren;
+  /** Announced after the action has succeeded. */
+  readonly done: string;
+  readonly onConfirm: () => Promise<unknown>;
+}
+
+/** A button that performs an action after the user has confirmed it in a dialog. The dialog shows an error of the action. */
+export function ConfirmButton({
+  label,
+  icon,
+  kind = 'normal',
+  question,
+  consequence,
+  done,
+  onConfirm,
+}: ConfirmButtonProps) {
+  const [isOpen, setOpen] = useState(false);
+  const { run, isRunning, error } = useAction(async () => {
+    await onConfirm();
+    setOpen(false);
+    announce(done);
+  });
+  return (
+    <>
+      <Button onClick={() => setOpen(true)} {...(icon && { icon })} kind={kind}>
+        {label}
+      </Button>
+      {isOpen && (
+        <Dialog title={question} onClose={() => setOpen(false)}>
+          <div class="dialog-body">{consequence}</div>
+          <ErrorNotice error={error} />
+          <div class="dialog-actions">
+            <Button onClick={() => setOpen(false)} isDisabled={isRunning}>
+              Cancel
+            </Button>
+            <Button onClick={run} kind={kind === 'danger' ? 'danger' : 'primary'} isBusy={isRunning}>
+              {label}
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

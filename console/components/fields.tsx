@@ -1,0 +1,163 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface TextFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly type?: 'text' | 'password' | 'search' | 'date' | 'number';
+  readonly placeholder?: string;
+  readonly isRequired?: boolean;
+  /** Hint for password managers. */
+  readonly autoComplete?: string;
+  readonly hint?: string;
+  readonly isLabelHidden?: boolean;
+  readonly isDisabled?: boolean;
+  /** Whether the field takes the free space of its row. */
+  readonly canGrow?: boolean;
+}
+
+export function TextField({
+  label,
+  value,
+  onInput,
+  type = 'text',
+  placeholder,
+  isRequired = false,
+  autoComplete = 'off',
+  hint,
+  isLabelHidden = false,
+  isDisabled = false,
+  canGrow = false,
+}: TextFieldProps) {
+  const id = useId();
+  return (
+    <div class={canGrow ? 'field field-grow' : 'field'}>
+      <label for={id} class={isLabelHidden ? 'visually-hidden' : undefined}>
+        {label}
+      </label>
+      <input
+        id={id}
+        // Preact has one type of properties for each kind of input.
+        type={type as 'text'}
+        value={value}
+        placeholder={placeholder}
+        required={isRequired}
+        disabled={isDisabled}
+        autoComplete={autoComplete}
+        autoCapitalize="off"
+        spellcheck={false}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+      {hint && (
+        <small id={`${id}-hint`} class="quiet">
+          {hint}
+        </small>
+      )}
+    </div>
+  );
+}
+
+interface TextAreaProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly rows?: number;
+}
+
+/** Several lines of text, such as JSON. */
+export function TextArea({ label, value, onInput, rows = 6 }: TextAreaProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea
+        id={id}
+        rows={rows}
+        value={value}
+        spellcheck={false}
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
+    </div>
+  );
+}
+
+interface ToggleFieldProps {
+  readonly label: string;
+  readonly isOn: boolean;
+  readonly onChange: (isOn: boolean) => void;
+}
+
+export const ToggleField = ({ label, isOn, onChange }: ToggleFieldProps) => (
+  <label class="toggle">
+    <input type="checkbox" checked={isOn} onChange={(event) => onChange(event.currentTarget.checked)} />
+    {label}
+  </label>
+);
+
+interface SelectFieldProps<Value extends string> {
+  readonly label: string;
+  readonly value: Value;
+  readonly options: readonly (readonly [value: Value, label: string])[];
+  readonly onChange: (value: Value) => void;
+  readonly isLabelHidden?: boolean;
+}
+
+export function SelectField<Value extends string>({
+  label,
+  value,
+  options,
+  onChange,
+  isLabelHidden = false,
+}: SelectFieldProps<Value>) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id} class={isLabelHidden ? 'visually-hidden' : undefined}>
+        {label}
+      </label>
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value as Value)}>
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface CheckboxFieldProps {
+  readonly label: string;
+  readonly isChecked: boolean;
+  readonly onChange: (isChecked: boolean) => void;
+}
+
+export const CheckboxField = ({ label, isChecked, onChange }: CheckboxFieldProps) => (
+  <label class="checkbox">
+    <input type="checkbox" checked={isChecked} onChange={(event) => onChange(event.currentTarget.checked)} /> {label}
+  </label>
+);
+
+/** A form that submits with Enter. The browser sends nothing itself. */
+export const Form = ({
+  onSubmit,
+  label,
+  children,
+}: {
+  readonly onSubmit: () => void;
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) => (
+  <form
+    class="form"
+    aria-label={label}
+    onSubmit={(event) => {
+      event.preventDefault();
+      onSubmit();
+    }}
+  >
+    {children}
+  </form>
+);

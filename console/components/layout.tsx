@@ -1,0 +1,62 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface PageProps {
+  readonly title: string;
+  /** Line above the title, for example a link to the list. */
+  readonly context?: ComponentChildren;
+  readonly subtitle?: ComponentChildren;
+  /** Buttons and filters at the right of the title. */
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** Frame of each page: title, actions, content. The console focuses the title after a navigation. */
+export const Page = ({ title, context, subtitle, actions, children }: PageProps) => (
+  <div class="page">
+    <header class="page-header">
+      <div class="page-heading">
+        {context && <p class="page-context">{context}</p>}
+        <h1 tabIndex={-1}>{title}</h1>
+        {subtitle && <p class="page-subtitle">{subtitle}</p>}
+      </div>
+      {actions && <div class="page-actions">{actions}</div>}
+    </header>
+    {children}
+  </div>
+);
+
+interface SectionProps {
+  readonly title: string;
+  readonly actions?: ComponentChildren;
+  /** Sentence below the title. */
+  readonly description?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** A card with a title. */
+export function Section({ title, actions, description, children }: SectionProps) {
+  const id = useId();
+  return (
+    <section class="section" aria-labelledby={id}>
+      <header class="section-header">
+        <h2 id={id}>{title}</h2>
+        {actions && <div class="section-actions">{actions}</div>}
+      </header>
+      {description && <p class="section-description">{description}</p>}
+      {children}
+    </section>
+  );
+}
+
+/** Children side by side: as many columns as fit with the minimum width. */
+export const Columns = ({
+  children,
+  size = 'normal',
+}: {
+  readonly children: ComponentChildren;
+  readonly size?: 'small' | 'normal';
+}) => <div class={`columns columns-${size}`}>{children}</div>;
+
+/** Controls in a row that wraps. */
+export const Row = ({ children }: { readonly children: ComponentChildren }) => <div class="row">{children}</div>;

@@ -1,0 +1,113 @@
+const browser = globalThis as {
+  readonly document?: object;
+  readonly navigator?: { readonly languages: readonly string[] };
+};
+
+/** Selects the languages that `Intl` accepts: Chrome under the locale `C` has `en-US@posix`. */
+export const selectLocales = (languages: readonly string[]): string[] =>
+  languages.filter((language) => {
+    try {
+      return Intl.getCanonicalLocales(language).length > 0;
+    } catch {
+      return false;
+    }
+  });
+
+/** Languages of the viewer, for numbers, amounts and dates. English outside a browser, for example in a unit test. */
+const locales = browser.document && browser.navigator ? selectLocales(browser.navigator.languages) : ['en-US'];
+
+/** Formats an amount in micros of a currency; with the code if the currency is not in ISO 4217. */
+export function formatMoney(amountMicros: number, currency: string): string {
+  const amount = amountMicros / 1_000_000;
+  try {
+    return new Intl.NumberFormat(locales, { style: 'currency', currency }).format(amount);
+  } catch {
+    return `${formatNumber(amount)} ${currency}`;
+  }
+}
+
+/** Formats an amount of US dollars, such as `amountUSD` of a record. */
+export const formatUsd = (amount: number): string =>
+  new Intl.NumberFormat(locales, { style: 'currency', currency: 'USD' }).format(amount);
+
+export const formatNumber = (value: number): string => new Intl.NumberFormat(locales).format(value);
+
+export const formatPercent = (share: number): string =>
+  new Intl.NumberFormat(locales, { style: 'percent', maximumFractionDigits: 1 }).format(share);
+
+/** Formats a share with its sign, such as `+12.5%`. */
+export const formatChange = (share: number): string =>
+  new Intl.NumberFormat(locales, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' }).format(
+    share,
+  );
+
+/** Formats a date-time in the viewer's time zone. */
+export const formatDateTime = (date: Date): string =>
+  new Intl.DateTimeFormat(locales, { dateStyle: 'medium', timeStyle: 'medium' }).format(date);
+
+/** Formats the day of a date-time in the viewer's time zone, such as `3 March 2026`. */
+export const formatDate = (date: Date): string => new Intl.DateTimeFormat(locales, { dateStyle: 'long' }).format(date);
+
+/** Formats a day of the statistics, `2026-03-01`, or a month, `2026-03`. Both are in UTC. */
+export function formatDay(day: string): string {
+  const options: Intl.DateTimeFormatOptions =
+    day.length === 7 ? { year: 'numeric', month: 'long' } : { dateStyle: 'medium' };
+  return new Intl.DateTimeFormat(locales, { ...options, timeZone: 'UTC' }).format(
+    new Date(`${day}T00:00:00Z`.replace(/^(\d{4}-\d\d)T/, '$1-01T')),
+  );
+}
+
+/** Formats a day or a month of an axis, in UTC. */
+export const formatShortDay = (time: number, isMonth: boolean): string =>
+  new Intl.DateTimeFormat(locales, {
+    month: 'short',
+    ...(isMonth ? { year: '2-digit' } : { day: 'numeric' }),
+    timeZone: 'UTC',
+  }).format(new Date(time));
+
+/** Formats a date-time in UTC, such as `2026-03-01 12:34:56 UTC`. */
+export const formatUtc = (date: Date): string => `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+/** Formats a duration in milliseconds, such as `340 ms` or `2.1 s`. */
+export const formatDuration = (ms: number): string =>
+  ms < 1_000 ? `${formatNumber(Math.round(ms))} ms` : `${formatNumber(Math.round(ms / 100) / 10)} s`;
+
+const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+];
+
+/** Formats the distance of a date from now, such as `3 days ago`. */
+export function formatRelative(date: Date, now: number): string {
+  const distance = date.getTime() - now;
+  const [unit, ms] = units.find(([, size]) => Math.abs(distance) >= size) ?? (['second', 1_000] as const);
+  return new Intl.RelativeTimeFormat(locales, { numeric: 'auto' }).format(Math.round(distance / ms), unit);
+}
+
+/** Names of the stores by platform token, neutral or brand. */
+const platformNames: Readonly<Record<string, string>> = {
+  store_a: 'App Store',
+  apple: 'App Store',
+  store_b: 'Google Play',
+  google: 'Google Play',
+  store_c: 'Microsoft Store',
+  windows: 'Microsoft Store',
+  processor_a: 'Stripe',
+  stripe: 'Stripe',
+  service_processor_a: 'Stripe (service)',
+  iaptic: 'Stripe (service)',
+  processor_b: 'Braintree',
+  braintree: 'Braintree',
+};
+
+export const formatPlatform = (platform: string): string => platformNames[platform] ?? platform;
+
+/** Removes the platform from an id such as `store_a:premium`. */
+export const formatProductId = (productId: string): string => {
+  const [platform = '', ...rest] = productId.split(':');
+  return platform in platformNames && rest.length > 0 ? rest.join(':') : productId;
+};

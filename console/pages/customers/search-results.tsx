@@ -1,0 +1,106 @@
+import type { ContractResponse } from '../../../lib/api/contract.ts';
+import type { search } from '../../../lib/api/search.ts';
+import { useApi } from '../../api/use-api.ts';
+import { useNow } from '../../clock.ts';
+import { Section } from '../../components/layout.tsx';
+import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
+import { Badge } from '../../components/values.tsx';
+import { formatPlatform, formatProductId } from '../../format.ts';
+import { Link } from '../../router.tsx';
+import { describePurchase } from '../purchase/describe-purchase.ts';
+import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
+
+type Result = ContractResponse<typeof search>['results'][number];
+
+/** Everything that a name or an id identifies. */
+export function SearchResults({ text }: { readonly text: string }) {
+  const { data, error, isLoading, reload } = useApi(purchaseEndpoints.search, { query: { q: text } });
+  return (
+    <Section title="Results">
+      <ErrorNotice error={error} onRetry={reload} />
+      {isLoading || !data ? (
+        error === undefined && <Skeleton lines={3} />
+      ) : data.results.length === 0 ? (
+        <EmptyState title={`Nothing has the name or id ${text}.`}>
+          Names and ids must be complete, and are case-sensitive. The id of a purchase can be without the prefix of its
+          store.
+        </EmptyState>
+      ) : (
+        <ul class="claims">
+          {data.results.map((result) => (
+            <ResultRow key={JSON.stringify(result)} result={result} />
+          ))}
+        </ul>
+      )}
+    </Section>
+  );
+}
+
+function ResultRow({ result }: { readonly result: Result }) {
+  const now = useNow();
+  switch (result.type) {
+    case 'customer':
+      return (
+        <li>
+          <CustomerLink user={result.applicationUsername} />
+          <span class="quiet">{result.match === 'name' ? 'Customer' : 'Customer whom a store calls this'}</span>
+        </li>
+      );
+    case 'purchase': {
+      const { purchaseId, productId, platform, entitledUsers } = result.purchase;
+      const { label, tone } = describePurchase(result.purchase, { now });
+      return (
+        <li>
+          <span>
+            <Link to="/purchases/:id" params={{ id: purchaseId }}>
+              {formatProductId(productId)}
+            </Link>{' '}
+            <Badge tone={tone}>{label}</Badge>
+          </span>
+          <span class="quiet">
+            Purchase at {formatPlatform(platform)}
+            {entitledUsers.slice(0, 3).map((user) => (
+              <span key={user}>
+                {', '}
+                <CustomerLink user={user} />
+              </span>
+            ))}
+          </span>
+        </li>
+      );
+    }
+    case 'transaction': {
+      const { purchaseId, productId, transactionId } = result.transaction;
+      return (
+        <li>
+          <Link to="/purchases/:id" params={{ id: purchaseId }} query={{ tab: 'payments' }}>
+            {formatProductId(productId)}
+          </Link>
+          <span class="quiet">Transaction {transactionId}</span>
+        </li>
+      );
+    }
+    case 'event':
+      return (
+        <li>
+          <Link to="/events/:id" params={{ id: result.eventId }}>
+            Event {result.eventId}
+          </Link>
+        </li>
+      );
+    case 'delivery':
+      return (
+        <li>
+          <Link to="/webhooks/:id" params={{ id: result.deliveryId }}>
+            Webhook delivery {result.deliveryId}
+          </Link>
+        </li>
+      );
+  }
+}
+
+const CustomerLink = ({ user }: { readonly user: string }) => (
+  <Link to="/customers/:user" params={{ user }}>
+    {user}
+  </Link>
+);

@@ -1,0 +1,35 @@
+import { formatPlatform } from '../format.ts';
+
+/** Names of event types. The other types are built from the platform, or shown as they are. */
+const names: Readonly<Record<string, string>> = {
+  'app.read': 'App settings read',
+  'checkout.created': 'Checkout created',
+  'client-token.created': 'Client token created',
+  'customer.read': 'Customer read',
+  'event.read': 'Event read',
+  'events.read': 'Events read',
+  'notifications.reconciled': 'Notifications recovered',
+  'plan.changed': 'Plan changed',
+  'portal.created': 'Portal opened',
+  'prices.read': 'Prices read',
+  'purchase.claimed': 'Purchase linked',
+  'purchase.imported': 'Purchase imported',
+  'purchase.read': 'Purchase read',
+  'purchases.read': 'Purchases read',
+  'receipt.refreshed': 'Purchase refreshed',
+  'receipt.validated': 'Receipt validated',
+  'service.read': 'Version read',
+  'stats.read': 'Statistics read',
+  'transaction.read': 'Transaction read',
+  'webhook.app.called': 'Webhook sent',
+  'webhook.repeated': 'Webhook repeated',
+};
+
+/** Describes the type of an event, such as `webhook.store_a.called`. */
+export function describeEventType(type: string): string {
+  const [, platform] = /^webhook\.(\w+)\.called$/.exec(type) ?? [];
+  return names[type] ?? (platform === undefined ? type : `Notification of ${formatPlatform(platform)}`);
+}
+
+/** Whether events of the type record a read. The console itself causes most of them. */
+export const isRead = (type: string): boolean => type.endsWith('.read');

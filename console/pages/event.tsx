@@ -1,0 +1,268 @@
+import type { ContractResponse } from '../../lib/api/contract.ts';
+import type { EventRawResult, RequestContent } from '../../lib/api/event-records.ts';
+import type { getEvent } from '../../lib/api/events.ts';
+import { endpoints } from '../api/endpoints.ts';
+import { useApi } from '../api/use-api.ts';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { FieldList } from '../components/field-list.tsx';
+import { JsonView } from '../components/json-view.tsx';
+import { Columns, Page, Section } from '../components/layout.tsx';
+import { EmptyState, ErrorNotice, Notice, Skeleton } from '../components/notice.tsx';
+import { Tabs } from '../components/tabs.tsx';
+import { TimingBar } from '../components/timing-bar.tsx';
+import { Badge, CopyId, DateTime, None, shorten } from '../components/values.tsx';
+import { formatDuration, formatNumber } from '../format.ts';
+import { changeQuery, Link } from '../router.tsx';
+import { describeEventType } from './event-types.ts';
+import type { PageProps } from './page.ts';
+
+/** One event: its request and result, content, calls to stores, analysis and raw view. */
+export function EventPage({ params: { id }, query }: PageProps<'id'>) {
+  const { data, error, reload } = useApi(endpoints.getEvent, { params: { id }, query: { receipts: 'true' } });
+  const context = <Link to="/events">Events</Link>;
+  if (!data)
+    return (
+      <Page title="Event" context={context}>
+        {error === undefined ? <Skeleton lines={10} /> : <ErrorNotice error={error} onRetry={reload} />}
+      </Page>
+    );
+  const { analysis, raw } = data;
+  const calls = raw.externalRequests ?? [];
+  return (
+    <Page
+      title={describeEventType(raw.type)}
+      context={context}
+      subtitle={<DateTime value={raw.date} kind="both" />}
+      actions={<Result raw={raw} />}
+    >
+      {raw.error && (
+        <Notice tone="bad" icon="alert">
+          <strong>{raw.error.message}</strong> {raw.error.code}, status {raw.error.status}
+        </Notice>
+      )}
+      <Tabs
+        label="Parts of the event"
+        selected={query.tab}
+        onSelect={(tab) => changeQuery({ tab }, { isReplacing: true })}
+        tabs={[
+          {
+            id: 'summary',
+            label: 'Summary',
+            render: () => (
+              <div class="stack">
+                <Columns>
+                  <Section title="Context">
+                    <EventContext data={data} />
+                  </Section>
+                  <Section title="Tags" description="Values that find this event in a search.">
+                    <Tags tags={analysis.content.tags} />
+                  </Section>
+                </Columns>
+                <Content content={analysis.content} />
+              </div>
+            ),
+          },
+          {
+            id: 'calls',
+            label: `Calls (${calls.length})`,
+            render: () => (
+              <Section
+                title="Calls to stores and servers"
+                description="Query strings and long path segments are removed: they can contain tokens."
+              >
+                <Calls calls={calls} />
+              </Section>
+            ),
+          },
+          { id: 'analysis', label: 'Analysis', render: () => <JsonView value={analysis} label="analysis" /> },
+          { id: 'raw', label: 'Raw', render: () => <JsonView value={raw} label="raw event" /> },
+        ]}
+      />
+    </Page>
+  );
+}
+
+const Result = ({ raw }: { readonly raw: EventRawResult }) =>
+  raw.error ? <Badge tone="bad">Failed</Badge> : <Badge tone="good">OK</Badge>;
+
+function EventContext({ data: { analysis, raw } }: { readonly data: ContractResponse<typeof getEvent> }) {
+  const { context } = analysis;
+  const { method, route } = (raw.request ?? {}) as { readonly method?: string; readonly route?: string };
+  const { status } = (raw.response ?? {}) as { readonly status?: number };
+  const { applicationUsername: user, key } = context;
+  return (
+    <FieldList
+      fields={[
+        ['Type', <span class="mono">{raw.type}</span>],
+        ['Event id', <CopyId value={raw.eventId} label="event id" />],
+        ['Request id', context.req_id && <CopyId value={context.req_id} label="request id" />],
+        [
+          'Customer',
+          user !== undefined && (
+            <Link to="/customers/:user" params={{ user }}>
+              {user}
+            </Link>
+          ),
+        ],
+        ['Key', key && `${key.name} (${key.level})`],
+        ['Route', route && <span class="mono">{`${method ?? ''} ${route}`}</span>],
+        ['Status', status],
+      ]}
+    />
+  );
+}
+
+const Tags = ({ tags }: Pick<RequestContent, 'tags'>) => (
+  <p class="row">
+    {Object.keys(tags).map((tag) => (
+      <Link key={tag} to="/events" query={{ tag }} class="badge">
+        {shorten(tag)}
+      </Link>
+    ))}
+  </p>
+);
+
+const lists = [
+  ['purchases', 'Purchases'],
+  ['transactions', 'Transactions'],
+  ['products', 'Products'],
+  ['claims', 'Claims'],
+  ['notifications', 'Notifications'],
+  ['refreshFailures', 'Failed refreshes'],
+  ['exchangeRates', 'Exchange rates'],
+] as const;
+
+function Content({ content }: { readonly content: RequestContent }) {
+  const present = lists.filter(([name]) => content[name].length > 0);
+  if (present.length === 0)
+    return (
+      <Section title="Content">
+        <EmptyState title="This event has no content.">It changed no purchase and no claim.</EmptyState>
+      </Section>
+    );
+  return present.map(([name, title]) => (
+    <Section key={name} title={title}>
+      <ContentTable title={title} rows={content[name]} />
+      {content.trimmed?.[name] !== undefined && (
+        <p class="quiet">
+          {formatNumber(content.trimmed[name])} more rows are omitted: an event has at most 100 of a list.
+        </p>
+      )}
+    </Section>
+  ));
+}
+
+type ContentRow = Readonly<Record<string, unknown>>;
+
+/** A table of all members of the rows. */
+function ContentTable({ title, rows }: { readonly title: string; readonly rows: readonly ContentRow[] }) {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const columns: readonly Column<ContentRow>[] = names.map((name) => ({
+    title: name,
+    render: (row) => <ContentValue name={name} value={row[name]} />,
+    csv: (row) => toText(row[name]),
+  }));
+  return (
+    <DataTable
+      caption={title}
+      columns={columns}
+      rows={rows}
+      getKey={(row) => JSON.stringify(row)}
+      empty={<EmptyState title="No rows." />}
+      fileName={title.toLowerCase().replace(/ /g, '-')}
+    />
+  );
+}
+
+/** Pages of the records that a member names. */
+const pagesById: Readonly<Record<string, readonly [pattern: string, param: string]>> = {
+  purchaseId: ['/purchases/:id', 'id'],
+  applicationUsername: ['/customers/:user', 'user'],
+};
+
+function ContentValue({ name, value }: { readonly name: string; readonly value: unknown }) {
+  const [pattern, param] = pagesById[name] ?? [];
+  const text = toText(value);
+  if (pattern !== undefined && param !== undefined && typeof value === 'string')
+    return (
+      <Link to={pattern} params={{ [param]: value }}>
+        {shorten(value)}
+      </Link>
+    );
+  return isDateTime(value) ? (
+    <DateTime value={value} />
+  ) : text === '' ? (
+    <None />
+  ) : (
+    <span title={text}>{shorten(text)}</span>
+  );
+}
+
+const isDateTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
+
+const toText = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
+
+type StoreCall = NonNullable<EventRawResult['externalRequests']>[number];
+
+function Calls({ calls }: { readonly calls: readonly StoreCall[] }) {
+  const start = Math.min(...calls.map(({ timing }) => timing.startedAt));
+  const totalMs = Math.max(...calls.map(({ timing }) => timing.endedAt)) - start;
+  const columns: readonly Column<StoreCall>[] = [
+    { title: 'Host', render: ({ type }) => type, csv: ({ type }) => type },
+    {
+      title: 'Request',
+      render: ({ method, url }) => (
+        <span class="mono" title={url}>
+          {method} {shorten(getPath(url))}
+        </span>
+      ),
+      csv: ({ method, url }) => `${method} ${url}`,
+    },
+    {
+      title: 'Result',
+      render: (call) => <CallResult call={call} />,
+      csv: (call) => getStatus(call) ?? getMessage(call),
+    },
+    {
+      title: 'Duration',
+      align: 'end',
+      render: ({ timing }) => <span class="number">{formatDuration(timing.endedAt - timing.startedAt)}</span>,
+      csv: ({ timing }) => timing.endedAt - timing.startedAt,
+    },
+    {
+      title: 'Timing',
+      render: ({ timing }) => (
+        <TimingBar
+          startMs={timing.startedAt - start}
+          durationMs={timing.endedAt - timing.startedAt}
+          totalMs={totalMs}
+        />
+      ),
+    },
+  ];
+  return (
+    <DataTable
+      caption="Calls to stores and servers"
+      columns={columns}
+      rows={calls}
+      getKey={({ url, timing }) => `${timing.startedAt} ${url}`}
+      empty={<EmptyState title="This event called no store and no server." />}
+      fileName="calls"
+    />
+  );
+}
+
+function CallResult({ call }: { readonly call: StoreCall }) {
+  const status = getStatus(call);
+  if (status === undefined) return <Badge tone="bad">{getMessage(call)}</Badge>;
+  return <Badge tone={status < 400 ? 'good' : 'bad'}>{status}</Badge>;
+}
+
+const getStatus = ({ response }: StoreCall): number | undefined =>
+  typeof response?.status === 'number' ? response.status : undefined;
+
+const getMessage = ({ error }: StoreCall): string => toText(error?.message) || 'No response';
+
+const getPath = (url: string): string => url.replace(/^https?:\/\/[^/]+/, '');

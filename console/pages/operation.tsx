@@ -1,0 +1,149 @@
+import { useState } from 'preact/hooks';
+import { type CallOutcome, callOperation } from '../api/call-operation.ts';
+import { useAction, useLoad } from '../api/use-api.ts';
+import { Button } from '../components/button.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { Form, TextArea, TextField } from '../components/fields.tsx';
+import { JsonView } from '../components/json-view.tsx';
+import { Columns, Page, Row, Section } from '../components/layout.tsx';
+import { EmptyState, ErrorNotice, Notice, Skeleton } from '../components/notice.tsx';
+import { Badge } from '../components/values.tsx';
+import { formatDuration } from '../format.ts';
+import { Link } from '../router.tsx';
+import { useCanChange } from '../session.ts';
+import {
+  describeType,
+  fetchOpenApiDocument,
+  getJsonSchema,
+  listMembers,
+  listOperations,
+  type Member,
+  type Operation,
+  type Parameter,
+} from './open-api.ts';
+import type { PageProps } from './page.ts';
+import { describeKey } from './reference.tsx';
+
+/** One operation: parameters, body, response, and a form that calls it. */
+export function OperationPage({ params: { operation: id } }: PageProps<'operation'>) {
+  const { data, error, reload } = useLoad(fetchOpenApiDocument, 'openapi');
+  const context = <Link to="/reference">API reference</Link>;
+  const operation = data && listOperations(data).find(({ operationId }) => operationId === id);
+  if (!operation)
+    return (
+      <Page title={id} context={context}>
+        {error !== undefined && <ErrorNotice error={error} onRetry={reload} />}
+        {data ? <EmptyState title="The API has no such operation." /> : error === undefined && <Skeleton lines={10} />}
+      </Page>
+    );
+  const { method, path, description, parameters, requestBody, responses } = operation;
+  const bodySchema = getJsonSchema(requestBody?.content);
+  const responseSchema = getJsonSchema(responses['200']?.content);
+  return (
+    <Page
+      title={`${method} ${path}`}
+      context={context}
+      subtitle={description}
+      actions={<Badge tone="info">{describeKey(operation)}</Badge>}
+    >
+      <Columns>
+        <div class="stack">
+          <Section title="Parameters">
+            <DataTable
+              caption="Parameters"
+              columns={parameterColumns}
+              rows={parameters}
+              getKey={({ name }) => name}
+              empty={<EmptyState title="This operation has no parameters." />}
+            />
+          </Section>
+          {bodySchema && <Members title="Body" members={listMembers(bodySchema)} />}
+          {responseSchema && <Members title="Response" members={listMembers(responseSchema)} />}
+        </div>
+        <TryIt key={id} operation={operation} />
+      </Columns>
+    </Page>
+  );
+}
+
+const parameterColumns: readonly Column<Parameter>[] = [
+  { title: 'Name', render: ({ name }) => <span class="mono">{name}</span> },
+  { title: 'In', render: (parameter) => parameter.in },
+  { title: 'Type', render: ({ schema }) => describeType(schema) },
+  { title: 'Required', render: ({ required }) => (required ? 'Yes' : 'No') },
+  { title: 'Description', render: ({ description }) => <div class="wrap">{description}</div> },
+];
+
+const memberColumns: readonly Column<Member>[] = [
+  { title: 'Member', render: ({ path }) => <span class="mono">{path}</span> },
+  { title: 'Type', render: ({ type }) => <div class="wrap">{type}</div> },
+  { title: 'Required', render: ({ isRequired }) => (isRequired ? 'Yes' : 'No') },
+  { title: 'Description', render: ({ description }) => <div class="wrap">{description}</div> },
+];
+
+const Members = ({ title, members }: { readonly title: string; readonly members: readonly Member[] }) => (
+  <Section title={title}>
+    <DataTable
+      caption={title}
+      columns={memberColumns}
+      rows={members}
+      getKey={({ path }) => path}
+      empty={<EmptyState title="The members are not restricted." />}
+    />
+  </Section>
+);
+
+/** Calls the operation with the key of the session. Not offered for a change that the key may not make. */
+function TryIt({ operation }: { readonly operation: Operation }) {
+  const canChange = useCanChange();
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const [body, setBody] = useState('{}');
+  const [outcome, setOutcome] = useState<CallOutcome | undefined>();
+  const { run, isRunning, error } = useAction(async () => {
+    setOutcome(undefined);
+    setOutcome(await callOperation(operation, { values, ...(operation.requestBody && { body }) }));
+  });
+  if (operation.method !== 'GET' && !canChange)
+    return (
+      <Section title="Try it">
+        <Notice>A viewer key can only read. Sign in with the secret key to call this operation.</Notice>
+      </Section>
+    );
+  return (
+    <Section title="Try it" description={describeEffect(operation)}>
+      <Form label="Try it" onSubmit={run}>
+        {operation.parameters.map(({ name, required, schema }) => (
+          <TextField
+            key={name}
+            label={name}
+            value={values[name] ?? ''}
+            onInput={(value) => setValues({ ...values, [name]: value })}
+            isRequired={required}
+            hint={describeType(schema)}
+          />
+        ))}
+        {operation.requestBody && <TextArea label="Body" value={body} onInput={setBody} rows={10} />}
+        <Row>
+          <Button type="submit" kind="primary" isBusy={isRunning}>
+            Send the request
+          </Button>
+        </Row>
+      </Form>
+      <ErrorNotice error={error} />
+      {outcome && (
+        <div class="stack outcome">
+          <p>
+            <Badge tone={outcome.status < 400 ? 'good' : 'bad'}>HTTP {outcome.status}</Badge>{' '}
+            <span class="quiet number">{formatDuration(outcome.durationMs)}</span>
+          </p>
+          <JsonView value={outcome.body} label="response" />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+const describeEffect = ({ method }: Operation): string =>
+  method === 'GET'
+    ? 'Calls this service with the key of your session.'
+    : 'Calls this service with the key of your session, and changes its data.';

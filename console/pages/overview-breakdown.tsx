@@ -1,0 +1,175 @@
+import type { BreakdownGroup, StatsInterval } from '../../lib/api/stats.ts';
+import { endpoints } from '../api/endpoints.ts';
+import { useApi } from '../api/use-api.ts';
+import { Button } from '../components/button.tsx';
+import { Chart } from '../components/chart.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { SelectField } from '../components/fields.tsx';
+import { Row, Section } from '../components/layout.tsx';
+import { EmptyState } from '../components/notice.tsx';
+import { CopyId, None, Platform, shorten } from '../components/values.tsx';
+import { formatChange, formatPlatform, formatProductId } from '../format.ts';
+import { changeQuery } from '../router.tsx';
+import { parseSkip } from './parse-skip.ts';
+import { type Period, toChartDays } from './periods.ts';
+import { chooseMetric, type MetricId, metrics, readEach } from './stats-rows.ts';
+
+/** Products of a page of the table. A chart of many days has fewer: the service limits the response. */
+const productsPerPage = 50;
+const maxSeries = 4;
+
+interface BreakdownSectionProps {
+  readonly period: Period;
+  readonly interval: StatsInterval;
+  readonly query: Readonly<Record<string, string | undefined>>;
+}
+
+interface GroupRow extends BreakdownGroup {
+  /** The intervals of the period before; empty if the group is not in it. */
+  readonly previous: BreakdownGroup['rows'];
+}
+
+/** Every figure of the overview by platform or product: a chart of the largest ones and a table of all. */
+export function BreakdownSection({ period, interval, query }: BreakdownSectionProps) {
+  const by = query.by === 'product' ? 'product' : 'platform';
+  const metric = chooseMetric(query.metric);
+  const skip = by === 'product' ? parseSkip(query.skip, 1) : 0;
+  const page = { by, ...(by === 'product' && { skip: String(skip), limit: String(productsPerPage) }) };
+  const { current, previous } = period;
+  const { data, error, isLoading, reload } = useApi(endpoints.getStatsBreakdown, {
+    query: { ...page, interval, startdate: current.first, enddate: current.last },
+  });
+  const { data: before } = useApi(endpoints.getStatsBreakdown, {
+    query: { ...page, interval: 'range', startdate: previous.first, enddate: previous.last },
+  });
+  const rows =
+    data?.by === by
+      ? data.groups.map((group) => ({ ...group, previous: findPrevious(group, before?.groups) }))
+      : undefined;
+  const sorted = rows?.toSorted((a, b) => (metric.read(b.rows) ?? -1) - (metric.read(a.rows) ?? -1));
+  const shown = sorted?.filter((row) => hasValues(row));
+  const largest = shown?.slice(0, maxSeries) ?? [];
+  const labels = toLabels(largest);
+  const products = data?.products;
+  return (
+    <Section
+      title={by === 'product' ? 'By product' : 'By platform'}
+      actions={
+        <Row>
+          {(['platform', 'product'] as const).map((dimension) => (
+            <Button
+              key={dimension}
+              isPressed={dimension === by}
+              onClick={() => changeQuery({ by: dimension, skip: undefined }, { isReplacing: true })}
+            >
+              {dimension === 'platform' ? 'Platform' : 'Product'}
+            </Button>
+          ))}
+          <SelectField
+            label="Figure"
+            isLabelHidden
+            value={metric.id as MetricId}
+            options={metrics.map(({ id, label }) => [id, label] as const)}
+            onChange={(id) => changeQuery({ metric: id }, { isReplacing: true })}
+          />
+        </Row>
+      }
+    >
+      <Chart
+        title={`${metric.label} by ${by}`}
+        days={toChartDays(sorted?.[0]?.rows ?? [], interval)}
+        series={largest.map((group, index) => ({
+          label: labels[index] ?? '',
+          values: readEach(metric, group.rows),
+        }))}
+        format={metric.format}
+        isLoading={isLoading}
+      />
+      <DataTable
+        caption={`Figures by ${by}`}
+        columns={
+          by === 'product' ? [productColumn, platformColumn, ...metricColumns] : [platformColumn, ...metricColumns]
+        }
+        rows={shown}
+        getKey={toKey}
+        isLoading={isLoading}
+        error={error}
+        onRetry={reload}
+        empty={<EmptyState title="This period has no revenue and no subscriptions." />}
+        fileName={`statistics-by-${by}`}
+        placeholderRows={3}
+        {...(products && {
+          paging: {
+            ...products,
+            ...{ total: products.total, pageCount: data?.groups.length },
+            onSkip: (target: number) => changeQuery({ skip: target }),
+          },
+        })}
+      />
+    </Section>
+  );
+}
+
+const toKey = ({ platform, productId }: BreakdownGroup): string => JSON.stringify([platform, productId]);
+
+/** Returns different labels for the series. Products of several platforms can have the same id. */
+function toLabels(groups: readonly BreakdownGroup[]): string[] {
+  const labels = groups.map(({ platform = '', productId }) =>
+    productId === undefined
+      ? formatPlatform(platform)
+      : `${shorten(formatProductId(productId))}, ${formatPlatform(platform)}`,
+  );
+  return labels.map((label, index) => (labels.indexOf(label) === index ? label : `${label} (${index + 1})`));
+}
+
+const findPrevious = (group: BreakdownGroup, groups: readonly BreakdownGroup[] = []): BreakdownGroup['rows'] =>
+  groups.find((candidate) => toKey(candidate) === toKey(group))?.rows ?? [];
+
+/** Whether the group has a figure other than zero. Products that are no longer sold have none. */
+const hasValues = ({ rows, previous }: GroupRow): boolean =>
+  metrics.some(({ read }) => Boolean(read(rows)) || Boolean(read(previous)));
+
+const platformColumn: Column<GroupRow> = {
+  title: 'Platform',
+  render: ({ platform }) => (platform === undefined ? <None /> : <Platform value={platform} />),
+  csv: ({ platform }) => platform,
+};
+
+const productColumn: Column<GroupRow> = {
+  title: 'Product',
+  render: ({ productId = '' }) => <CopyId value={productId} label="product id" />,
+  csv: ({ productId }) => productId,
+};
+
+const metricColumns: readonly Column<GroupRow>[] = metrics.flatMap(
+  ({ id, label, read, format }): Column<GroupRow>[] => {
+    const readRow = ({ rows }: GroupRow) => read(rows);
+    const value: Column<GroupRow> = {
+      title: label,
+      align: 'end',
+      render: (row) => {
+        const number = readRow(row);
+        return number === undefined ? <None /> : <span class="number">{format(number)}</span>;
+      },
+      csv: readRow,
+    };
+    const before: Column<GroupRow> = { title: `${label}, period before`, csv: ({ previous }) => read(previous) };
+    const change: Column<GroupRow> = {
+      title: 'Revenue change',
+      align: 'end',
+      render: (row) => <Change row={row} read={read} />,
+    };
+    return id === 'revenue' ? [value, change, before] : [value, before];
+  },
+);
+
+function Change({
+  row,
+  read,
+}: {
+  readonly row: GroupRow;
+  readonly read: (rows: GroupRow['rows']) => number | undefined;
+}) {
+  const [current, previous] = [read(row.rows), read(row.previous)];
+  return previous ? <span class="number">{formatChange(((current ?? 0) - previous) / previous)}</span> : <None />;
+}

@@ -1,0 +1,243 @@
+import type { BreakdownRow } from '../../lib/api/stats.ts';
+import { endpoints } from '../api/endpoints.ts';
+import { useApi } from '../api/use-api.ts';
+import { useNow } from '../clock.ts';
+import { Button } from '../components/button.tsx';
+import { Chart } from '../components/chart.tsx';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { SelectField } from '../components/fields.tsx';
+import { Columns, Page, Row, Section } from '../components/layout.tsx';
+import { EmptyState, ErrorNotice } from '../components/notice.tsx';
+import { Figure, Figures, Money } from '../components/values.tsx';
+import { formatChange, formatNumber, formatUsd } from '../format.ts';
+import { changeQuery, Link } from '../router.tsx';
+import { CurrentProblems } from './current-problems.tsx';
+import { BreakdownSection } from './overview-breakdown.tsx';
+import type { PageProps } from './page.ts';
+import { chooseInterval, choosePeriod, intervals, type Period, periods, toChartDays } from './periods.ts';
+import { chooseMetric, type Metric, metrics, readEach, summarizeTrials } from './stats-rows.ts';
+
+type Rows = readonly BreakdownRow[];
+
+/** Revenue, subscriptions and trials of a period, compared with the period before, and current problems. */
+export function OverviewPage({ query }: PageProps) {
+  const now = useNow();
+  const period = choosePeriod(query.period, now);
+  const interval = chooseInterval(query.interval, period);
+  const { current, previous } = period;
+  const { data, error, isLoading, reload } = useApi(endpoints.getStatsBreakdown, {
+    query: { interval, startdate: current.first, enddate: current.last },
+  });
+  const { data: dataBefore } = useApi(endpoints.getStatsBreakdown, {
+    query: { interval: 'range', startdate: previous.first, enddate: previous.last },
+  });
+  const rows = data?.groups[0]?.rows;
+  const rowsBefore = dataBefore?.groups[0]?.rows;
+  const isEmpty = rows && rowsBefore && [...rows, ...rowsBefore].every(hasNoValues);
+  return (
+    <Page title="Overview" actions={<PeriodChoice period={period} interval={interval} />}>
+      <CurrentProblems />
+      <ErrorNotice error={error} onRetry={reload} />
+      {isEmpty ? (
+        <Section title="Revenue and subscriptions">
+          <EmptyState title="This period has no transactions.">
+            Validate a receipt from your app, or select a longer period. On this machine, the emulator can buy for you.{' '}
+            <Link to="/reference">See the API reference</Link>
+          </EmptyState>
+        </Section>
+      ) : (
+        <>
+          <PeriodFigures rows={rows} rowsBefore={rowsBefore} periodLabel={period.previousLabel} />
+          <Charts rows={rows ?? []} days={toChartDays(rows ?? [], data?.interval ?? interval)} isLoading={isLoading} />
+          <BreakdownSection period={period} interval={interval} query={query} />
+          <Section title="Revenue by currency">
+            <RevenueByCurrency records={rows} />
+          </Section>
+        </>
+      )}
+    </Page>
+  );
+}
+
+const hasNoValues = ({ numTransactions, activeSubscriptions }: BreakdownRow): boolean =>
+  numTransactions === 0 && activeSubscriptions === 0;
+
+/** Choice of the period and of the interval of the charts. */
+const PeriodChoice = ({ period, interval }: { readonly period: Period; readonly interval: Period['interval'] }) => (
+  <Row>
+    {periods.map(({ id, label }) => (
+      <Button
+        key={id}
+        isPressed={id === period.id}
+        onClick={() => changeQuery({ period: id, interval: undefined }, { isReplacing: true })}
+      >
+        {label}
+      </Button>
+    ))}
+    <SelectField
+      label="Interval"
+      isLabelHidden
+      value={interval}
+      options={intervals.map(({ id, label }) => [id, label] as const)}
+      onChange={(id) => changeQuery({ interval: id }, { isReplacing: true })}
+    />
+  </Row>
+);
+
+interface ChartsProps {
+  readonly rows: Rows;
+  readonly days: readonly string[];
+  readonly isLoading: boolean;
+}
+
+function Charts({ rows, days, isLoading }: ChartsProps) {
+  const toSeries = (label: string, read: Metric['read']) => ({ label, values: readEach({ read }, rows) });
+  const readSum = (read: (row: BreakdownRow) => number) => (list: Rows) =>
+    list.reduce((total, row) => total + read(row), 0);
+  return (
+    <>
+      <Section title="Revenue" description="In US dollars at the rate of each purchase date, after refunds.">
+        <Chart
+          title="Revenue"
+          kind="bars"
+          days={days}
+          series={[toSeries('Revenue', chooseMetric('revenue').read)]}
+          format={formatUsd}
+          isLoading={isLoading}
+        />
+      </Section>
+      <Columns>
+        <Section title="Active subscriptions" description="At the end of each interval, trials included.">
+          <Chart
+            title="Active subscriptions"
+            days={days}
+            series={[
+              toSeries('Active', chooseMetric('active').read),
+              toSeries(
+                'In a trial',
+                readSum((row) => row.activeTrials),
+              ),
+            ]}
+            isLoading={isLoading}
+          />
+        </Section>
+        <Section title="Subscriptions">
+          <Chart
+            title="Subscriptions"
+            days={days}
+            series={lifecycleMetrics.map(({ label, read }) => toSeries(label, read))}
+            isLoading={isLoading}
+          />
+        </Section>
+      </Columns>
+      <Section title="Trials" description="By the day on which they started, were converted to a paid period or ended.">
+        <Chart
+          title="Trials"
+          days={days}
+          series={[
+            toSeries(
+              'Started',
+              readSum((row) => row.trialsStarted),
+            ),
+            toSeries(
+              'Converted',
+              readSum((row) => row.trialsConverted),
+            ),
+            toSeries(
+              'Ended unpaid',
+              readSum((row) => row.trialsEnded),
+            ),
+          ]}
+          isLoading={isLoading}
+        />
+      </Section>
+    </>
+  );
+}
+
+const lifecycleMetrics = ['new', 'renewed', 'lost', 'refunded'].map(chooseMetric);
+
+interface PeriodFiguresProps {
+  readonly rows: Rows | undefined;
+  readonly rowsBefore: Rows | undefined;
+  readonly periodLabel: string;
+}
+
+/** Figures of the period with their change from the period before. */
+const PeriodFigures = ({ rows, rowsBefore, periodLabel }: PeriodFiguresProps) => (
+  <Figures>
+    {metrics.map((metric) => (
+      <Figure
+        key={metric.id}
+        label={metric.label}
+        value={rows && formatValue(metric, rows)}
+        detail={
+          rows &&
+          rowsBefore &&
+          (metric.id === 'conversion'
+            ? describeTrials(rows)
+            : describeChange(metric, { rows, rowsBefore, periodLabel }))
+        }
+      />
+    ))}
+  </Figures>
+);
+
+function formatValue({ read, format }: Metric, rows: Rows): string {
+  const value = read(rows);
+  return value === undefined ? '–' : format(value);
+}
+
+function describeTrials(rows: Rows): string {
+  const { started, converted, running } = summarizeTrials(rows);
+  if (started === 0) return 'No trial started';
+  return `${formatNumber(converted)} of ${formatNumber(started)} trials, ${formatNumber(running)} still running`;
+}
+
+function describeChange(
+  { read, format }: Metric,
+  { rows, rowsBefore, periodLabel }: { readonly rows: Rows; readonly rowsBefore: Rows; readonly periodLabel: string },
+): string {
+  const [current, previous] = [read(rows) ?? 0, read(rowsBefore) ?? 0];
+  if (previous === 0) return current === 0 ? `Same as ${periodLabel}` : `${format(0)} in ${periodLabel}`;
+  return `${formatChange((current - previous) / previous)} from ${format(previous)}`;
+}
+
+interface CurrencyRow {
+  readonly currency: string;
+  readonly amountMicros: number;
+}
+
+function RevenueByCurrency({ records }: { readonly records: Rows | undefined }) {
+  const columns: readonly Column<CurrencyRow>[] = [
+    { title: 'Currency', render: ({ currency }) => currency, csv: ({ currency }) => currency },
+    {
+      title: 'Revenue',
+      align: 'end',
+      render: ({ amountMicros, currency }) => <Money amountMicros={amountMicros} currency={currency} />,
+      csv: ({ amountMicros }) => amountMicros / 1_000_000,
+    },
+  ];
+  return (
+    <DataTable
+      caption="Revenue by currency"
+      columns={columns}
+      rows={records && sumByCurrency(records)}
+      getKey={({ currency }) => currency}
+      empty={<EmptyState title="This period has no revenue." />}
+      fileName="revenue-by-currency"
+      placeholderRows={4}
+    />
+  );
+}
+
+function sumByCurrency(records: Rows): CurrencyRow[] {
+  const totals = new Map<string, number>();
+  for (const { amountMicros } of records)
+    for (const [currency, amount] of Object.entries(amountMicros))
+      totals.set(currency, (totals.get(currency) ?? 0) + amount);
+  return [...totals]
+    .map(([currency, amountMicros]) => ({ currency, amountMicros }))
+    .filter(({ amountMicros }) => amountMicros !== 0)
+    .sort((a, b) => a.currency.localeCompare(b.currency));
+}

@@ -1,0 +1,25 @@
+import type { ComponentType } from 'preact';
+import type { IconName } from '../components/icon.tsx';
+import type { RouteQuery } from '../router.tsx';
+
+/** Properties of the component of a page. */
+export interface PageProps<Param extends string = never> {
+  /** Decoded parameters of the path. */
+  readonly params: Readonly<Record<Param, string>>;
+  /** Query of the URL: filters, the page of a table, the selected tab. Change it with `changeQuery`. */
+  readonly query: RouteQuery;
+}
+
+/** A page of the console. */
+export interface PageDefinition {
+  /** Path in the fragment of the URL, such as `/customers/:user`. */
+  readonly path: string;
+  /** Title of the tab of the browser. */
+  readonly title: string;
+  /** Icon in the navigation. Without it, the page is reached from others. */
+  readonly icon?: IconName;
+  /** Only with the store emulator. */
+  readonly isLocal?: true;
+  /** Loads the code of the page when it is first opened. */
+  readonly load: () => Promise<ComponentType<PageProps<string>>>;
+}

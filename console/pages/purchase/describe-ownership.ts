@@ -1,0 +1,44 @@
+import type { ContractResponse } from '../../../lib/api/contract.ts';
+import type { getPurchaseOwners } from '../../../lib/api/purchases.ts';
+import { formatDate } from '../../format.ts';
+
+export type Owners = ContractResponse<typeof getPurchaseOwners>;
+
+/** The entitlement strategies of an app, as sentences. */
+const strategies = {
+  all: 'Strategy all: each customer who claims a purchase owns it.',
+  first: 'Strategy first: the first customer who claims a purchase owns it.',
+  last: 'Strategy last: the customer who validated a purchase last owns it.',
+} as const;
+
+export const describeStrategy = (strategy: Owners['strategy']): string =>
+  `${strategies[strategy]} A manual link takes precedence.`;
+
+const sources = {
+  validation: 'Claimed with a receipt',
+  alias: 'Claimed because the store names this customer',
+  manual: 'Linked manually',
+} as const;
+
+/** Describes why a customer owns a purchase or does not own it. */
+export function describeOwnership(owners: Owners, user: string): string {
+  const claim = owners.claims.find(({ applicationUsername }) => applicationUsername === user);
+  const claimed = claim && `${sources[claim.source]} on ${formatDate(new Date(claim.lastClaimedAt))}`;
+  if (owners.decidedBy === 'unpaid') return `${claimed ?? 'Not claimed'}: no customer owns it until it is paid.`;
+  const others = formatNames(owners.entitledUsers.filter((name) => name !== user));
+  if (!claim) return others === undefined ? 'Not claimed.' : `Not claimed: ${others} owns it.`;
+  if (claim.isEntitled) return `${claimed}: ${describeDecision(owners)}`;
+  if (others === undefined) return `${claimed}, but no customer owns it.`;
+  if (owners.decidedBy === 'manual') return `${claimed}, but it is linked manually to ${others}.`;
+  return `${claimed}, but ${others} ${owners.strategy === 'first' ? 'claimed it first' : 'claimed it later'}.`;
+}
+
+const describeDecision = ({ decidedBy, strategy }: Owners): string =>
+  decidedBy === 'manual'
+    ? 'the manual link takes precedence over the strategy.'
+    : `by strategy ${strategy}, ${{ all: 'each claim', first: 'the first claim', last: 'the latest claim' }[strategy]} gives ownership.`;
+
+function formatNames(names: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  return names.length > 3 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} more` : names.join(', ');
+}

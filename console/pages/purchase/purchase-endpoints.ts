@@ -1,0 +1,27 @@
+import type { addCustomerPurchase, getCustomerTimeline } from '../../../lib/api/customers.ts';
+import type {
+  getPurchase,
+  getPurchaseOwners,
+  getPurchaseTimeline,
+  listPurchases,
+  refreshPurchase,
+} from '../../../lib/api/purchases.ts';
+import type { search } from '../../../lib/api/search.ts';
+import type { listTransactions } from '../../../lib/api/transactions.ts';
+import { defineEndpoint } from '../../api/client.ts';
+
+/** Endpoints of customers, purchases and transactions. */
+export const purchaseEndpoints = {
+  addCustomerPurchase: defineEndpoint<typeof addCustomerPurchase>(
+    'POST',
+    '/v3/customers/:applicationUsername/purchases',
+  ),
+  getCustomerTimeline: defineEndpoint<typeof getCustomerTimeline>('GET', '/v3/customers/:applicationUsername/timeline'),
+  getPurchase: defineEndpoint<typeof getPurchase>('GET', '/v3/purchases/:purchaseId'),
+  getPurchaseOwners: defineEndpoint<typeof getPurchaseOwners>('GET', '/v3/purchases/:purchaseId/owners'),
+  getPurchaseTimeline: defineEndpoint<typeof getPurchaseTimeline>('GET', '/v3/purchases/:purchaseId/timeline'),
+  listPurchases: defineEndpoint<typeof listPurchases>('GET', '/v3/purchases'),
+  listTransactions: defineEndpoint<typeof listTransactions>('GET', '/v3/transactions'),
+  refreshPurchase: defineEndpoint<typeof refreshPurchase>('POST', '/v3/purchases/:purchaseId/refresh'),
+  search: defineEndpoint<typeof search>('GET', '/v3/search'),
+};

@@ -1,0 +1,224 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ContractResponse } from '../../../lib/api/contract.ts';
+import type { PurchaseDetails, TransactionRecord } from '../../../lib/api/purchase-records.ts';
+import type { getPurchaseTimeline } from '../../../lib/api/purchases.ts';
+import { callApi } from '../../api/client.ts';
+import { type Loaded, useAction, useApi } from '../../api/use-api.ts';
+import { usePolling } from '../../api/use-polling.ts';
+import { readEmulatorClock, useNow } from '../../clock.ts';
+import { announce } from '../../components/announcer.tsx';
+import { Button } from '../../components/button.tsx';
+import { Columns, Page, Section } from '../../components/layout.tsx';
+import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { CopyId, Platform } from '../../components/values.tsx';
+import { formatProductId } from '../../format.ts';
+import { changeQuery, Link } from '../../router.tsx';
+import { useCanChange } from '../../session.ts';
+import type { PageProps } from '../page.ts';
+import { TransactionTable } from '../transactions/transaction-table.tsx';
+import type { Owners } from './describe-ownership.ts';
+import { describePurchase } from './describe-purchase.ts';
+import { History } from './history.tsx';
+import { MissingRecord } from './missing-record.tsx';
+import { purchaseEndpoints } from './purchase-endpoints.ts';
+import { PurchaseFacts } from './purchase-facts.tsx';
+import { PurchaseOwners } from './purchase-owners.tsx';
+import { PurchaseState } from './purchase-state.tsx';
+import { RawRecords } from './raw-records.tsx';
+
+/** Rows of one page of the timeline. */
+const pageSize = 100;
+
+/** A purchase: its state in words, facts, owners, payments and timeline. Follows changes while the tab is visible. */
+export function PurchasePage({ params: { id }, query }: PageProps<'id'>) {
+  const { purchase, error, reload, ...loaded } = usePurchase(id);
+  if (purchase)
+    return (
+      <KnownPurchase {...loaded} purchase={purchase} query={query} onReload={reload}>
+        <ErrorNotice error={error} onRetry={reload} />
+      </KnownPurchase>
+    );
+  return (
+    <Page title="Purchase" context={<Link to="/customers">Customers</Link>} subtitle={<CopyId value={id} label="id" />}>
+      {error === undefined ? (
+        <Section title="State">
+          <Skeleton lines={12} />
+        </Section>
+      ) : (
+        <MissingRecord error={error} onRetry={reload} title="The app has no purchase with this id." query={id}>
+          Check that the id is complete, with the prefix of its store, such as <code>store_a:</code>. The purchase of
+          another app is not visible.
+        </MissingRecord>
+      )}
+    </Page>
+  );
+}
+
+type Timeline = ContractResponse<typeof getPurchaseTimeline>;
+
+interface LoadedPurchase {
+  readonly purchase: PurchaseDetails | undefined;
+  /** Oldest first. */
+  readonly transactions: readonly TransactionRecord[] | undefined;
+  readonly timeline: Timeline | undefined;
+  readonly owners: Loaded<Owners>;
+  readonly error: unknown;
+  readonly reload: () => void;
+}
+
+/** Loads a purchase. Requests its timeline again and again, and everything else when it shows a change. */
+function usePurchase(id: string): LoadedPurchase {
+  const now = useNow();
+  const params = { purchaseId: id };
+  const purchase = useApi(purchaseEndpoints.getPurchase, { params, query: { include_notifications: 'true' } });
+  const isKnown = purchase.data !== undefined;
+  const transactions = useApi(
+    purchaseEndpoints.listTransactions,
+    isKnown ? { query: { purchaseId: id, limit: 1_000 } } : undefined,
+  );
+  const owners = useApi(purchaseEndpoints.getPurchaseOwners, isKnown ? { params } : undefined);
+  const timeline = useApi(
+    purchaseEndpoints.getPurchaseTimeline,
+    isKnown ? { params, query: { limit: pageSize } } : undefined,
+  );
+  const { expirationDate } = purchase.data ?? {};
+  // Time alone ends a purchase, too.
+  const isPastEnd = expirationDate !== undefined && Date.parse(expirationDate) <= now;
+  const version = JSON.stringify([timeline.data?.updatedAt, timeline.data?.checkedAt, isPastEnd]);
+  useChange(version, timeline.data !== undefined, () => {
+    for (const loaded of [purchase, transactions, owners]) loaded.reload();
+  });
+  usePolling(
+    () => {
+      // The clock of a deployment does not move.
+      readEmulatorClock().catch(() => {});
+      if (!timeline.isLoading) timeline.reload();
+    },
+    { version: JSON.stringify([version, timeline.data?.rows.length, isKnown]), minMs: 2_000, maxMs: 60_000 },
+  );
+  return {
+    purchase: purchase.data,
+    transactions: transactions.data?.rows,
+    timeline: timeline.data,
+    owners,
+    error: purchase.error ?? transactions.error ?? timeline.error,
+    reload: () => {
+      for (const loaded of [purchase, transactions, owners, timeline]) loaded.reload();
+    },
+  };
+}
+
+/** Calls `onChange` if a value differs from the first one after `isReady`. */
+function useChange(value: string, isReady: boolean, onChange: () => void): void {
+  const previous = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (!isReady) return;
+    if (previous.current !== undefined && previous.current !== value) onChange();
+    previous.current = value;
+  }, [value, isReady]);
+}
+
+interface KnownPurchaseProps extends Pick<LoadedPurchase, 'transactions' | 'timeline' | 'owners'> {
+  readonly purchase: PurchaseDetails;
+  readonly query: PageProps['query'];
+  readonly onReload: () => void;
+  readonly children: ComponentChildren;
+}
+
+function KnownPurchase({ purchase, transactions, timeline, owners, query, onReload, children }: KnownPurchaseProps) {
+  const now = useNow();
+  const canChange = useCanChange();
+  const { purchaseId, productId, platform } = purchase;
+  const description = describePurchase(purchase, { now, ...(transactions && { transactions }) });
+  useChange(description.headline, transactions !== undefined, () =>
+    announce(`The purchase has changed. ${description.label}. ${description.headline}`),
+  );
+  return (
+    <Page
+      title={formatProductId(productId)}
+      context={
+        <>
+          <Link to="/customers">Customers</Link> · <Platform value={platform} />
+        </>
+      }
+      subtitle={<CopyId value={purchaseId} label="purchase id" />}
+      actions={canChange && timeline?.canRefresh && <RefreshButton purchase={purchase} onDone={onReload} />}
+    >
+      {children}
+      <Columns>
+        <Section title="State">
+          <PurchaseState description={description} />
+        </Section>
+        <Section title="Owners">
+          <PurchaseOwners {...owners} />
+        </Section>
+      </Columns>
+      <Section title="Facts" description="Each fact with its source and the age of the information.">
+        <PurchaseFacts purchase={purchase} timeline={timeline} />
+      </Section>
+      <Section title="History">
+        <Tabs
+          label="History"
+          selected={query.tab}
+          onSelect={(tab) => changeQuery({ tab })}
+          tabs={[
+            {
+              id: 'timeline',
+              label: 'Timeline',
+              render: () => (
+                <History
+                  label="Timeline of the purchase"
+                  newest={timeline}
+                  loadOlder={(cursor) =>
+                    callApi(purchaseEndpoints.getPurchaseTimeline, {
+                      params: { purchaseId },
+                      query: { limit: pageSize, cursor },
+                    })
+                  }
+                  kind={query.kind}
+                />
+              ),
+            },
+            {
+              id: 'payments',
+              label: 'Payments',
+              render: () => (
+                <TransactionTable
+                  caption="Payments of the purchase"
+                  rows={transactions?.toReversed()}
+                  empty={<EmptyState title="The store has not reported a payment." />}
+                  fileName="payments"
+                  isOfOnePurchase
+                />
+              ),
+            },
+            {
+              id: 'raw',
+              label: 'Raw',
+              render: () => <RawRecords purchase={purchase} transactions={transactions} />,
+            },
+          ]}
+        />
+      </Section>
+    </Page>
+  );
+}
+
+const RefreshButton = ({ purchase, onDone }: { readonly purchase: PurchaseDetails; readonly onDone: () => void }) => {
+  const { run, isRunning, error } = useAction(async () => {
+    const { purchaseId } = purchase;
+    await callApi(purchaseEndpoints.refreshPurchase, { params: { purchaseId } });
+    announce('The store was queried: the purchase is up to date.');
+    onDone();
+  });
+  return (
+    <>
+      <Button icon="refresh" onClick={run} isBusy={isRunning}>
+        Refresh at the store
+      </Button>
+      <ErrorNotice error={error} />
+    </>
+  );
+};

@@ -1,0 +1,135 @@
+import type { ComponentChildren } from 'preact';
+import type { TransactionRecord } from '../../../lib/api/purchase-records.ts';
+import { type Column, DataTable, type Paging } from '../../components/data-table.tsx';
+import { Badge, CopyId, DateTime, Money, None, Platform, shorten, type Tone } from '../../components/values.tsx';
+import { formatMoney, formatProductId } from '../../format.ts';
+import { Link } from '../../router.tsx';
+import { isRefundedInFull } from '../purchase/describe-purchase.ts';
+
+interface TransactionTableProps {
+  readonly caption: string;
+  readonly rows: readonly TransactionRecord[] | undefined;
+  readonly isLoading?: boolean;
+  readonly error?: unknown;
+  readonly onRetry?: () => void;
+  readonly empty: ComponentChildren;
+  readonly paging?: Paging;
+  readonly fileName: string;
+  /** Shows the ids and periods in place of the columns that are equal in all rows. The file has all columns. */
+  readonly isOfOnePurchase?: boolean;
+  readonly placeholderRows?: number;
+}
+
+/** Transactions with their amounts in the viewer's format and in US dollars. */
+export const TransactionTable = ({ isOfOnePurchase = false, ...props }: TransactionTableProps) => (
+  <DataTable
+    {...props}
+    columns={hideColumns(isOfOnePurchase ? purchaseColumns : paymentColumns)}
+    getKey={({ transactionId }) => transactionId}
+  />
+);
+
+const purchaseColumns: readonly string[] = ['Product', 'Store', 'Purchase'];
+const paymentColumns: readonly string[] = ['Period until', 'Transaction'];
+
+/** Returns the columns. The named ones are in the file only. */
+const hideColumns = (hidden: readonly string[]): Column<TransactionRecord>[] =>
+  columns.map(({ render, ...column }) =>
+    render === undefined || hidden.includes(column.title) ? column : { ...column, render },
+  );
+
+const columns: readonly Column<TransactionRecord>[] = [
+  {
+    title: 'Date',
+    isRowHeader: true,
+    render: ({ purchaseDate }) => <DateTime value={purchaseDate} />,
+    csv: ({ purchaseDate }) => purchaseDate,
+  },
+  {
+    title: 'Product',
+    render: ({ productId }) => <span title={productId}>{formatProductId(productId)}</span>,
+    csv: ({ productId }) => productId,
+  },
+  { title: 'Store', render: ({ platform }) => <Platform value={platform} />, csv: ({ platform }) => platform },
+  {
+    title: 'Amount',
+    align: 'end',
+    render: ({ amountMicros, currency, amountUSD }) => (
+      <Money amountMicros={amountMicros} currency={currency} amountUsd={amountUSD} />
+    ),
+    csv: ({ amountMicros }) => (amountMicros === null ? undefined : amountMicros / 1_000_000),
+  },
+  { title: 'Currency', csv: ({ currency }) => currency },
+  { title: 'Amount in USD', csv: ({ amountUSD }) => amountUSD },
+  {
+    title: 'State',
+    render: (transaction) => <TransactionState transaction={transaction} />,
+    csv: (transaction) => describeState(transaction),
+  },
+  {
+    title: 'Period until',
+    render: ({ expirationDate }) => <DateTime value={expirationDate} kind="date" />,
+    csv: ({ expirationDate }) => expirationDate,
+  },
+  {
+    title: 'Purchase',
+    render: ({ purchaseId }) => (
+      <CopyId value={purchaseId} label="purchase id">
+        <Link to="/purchases/:id" params={{ id: purchaseId }}>
+          {shorten(purchaseId, 22)}
+        </Link>
+      </CopyId>
+    ),
+    csv: ({ purchaseId }) => purchaseId,
+  },
+  {
+    title: 'Transaction',
+    render: ({ transactionId }) => (
+      <CopyId value={transactionId} label="transaction id">
+        {shorten(transactionId, 22)}
+      </CopyId>
+    ),
+    csv: ({ transactionId }) => transactionId,
+  },
+  {
+    title: 'Refunded',
+    csv: ({ refundedAmountMicros }) =>
+      refundedAmountMicros === undefined ? undefined : refundedAmountMicros / 1_000_000,
+  },
+  { title: 'Sandbox', csv: ({ sandbox }) => sandbox },
+];
+
+/** Lists refunds and everything else that distinguishes a transaction from a paid one. */
+function listStates(transaction: TransactionRecord): { readonly text: string; readonly tone: Tone }[] {
+  const { refundDate, refundedAmountMicros, currency } = transaction;
+  const refund =
+    refundedAmountMicros !== undefined && currency && !isRefundedInFull(transaction)
+      ? `Refunded ${formatMoney(refundedAmountMicros, currency)}`
+      : 'Refunded';
+  return [
+    ...(refundDate === undefined ? [] : [{ text: refund, tone: 'bad' as const }]),
+    ...(transaction.isPending ? [{ text: 'Pending', tone: 'warn' as const }] : []),
+    ...(transaction.isTrialPeriod ? [{ text: 'Trial', tone: 'info' as const }] : []),
+    ...(transaction.isIntroPeriod ? [{ text: 'Introductory price', tone: 'info' as const }] : []),
+    ...(transaction.sandbox ? [{ text: 'Sandbox', tone: 'neutral' as const }] : []),
+  ];
+}
+
+const describeState = (transaction: TransactionRecord): string =>
+  listStates(transaction)
+    .map(({ text }) => text)
+    .join(', ');
+
+const TransactionState = ({ transaction }: { readonly transaction: TransactionRecord }) => {
+  const states = listStates(transaction);
+  if (states.length === 0) return <None />;
+  return (
+    <>
+      {states.map(({ text, tone }) => (
+        <Badge key={text} tone={tone}>
+          {text}
+        </Badge>
+      ))}
+    </>
+  );
+};

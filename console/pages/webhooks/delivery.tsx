@@ -1,0 +1,132 @@
+import type { DeliveryAttemptRecord } from '../../../lib/api/webhooks.ts';
+import { callApi } from '../../api/client.ts';
+import { useApi } from '../../api/use-api.ts';
+import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { ConfirmButton } from '../../components/dialog.tsx';
+import { FieldList } from '../../components/field-list.tsx';
+import { Page, Section } from '../../components/layout.tsx';
+import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
+import { Badge, CopyId, DateTime } from '../../components/values.tsx';
+import { formatDuration, formatNumber } from '../../format.ts';
+import { Link } from '../../router.tsx';
+import { useCanChange } from '../../session.ts';
+import type { PageProps } from '../page.ts';
+import { describeDeliveryState } from './delivery-state.ts';
+
+const refreshMs = 5_000;
+
+/** One webhook delivery: its state, and each attempt with the response of the app's server and the duration. */
+export function DeliveryPage({ params }: PageProps<'id'>) {
+  const canChange = useCanChange();
+  const { data, error, reload } = useApi(webhookEndpoints.getDelivery, { params }, { refreshMs });
+  return (
+    <Page
+      title={data ? `Webhook ${data.notification.reason}` : 'Webhook'}
+      context={<Link to="/webhooks">Webhooks</Link>}
+      actions={
+        canChange &&
+        data &&
+        data.state !== 'redirected' && (
+          <ConfirmButton
+            label="Replay"
+            icon="refresh"
+            question="Send this webhook again?"
+            consequence={`1 delivery is sent again to ${data.url}, with the original number of attempts.`}
+            done="The delivery is enqueued."
+            onConfirm={async () => {
+              await callApi(webhookEndpoints.replayDelivery, { params });
+              reload();
+            }}
+          />
+        )
+      }
+    >
+      <ErrorNotice error={error} onRetry={reload} />
+      {!data && error === undefined && <Skeleton lines={8} />}
+      {data && (
+        <>
+          <Section title="Delivery">
+            <FieldList
+              fields={[
+                [
+                  'State',
+                  <Badge {...describeDeliveryState(data.state)}>{describeDeliveryState(data.state).label}</Badge>,
+                ],
+                ['URL', <span class="mono">{data.url}</span>],
+                [
+                  'Customer',
+                  data.applicationUsername !== undefined && (
+                    <Link to="/customers/:user" params={{ user: data.applicationUsername }}>
+                      {data.applicationUsername}
+                    </Link>
+                  ),
+                ],
+                [
+                  'Purchase',
+                  data.notification.purchaseId !== undefined && (
+                    <CopyId value={data.notification.purchaseId} label="purchase id">
+                      <Link to="/purchases/:purchaseId" params={{ purchaseId: data.notification.purchaseId }}>
+                        {data.notification.purchaseId}
+                      </Link>
+                    </CopyId>
+                  ),
+                ],
+                ['Product', data.notification.productId],
+                ['Change on', <DateTime value={data.notification.date} kind="both" />],
+                ['Created or replayed', <DateTime value={data.createdAt} kind="both" />],
+                ['Failed attempts', formatNumber(data.failedAttempts)],
+                ['Next attempt', data.nextAttemptAt && <DateTime value={data.nextAttemptAt} kind="both" />],
+                ['Failure', data.failureReason],
+                ['webhook-id', <CopyId value={data.deliveryId} label="webhook id" />],
+              ].map(([name, value]) => [String(name), value === false ? undefined : value])}
+            />
+          </Section>
+          <Section
+            title="Attempts"
+            description="Newest first. Events are kept for a limited time, and attempts with them."
+          >
+            <DataTable
+              caption="Attempts"
+              columns={attemptColumns}
+              rows={data.attempts}
+              getKey={({ eventId }) => eventId}
+              empty={<EmptyState title="No attempt is recorded.">The first one starts within seconds.</EmptyState>}
+              fileName={`attempts-${data.deliveryId}`}
+            />
+          </Section>
+        </>
+      )}
+    </Page>
+  );
+}
+
+const attemptColumns: readonly Column<DeliveryAttemptRecord>[] = [
+  {
+    title: 'Date',
+    render: ({ date, eventId }) => (
+      <Link to="/events/:id" params={{ id: eventId }}>
+        <DateTime value={date} />
+      </Link>
+    ),
+    csv: ({ date }) => date,
+  },
+  {
+    title: 'Response',
+    render: ({ ok, status }) => (
+      <Badge tone={ok ? 'good' : 'bad'}>{status === undefined ? 'No response' : `HTTP ${status}`}</Badge>
+    ),
+    csv: ({ status }) => status,
+  },
+  {
+    title: 'Duration',
+    align: 'end',
+    render: ({ durationMs }) => <span class="number">{formatDuration(durationMs)}</span>,
+    csv: ({ durationMs }) => durationMs,
+  },
+  {
+    title: 'Details',
+    render: ({ error, response }) => <div class="wrap">{error ?? response}</div>,
+    csv: ({ error, response }) => error ?? response,
+  },
+];

@@ -1,0 +1,177 @@
+import type { DeliveryRecord } from '../../../lib/api/webhooks.ts';
+import { callApi } from '../../api/client.ts';
+import { endpoints } from '../../api/endpoints.ts';
+import { useApi } from '../../api/use-api.ts';
+import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
+import { Button } from '../../components/button.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { ConfirmButton } from '../../components/dialog.tsx';
+import { SelectField, TextField } from '../../components/fields.tsx';
+import { Page, Row, Section } from '../../components/layout.tsx';
+import { EmptyState, Notice } from '../../components/notice.tsx';
+import { Badge, DateTime } from '../../components/values.tsx';
+import { changeQuery, Link, type RouteQuery } from '../../router.tsx';
+import { useCanChange } from '../../session.ts';
+import type { PageProps } from '../page.ts';
+import { type DeliveryFilters, states, toFilters } from './delivery-filters.ts';
+import { describeDeliveryState } from './delivery-state.ts';
+import { ReplayButton } from './replay-button.tsx';
+import { SignatureHelp } from './signature-help.tsx';
+
+const pageSize = 50;
+
+/** Webhook deliveries, newest first, with their replay, the test webhook and the verification of signatures. */
+export function WebhooksPage({ query }: PageProps) {
+  const canChange = useCanChange();
+  const app = useApi(endpoints.getApp, {});
+  const filters = toFilters(query);
+  const { data, error, isLoading, reload } = useApi(webhookEndpoints.listDeliveries, {
+    query: { ...filters, limit: pageSize, cursor: query.cursor },
+  });
+  const urls = app.data?.webhooks && [...app.data.webhooks.urls, ...app.data.webhooks.sandboxUrls];
+  return (
+    <Page
+      title="Webhooks"
+      subtitle={urls && urls.length > 0 ? `Sent to ${urls.join(', ')}` : undefined}
+      actions={
+        canChange &&
+        urls !== undefined &&
+        urls.length > 0 && (
+          <ConfirmButton
+            label="Send a test"
+            question="Send a test webhook?"
+            consequence={`The service sends a webhook of the type "test" to ${urls.join(', ')}.`}
+            done="The test webhook is enqueued."
+            onConfirm={async () => {
+              await callApi(webhookEndpoints.testWebhook, {});
+              reload();
+            }}
+          />
+        )
+      }
+    >
+      {app.data && (urls === undefined || urls.length === 0) && (
+        <Notice tone="warn" icon="alert">
+          The app has no webhook URL, so the service sends nothing. Set it with the command{' '}
+          <code>app set-webhook {app.data.appName} --url https://…</code>
+        </Notice>
+      )}
+      <Section
+        title="Deliveries"
+        actions={canChange && filters.applicationUsername === '' && <ReplayButton filters={filters} onDone={reload} />}
+      >
+        <Filters filters={filters} />
+        <DataTable
+          caption="Webhook deliveries"
+          columns={columns}
+          rows={data?.rows}
+          getKey={({ deliveryId }) => deliveryId}
+          isLoading={isLoading}
+          error={error}
+          onRetry={reload}
+          empty={<EmptyDeliveries query={query} />}
+          fileName="webhook-deliveries"
+        />
+        <Row>
+          {query.cursor && (
+            <Button kind="quiet" onClick={() => changeQuery({ cursor: undefined })}>
+              Newest
+            </Button>
+          )}
+          {data?.nextCursor && (
+            <Button kind="quiet" onClick={() => changeQuery({ cursor: data.nextCursor })} isDisabled={isLoading}>
+              Older
+            </Button>
+          )}
+        </Row>
+      </Section>
+      <SignatureHelp />
+    </Page>
+  );
+}
+
+const Filters = ({ filters }: { readonly filters: DeliveryFilters }) => {
+  const change = (patch: Readonly<Record<string, string>>) =>
+    changeQuery({ ...patch, cursor: undefined }, { isReplacing: true });
+  return (
+    <search>
+      <Row>
+        <SelectField label="State" value={filters.state} options={states} onChange={(state) => change({ state })} />
+        <TextField
+          label="Customer"
+          type="search"
+          value={filters.applicationUsername}
+          onInput={(user) => change({ user })}
+        />
+        <TextField label="From" type="date" value={filters.startdate} onInput={(from) => change({ from })} />
+        <TextField label="To" type="date" value={filters.enddate} onInput={(to) => change({ to })} />
+      </Row>
+    </search>
+  );
+};
+
+const EmptyDeliveries = ({ query: { cursor, ...filters } }: { readonly query: RouteQuery }) => {
+  const isFiltered = Object.values(filters).some((value) => value !== '') || cursor !== undefined;
+  return isFiltered ? (
+    <EmptyState title="No delivery matches the filters.">
+      <Link to="/webhooks">Remove the filters</Link>
+    </EmptyState>
+  ) : (
+    <EmptyState title="The service has not sent a webhook.">
+      The first purchase sends one. Send a test to check the endpoint of your server.
+    </EmptyState>
+  );
+};
+
+const columns: readonly Column<DeliveryRecord>[] = [
+  {
+    title: 'Reason',
+    render: ({ deliveryId, notification }) => (
+      <Link to="/webhooks/:id" params={{ id: deliveryId }}>
+        {notification.reason}
+      </Link>
+    ),
+    csv: ({ notification }) => notification.reason,
+  },
+  {
+    title: 'State',
+    render: ({ state }) => {
+      const { label, tone } = describeDeliveryState(state);
+      return <Badge tone={tone}>{label}</Badge>;
+    },
+    csv: ({ state }) => state,
+  },
+  { title: 'Created', render: ({ createdAt }) => <DateTime value={createdAt} />, csv: ({ createdAt }) => createdAt },
+  {
+    title: 'Customer',
+    render: ({ applicationUsername }) =>
+      applicationUsername === undefined ? undefined : (
+        <Link to="/customers/:user" params={{ user: applicationUsername }}>
+          {applicationUsername}
+        </Link>
+      ),
+    csv: ({ applicationUsername }) => applicationUsername,
+  },
+  {
+    title: 'Product',
+    render: ({ notification }) => notification.productId,
+    csv: ({ notification }) => notification.productId,
+  },
+  {
+    title: 'Last response',
+    render: ({ lastHttpStatus, failureReason }) =>
+      lastHttpStatus === undefined ? failureReason : `HTTP ${lastHttpStatus}`,
+    csv: ({ lastHttpStatus }) => lastHttpStatus,
+  },
+  {
+    title: 'Failed attempts',
+    align: 'end',
+    render: ({ failedAttempts }) => failedAttempts,
+    csv: ({ failedAttempts }) => failedAttempts,
+  },
+  {
+    title: 'Next attempt',
+    render: ({ nextAttemptAt }) => <DateTime value={nextAttemptAt} kind="relative" />,
+    csv: ({ nextAttemptAt }) => nextAttemptAt,
+  },
+];

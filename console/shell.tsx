@@ -1,0 +1,169 @@
+import type { ComponentType } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { emulatorUrl } from './clock.ts';
+import { announce } from './components/announcer.tsx';
+import { Button } from './components/button.tsx';
+import { classes } from './components/classes.ts';
+import { Icon } from './components/icon.tsx';
+import { Page } from './components/layout.tsx';
+import { EmptyState, ErrorNotice, Skeleton } from './components/notice.tsx';
+import { Badge } from './components/values.tsx';
+import type { PageDefinition, PageProps } from './pages/page.ts';
+import { pages } from './pages/registry.ts';
+import { Link, matchPattern, toHref, useLocation } from './router.tsx';
+import { endSession, type Session } from './session.ts';
+import { BrandMark } from './sign-in.tsx';
+import { selectNextTheme, useTheme } from './theme.ts';
+
+const availablePages = pages.filter(({ isLocal }) => !isLocal || emulatorUrl !== undefined);
+
+/** Navigation and the current page. */
+export function Shell({ session }: { readonly session: Session }) {
+  const { path, query } = useLocation();
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const match = findPage(path);
+  const title = match?.page.title ?? 'Page not found';
+  const isFirstPage = useRef(true);
+  useEffect(() => {
+    setMenuOpen(false);
+    document.title = `${title} · ${session.appName} · Claimcheck`;
+    scrollTo(0, 0);
+    if (isFirstPage.current) isFirstPage.current = false;
+    else {
+      announce(title);
+      document.querySelector<HTMLElement>('main h1')?.focus();
+    }
+  }, [path, title, session.appName]);
+  return (
+    <div class="shell">
+      <header class="top-bar">
+        <a class="skip-link" href={toHref(path, {}, query)} onClick={focusContent}>
+          Skip to the content
+        </a>
+        <Link to="/" class="brand">
+          <BrandMark /> Claimcheck
+        </Link>
+        <button
+          type="button"
+          class="button button-quiet menu-button"
+          aria-expanded={isMenuOpen}
+          aria-controls="navigation"
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        >
+          <Icon name={isMenuOpen ? 'close' : 'menu'} />
+          Menu
+        </button>
+      </header>
+      <nav id="navigation" class={classes('navigation', isMenuOpen && 'is-open')} aria-label="Pages">
+        <ul>
+          {availablePages.flatMap(({ path: target, title: label, icon }) =>
+            icon === undefined ? (
+              []
+            ) : (
+              <li key={target}>
+                <a href={toHref(target)} aria-current={isSectionOf(target, path) ? 'page' : undefined}>
+                  <Icon name={icon} /> {label}
+                </a>
+              </li>
+            ),
+          )}
+        </ul>
+        <SessionMenu session={session} />
+      </nav>
+      <main id="content">
+        {match ? <CurrentPage key={path} {...match} query={query} /> : <PageNotFound path={path} />}
+      </main>
+    </div>
+  );
+}
+
+function focusContent(event: Event): void {
+  event.preventDefault();
+  document.querySelector<HTMLElement>('main h1')?.focus();
+}
+
+interface PageMatch {
+  readonly page: PageDefinition;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+function findPage(path: string): PageMatch | undefined {
+  for (const page of availablePages) {
+    const params = matchPattern(page.path, path);
+    if (params) return { page, params };
+  }
+  return undefined;
+}
+
+/** Whether a page of the navigation is the current one or contains it. */
+const isSectionOf = (target: string, path: string): boolean =>
+  target === '/' ? path === '/' : path === target || path.startsWith(`${target}/`);
+
+function SessionMenu({ session: { appName, level } }: { readonly session: Session }) {
+  const theme = useTheme();
+  return (
+    <div class="session">
+      <p class="session-app">
+        <span class="session-name" title={appName}>
+          {appName}
+        </span>
+        <Badge tone={level === 'viewer' ? 'neutral' : 'info'}>{level === 'viewer' ? 'Viewer' : 'Secret key'}</Badge>
+      </p>
+      <Button
+        kind="quiet"
+        icon={theme === 'light' ? 'sun' : theme === 'dark' ? 'moon' : 'system'}
+        onClick={selectNextTheme}
+        label={`Theme: ${theme}. Select the next one.`}
+      >
+        Theme: {theme}
+      </Button>
+      <Button kind="quiet" icon="signOut" onClick={endSession}>
+        Sign out
+      </Button>
+    </div>
+  );
+}
+
+type LoadedPage = { readonly Component: ComponentType<PageProps<string>> } | { readonly error: unknown } | undefined;
+
+/** Code of the pages that were opened before, so that they appear without a placeholder. */
+const loadedPages = new Map<PageDefinition, ComponentType<PageProps<string>>>();
+
+function CurrentPage({ page, params, query }: PageMatch & Pick<PageProps, 'query'>) {
+  const known = loadedPages.get(page);
+  const [loaded, setLoaded] = useState<LoadedPage>(known && { Component: known });
+  useEffect(() => {
+    let isCurrent = true;
+    page.load().then(
+      (Component) => {
+        loadedPages.set(page, Component);
+        if (isCurrent) setLoaded({ Component });
+      },
+      (error: unknown) => isCurrent && setLoaded({ error }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [page]);
+  if (!loaded)
+    return (
+      <Page title={page.title}>
+        <Skeleton lines={8} />
+      </Page>
+    );
+  if ('error' in loaded)
+    return (
+      <Page title={page.title}>
+        <ErrorNotice error={loaded.error} onRetry={() => location.reload()} />
+      </Page>
+    );
+  return <loaded.Component params={params} query={query} />;
+}
+
+const PageNotFound = ({ path }: { readonly path: string }) => (
+  <Page title="Page not found">
+    <EmptyState title={`The console has no page ${path}.`}>
+      <Link to="/">Go to the overview</Link>
+    </EmptyState>
+  </Page>
+);

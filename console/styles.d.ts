@@ -1,0 +1,2 @@
+/** esbuild bundles the styles of a page with its script. */
+declare module '*.css';

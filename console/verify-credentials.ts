@@ -1,0 +1,10 @@
+import { callApi } from './api/client.ts';
+import { endpoints } from './api/endpoints.ts';
+import type { Credentials, Session } from './session.ts';
+
+/** Reads the app with the credentials. Throws if they are wrong, or if the key cannot read. */
+export async function verifyCredentials({ appName, key }: Credentials): Promise<Session> {
+  const credentials = { appName: appName.trim(), key: key.trim() };
+  const app = await callApi(endpoints.getApp, {}, { credentials });
+  return { ...credentials, keyName: app.key.name, level: app.key.level === 'viewer' ? 'viewer' : 'secret' };
+}
