@@ -40,6 +40,6 @@ const toAddress = (network: number, number: number): string => {
 export function countExtraWrites(calls: readonly MeteredCall[], validations: number): number {
   const keys = calls.flatMap(({ writes }) => writes.map(({ key }) => key));
   const buckets = keys.filter(({ pk }) => pk.startsWith('_LIMIT#')).length;
-  const events = keys.filter(({ pk, sk }) => /^[^#]+#E#/.test(pk) && sk === 'E').length;
+  const events = keys.filter(({ pk, sk }) => /^[^#]+#E#/.test(pk) && sk.startsWith('E#')).length;
   return buckets + events - validations;
 }

@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import type { BenchResult } from './bench-result.ts';
 import type { MeteredService } from './metered-service.ts';
@@ -14,31 +15,36 @@ interface Step {
 interface Flow {
   readonly flow: string;
   readonly steps: readonly Step[];
-  /** Maximum write units of the flow. */
+  /** Number of requests or notifications whose stream records the workers get in one batch. Default: 1. */
+  readonly batchSize?: number;
+  /** Maximum write units of one request or notification. */
   readonly budget?: number;
 }
 
 /** Measures the units of complete flows, workers included: one table per flow with each written item, and the totals. */
 export async function measureFlowUnits(metered: MeteredService): Promise<BenchResult[]> {
   const flows = await collectFlows(metered);
-  const totals = flows.map(({ flow, steps, budget = '' }) => {
+  const totals = flows.map(({ flow, steps, batchSize = 1, budget = '' }) => {
     const { table, indexes, read, engineWrite, engineRead } = sumUsage(steps.flatMap(({ calls }) => calls));
+    const perRequest = (units: number): number => Math.round((units / batchSize) * 100) / 100;
     return {
       flow,
-      write: table + indexes,
+      write: perRequest(table + indexes),
       budget,
-      table,
-      indexes,
-      read,
-      'engine write': engineWrite,
-      'engine read': engineRead,
+      table: perRequest(table),
+      indexes: perRequest(indexes),
+      read: perRequest(read),
+      'engine write': perRequest(engineWrite),
+      'engine read': perRequest(engineRead),
     };
   });
   return [
-    ...flows.map(({ flow, steps }) => ({
-      title: `Write units: ${flow}`,
-      rows: steps.flatMap(({ step, calls }) => buildWriteRows(step, calls)),
-    })),
+    ...flows
+      .filter(({ batchSize }) => batchSize === undefined)
+      .map(({ flow, steps }) => ({
+        title: `Write units: ${flow}`,
+        rows: steps.flatMap(({ step, calls }) => buildWriteRows(step, calls)),
+      })),
     { title: 'Units of complete flows without retries', rows: totals },
   ];
 }
@@ -70,6 +76,11 @@ async function createAppWithWebhook(metered: MeteredService, urls: { webhook: st
   return keys;
 }
 
+type RunStep = (run: () => Promise<unknown>) => Promise<Step[]>;
+
+/** Requests and notifications in one batch of the stream workers: a busy deployment. */
+const batchSize = 100;
+
 async function runFlows(metered: MeteredService, keys: IssuedApiKeys): Promise<Flow[]> {
   const { service, queues, meter } = metered;
   const buy = async (applicationUsername: string) =>
@@ -79,40 +90,103 @@ async function runFlows(metered: MeteredService, keys: IssuedApiKeys): Promise<F
       type: 'paid subscription',
       applicationUsername,
     });
-  const measureValidation = async (body: object, sharding: Sharding): Promise<Step[]> => {
+  /** Measures what `run` and the stream workers call. The workers get all records of `run` in one batch. */
+  const measure = async (step: string, run: () => Promise<unknown>, sharding: Sharding = 'one shard for all') => {
     await waitUntilPosted(service);
     meter.takeCalls();
-    await service.validate(keys, body);
-    return await runStreamWorkers(metered, { step: 'request', calls: meter.takeCalls() }, sharding);
+    await run();
+    return await runStreamWorkers(metered, { step, calls: meter.takeCalls() }, sharding);
   };
+  const measureRequest: RunStep = async (run) => await measure('request', run);
   // Creates the counters of the day.
   const warmUp = await buy('warm-up-user');
-  await measureValidation(warmUp.validate, 'one shard for all');
+  await measureRequest(async () => await service.validate(keys, warmUp.validate));
   await queues.drain();
 
   const [purchase, otherPurchase] = [await buy('carol'), await buy('dave')];
-  const firstValidation = await measureValidation(purchase.validate, 'one shard for all');
-  const repeatedValidation = await measureValidation(purchase.validate, 'one shard for all');
-  const upperBound = await measureValidation(otherPurchase.validate, 'one shard for each partition key');
+  const validate = async () => await service.validate(keys, purchase.validate);
+  const firstValidation = await measureRequest(validate);
+  const repeatedValidation = await measureRequest(validate);
+  const upperBound = await measure(
+    'request',
+    async () => await service.validate(keys, otherPurchase.validate),
+    'one shard for each partition key',
+  );
   await queues.drain();
 
-  await waitUntilPosted(service);
-  meter.takeCalls();
-  await service.callControl(`/purchases/${purchase.id}/renew`, {});
-  await waitUntilPosted(service);
-  const received = { step: 'receive', calls: meter.takeCalls() };
-  await queues.handleOnce('notifications');
-  const processed = { step: 'process-notification', calls: meter.takeCalls() };
-  const fannedOut = await runStreamWorkers(metered, processed, 'one shard for all');
-  await queues.handleOnce('webhooks');
-  const sent = await runStreamWorkers(metered, { step: 'send-webhook', calls: meter.takeCalls() }, 'one shard for all');
+  const [renewal, webhook] = await measureRenewals(metered, [purchase.id], measure);
+  const batches = await runBatches(metered, { keys, buy, measure, measureRequest });
   return [
-    { flow: 'validation, new purchase and new user', steps: firstValidation, budget: 30 },
-    // Each stream worker gets every record in its own batch, which is rare. The budget applies to the flow above.
+    { flow: 'validation, new purchase and new user', steps: firstValidation },
+    // Each stream worker gets every record in its own batch, which is rare.
     { flow: 'its upper bound: each partition key in a shard of its own', steps: upperBound },
-    { flow: 'the same receipt again', steps: repeatedValidation, budget: 7 },
-    { flow: 'notification of a renewal and its webhook', steps: [received, ...fannedOut, ...sent] },
-    { flow: 'its webhook alone, taken at the first attempt', steps: sent },
+    { flow: 'the same receipt again', steps: repeatedValidation },
+    { flow: 'notification of a renewal and its webhook', steps: [...renewal, ...webhook] },
+    { flow: 'its webhook alone, taken at the first attempt', steps: webhook },
+    ...batches.map((flow) => ({ ...flow, flow: `${batchSize} in one batch, each: ${flow.flow}`, batchSize })),
+  ];
+}
+
+type Measure = (step: string, run: () => Promise<unknown>) => Promise<Step[]>;
+
+/** Renews purchases. Returns the steps of the notifications and the steps of the webhooks. */
+async function measureRenewals(
+  { service, queues }: MeteredService,
+  purchaseIds: readonly string[],
+  measure: Measure,
+): Promise<[renewals: Step[], webhooks: Step[]]> {
+  const handleAll = async (queue: 'notifications' | 'webhooks') => {
+    while ((await queues.handleOnce(queue)) > 0);
+  };
+  const received = await measure('receive', async () => {
+    for (const id of purchaseIds) await service.callControl(`/purchases/${id}/renew`, {});
+    await waitUntilPosted(service);
+  });
+  const processed = await measure('process-notification', async () => await handleAll('notifications'));
+  const sent = await measure('send-webhook', async () => await handleAll('webhooks'));
+  return [[...received, ...processed], sent];
+}
+
+interface BatchContext {
+  readonly keys: IssuedApiKeys;
+  /** Buys a subscription in the emulated store. */
+  readonly buy: (username: string) => Promise<{ readonly id: string; readonly validate: object }>;
+  readonly measure: Measure;
+  readonly measureRequest: RunStep;
+}
+
+/** Measures the flows that have a budget, with the stream records of many requests in one batch. */
+async function runBatches(metered: MeteredService, { keys, buy, measure, measureRequest }: BatchContext) {
+  const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
+  const { getCustomerPurchases } = await import('../lib/api/customers.ts');
+  const { service, queues } = metered;
+  const usernames = Array.from({ length: batchSize }, (_, number) => `user-${number}`);
+  const purchases = await pMap(usernames, buy, { concurrency: 1 });
+  const validateAll = async () => {
+    for (const { validate } of purchases) await service.validate(keys, validate);
+  };
+  const headers = buildBasicAuth(keys.appName, keys.secretKey);
+  const readAll = async () => {
+    for (const applicationUsername of usernames)
+      await callEndpoint(getCustomerPurchases, { headers, params: { applicationUsername } });
+  };
+  await waitUntilPosted(service);
+  // A repeated validation after more than a minute writes the check of the purchase.
+  service.freezeClock();
+  const validations = await measureRequest(validateAll);
+  const repeated = await measureRequest(validateAll);
+  const reads = await measureRequest(readAll);
+  await service.callControl('/clock', { advance: 'PT1H' });
+  const repeatedLater = await measureRequest(validateAll);
+  await queues.drain();
+  const ids = purchases.map(({ id }) => id);
+  const [renewals, webhooks] = await measureRenewals(metered, ids, measure);
+  return [
+    { flow: 'validation, new purchase and new user', steps: validations, budget: 31 },
+    { flow: 'the same receipt again, within a minute', steps: repeated, budget: 4 },
+    { flow: 'the same receipt again, an hour later', steps: repeatedLater, budget: 7 },
+    { flow: 'GET customer purchases', steps: reads, budget: 2.2 },
+    { flow: 'notification of a renewal and its webhook', steps: [...renewals, ...webhooks], budget: 31 },
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { Item } from '../lib/db/table.ts';
+import type { Item, Table } from '../lib/db/table.ts';
 import { splitIntoChunks } from '../lib/shared/batches.ts';
 import { dayMs, type EpochMillis } from '../lib/shared/time.ts';
 
@@ -9,18 +9,24 @@ const renewals = 4;
 const [maxAgeDays, periodDays] = [820, 720];
 const batchSize = 1_000;
 
+/** Number of transactions that are written. */
+export const loadedTransactions = purchases * renewals;
+
 /** Writes 20,000 customers, 50,000 purchases and 200,000 transactions, and counts them with the aggregator. */
 export async function loadLists(appName: string): Promise<void> {
   const { deps } = await import('../lib/deps.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildStreamRecord } = await import('../testing/stream-records.ts');
-  const items = await buildItems(appName);
-  const { table } = deps();
-  for (const [batchIndex, batch] of splitIntoChunks(items, batchSize).entries()) {
-    await table.batchPut(batch);
+  for (const [batchIndex, batch] of splitIntoChunks(await buildItems(appName), batchSize).entries()) {
+    await deps().table.batchPut(batch);
     const records = batch.map((after, index) => buildStreamRecord({ after }, batchIndex * batchSize + index));
     await aggregateStreamRecords(records, 'shard', deps());
   }
+}
+
+/** Writes the same items into the table of a running service, whose aggregator counts them. */
+export async function putLists(appName: string, table: Pick<Table, 'batchPut'>): Promise<void> {
+  for (const batch of splitIntoChunks(await buildItems(appName), batchSize)) await table.batchPut(batch);
 }
 
 /** Builds the items ordered by day, so that a batch changes few counters. */

@@ -1,45 +1,94 @@
 import '../lib/shared/disable-node-version-warning.ts';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import type { BenchResult } from './bench-result.ts';
+import { checkNames } from './budgets.ts';
+import { checkBudgets } from './check.ts';
+import { benchConsole } from './console.ts';
+import { benchCost } from './cost.ts';
 import { benchCustomers } from './customers.ts';
 import { benchFlood } from './flood.ts';
+import { benchLoad } from './load.ts';
 import { benchPages } from './pages.ts';
+import { saveResults } from './results.ts';
+import { benchScale } from './scale.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
 import { benchVerifyStoreA } from './verify-store-a.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const benches: Readonly<Record<string, () => Promise<BenchResult | readonly BenchResult[]>>> = {
+  console: benchConsole,
+  cost: benchCost,
   customers: benchCustomers,
   flood: benchFlood,
-  start: benchStartTimes,
+  load: async () => {
+    const { PORT: port } = process.env;
+    return await benchLoad({ minutes: Number(values.minutes), ...(port !== undefined && { port: Number(port) }) });
+  },
   pages: benchPages,
+  scale: benchScale,
+  start: benchStartTimes,
   units: benchTableUnits,
   verify: benchVerifyStoreA,
   webhooks: benchWebhooks,
 };
 
-const requestedNames = process.argv.slice(2);
-const unknownNames = requestedNames.filter((name) => !Object.hasOwn(benches, name));
-if (unknownNames.length > 0) {
-  console.error(`Unknown bench: ${unknownNames.join(', ')}. Pass ${Object.keys(benches).join(', ')}.`);
-  process.exit(1);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    check: { type: 'boolean', default: false },
+    /** Compares units and costs with the reached figures in place of the targets. */
+    limits: { type: 'boolean', default: false },
+    /** Writes bench/results and the tables of docs/performance.md. */
+    save: { type: 'boolean', default: false },
+    /** Duration of the steady rate of `load`. */
+    minutes: { type: 'string', default: '2' },
+  },
+});
+if (values.check) await runChecks();
+else if (positionals.length === 1) await runBench(positionals[0] ?? '');
+else runEachBench();
+process.exit();
+
+/** Compares measurements with the budgets. The last line is a sentence with the figures. */
+async function runChecks(): Promise<void> {
+  requireNames(positionals, checkNames);
+  const checks = checkNames.filter((name) => positionals.length === 0 || positionals.includes(name));
+  const { table, areAllMet, summary } = await checkBudgets(checks, values.limits ? 'limits' : 'targets');
+  printTable(table);
+  console.log(`\n${summary}`);
+  if (!areAllMet) process.exitCode = 1;
 }
-const names = Object.keys(benches).filter((name) => requestedNames.length === 0 || requestedNames.includes(name));
-const [firstName] = names;
-if (firstName !== undefined && names.length === 1) {
-  for (const { title, rows } of [(await benches[firstName]?.()) ?? []].flat()) {
-    console.log(`\n${title}`);
-    console.table(rows);
-  }
-} else {
-  // One process per bench: a process creates the dependencies once, for one table.
+
+async function runBench(name: string): Promise<void> {
+  requireNames([name], Object.keys(benches));
+  const tables = [(await benches[name]?.()) ?? []].flat();
+  for (const table of tables) printTable(table);
+  if (values.save) await saveResults(name, tables);
+}
+
+/** Runs each bench in its own process: a process creates the dependencies once, for one table. */
+function runEachBench(): void {
+  requireNames(positionals, Object.keys(benches));
+  const names = Object.keys(benches).filter((name) => positionals.length === 0 || positionals.includes(name));
+  const options = process.argv.slice(2).filter((argument) => argument.startsWith('--'));
   for (const name of names) {
-    const { status } = spawnSync(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), name], {
-      stdio: 'inherit',
-    });
+    const program = [...process.execArgv, fileURLToPath(import.meta.url), name, ...options];
+    const { status } = spawnSync(process.execPath, program, { stdio: 'inherit' });
     if (status !== 0) process.exitCode = 1;
   }
 }
-process.exit();
+
+function requireNames(names: readonly string[], known: readonly string[]): void {
+  const unknownNames = names.filter((name) => !known.includes(name));
+  if (unknownNames.length === 0) return;
+  console.error(`Unknown name: ${unknownNames.join(', ')}. Pass ${known.join(', ')}.`);
+  process.exit(1);
+}
+
+function printTable({ title, rows }: BenchResult): void {
+  console.log(`\n${title}`);
+  console.table(rows);
+}

@@ -1,87 +1,134 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { Metafile } from 'esbuild';
-import { buildFunctions, bundleEntryPoints } from '../infra/build-functions.ts';
+import { type BundleFile, buildFunctions, bundleFile } from '../infra/build-functions.ts';
 import type { BenchResult } from './bench-result.ts';
-import { median } from './median.ts';
+import { computeMedianInterval, type MedianInterval, median } from './median.ts';
 
 const run = promisify(execFile);
 const rounds = 21;
 
-interface Bundle {
+export interface Bundle {
+  /** `<area>/<file>`. */
   readonly name: string;
+  /** Path of the file that exports the handler. */
   readonly file: string;
-  /** Size of the entry point and its static imports. */
+  /** Size of the files that the start loads. */
   readonly bytes: number;
+  /** Number of these files. */
+  readonly files: number;
   /** Names of the SDKs of payment processors in the bundle, or `none`. */
   readonly processorPackages: string;
 }
 
+interface StartTime {
+  readonly ms: number;
+  /** Median of the ratio to the bare client of the same round. */
+  readonly ratio: number;
+  /** Contains the median ratio with 90 % confidence. */
+  readonly interval: MedianInterval;
+}
+
+/** The bundle of the bare document client, and the bundles of all functions. */
+export interface Bundles {
+  readonly base: Bundle;
+  /** The bare client with all code of its packages, as bundlers build it without settings. */
+  readonly completeBase: Bundle;
+  readonly functions: readonly Bundle[];
+}
+
 /**
  * Measures the size and import time of each function in a new process, relative to a bare document client with the same
- * build settings. The time is the median of 21 rounds, each of which starts every bundle once.
+ * build settings. The ratio is the median of 21 rounds, each of which starts every bundle once.
  */
-export async function benchStartTimes(): Promise<BenchResult> {
+export const benchStartTimes = async (): Promise<BenchResult> =>
+  await withBundles(async (bundles) => {
+    const times = await measureStartTimes(bundles);
+    return {
+      id: 'functions',
+      title: 'Start of a function: loaded size, median import time, and 90 % interval of its ratio to a bare client',
+      rows: [bundles.base, bundles.completeBase, ...bundles.functions].map(
+        ({ name, bytes, files, processorPackages }) => {
+          const { ms, ratio, interval } = times.get(name) ?? missingTimeError(name);
+          return {
+            ...{ bundle: name, kB: Math.round(bytes / 1000), files, 'processor packages': processorPackages },
+            ms: roundTo(ms, 1),
+            'times the bare client': roundTo(ratio, 2),
+            from: roundTo(interval.low, 2),
+            to: roundTo(interval.high, 2),
+          };
+        },
+      ),
+    };
+  });
+
+/** Builds all functions and the bare client, runs `use` and deletes the bundles. */
+export async function withBundles<T>(use: (bundles: Bundles) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'));
   try {
-    const base = { folder: 'bench', entryPoints: ['bare-document-client.ts'], outdir: join(folder, 'base') };
-    const bundles = [
-      ...listBundles(await bundleEntryPoints(base), base.outdir),
-      ...listBundles(await buildFunctions(join(folder, 'functions')), join(folder, 'functions')),
-    ];
-    return { title: 'Start of a function: loaded size and median import time', rows: await measureRows(bundles) };
+    const outdirs = {
+      base: join(folder, 'base'),
+      completeBase: join(folder, 'complete-base'),
+      functions: join(folder, 'functions'),
+    };
+    const base = toBundle(
+      'bare-document-client',
+      join(outdirs.base, 'bare-document-client.mjs'),
+      await bundleFile('bench/bare-document-client.ts', outdirs.base),
+    );
+    const completeBase = toBundle(
+      'bare-document-client, complete',
+      join(outdirs.completeBase, 'bare-document-client.mjs'),
+      await bundleFile('bench/bare-document-client.ts', outdirs.completeBase, { omitsUnused: false }),
+    );
+    const functions = (await buildFunctions(outdirs.functions)).map(({ name, files }) =>
+      toBundle(name, join(outdirs.functions, name, `${basename(name)}.mjs`), files),
+    );
+    return await use({ base, completeBase, functions });
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-async function measureRows(bundles: readonly Bundle[]): Promise<BenchResult['rows']> {
+/** Measures the import times of all bundles, or of the functions that `isMeasured` selects, by name. */
+export async function measureStartTimes(
+  { base, completeBase, functions }: Bundles,
+  isMeasured: (bundle: Bundle) => boolean = () => true,
+): Promise<ReadonlyMap<string, StartTime>> {
+  const bundles = [base, completeBase, ...functions.filter(isMeasured)];
   const times = bundles.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [index, { file }] of bundles.entries()) times[index]?.push(await measureStartMs(file));
   }
-  const baseMs = median(times[0] ?? []);
-  return bundles.map(({ name, bytes, processorPackages }, index) => {
-    const ms = median(times[index] ?? []);
-    return {
-      bundle: name,
-      kB: Math.round(bytes / 1000),
-      'processor packages': processorPackages,
-      ms: roundTo(ms, 1),
-      'times the bare client': roundTo(ms / baseMs, 2),
-    };
-  });
+  const [baseTimes = []] = times;
+  return new Map(
+    bundles.map(({ name }, index) => {
+      const ratios = (times[index] ?? []).map((ms, round) => ms / (baseTimes[round] ?? Number.NaN));
+      const ratio = median(ratios);
+      return [name, { ms: median(times[index] ?? []), ratio, interval: computeMedianInterval(ratios) }] as const;
+    }),
+  );
 }
 
-function listBundles({ outputs }: Metafile, outdir: string): Bundle[] {
-  return Object.entries(outputs)
-    .filter(([, { entryPoint }]) => entryPoint !== undefined && /^(functions|bench)\//.test(entryPoint))
-    .map(([output]) => {
-      const file = resolve(output);
-      return { name: relative(outdir, file).replace(/\.mjs$/, ''), file, ...listStaticImports(outputs, output) };
-    });
+function missingTimeError(name: string): never {
+  throw new Error(`The start of ${name} is not measured.`);
 }
 
-/** Excludes dynamic imports, because they are not loaded at the start. */
-function listStaticImports(outputs: Metafile['outputs'], entry: string): Pick<Bundle, 'bytes' | 'processorPackages'> {
-  const loaded = new Set([entry]);
-  for (const output of loaded) {
-    const statements = outputs[output]?.imports.filter(
-      ({ kind, external }) => kind === 'import-statement' && !external,
-    );
-    for (const { path } of statements ?? []) loaded.add(path);
-  }
-  const chunks = [...loaded].flatMap((output) => outputs[output] ?? []);
-  const sources = chunks.flatMap(({ inputs }) => Object.keys(inputs));
-  const processorPackages = ['stripe', 'braintree'].filter((name) =>
-    sources.some((file) => file.includes(`node_modules/${name}/`)),
+/** Counts the files that the start loads, without the files of dynamic imports. */
+function toBundle(name: string, file: string, files: readonly BundleFile[]): Bundle {
+  const loaded = files.filter(({ isLoadedAtStart }) => isLoadedAtStart);
+  const sources = loaded.flatMap((part) => part.sources);
+  const processorPackages = ['stripe', 'braintree'].filter((processor) =>
+    sources.some((source) => source.startsWith(`node_modules/${processor}/`)),
   );
   return {
-    bytes: chunks.reduce((sum, { bytes }) => sum + bytes, 0),
+    name,
+    file,
+    bytes: loaded.reduce((sum, { bytes }) => sum + bytes, 0),
+    files: loaded.length,
     processorPackages: processorPackages.join() || 'none',
   };
 }

@@ -30,16 +30,42 @@ export function countTableUnits({ before, after }: ItemChange, { inTransaction }
  * request 188 of github.com/nubo-db/dynoxide.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations
  */
-export function countIndexUnits({ before, after }: ItemChange): number {
-  return Object.values(indexes).reduce((units, index) => {
-    const names = [index.pk, index.sk];
-    const [oldEntry, newEntry] = [toIndexEntry(before, names), toIndexEntry(after, names)];
-    if (oldEntry && newEntry && names.every((name) => oldEntry[name]?.S === newEntry[name]?.S)) return units;
-    return [oldEntry, newEntry].reduce(
-      (sum, entry) => sum + (entry ? countBlocks(countItemBytes(entry), writeBlock) : 0),
-      units,
+export const countIndexUnits = (change: ItemChange): number =>
+  listIndexWrites(change).reduce((sum, { units }) => sum + units, 0);
+
+/** An entry of an index that a write puts or deletes. */
+interface IndexWrite {
+  readonly indexName: string;
+  readonly partition: string;
+  readonly units: number;
+}
+
+/** Lists the index entries that a write puts or deletes. */
+export function listIndexWrites({ before, after }: ItemChange): IndexWrite[] {
+  return Object.entries(indexes).flatMap(([indexName, { pk, sk }]) => {
+    const [oldEntry, newEntry] = [toIndexEntry(before, [pk, sk]), toIndexEntry(after, [pk, sk])];
+    if (oldEntry && newEntry && [pk, sk].every((name) => oldEntry[name]?.S === newEntry[name]?.S)) return [];
+    return [oldEntry, newEntry].flatMap((entry) =>
+      entry
+        ? [{ indexName, partition: entry[pk]?.S ?? '', units: countBlocks(countItemBytes(entry), writeBlock) }]
+        : [],
     );
-  }, 0);
+  });
+}
+
+/** Bytes that DynamoDB adds to the size of each item and each index entry in the storage. */
+const storageOverhead = 100;
+
+/**
+ * Counts the stored bytes of an item and of its index entries.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+ */
+export function countStoredBytes(item: ItemImage): number {
+  const entries = Object.values(indexes).flatMap(({ pk, sk }): ItemImage[] => {
+    const entry = toIndexEntry(item, [pk, sk]);
+    return entry ? [entry] : [];
+  });
+  return [item, ...entries].reduce((bytes, stored) => bytes + countItemBytes(stored) + storageOverhead, 0);
 }
 
 /** Returns the index entry of an item, or undefined if the item lacks a key of the index. */

@@ -1,0 +1,121 @@
+import type { OperationCost } from './cost/operation-costs.ts';
+
+/** A limit and the measured figure. */
+export interface BudgetResult {
+  /** Measure that the budget belongs to. */
+  readonly check: CheckName;
+  readonly name: string;
+  readonly unit: string;
+  readonly budget: number;
+  readonly measured: number;
+  readonly isMet: boolean;
+  /** 90 % interval of the figure, if it is a time. */
+  readonly interval?: string;
+}
+
+export const checkNames = ['units', 'cost', 'bundles', 'start'] as const;
+export type CheckName = (typeof checkNames)[number];
+
+/** `targets`: what the service is to cost. `limits`: the reached figures, rounded up, that a change must not exceed. */
+export type BudgetKind = 'targets' | 'limits';
+/** Keys are the starts of names of operations. */
+type OperationBudgets = Readonly<Record<string, number>>;
+
+/** Dollars of one million operations at the steady rate. */
+export const dollarBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
+  targets: {
+    'validation, new': 25,
+    'validation, repeated': 10,
+    'read, ': 7,
+    'read without an event': 5,
+    'notification with its webhook': 30,
+  },
+  // A part is processor time, which differs between machines: a quarter more than measured.
+  limits: {
+    'validation, new': 36,
+    'validation, repeated': 12.5,
+    'read, ': 11,
+    'read without an event': 6.5,
+    'notification with its webhook': 39,
+  },
+};
+
+/** Write units of one operation at the steady rate, workers and events included. */
+export const writeUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
+  targets: { 'validation, new': 25, 'validation, repeated': 5, 'read, ': 2 },
+  limits: {
+    'validation, new': 31,
+    'validation, repeated': 4.3,
+    'read, ': 2.2,
+    'notification with its webhook': 29,
+  },
+};
+
+/** Read units of one request, without workers. */
+export const readUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
+  targets: { 'read, purchases of a customer': 4 },
+  limits: { 'read, purchases of a customer': 4 },
+};
+
+/** Import time of functions in multiples of a bare document client with the same build. */
+export const startBudgets = { reads: 1.1, 'validate-receipt': 1.25, workers: 1.15 } as const;
+
+/**
+ * Size and number of files that a start loads, in multiples of the bare document client with the same build. The limits are the
+ * present figures rounded up: they prevent growth, and the start times are the targets.
+ */
+export const bundleBudgets = {
+  size: { reads: 1.65, 'validate-receipt': 1.95, workers: 1.8 },
+  files: { reads: 1.5, 'validate-receipt': 1.5, workers: 1.5 },
+} as const;
+
+/** Compares a figure with its budget. */
+export const compareWithBudget = (result: Omit<BudgetResult, 'isMet'>): BudgetResult => ({
+  ...result,
+  isMet: result.measured <= result.budget,
+});
+
+/** Compares one figure of each operation with the budgets whose key starts its name. Throws if nothing is measured for a budget. */
+export function compareOperations(
+  operations: readonly OperationCost[],
+  budgets: OperationBudgets,
+  { check, unit, read }: { check: CheckName; unit: string; read: (operation: OperationCost) => number },
+): BudgetResult[] {
+  return Object.entries(budgets).flatMap(([prefix, budget]) => {
+    const matching = operations.filter(({ name, load }) => load === 'steady' && name.startsWith(prefix));
+    if (matching.length === 0) throw new Error(`The budget ${prefix} has no operation.`);
+    return matching.map((operation) =>
+      compareWithBudget({ check, name: operation.name, unit, budget, measured: read(operation) }),
+    );
+  });
+}
+
+/** Returns the budget of an operation. */
+export const findBudget = (budgets: OperationBudgets, name: string): number | undefined =>
+  Object.entries(budgets).find(([prefix]) => name.startsWith(prefix))?.[1];
+
+/** Formats the result of a check as one sentence: the figures of the missed budgets, or of all budgets if none is missed. */
+export function summarizeBudgets(results: readonly BudgetResult[]): string {
+  const missed = results.filter(({ isMet }) => !isMet);
+  if (missed.length === 0) return `All ${results.length} budgets are met: ${formatWorst(results)}.`;
+  return `${missed.length} of ${results.length} budgets are missed: ${formatWorst(missed)}.`;
+}
+
+/** Formats the worst figure of each budget that several functions or operations share. */
+function formatWorst(results: readonly BudgetResult[]): string {
+  const groups = new Map<string, BudgetResult[]>();
+  for (const result of results) {
+    const key = `${result.check} ${result.unit} ${result.budget}`;
+    groups.set(key, [...(groups.get(key) ?? []), result]);
+  }
+  return [...groups.values()]
+    .map((group) => {
+      const worst = group.reduce((a, b) => (b.measured > a.measured ? b : a));
+      const { name, measured, budget, unit } = worst;
+      const others = group.length > 1 ? ` (worst of ${group.length})` : '';
+      return `${name}${others} ${formatFigure(measured)} of ${formatFigure(budget)} ${unit}`;
+    })
+    .join(', ');
+}
+
+const formatFigure = (value: number): string => String(Number(value.toFixed(2)));

@@ -1,0 +1,107 @@
+import type { BenchResult } from './bench-result.ts';
+import {
+  type BudgetKind,
+  type BudgetResult,
+  bundleBudgets,
+  type CheckName,
+  compareOperations,
+  compareWithBudget,
+  dollarBudgets,
+  readUnitBudgets,
+  startBudgets,
+  summarizeBudgets,
+  writeUnitBudgets,
+} from './budgets.ts';
+import { measureCosts } from './cost.ts';
+import { type Bundle, measureStartTimes, withBundles } from './start-times.ts';
+
+/**
+ * Measures what the budgets limit. Returns the figures, and a sentence about them. `kind` selects the budgets of units and costs.
+ */
+export async function checkBudgets(checks: readonly CheckName[], kind: BudgetKind) {
+  const results: BudgetResult[] = [];
+  if (checks.includes('bundles') || checks.includes('start')) results.push(...(await checkStarts(checks)));
+  if (checks.includes('units') || checks.includes('cost')) results.push(...(await checkCosts(checks, kind)));
+  const table: BenchResult = {
+    title: 'Budgets',
+    rows: results.map(({ check, name, unit, budget, measured, isMet, interval = '' }) => ({
+      ...{ check, name, unit, budget, measured: Number(measured.toFixed(2)) },
+      ...{ '90 % interval': interval, met: isMet ? 'yes' : 'no' },
+    })),
+  };
+  return { table, areAllMet: results.every(({ isMet }) => isMet), summary: summarizeBudgets(results) };
+}
+
+type FunctionGroup = keyof typeof startBudgets;
+
+/** Returns the group of a function that starts have a budget for. Undefined for endpoints that change something. */
+export function getFunctionGroup(name: string): FunctionGroup | undefined {
+  if (name === 'validation/validate-receipt') return 'validate-receipt';
+  if (name.startsWith('workers/')) return 'workers';
+  return /^(customers|purchases|transactions|stats|events)\/(get|list|search)-/.test(name) ? 'reads' : undefined;
+}
+
+async function checkStarts(checks: readonly CheckName[]): Promise<BudgetResult[]> {
+  return await withBundles(async (bundles) => {
+    const { base } = bundles;
+    const results: BudgetResult[] = [];
+    const addAll = (toResult: (bundle: Bundle, group: FunctionGroup) => BudgetResult | undefined) => {
+      for (const bundle of bundles.functions) {
+        const group = getFunctionGroup(bundle.name);
+        const result = group && toResult(bundle, group);
+        if (result) results.push(result);
+      }
+    };
+    if (checks.includes('bundles')) {
+      const compare = (figure: 'size' | 'files', read: (bundle: Bundle) => number, unit: string) =>
+        addAll((bundle, group) =>
+          compareWithBudget({
+            ...{ check: 'bundles', name: bundle.name, unit },
+            ...{ budget: bundleBudgets[figure][group], measured: read(bundle) / read(base) },
+          }),
+        );
+      compare('size', ({ bytes }) => bytes, 'times the size of the bare client');
+      compare('files', ({ files }) => files, 'times the files of the bare client');
+    }
+    if (checks.includes('start')) {
+      const times = await measureStartTimes(bundles, ({ name }) => getFunctionGroup(name) !== undefined);
+      addAll((bundle, group) => {
+        const time = times.get(bundle.name);
+        return (
+          time && {
+            ...compareWithBudget({
+              ...{ check: 'start', name: bundle.name, unit: 'times the start of the bare client' },
+              ...{ budget: startBudgets[group], measured: time.ratio },
+            }),
+            interval: `${time.interval.low.toFixed(2)} to ${time.interval.high.toFixed(2)}`,
+          }
+        );
+      });
+    }
+    return results;
+  });
+}
+
+async function checkCosts(checks: readonly CheckName[], kind: BudgetKind): Promise<BudgetResult[]> {
+  const { operations } = await measureCosts();
+  return [
+    ...(checks.includes('units')
+      ? [
+          ...compareOperations(operations, writeUnitBudgets[kind], {
+            ...{ check: 'units', unit: 'write units' },
+            read: ({ writeUnits }) => writeUnits,
+          }),
+          ...compareOperations(operations, readUnitBudgets[kind], {
+            ...{ check: 'units', unit: 'read units' },
+            read: ({ requestReadUnits }) => requestReadUnits,
+          }),
+        ]
+      : []),
+    ...(checks.includes('cost')
+      ? compareOperations(operations, dollarBudgets[kind], {
+          ...{ check: 'cost', unit: 'dollars a million' },
+          read: ({ dollarsPerMillion }) => dollarsPerMillion,
+        })
+      : []),
+  ];
+}

@@ -1,0 +1,195 @@
+import type { BenchResult } from './bench-result.ts';
+import { dollarBudgets, findBudget } from './budgets.ts';
+import { assumptions, callsPerUser, monthsOfData } from './cost/assumptions.ts';
+import { type CostService, withCostService } from './cost/cost-service.ts';
+import { listSchedules, sumIdleQuantities, sumScheduleQuantities } from './cost/idle-costs.ts';
+import { computeMonthCost, listBillLines, type MonthCost, userCounts } from './cost/month-costs.ts';
+import {
+  type CostSettings,
+  computeInvocationCost,
+  computeOperationCost,
+  type OperationCost,
+} from './cost/operation-costs.ts';
+import { measureOperations } from './cost/run-operations.ts';
+import { getAccessLogFormat, listFunctionSettings } from './cost/template.ts';
+import {
+  addQuantities,
+  type PriceName,
+  prices,
+  pricesDate,
+  pricesRegion,
+  type Quantities,
+  scaleQuantities,
+} from './prices.ts';
+
+interface CostReport {
+  readonly operations: readonly OperationCost[];
+  readonly months: readonly MonthCost[];
+  /** The lines of the bill of a month with `exampleUsers`. */
+  readonly bill: ReturnType<typeof listBillLines>;
+}
+
+/** Number of users whose bill is shown in detail. */
+const exampleUsers = 1_000_000;
+
+/** Measures what each operation uses in the built functions, and computes its price and the bills of months. */
+export const measureCosts = async (): Promise<CostReport> =>
+  await withCostService(async (cost) => {
+    const measured = await measureOperations(cost);
+    const scheduleRuns = await measureSchedules(cost);
+    const settings: CostSettings = {
+      functions: listFunctionSettings(cost.template),
+      accessLogFormat: getAccessLogFormat(cost.template),
+      starts: cost.host.listStarts(),
+    };
+    const operations = measured.map((operation) => computeOperationCost(operation, settings));
+    const quantitiesOfRun = new Map(
+      [...scheduleRuns].map(([functionName, invocations]) => {
+        const quantities = invocations.map((invocation) => computeInvocationCost(invocation, settings).quantities);
+        return [functionName, scaleQuantities(addQuantities(...quantities), 1 / invocations.length)] as const;
+      }),
+    );
+    const idle = addQuantities(
+      sumIdleQuantities(cost.template),
+      sumScheduleQuantities(listSchedules(cost.template), quantitiesOfRun),
+    );
+    return {
+      operations,
+      months: userCounts.map((users) => computeMonthCost(users, operations, idle)),
+      bill: listBillLines(exampleUsers, operations, idle),
+    };
+  });
+
+const [scheduleWarmUps, scheduleRuns] = [2, 5];
+
+/** Runs the functions of the schedules without work to do. */
+async function measureSchedules({ template, invoke, takeInvocations }: CostService) {
+  const measured = new Map<string, ReturnType<typeof takeInvocations>>();
+  for (const { functionName } of listSchedules(template)) {
+    for (let run = 0; run < scheduleWarmUps; run++) await invoke(functionName, {});
+    takeInvocations();
+    for (let run = 0; run < scheduleRuns; run++) await invoke(functionName, {});
+    measured.set(functionName, takeInvocations());
+  }
+  return measured;
+}
+
+/** Measures the costs and prints them with the assumptions. */
+export const benchCost = async (): Promise<BenchResult[]> => buildCostTables(await measureCosts());
+
+/** The parts of the bill as columns. */
+const columns: Readonly<Record<string, readonly PriceName[]>> = {
+  writes: ['tableWrites'],
+  reads: ['tableReads'],
+  storage: ['tableStorage', 'tableRecovery'],
+  'Lambda time': ['lambdaTime'],
+  'Lambda requests': ['lambdaRequests'],
+  'API Gateway': ['apiRequests'],
+  logs: ['functionLogs', 'accessLogs', 'logStorage'],
+  queues: ['queueRequests'],
+  egress: ['egress'],
+  traces: ['traces'],
+  'alarms, secret': ['alarmMetrics', 'customMetrics', 'dashboards', 'secrets', 'secretRequests'],
+};
+
+const toColumns = (parts: Quantities, isShown: (column: string) => boolean = () => true) =>
+  Object.fromEntries(
+    Object.entries(columns)
+      .filter(([column]) => isShown(column))
+      .map(([column, names]) => [column, round(names.reduce((sum, name) => sum + (parts[name] ?? 0), 0))]),
+  );
+
+export function buildCostTables({ operations, months, bill }: CostReport): BenchResult[] {
+  return [
+    {
+      id: 'operations',
+      title: `Dollars of one million operations (${pricesRegion}, list prices of ${pricesDate} without free tiers)`,
+      rows: operations.map(({ name, load, parts, dollarsPerMillion }) => {
+        const target = load === 'steady' ? findBudget(dollarBudgets.targets, name) : undefined;
+        return {
+          ...{ operation: name, load },
+          ...toColumns(parts, (column) => column !== 'storage'),
+          total: round(dollarsPerMillion),
+          target: target ?? '',
+          met: target === undefined ? '' : dollarsPerMillion <= target ? 'yes' : 'no',
+        };
+      }),
+    },
+    {
+      id: 'usage',
+      title: 'Resources of one operation',
+      rows: operations.map((operation) => ({
+        ...{ operation: operation.name, load: operation.load },
+        'write units': round(operation.writeUnits),
+        'read units': round(operation.readUnits),
+        'CPU ms': round(operation.cpuMs),
+        'billed ms': round(operation.billedMs),
+        invocations: round(operation.quantities.lambdaRequests ?? 0),
+        'log bytes': Math.round(operation.logBytes),
+        'response bytes': Math.round(operation.responseBytes),
+        'stored bytes': Math.round(operation.storage.permanentBytes),
+        'expiring kB-days': round(operation.storage.expiringByteDays / 1000),
+      })),
+    },
+    {
+      id: 'months',
+      title: `Dollars of a month, ${monthsOfData} months after the first user`,
+      rows: months.map(({ users, requestsPerSecond, load, parts, dollars, storedGb }) => ({
+        ...{ users, 'calls a second': round(requestsPerSecond), load: users === 0 ? 'idle' : load },
+        ...toColumns(parts),
+        total: round(dollars),
+        'for 1,000 users': users === 0 ? '' : round((dollars / users) * 1000),
+        'table GB': round(storedGb),
+      })),
+    },
+    {
+      id: 'bill',
+      title: `Arithmetic of the bill of a month with ${exampleUsers.toLocaleString('en')} users`,
+      rows: [
+        ...bill.map(({ part, calls, dollars }) => ({
+          part,
+          ...(calls === undefined
+            ? { 'calls of a user': '', calls: '', '$ of a million calls': '' }
+            : {
+                'calls of a user': calls / exampleUsers,
+                calls: Math.round(calls),
+                '$ of a million calls': round((dollars / calls) * 1_000_000),
+              }),
+          dollars: round(dollars),
+        })),
+        {
+          ...{ part: 'total', 'calls of a user': '', calls: '', '$ of a million calls': '' },
+          dollars: round(bill.reduce((sum, { dollars }) => sum + dollars, 0)),
+        },
+      ],
+    },
+    {
+      id: 'calls',
+      title: 'Assumed calls of one user in a month',
+      rows: Object.entries(callsPerUser).map(([call, { value, meaning }]) => ({ call, value, meaning })),
+    },
+    {
+      id: 'assumptions',
+      title: 'Assumptions, not measured',
+      rows: Object.entries(assumptions).map(([name, assumption]) => ({ name, ...assumption })),
+    },
+    {
+      id: 'prices',
+      title: `Prices (${pricesRegion}, ${pricesDate})`,
+      rows: Object.entries(prices).map(
+        ([
+          price,
+          {
+            unit,
+            tiers: [{ usd }],
+          },
+        ]) => ({ price, unit, 'first tier $': formatPrice(usd) }),
+      ),
+    },
+  ];
+}
+
+/** Formats small prices without an exponent. */
+const formatPrice = (usd: number): string => usd.toFixed(10).replace(/\.?0+$/, '');
+
+const round = (value: number): number => Number(value.toFixed(2));

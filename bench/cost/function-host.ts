@@ -1,0 +1,104 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { basename, join } from 'node:path';
+import { bundleFile } from '../../infra/build-functions.ts';
+import type { MeteredCall } from '../units/meter.ts';
+import type { RecordedCall } from './call-recorder.ts';
+import type { ProcessInvocation, ProcessReport } from './function-process.ts';
+
+/** Resources that an invocation used. */
+export interface Invocation {
+  /** `<area>/<file>`. */
+  readonly functionName: string;
+  /** CPU time of the handler, in milliseconds. */
+  readonly cpuMs: number;
+  readonly logBytes: number;
+  /** Calls in the order of their ends. */
+  readonly calls: readonly RecordedCall[];
+  readonly tableCalls: readonly MeteredCall[];
+  /** Bytes of the response to an API request; 0 for workers. */
+  readonly responseBytes: number;
+}
+
+/** The built functions, each in a process of its own. */
+export interface FunctionHost {
+  /** Invokes a function. Throws if it fails. One invocation at a time, because calls are attributed to it. */
+  invoke(functionName: string, event: unknown): Promise<{ readonly result: unknown; readonly invocation: Invocation }>;
+  /** Returns the CPU time of the import of each started function, in milliseconds. */
+  listStarts(): ReadonlyMap<string, number>;
+  close(): void;
+}
+
+interface FunctionHostOptions {
+  /** Folder of the built functions. */
+  readonly bundles: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Returns the calls since the last `takeCalls`. */
+  takeCalls(): Pick<Invocation, 'calls' | 'tableCalls'>;
+}
+
+interface Instance {
+  readonly process: ChildProcess;
+  readonly startCpuMs: number;
+}
+
+/** Creates the host. A function starts with its first invocation. */
+export async function createFunctionHost({
+  bundles,
+  environment,
+  takeCalls,
+}: FunctionHostOptions): Promise<FunctionHost> {
+  const program = join(bundles, 'bench');
+  await bundleFile('bench/cost/function-process.ts', program);
+  const instances = new Map<string, Instance>();
+  const start = async (functionName: string): Promise<Instance> => {
+    const child = fork(
+      join(program, 'function-process.mjs'),
+      [join(bundles, functionName, `${basename(functionName)}.mjs`)],
+      {
+        env: environment,
+        execArgv: [],
+      },
+    );
+    const { cpuMs } = await receiveReport(child, functionName);
+    return { process: child, startCpuMs: cpuMs };
+  };
+  return {
+    async invoke(functionName, event) {
+      const instance = instances.get(functionName) ?? (await start(functionName));
+      instances.set(functionName, instance);
+      takeCalls();
+      const message: ProcessInvocation = { event, requestId: randomUUID() };
+      instance.process.send(message);
+      const { result, cpuMs, logBytes } = await receiveReport(instance.process, functionName);
+      return {
+        result,
+        invocation: { functionName, cpuMs, logBytes, ...takeCalls(), responseBytes: countBytes(result) },
+      };
+    },
+    listStarts: () => new Map([...instances].map(([name, { startCpuMs }]) => [name, startCpuMs])),
+    close() {
+      for (const { process } of instances.values()) process.kill();
+    },
+  };
+}
+
+async function receiveReport(child: ChildProcess, functionName: string): Promise<ProcessReport> {
+  const stop = new AbortController();
+  const exit = once(child, 'exit', { signal: stop.signal }).then(() => {
+    throw new Error(`The process of ${functionName} exited.`);
+  });
+  exit.catch(() => {});
+  const [report] = (await Promise.race([once(child, 'message', { signal: stop.signal }), exit])) as [ProcessReport];
+  stop.abort();
+  if (report.error !== undefined) throw new Error(`${functionName} failed: ${report.error}`);
+  return report;
+}
+
+/** Counts the bytes of the body and the headers of an API response. */
+function countBytes(result: unknown): number {
+  if (typeof result !== 'object' || result === null || !('statusCode' in result)) return 0;
+  const { body = '', headers = {} } = result as { readonly body?: string; readonly headers?: object };
+  return Buffer.byteLength(body) + Buffer.byteLength(Object.entries(headers).join('\r\n'));
+}

@@ -1,0 +1,138 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import * as v from 'valibot';
+import { Template } from '../../local/template.ts';
+
+const CdkJson = v.pipe(v.string(), v.parseJson(), v.object({ context: v.record(v.string(), v.unknown()) }));
+
+/** Synthesizes the stack of a deployment without options, with the code in the folder `bundles`. */
+export async function synthesizeTemplate(bundles: string): Promise<Template> {
+  const [{ App }, { ServiceStack }] = await Promise.all([
+    import('aws-cdk-lib'),
+    import('../../infra/service-stack.ts'),
+  ]);
+  const outdir = await mkdtemp(join(tmpdir(), 'claimcheck-assembly-'));
+  try {
+    const { context } = v.parse(CdkJson, await readFile(new URL('../../cdk.json', import.meta.url), 'utf8'));
+    // Without copies of the code of each function.
+    const assets = { 'aws:cdk:disable-asset-staging': true, 'aws:cdk:enable-asset-metadata': true };
+    const app = new App({
+      outdir,
+      context: { ...context, bundles, ...assets },
+      // Its findings are warnings, and it takes most of the time.
+      builtinCloudFormationValidation: false,
+    });
+    const { artifactId } = new ServiceStack(app, 'Claimcheck');
+    return nameHandlers(app.synth().getStackArtifact(artifactId).template, bundles);
+  } finally {
+    await rm(outdir, { recursive: true });
+  }
+}
+
+const FunctionResource = v.object({
+  Type: v.literal('AWS::Lambda::Function'),
+  Metadata: v.object({ 'aws:asset:path': v.string() }),
+  Properties: v.looseObject({ Handler: v.string() }),
+});
+
+/** Replaces the handler of each function, which is the same for all, by `<area>/<file>.handler`, from the folder of its code. */
+function nameHandlers(
+  { Resources }: { readonly Resources: Readonly<Record<string, unknown>> },
+  bundles: string,
+): Template {
+  const named = Object.entries(Resources).map(([id, resource]) => {
+    const { success, output } = v.safeParse(FunctionResource, resource);
+    if (!success) return [id, resource];
+    const name = relative(bundles, resolve(bundles, output.Metadata['aws:asset:path'])).replaceAll('\\', '/');
+    return [id, { ...output, Properties: { ...output.Properties, Handler: `${name}.handler` } }];
+  });
+  return v.parse(Template, { Resources: Object.fromEntries(named) });
+}
+
+const FunctionProperties = v.object({
+  Handler: v.string(),
+  MemorySize: v.number(),
+  Architectures: v.tuple([v.literal('arm64')]),
+  LoggingConfig: v.object({
+    LogFormat: v.literal('JSON'),
+    SystemLogLevel: v.optional(v.picklist(['DEBUG', 'INFO', 'WARN']), 'INFO'),
+  }),
+  TracingConfig: v.optional(v.object({ Mode: v.string() }), { Mode: 'PassThrough' }),
+  Environment: v.object({ Variables: v.record(v.string(), v.unknown()) }),
+});
+
+/** The properties of a function that its costs depend on. */
+export interface FunctionSettings {
+  readonly memoryMb: number;
+  readonly systemLogLevel: 'DEBUG' | 'INFO' | 'WARN';
+  readonly isTraced: boolean;
+  readonly readsSecret: boolean;
+}
+
+/** Lists the functions by `<area>/<file>`. Several functions of one file have the same settings. */
+export function listFunctionSettings(template: Template): ReadonlyMap<string, FunctionSettings> {
+  return new Map(
+    listProperties(template, 'AWS::Lambda::Function', FunctionProperties).map((properties) => [
+      toFunctionName(properties),
+      {
+        memoryMb: properties.MemorySize,
+        systemLogLevel: properties.LoggingConfig.SystemLogLevel,
+        isTraced: properties.TracingConfig.Mode === 'Active',
+        readsSecret: 'MASTER_KEY_ID' in properties.Environment.Variables,
+      },
+    ]),
+  );
+}
+
+const StreamMapping = v.object({
+  BatchSize: v.number(),
+  FilterCriteria: v.object({}),
+  FunctionName: v.object({ Ref: v.string() }),
+  MaximumBatchingWindowInSeconds: v.optional(v.number(), 0),
+});
+
+/** Batches of a worker that reads the stream of the table. */
+export interface StreamSettings {
+  /** Records. */
+  readonly batchSize: number;
+  readonly batchingWindowMs: number;
+}
+
+/** Lists the stream workers by `<area>/<file>`. */
+export function listStreamSettings(template: Template): ReadonlyMap<string, StreamSettings> {
+  const mappings = Object.values(template.Resources)
+    .filter(({ Type }) => Type === 'AWS::Lambda::EventSourceMapping')
+    .map(({ Properties }) => v.safeParse(StreamMapping, Properties))
+    .flatMap(({ success, output }) => (success ? [output] : []));
+  return new Map(
+    mappings.map(({ BatchSize, FunctionName, MaximumBatchingWindowInSeconds }) => [
+      toFunctionName(v.parse(v.object({ Handler: v.string() }), template.Resources[FunctionName.Ref]?.Properties)),
+      { batchSize: BatchSize, batchingWindowMs: MaximumBatchingWindowInSeconds * 1000 },
+    ]),
+  );
+}
+
+const toFunctionName = ({ Handler }: { readonly Handler: string }): string => Handler.replace(/\.\w+$/, '');
+
+const StageProperties = v.object({
+  AccessLogSetting: v.object({ Format: v.string() }),
+  TracingEnabled: v.literal(false),
+});
+
+/** Returns the format of the access log. */
+export function getAccessLogFormat(template: Template): string {
+  const [stage] = listProperties(template, 'AWS::ApiGateway::Stage', StageProperties);
+  if (!stage) throw new Error('The template has no stage with an access log.');
+  return stage.AccessLogSetting.Format;
+}
+
+/** Parses the properties of all resources of a type. Unlike `listResources`, it does not resolve references. */
+const listProperties = <S extends v.GenericSchema>(
+  { Resources }: Template,
+  type: string,
+  schema: S,
+): v.InferOutput<S>[] =>
+  Object.values(Resources)
+    .filter((resource) => resource.Type === type)
+    .map(({ Properties }) => v.parse(schema, Properties));

@@ -1,0 +1,282 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { hourMs, minuteMs, secondMs } from '../lib/shared/time.ts';
+import { findFreePort } from '../local/free-port.ts';
+import { buildBasicAuth } from '../testing/call.ts';
+import { waitFor } from '../testing/wait-for.ts';
+import type { BenchResult } from './bench-result.ts';
+import { fitSlope, type Point } from './linear-fit.ts';
+import { type LoadStep, sendLoad, summarizeTimes } from './load/send-load.ts';
+import { type ServiceProcess, startServiceProcess } from './load/service-process.ts';
+import { startWebhookRecorder } from './webhook-recorder.ts';
+
+export interface LoadOptions {
+  /** Duration of the steady rate. */
+  readonly minutes: number;
+  /** Default: any free port. The emulator uses the next one. */
+  readonly port?: number;
+}
+
+/** Calls a second of the steps, and their duration. */
+const rates = [5, 10, 20, 40, 80];
+const stepMs = 10 * secondMs;
+/** A kind of calls is not measured at a higher rate once a step exceeds this time at p99. */
+const maxP99Ms = 5 * secondMs;
+
+const warmUpCalls = 20;
+
+const steadyRate = 10;
+const sampleIntervalMs = 5 * secondMs;
+
+type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
+
+interface Bench {
+  readonly service: ServiceProcess;
+  readonly recorder: Recorder;
+  /** Purchases that are validated. */
+  readonly purchases: Purchase[];
+  /** Reads one item of the table, without the service. */
+  readTable(): Promise<void>;
+}
+
+interface Purchase {
+  readonly id: string;
+  readonly username: string;
+  readonly validate: object;
+}
+
+/**
+ * Measures the service of `npm start` in its own process: validations, repeats, reads and notifications at rising rates, each
+ * followed by as many reads of the table. Then measures its memory at a steady rate.
+ */
+export async function benchLoad({ minutes, port }: LoadOptions): Promise<BenchResult[]> {
+  const service = await startServiceProcess(port ?? (await findFreePort()));
+  const recorder = await startWebhookRecorder();
+  try {
+    const bench: Bench = { service, recorder, purchases: [], readTable: await createTableReader(service) };
+    await stopNotifications(bench);
+    await setWebhookUrl(bench);
+    await addPurchases(bench, 10);
+    const rows = [];
+    for (const [name, prepare] of Object.entries(kinds)) rows.push(...(await measureKind(bench, name, prepare)));
+    const webhookRows = await measureNotifications(bench);
+    const memory = await measureMemory(bench, minutes);
+    return [
+      { id: 'requests', title: `Requests at rising rates, ${stepMs / secondMs} s each, and reads of the table`, rows },
+      { id: 'webhooks', title: "Time from a store's notification to the first webhook attempt", rows: webhookRows },
+      { id: 'memory', title: `Memory of the service at ${steadyRate} requests a second`, rows: memory },
+    ];
+  } finally {
+    recorder.close();
+    await service.close();
+  }
+}
+
+/** Prepares a number of calls. */
+type Prepare = (bench: Bench, count: number) => Promise<(number: number) => Promise<void>>;
+
+const kinds: Readonly<Record<string, Prepare>> = {
+  'validation, new': async (bench, count) => {
+    const bought = await buyAll(bench, count);
+    return async (number) => {
+      const purchase = pick(bought, number);
+      await validate(bench.service, purchase);
+      bench.purchases.push(purchase);
+    };
+  },
+  'validation, repeated': async (bench) => async (number) =>
+    await validate(bench.service, pick(bench.purchases, number)),
+  'read, purchases of a customer': async (bench) => async (number) =>
+    await readPurchases(bench.service, pick(bench.purchases, number)),
+};
+
+/** Measures calls of one kind at rising rates, until they are too slow. */
+async function measureKind(bench: Bench, name: string, prepare: Prepare) {
+  // Starts the instances of the function.
+  await sendLoad({ rate: warmUpCalls, count: warmUpCalls }, await prepare(bench, warmUpCalls));
+  const rows = [];
+  for (const rate of rates) {
+    const count = Math.round((rate * stepMs) / secondMs);
+    const step = await sendLoad({ rate, count }, await prepare(bench, count));
+    const tableStep = await sendLoad({ rate, count }, bench.readTable);
+    rows.push(toRow(name, step, tableStep));
+    if (step.errors > 0 || Number(summarizeTimes(step.timesMs)['p99 ms']) > maxP99Ms) break;
+  }
+  return rows;
+}
+
+function toRow(call: string, { rate, timesMs, errors, achieved }: LoadStep, tableStep: LoadStep) {
+  const table = summarizeTimes(tableStep.timesMs);
+  return {
+    ...{ call, 'a second': rate, achieved: Number(achieved.toFixed(1)), ...summarizeTimes(timesMs), errors },
+    ...{ 'table p50 ms': table['p50 ms'], 'table p99 ms': table['p99 ms'], 'table errors': tableStep.errors },
+  };
+}
+
+/** Renews subscriptions at rising rates. The time ends when the app's server has the webhook. */
+async function measureNotifications(bench: Bench) {
+  const { service, recorder } = bench;
+  await sendNotificationsTo(service, `${service.baseUrl}/v3/webhook/store_a/${service.app}`);
+  const rows = [];
+  for (const rate of rates) {
+    const count = Math.round((rate * stepMs) / secondMs);
+    if (bench.purchases.length < count) await addPurchases(bench, count - bench.purchases.length);
+    recorder.webhooks.splice(0);
+    const renewedAt = new Map<string, number>();
+    const tableSteps = sendLoad({ rate, count }, bench.readTable);
+    const step = await sendLoad({ rate, count }, async (number) => {
+      const { id } = pick(bench.purchases, number);
+      renewedAt.set(`store_a:${id}`, performance.now());
+      await control(service, `/purchases/${encodeURIComponent(id)}/renew`, {});
+    });
+    const times = await waitForWebhooks(recorder, renewedAt);
+    const missing = renewedAt.size - times.length;
+    const row = toRow('notification', { ...step, timesMs: times, errors: step.errors + missing }, await tableSteps);
+    rows.push(row);
+    if (row.errors > 0 || Number(row['p99 ms']) > 4 * maxP99Ms) break;
+  }
+  return rows;
+}
+
+/** Waits for the webhook of each renewal. Returns their times; fewer than renewals after three minutes. */
+async function waitForWebhooks({ webhooks }: Recorder, renewedAt: ReadonlyMap<string, number>): Promise<number[]> {
+  const listTimes = (): number[] => {
+    const firstAt = new Map<string, number>();
+    for (const { purchaseId, receivedAt, reason } of webhooks)
+      if (reason === 'RENEWED' && !firstAt.has(purchaseId)) firstAt.set(purchaseId, receivedAt);
+    return [...renewedAt].flatMap(([purchaseId, at]) => {
+      const receivedAt = firstAt.get(purchaseId);
+      return receivedAt === undefined ? [] : [receivedAt - at];
+    });
+  };
+  const isComplete = (times: readonly number[]): boolean => times.length === renewedAt.size;
+  return await waitFor('webhooks', async () => listTimes(), isComplete).catch(listTimes);
+}
+
+/**
+ * Calls the service at a steady rate and samples its memory. The growth is fitted to the minimum of each minute of the second half,
+ * because memory that Node releases later is no growth.
+ */
+async function measureMemory(bench: Bench, minutes: number) {
+  await stopNotifications(bench);
+  const startedAt = performance.now();
+  const endsAt = startedAt + minutes * minuteMs;
+  const samples: Point[] = [];
+  let errors = 0;
+  let calls = 0;
+  const sampling = (async () => {
+    while (performance.now() < endsAt) {
+      samples.push({ x: performance.now() - startedAt, y: await bench.service.readMemoryMb() });
+      await delay(sampleIntervalMs);
+    }
+  })();
+  while (performance.now() < endsAt) {
+    const step = await sendLoad({ rate: steadyRate, count: steadyRate }, async (number) => {
+      const purchase = pick(bench.purchases, calls + number);
+      if (number % 2 === 0) await validate(bench.service, purchase);
+      else await readPurchases(bench.service, purchase);
+    });
+    calls += steadyRate;
+    errors += step.errors;
+  }
+  await sampling;
+  const growth = fitSlope(listMinima(samples.filter(({ x }) => x >= (minutes * minuteMs) / 2))) * hourMs;
+  const memory = samples.map(({ y }) => y);
+  return [
+    {
+      ...{ minutes, calls, errors },
+      'first MB': Math.round(memory[0] ?? Number.NaN),
+      'last MB': Math.round(memory.at(-1) ?? Number.NaN),
+      'max MB': Math.round(Math.max(...memory)),
+      // A short run has too few minutes.
+      'growth MB an hour': Number.isNaN(growth) ? '' : Number(growth.toFixed(1)),
+    },
+  ];
+}
+
+/** Returns the point with the lowest value of each minute. */
+export function listMinima(samples: readonly Point[]): Point[] {
+  const minima = new Map<number, Point>();
+  for (const sample of samples) {
+    const minute = Math.floor(sample.x / minuteMs);
+    const lowest = minima.get(minute);
+    if (!lowest || sample.y < lowest.y) minima.set(minute, sample);
+  }
+  return [...minima.values()];
+}
+
+async function createTableReader({ environment, app }: ServiceProcess): Promise<() => Promise<void>> {
+  Object.assign(process.env, environment);
+  const { createTableClient } = await import('../lib/db/table.ts');
+  const { appKey } = await import('../lib/db/keys.ts');
+  const table = createTableClient(environment.TABLE_NAME ?? '');
+  return async () => {
+    if (!(await table.get(appKey(app)))) throw new Error('The app is not found.');
+  };
+}
+
+/** Sets the webhook URL of the app like the CLI, and waits until all instances use it. */
+async function setWebhookUrl({ service, recorder }: Bench): Promise<void> {
+  const { deps } = await import('../lib/deps.ts');
+  const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
+  const settings = { urls: [recorder.url], sandboxUrls: [], includesPassword: false };
+  recorder.setSecret((await setWebhook(service.app, settings, { newSecret: true, deps: deps() })) ?? '');
+}
+
+const stopNotifications = async ({ service }: Bench): Promise<void> => await sendNotificationsTo(service, null);
+
+async function sendNotificationsTo({ emulatorUrl }: ServiceProcess, url: string | null): Promise<void> {
+  const response = await fetch(`${emulatorUrl}/control/notifications/store_a`, {
+    method: 'PUT',
+    body: JSON.stringify({ url }),
+  });
+  if (!response.ok) throw new Error(`notifications: ${response.status}`);
+}
+
+let customerCount = 0;
+
+async function buyAll({ service }: Bench, count: number): Promise<Purchase[]> {
+  const purchases: Purchase[] = [];
+  for (let number = 0; number < count; number++) {
+    const username = `customer-${++customerCount}`;
+    const product = { platform: 'store_a', productId: 'premium', type: 'paid subscription' };
+    const bought = await control(service, '/purchases', { ...product, applicationUsername: username });
+    purchases.push({ ...(bought as Pick<Purchase, 'id' | 'validate'>), username });
+  }
+  return purchases;
+}
+
+/** Buys and validates purchases, one after the other. */
+async function addPurchases(bench: Bench, count: number): Promise<void> {
+  for (const purchase of await buyAll(bench, count)) {
+    await validate(bench.service, purchase);
+    bench.purchases.push(purchase);
+  }
+}
+
+const pick = (purchases: readonly Purchase[], number: number): Purchase => {
+  const purchase = purchases[number % purchases.length];
+  if (!purchase) throw new Error('No purchase is validated.');
+  return purchase;
+};
+
+async function validate({ baseUrl, app, publicKey }: ServiceProcess, purchase: Purchase): Promise<void> {
+  const headers = buildBasicAuth(app, publicKey);
+  const response = await fetch(`${baseUrl}/v1/validate`, {
+    ...{ method: 'POST', headers, body: JSON.stringify(purchase.validate) },
+  });
+  const { ok, message } = (await response.json()) as { readonly ok: boolean; readonly message?: string };
+  if (!ok) throw new Error(`validate: ${response.status} ${message}`);
+}
+
+async function readPurchases({ baseUrl, app, secretKey }: ServiceProcess, { username }: Purchase): Promise<void> {
+  const headers = buildBasicAuth(app, secretKey);
+  const response = await fetch(`${baseUrl}/v3/customers/${username}/purchases`, { headers });
+  await response.arrayBuffer();
+  if (!response.ok) throw new Error(`purchases: ${response.status}`);
+}
+
+async function control({ emulatorUrl }: ServiceProcess, path: string, body: object): Promise<object> {
+  const response = await fetch(`${emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return (await response.json()) as object;
+}

@@ -1,0 +1,74 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
+import { projectFolder } from '../../infra/project-folder.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+const Ready = v.object({
+  baseUrl: v.string(),
+  emulatorUrl: v.string(),
+  app: v.string(),
+  publicKey: v.string(),
+  secretKey: v.string(),
+});
+const Runtime = v.object({ environment: v.record(v.string(), v.string()) });
+
+/** The service of `npm start` in a process of its own, with its data in memory. */
+export interface ServiceProcess extends v.InferOutput<typeof Ready> {
+  /** Environment with which an operator calls the service. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Resident memory of the process with all function instances, without the table engine, in MB. */
+  readMemoryMb(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Starts the service on `port` and the emulator on the next port. */
+export async function startServiceProcess(port: number): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'local/start.ts'], {
+    cwd: projectFolder,
+    env: { ...process.env, PORT: String(port), DATA: 'memory' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const close = async () => {
+    if (child.exitCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+  try {
+    const { ready, environment } = await waitUntilReady(port, () => child.exitCode);
+    return { ...ready, environment, close, readMemoryMb: async () => await readResidentMb(child.pid ?? 0) };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Waits for the files that the service writes for scripts: in a folder of its own if another service runs. */
+async function waitUntilReady(port: number, getExitCode: () => number | null) {
+  const read = async () => {
+    if (getExitCode() !== null) throw new Error('npm start failed.');
+    for (const folder of [join('.local', `port-${port}`), '.local']) {
+      const ready = await readJson(join(projectFolder, folder, 'ready.json'), Ready);
+      const runtime = await readJson(join(projectFolder, folder, 'runtime.json'), Runtime);
+      if (ready && runtime && new URL(ready.baseUrl).port === String(port)) return { ready, ...runtime };
+    }
+    return undefined;
+  };
+  const found = await waitFor('npm start', read, (result) => result !== undefined);
+  if (!found) throw new Error('npm start is not ready.');
+  return found;
+}
+
+async function readJson<S extends v.GenericSchema>(path: string, schema: S): Promise<v.InferOutput<S> | undefined> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), schema), text);
+  return parsed.success ? parsed.output : undefined;
+}
+
+async function readResidentMb(pid: number): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'rss=', '-p', String(pid)]);
+  return Number(stdout) / 1024;
+}

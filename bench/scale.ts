@@ -1,0 +1,284 @@
+import { dayMs, secondMs } from '../lib/shared/time.ts';
+import type { BenchResult } from './bench-result.ts';
+import { assumptions } from './cost/assumptions.ts';
+import { type CostService, withCostService } from './cost/cost-service.ts';
+import { computeOperationCost, toDurationMs } from './cost/operation-costs.ts';
+import { type MeasuredOperation, measureOperations } from './cost/run-operations.ts';
+import {
+  type FunctionSettings,
+  getAccessLogFormat,
+  listFunctionSettings,
+  listStreamSettings,
+} from './cost/template.ts';
+import { profileOperation, type ShardBalance, simulateShards, sumPartitionUnits } from './scale/partition-load.ts';
+import { selectStreamRecords } from './units/stream.ts';
+
+/** The size of one app that the service must carry. */
+const purchases = 100_000_000;
+const validationsPerSecond = 5_000;
+/** All purchases are monthly subscriptions, each refreshed every three days (lib/purchases/refresh-schedule.ts). */
+const [renewalDays, refreshDays] = [30, 3];
+/** Renewals of the busiest second, compared with the mean: stores bill in batches. */
+const renewalPeak = 10;
+
+/** Operations a second. */
+type Rates = Readonly<Record<string, number>>;
+
+const perSecond = (count: number, days: number): number => count / ((days * dayMs) / secondMs);
+
+/** Traffic of one app. */
+const scenarios: Readonly<Record<string, Rates>> = {
+  // One validation in a hundred is of a new purchase.
+  'running app': {
+    'validation, new': 0.01 * validationsPerSecond,
+    'validation, repeated later': 0.99 * validationsPerSecond,
+    'notification with its webhook': renewalPeak * perSecond(purchases, renewalDays),
+    refresh: perSecond(purchases, refreshDays),
+  },
+  'launch, all new': { 'validation, new': validationsPerSecond },
+};
+
+const isInScenario = (name: string): boolean => Object.values(scenarios).some((rates) => rates[name] !== undefined);
+
+/**
+ * Maximum write units of a partition in a second, in the table and in an index.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
+ */
+const partitionWriteLimit = 1_000;
+/**
+ * Default quota of concurrent executions of an account.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+ */
+const concurrencyQuota = 1_000;
+/** Steady rate of the stage: infra/api.ts. */
+const stageLimit = 2_000;
+/** Share of a minute in which `enqueue-due-items` starts batches: until 10 s before its timeout of 55 s. */
+const leasingShare = 45 / 60;
+
+const simulatedKeys = 1_000_000;
+
+/** Changes that would raise a limit, by partition or resource. */
+const remedies: Readonly<Record<string, string>> = {
+  'byCreated a#P': 'shards like the events, and a merge of the shards in a page',
+  'byCreated a#C': 'shards like the events, and a merge of the shards in a page',
+  'byCreated a#T': 'shards like the events, and a merge of the shards in a page',
+  'byKey a#PU': 'shards: its only query reads a range of dates',
+  'byKey a#DL': 'shards: its only queries read the newest ones',
+  'table a#E#*': 'more shards: a constant of lib/db/keys.ts',
+  'byCreated a#E#*': 'more shards: a constant of lib/db/keys.ts',
+  'due DUE#*': 'more shards: a constant of lib/db/keys.ts',
+  'table a#S': 'a longer batching window, or a counter for each group of stream shards',
+  'updates of one counter': 'a longer batching window, or a counter for each group of stream shards',
+  'leases of enqueue-due-items': 'one run for each group of shards of the index due',
+  'stage of API Gateway': 'the limit of the stage in infra/api.ts',
+  'concurrent executions': 'a higher quota of the account',
+};
+
+/** Computes the busiest partitions and the other limits at the target, from the writes of the built functions. */
+export const benchScale = async (): Promise<BenchResult[]> =>
+  await withCostService(async (cost) => {
+    const measured = (await measureOperations(cost, isInScenario)).filter(({ load }) => load === 'steady');
+    const shards = await simulateKeys();
+    const settings = {
+      functions: listFunctionSettings(cost.template),
+      accessLogFormat: getAccessLogFormat(cost.template),
+      starts: cost.host.listStarts(),
+    };
+    const billedMs = new Map(
+      measured.map((operation) => [operation.name, computeOperationCost(operation, settings).billedMs]),
+    );
+    const streams = listStreamSettings(cost.template);
+    const leaseLimit = computeLeaseRate(await measureLeaseMs(cost), settings.functions);
+    const rows = Object.entries(scenarios).flatMap(([scenario, rates]) => {
+      const busy = [
+        ...listPartitionLoads(rates, measured, shards),
+        ...listStreamLoads(rates, measured, streams),
+        ...listServiceLoads(rates, billedMs),
+        { resource: 'leases of enqueue-due-items', unit: 'items/s', limit: leaseLimit, used: rates.refresh ?? 0 },
+      ];
+      return busy.map((load) => toRow(scenario, load));
+    });
+    return [
+      {
+        id: 'limits',
+        title: `The busiest partitions and other limits of one app with ${purchases / 1e6} million purchases and ${validationsPerSecond} validations a second`,
+        rows,
+      },
+      {
+        id: 'profile',
+        title: 'Write units of one operation in partitions that an app shares, at the steady rate',
+        rows: measured
+          .filter(({ name }) => isInScenario(name))
+          .flatMap((operation) =>
+            [...profileOperation(operation)].map(([partition, units]) => ({
+              ...{ operation: operation.name, partition, units: Number(units.toFixed(3)) },
+            })),
+          ),
+      },
+      {
+        id: 'shards',
+        title: `Distribution of ${simulatedKeys / 1e6} million generated keys`,
+        rows: [...shards].map(([pattern, { shards: count, maxShare }]) => ({
+          ...{ partitions: pattern, shards: count, 'busiest share': Number(maxShare.toFixed(4)) },
+          'times the mean': Number((maxShare * count).toFixed(3)),
+        })),
+      },
+      {
+        id: 'rates',
+        title: 'Operations a second',
+        rows: Object.entries(scenarios).flatMap(([scenario, rates]) =>
+          Object.entries(rates).map(([operation, rate]) => ({ scenario, operation, rate: Math.round(rate) })),
+        ),
+      },
+    ];
+  });
+
+/** A resource with a limit in a second. */
+interface ResourceLoad {
+  readonly resource: string;
+  readonly unit: string;
+  readonly limit: number;
+  /** At the target. */
+  readonly used: number;
+}
+
+function toRow(scenario: string, { resource, unit, limit, used }: ResourceLoad) {
+  const factor = limit / used;
+  return {
+    ...{ scenario, resource, used: Math.round(used), limit: Math.round(limit), unit },
+    'breaks at times the target': factor > 1_000 ? '> 1000' : Number(factor.toPrecision(3)),
+    holds: used <= limit ? 'yes' : 'no',
+    remedy: used <= limit ? '' : (remedies[resource] ?? ''),
+  };
+}
+
+/** Distributes generated events and purchases with the key functions of the table. */
+async function simulateKeys(): Promise<ReadonlyMap<string, ShardBalance>> {
+  const keys = await import('../lib/db/keys.ts');
+  const { createEventRecorder } = await import('../lib/events/event-recorder.ts');
+  const date = Date.now();
+  const toEventPartition = (number: number): string => {
+    const { eventId } = createEventRecorder({ type: 'receipt.validated', date: date + Math.floor(number / 1_000) });
+    const index = keys.eventIndexKeys('a', eventId, date) || undefined;
+    return index?.createdPk ?? keys.eventKey('a', eventId).pk;
+  };
+  const events = simulateShards(simulatedKeys, toEventPartition);
+  const due = simulateShards(
+    simulatedKeys,
+    (number) => keys.dueIndexKeys(keys.purchaseKey('a', `store_a:${200_000_000_000 + number}`), date).duePk ?? '',
+  );
+  return new Map([
+    ['a#E#*', events],
+    ['DUE#*', due],
+  ]);
+}
+
+/** Computes the write units in a second of the busiest partition of each pattern, without counters. */
+export function listPartitionLoads(
+  rates: Rates,
+  measured: readonly MeasuredOperation[],
+  shards: ReadonlyMap<string, ShardBalance>,
+): ResourceLoad[] {
+  const units = new Map<string, number>();
+  for (const operation of measured) {
+    for (const [pattern, perOperation] of profileOperation(operation))
+      units.set(pattern, (units.get(pattern) ?? 0) + perOperation * (rates[operation.name] ?? 0));
+  }
+  return [...units]
+    .filter(([pattern, used]) => used > 0 && !isCounter(pattern))
+    .map(([resource, used]) => {
+      const [, pattern = ''] = resource.split(' ');
+      return {
+        resource,
+        unit: 'write units/s',
+        limit: partitionWriteLimit,
+        used: used * (shards.get(pattern)?.maxShare ?? 1),
+      };
+    })
+    .sort((a, b) => b.used - a.used);
+}
+
+/** Counters are written by batch, not by operation. */
+const isCounter = (pattern: string): boolean => pattern === 'table a#S' || pattern.startsWith('table a#Q');
+
+const aggregator = 'workers/aggregate-statistics';
+
+/** Computes the load of the counters and of the aggregator: one shard of the stream for each 1,000 write units a second. */
+export function listStreamLoads(
+  rates: Rates,
+  measured: readonly MeasuredOperation[],
+  streams: ReturnType<typeof listStreamSettings>,
+): ResourceLoad[] {
+  const stream = streams.get(aggregator);
+  if (!stream) throw new Error('The aggregator does not read the stream.');
+  let records = 0;
+  let tableUnits = 0;
+  for (const { name, count, invocations } of measured) {
+    const rate = rates[name] ?? 0;
+    const calls = invocations.flatMap(({ tableCalls }) => tableCalls);
+    records += (rate * selectStreamRecords('aggregate-statistics', calls).length) / count;
+    const units = calls.flatMap(({ writes }) => writes).reduce((sum, { table }) => sum + table, 0);
+    tableUnits += (rate * units) / count;
+  }
+  const shardCount = Math.max(1, Math.ceil(tableUnits / partitionWriteLimit));
+  const byWindow = (shardCount * secondMs) / Math.max(stream.batchingWindowMs, assumptions.streamPollMs.value);
+  const batches = Math.max(records / stream.batchSize, Math.min(byWindow, records));
+  const runs = measured
+    .flatMap(({ invocations }) => invocations)
+    .filter(({ functionName }) => functionName === aggregator);
+  const counterWrites = runs.map(
+    ({ tableCalls }) => sumPartitionUnits(tableCalls.flatMap(({ writes }) => writes)).get('table a#S') ?? 0,
+  );
+  const unitsOfBatch = Math.max(0, ...counterWrites);
+  return [
+    { resource: 'table a#S', unit: 'write units/s', limit: partitionWriteLimit, used: batches * unitsOfBatch },
+    {
+      resource: 'updates of one counter',
+      unit: 'conditional updates/s',
+      // A read and a conditional update, one after the other.
+      limit: secondMs / (2 * assumptions.tableLatencyMs.value),
+      used: batches,
+    },
+  ];
+}
+
+const leasingFunction = 'workers/enqueue-due-items';
+
+/** Number of due items of one run, after a first run of as many. */
+const leasedItems = 2_000;
+
+/** Measures the CPU time in which `enqueue-due-items` leases and enqueues an item, in milliseconds. */
+async function measureLeaseMs({ invoke, takeInvocations }: CostService): Promise<number> {
+  const { dueIndexKeys, purchaseKey } = await import('../lib/db/keys.ts');
+  const { deps } = await import('../lib/deps.ts');
+  let cpuMs = Number.NaN;
+  for (let run = 0; run < 2; run++) {
+    const keys = Array.from({ length: leasedItems }, (_, number) => purchaseKey('a', `store_a:lease-${run}-${number}`));
+    await deps().table.batchPut(keys.map((key) => ({ ...key, ...dueIndexKeys(key, Date.now() - secondMs) })));
+    takeInvocations();
+    await invoke(leasingFunction, {});
+    cpuMs = takeInvocations().reduce((sum, invocation) => sum + invocation.cpuMs, 0);
+  }
+  return cpuMs / leasedItems;
+}
+
+/** Computes how many items `enqueue-due-items` can lease and enqueue in a second, from its CPU time for one item. */
+export function computeLeaseRate(
+  cpuMs: number,
+  functions: ReadonlyMap<string, Pick<FunctionSettings, 'memoryMb'>>,
+): number {
+  const { memoryMb } = functions.get(leasingFunction) ?? { memoryMb: Number.NaN };
+  return (leasingShare * secondMs) / toDurationMs(cpuMs, memoryMb);
+}
+
+function listServiceLoads(rates: Rates, billedMs: ReadonlyMap<string, number>): ResourceLoad[] {
+  const concurrency = Object.entries(rates).reduce(
+    (sum, [name, rate]) => sum + (rate * (billedMs.get(name) ?? Number.NaN)) / secondMs,
+    0,
+  );
+  const requests = Object.entries(rates).reduce((sum, [name, rate]) => sum + (name === 'refresh' ? 0 : rate), 0);
+  return [
+    { resource: 'stage of API Gateway', unit: 'requests/s', limit: stageLimit, used: requests },
+    { resource: 'concurrent executions', unit: 'executions', limit: concurrencyQuota, used: concurrency },
+  ];
+}
