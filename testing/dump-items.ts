@@ -1,17 +1,29 @@
-import { brotliDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, inflateRawSync } from 'node:zlib';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { eventDictionary } from '../lib/db/event-dictionary.ts';
+import type { Item } from '../lib/db/table.ts';
 
-/** Scans the whole table and returns the items of one app as JSON, with the raw part of events decompressed. */
+/** Scans the whole table and returns the items of one app as JSON, with the compressed parts of events decompressed. */
 export async function dumpItems(table: string, appName: string): Promise<string[]> {
+  const items = await scanItems(table);
+  return items.filter(({ pk }) => String(pk).startsWith(`${appName}#`) || pk === `APP#${appName}`).map(formatItem);
+}
+
+/** Scans all items of the table. */
+export async function scanItems(table: string): Promise<Item[]> {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
-  const items: string[] = [];
-  for await (const { Items = [] } of paginateScan({ client }, { TableName: table })) {
-    const appItems = Items.filter(({ pk }) => String(pk).startsWith(`${appName}#`) || pk === `APP#${appName}`);
-    items.push(...appItems.map(({ raw, ...item }) => JSON.stringify(item) + (raw ? decompress(raw) : '')));
-  }
+  const items: Item[] = [];
+  for await (const { Items = [] } of paginateScan({ client }, { TableName: table, ConsistentRead: true }))
+    items.push(...Items);
   return items;
 }
+
+/** Returns an item as JSON, with the compressed parts of an event decompressed. */
+export const formatItem = ({ raw, packed, ...item }: Item): string =>
+  JSON.stringify(item) +
+  (raw ? decompress(raw) : '') +
+  (packed instanceof Uint8Array ? inflateRawSync(packed, { dictionary: eventDictionary }).toString('utf8') : '');
 
 const decompress = (raw: unknown): string =>
   raw instanceof Uint8Array ? brotliDecompressSync(raw).toString('utf8') : JSON.stringify(raw);

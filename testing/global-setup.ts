@@ -5,9 +5,12 @@ declare global {
   var dynamoDbLocal: DynamoDbLocal | undefined;
 }
 
-/** Starts one DynamoDB Local in memory for the test run. Tests find its address in `DYNAMODB_ENDPOINT`. */
+/**
+ * Starts one DynamoDB Local in memory for the tables without a stream. Tests find its address in `TEST_DYNAMODB_ENDPOINT`. A local
+ * service starts its own: the stream records of other tables slow every call down, because DynamoDB Local has no index of them.
+ */
 // biome-ignore lint/style/noDefaultExport: jest calls the default export.
 export default async function setUp(): Promise<void> {
   globalThis.dynamoDbLocal = await startDynamoDbLocal();
-  process.env.DYNAMODB_ENDPOINT = globalThis.dynamoDbLocal.endpoint;
+  process.env.TEST_DYNAMODB_ENDPOINT = globalThis.dynamoDbLocal.endpoint;
 }

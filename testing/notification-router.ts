@@ -7,7 +7,7 @@ import type { QueuedNotification } from '../lib/store-notifications/queued-notif
 import { receiveNotification } from '../lib/store-notifications/receive-notification.ts';
 import { startHttpServer } from './http-server.ts';
 import { toProxyEvent } from './proxy-event.ts';
-import type { TestService } from './service.ts';
+import type { NotificationDelivery, TestService } from './service.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Receives the notifications of the emulated stores for several apps, on a queue whose order the test controls. */
@@ -51,7 +51,8 @@ export async function startNotificationRouter(
       appNames = names;
     },
     async waitUntilPosted() {
-      const deliveries = await service.waitUntilNotified();
+      await service.waitUntilNotified();
+      const deliveries: readonly NotificationDelivery[] = (await service.callControl('/notifications')).notifications;
       const rejected = deliveries.find(({ attempts }) => attempts.some(({ status }) => status !== 200));
       if (rejected) throw new Error(`A notification was not posted: ${JSON.stringify(rejected)}`);
       const accepted = accepting;

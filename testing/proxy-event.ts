@@ -20,7 +20,7 @@ export const buildProxyEvent = ({
     isBase64Encoded: false,
     ...fields,
     headers: { ...headers },
-    requestContext: { identity: { sourceIp } },
+    requestContext: { identity: { sourceIp }, domainName: 'api.example.com', path: `/live${fields.path}` },
   }) as Partial<APIGatewayProxyEvent> as APIGatewayProxyEvent;
 
 /** Converts an HTTP request into the event that API Gateway sends for it. */

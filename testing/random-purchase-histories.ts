@@ -11,6 +11,7 @@ export const users = ['ann', 'bob', 'eve'] as const;
 const stepKinds = [
   'buy',
   'renew',
+  'change the plan',
   'lapse',
   'expire',
   'refund',
@@ -44,7 +45,7 @@ const purchaseTemplates: readonly Partial<Purchase>[] = [
   { productType: 'paid subscription', sandbox: true },
   { productType: 'consumable' },
   { productType: 'non renewing subscription' },
-  { productType: 'paid subscription', renewalIntent: 'Renew' },
+  { productType: 'paid subscription', renewalIntent: 'Renew', isTrialPeriod: true },
 ];
 
 /** Creates a function that records one step. Time starts at `from`, in epoch milliseconds. */
@@ -63,6 +64,7 @@ export function createHistoryRunner(
     states.set(purchaseId, purchase);
     const transaction = createTransaction(purchase, {
       purchaseDate: purchase.lastRenewalDate ?? purchase.purchaseDate ?? now,
+      ...(purchase.isTrialPeriod && { isTrialPeriod: true }),
       ...(kind === 'refund' && { refundedAt: now }),
       ...(kind === 'refund a part' && {
         partialRefunds: [{ id: `refund-${now}`, date: now, amountMicros: (purchaseIndex + 1) * 700_000 }],
@@ -98,16 +100,26 @@ function createPurchase(purchaseId: string, purchaseIndex: number, now: number):
 
 function applyStep(purchase: Purchase, kind: HistoryStep['kind'], now: number): Purchase {
   const { isPaused: _isPaused, ...resumed } = purchase;
+  const { isTrialPeriod: _isTrialPeriod, ...paid } = resumed;
   const isSubscription = purchase.productType === 'paid subscription';
   switch (kind) {
     case 'renew':
       if (!isSubscription) return purchase;
       return {
-        ...resumed,
+        ...paid,
         transactionId: `${purchase.purchaseId}-${now}`,
         lastRenewalDate: now,
         expirationDate: now + 20 * dayMs,
         renewalIntent: 'Renew',
+      };
+    case 'change the plan':
+      if (!isSubscription) return purchase;
+      return {
+        ...paid,
+        productId: `store_a:plan-${now % 3}`,
+        transactionId: `${purchase.purchaseId}-${now}`,
+        lastRenewalDate: now,
+        expirationDate: now + 20 * dayMs,
       };
     case 'lapse':
       return isSubscription ? { ...purchase, renewalIntent: 'Lapse' } : purchase;

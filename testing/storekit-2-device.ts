@@ -51,7 +51,7 @@ function deliverTransaction({ window }: CordovaPage, body: SignedBody): void {
 }
 
 /** Decodes the payload of a signed transaction without verification, like the app. */
-function decodeTransaction({ transaction: { jwsRepresentation } }: SignedBody): SignedTransaction {
+export function decodeTransaction({ transaction: { jwsRepresentation } }: SignedBody): SignedTransaction {
   const [, payload = ''] = jwsRepresentation.split('.');
   return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
 }

@@ -7,12 +7,13 @@ import { createTableClient, type Table } from '../lib/db/table.ts';
  * the default table and use unique app names. A test that reads the items of all apps needs its own table name.
  */
 export async function createTestTable(name = 'claimcheck-test'): Promise<Table> {
+  const { TEST_DYNAMODB_ENDPOINT, DYNAMODB_ENDPOINT = TEST_DYNAMODB_ENDPOINT } = process.env;
   Object.assign(process.env, {
     TABLE_NAME: name,
     AWS_REGION: 'eu-west-1',
     AWS_ACCESS_KEY_ID: 'local',
     AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_ENDPOINT_URL_DYNAMODB: process.env.DYNAMODB_ENDPOINT,
+    AWS_ENDPOINT_URL_DYNAMODB: DYNAMODB_ENDPOINT,
   });
   await createTable(name);
   return createTableClient(name);

@@ -14,9 +14,11 @@ import { type Deps, deps } from '../lib/deps.ts';
 import { createRecordPurchase, type RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
 import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { minuteMs, secondMs } from '../lib/shared/time.ts';
+import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
 import { createGuardedPost } from '../lib/webhooks/guarded-post.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
+import { replayDeliveries } from '../lib/webhooks/replay-deliveries.ts';
 import { sendWebhook } from '../lib/webhooks/send-webhook.ts';
 import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
 import { createUniqueName, startDate, testCipher } from './given.ts';
@@ -129,7 +131,7 @@ function createHarnessDeps(table: Table, state: Clock, options: HarnessOptions):
   };
 }
 
-const tableMethods = ['get', 'query', 'batchGet', 'batchPut', 'update', 'transact'] as const;
+const tableMethods = ['get', 'query', 'batchGet', 'batchPut', 'update', 'delete', 'transact'] as const;
 
 function wrapTable(table: Table, around: WrapCall): Table {
   const wrapped = tableMethods.map((name) => {
@@ -211,6 +213,26 @@ async function workUntil(
     }
   }
   state.now = Math.max(state.now, until);
+}
+
+/** Lists the deliveries that are scheduled for a retry or dead, oldest first. */
+export async function listDeliveries(
+  appName: string,
+  state: 'pending' | 'dead' | undefined,
+  { deliveries }: Pick<Deps, 'deliveries'>,
+): Promise<WebhookDelivery[]> {
+  const states = state ? [state] : (['pending', 'dead'] as const);
+  const pages = await Promise.all(
+    states.map(async (listed) => await deliveries.listPage(appName, { state: listed, limit: 1_000 })),
+  );
+  return pages.flatMap(({ rows }) => rows).sort((a, b) => a.createdAt - b.createdAt);
+}
+
+/** Replays the dead deliveries of the app one millisecond later. */
+export async function replayDeadDeliveries(harness: WebhookHarness): Promise<number> {
+  harness.now += 1;
+  const range = { state: 'dead', startdate: 0, enddate: harness.now } as const;
+  return (await replayDeliveries(harness.keys.appName, range, harness.deps)).replayed;
 }
 
 /** Finds the next due delivery of the app in the index, which has the due items of all apps. */

@@ -9,8 +9,8 @@ type Worker = (event: SQSEvent) => Promise<SQSBatchResponse>;
 export interface WorkQueues {
   /** Runs all workers until no message is visible. Throws if a worker fails. */
   drain(): Promise<void>;
-  /** Passes up to ten visible messages of a queue to its worker. Returns their number. Throws if the worker fails. */
-  handleOnce(name: QueueName): Promise<number>;
+  /** Passes visible messages of a queue to its worker, ten by default. Returns their number. Throws if the worker fails. */
+  handleOnce(name: QueueName, maxMessages?: number): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -19,11 +19,16 @@ const workers = {
   refreshes: async () => (await import('../functions/workers/refresh-purchase.ts')).handler,
   webhooks: async () => (await import('../functions/workers/send-webhook.ts')).handler,
 } as const satisfies Record<string, () => Promise<Worker>>;
-type QueueName = keyof typeof workers;
+export type QueueName = keyof typeof workers;
 const queueNames = Object.keys(workers) as QueueName[];
 
-/** Starts a queue server, creates the queues and sets the environment in which functions find them. */
-export async function startWorkQueues(): Promise<WorkQueues> {
+/**
+ * Starts a queue server, creates the queues and sets the environment in which functions find them. `loadWorker` returns the
+ * worker of a queue, by default the handler in this process.
+ */
+export async function startWorkQueues(
+  loadWorker: (name: QueueName) => Promise<Worker> = async (name) => await workers[name](),
+): Promise<WorkQueues> {
   const server = await startQueueServer();
   process.env.AWS_ENDPOINT_URL_SQS = server.endpoint;
   const urls = {} as Record<QueueName, string>;
@@ -34,7 +39,8 @@ export async function startWorkQueues(): Promise<WorkQueues> {
     urls[name] = QueueUrl;
     process.env[`${name.toUpperCase()}_QUEUE_URL`] = QueueUrl;
   }
-  const handleOnce = async (name: QueueName) => await handleMessages(server, urls[name], await workers[name]());
+  const handleOnce = async (name: QueueName, maxMessages = 10) =>
+    await handleMessages({ server, url: urls[name], maxMessages }, await loadWorker(name));
   return {
     handleOnce,
     async drain() {
@@ -48,8 +54,14 @@ export async function startWorkQueues(): Promise<WorkQueues> {
   };
 }
 
-async function handleMessages({ client }: QueueServer, QueueUrl: string, worker: Worker): Promise<number> {
-  const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10 }));
+async function handleMessages(
+  { server, url: QueueUrl, maxMessages }: { server: QueueServer; url: string; maxMessages: number },
+  worker: Worker,
+): Promise<number> {
+  const { client } = server;
+  const { Messages = [] } = await client.send(
+    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: maxMessages }),
+  );
   if (Messages.length === 0) return 0;
   const { batchItemFailures } = await worker({ Records: Messages.map(toSqsRecord) });
   if (batchItemFailures.length > 0) throw new Error(`The worker failed for ${batchItemFailures.length} messages.`);

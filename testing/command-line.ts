@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build } from 'esbuild';
+import { projectFolder } from '../infra/project-folder.ts';
+import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
+import { copyBuild } from '../local/build-cache.ts';
+
+/** The output and the exit code of a command. */
+export interface CommandOutcome {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The bundle for this test file: it starts in a fifth of the time that the sources need. */
+let bundle: Promise<string> | undefined;
+
+async function buildCommandLine(): Promise<string> {
+  const outdir = await mkdtemp(join(tmpdir(), 'claimcheck-cli-'));
+  process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
+  await copyBuild('cli', outdir, async (folder) => {
+    await build({
+      absWorkingDir: projectFolder,
+      entryPoints: ['cli/main.ts'],
+      outdir: folder,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      splitting: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      mainFields: ['module', 'main'],
+      // Defines `require`, which bundled CommonJS packages need in an ES module.
+      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    });
+  });
+  return join(outdir, 'main.mjs');
+}
+
+/** Starts a command as a process of its own, from a bundle of the sources. */
+export async function startCommand(environment: Environment, args: readonly string[], { cwd = projectFolder } = {}) {
+  bundle ??= buildCommandLine();
+  const { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled, ...env } = { ...process.env, ...environment };
+  return spawn(process.execPath, [await bundle, ...args], { cwd, env });
+}
+
+/** Runs a command as a process of its own, and returns its exit code and output. */
+export async function runCommand(
+  environment: Environment,
+  args: readonly string[],
+  input = '',
+): Promise<CommandOutcome> {
+  const command = await startCommand(environment, args);
+  command.stdin.end(input);
+  const ended = once(command, 'exit');
+  const [out, error] = await Promise.all([text(command.stdout), text(command.stderr)]);
+  const [code] = (await ended) as [number];
+  return { code, out, error };
+}
+
+/** Runs a command that must succeed, and returns its output. */
+export async function runSuccessfully(environment: Environment, args: readonly string[], input = ''): Promise<string> {
+  const { code, out, error } = await runCommand(environment, args, input);
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${error}${out}`);
+  return out;
+}
+
+/** Issues a viewer key of the demo app, like an operator. Waits until running functions accept it. */
+export async function issueViewerKey({ environment }: { readonly environment: Environment }): Promise<string> {
+  const name = `support ${randomUUID()}`;
+  const { out } = await runCommand(environment, ['key', 'create', 'demo', '--level', 'viewer', '--name', name]);
+  const [key] = /view_[\w-]+/.exec(out) ?? [];
+  if (key === undefined) throw new Error(`The command printed no key: ${out}`);
+  await sleep(newKeyDelayMs);
+  return key;
+}

@@ -1,0 +1,65 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import * as v from 'valibot';
+import { projectFolder } from '../infra/project-folder.ts';
+import { secondMs } from '../lib/shared/time.ts';
+import { selectRelatedTests } from './related-tests.ts';
+
+/** The status and the duration of each test. */
+const Records = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.tuple([v.number(), v.number()])));
+/** Files that determine every test. */
+const settings = ['jest.config.js', 'package-lock.json', 'tsconfig.json'];
+
+/** Two workers run these tests, start included, in less than 30 s. */
+const budgetMs = 40 * secondMs;
+
+const args = process.argv.slice(2);
+const [base = findBase()] = args.filter((arg) => !arg.startsWith('-'));
+const jestOptions = args.filter((arg) => arg.startsWith('-'));
+const changed = listChangedFiles(base);
+const { selected, remaining } = selectRelatedTests(projectFolder, changed, { budgetMs, durationsMs: readDurations() });
+console.log(`${changed.length} changed files since ${base}: ${selected.length} related tests.`);
+if (remaining.length > 0)
+  console.log(`npm test also runs ${remaining.length} further tests that depend on the change.`);
+for (const file of changed.filter((name) => settings.includes(name)))
+  console.log(`${file} determines every test. Run npm test.`);
+if (selected.length > 0) process.exitCode = await runTests(selected);
+
+/** Finds the commit at which this branch left main. On main, the last commit that was pushed, or the last commit. */
+function findBase(): string {
+  for (const branch of ['origin/main', 'main', 'HEAD']) {
+    try {
+      return git('merge-base', 'HEAD', branch).trim();
+    } catch {
+      // The branch does not exist in this clone.
+    }
+  }
+  throw new Error('The folder is not a clone with git. Run npm test.');
+}
+
+/** Lists the files that differ from the commit, committed or not, and new files. */
+function listChangedFiles(commit: string): string[] {
+  const listed = [git('diff', '--name-only', commit), git('ls-files', '--others', '--exclude-standard')];
+  return [...new Set(listed.flatMap((text) => text.split('\n')).filter((name) => name !== ''))];
+}
+
+function git(...args: string[]): string {
+  return execFileSync('git', args, { cwd: projectFolder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** Reads the durations that jest recorded in earlier runs. */
+function readDurations(): ReadonlyMap<string, number> {
+  const folder = join(projectFolder, 'node_modules', '.cache', 'jest');
+  const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('perf-cache-')) : [];
+  const records = files.flatMap((name) => Object.entries(v.parse(Records, readFileSync(join(folder, name), 'utf8'))));
+  return new Map(records.map(([test, [, durationMs]]) => [relative(projectFolder, test), durationMs] as const));
+}
+
+async function runTests(tests: readonly string[]): Promise<number> {
+  const jestArguments = ['--runTestsByPath', ...tests, ...jestOptions];
+  const running = spawn('npm', ['test', '--', ...jestArguments], { cwd: projectFolder, stdio: 'inherit' });
+  const [code] = (await once(running, 'exit')) as [number | null];
+  return code ?? 1;
+}
