@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { issueViewerKey } from '../../testing/command-line.ts';
+import { expectUsablePage } from '../../testing/expect-usable-page.ts';
+import { type ConsolePage, type RunningConsole, startConsole, waitUntilLoaded } from '../../testing/open-console.ts';
+
+const oddName = 'a/b?#%+ü<script>😀';
+const scriptProduct = '<img src=x onerror=alert(1)>';
+
+interface Bought {
+  /** Id in the emulator. */
+  readonly id: string;
+  readonly purchaseId: string;
+}
+
+let running: RunningConsole;
+let premium: Bought;
+let scripted: Bought;
+beforeAll(async () => {
+  running = await startConsole();
+  premium = await buy('alice', { platform: 'store_a', productId: 'premium', type: 'paid subscription' });
+  scripted = await buy(oddName, { platform: 'store_a', productId: scriptProduct, type: 'paid subscription' });
+});
+afterAll(async () => await running?.close());
+
+async function post<T>(url: string, body: object): Promise<T> {
+  const { baseUrl, secretKey } = running.service;
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(url.startsWith(baseUrl) && { authorization: `Basic ${btoa(`demo:${secretKey}`)}` }),
+    },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${url}: ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+/** Buys at the emulator and validates the receipt for the customer. */
+async function buy(applicationUsername: string, product: object): Promise<Bought> {
+  const { emulatorUrl, baseUrl } = running.service;
+  const { id, validate } = await post<{ readonly id: string; readonly validate: object }>(
+    `${emulatorUrl}/control/purchases`,
+    { ...product, applicationUsername },
+  );
+  const { data } = await post<{
+    readonly data: { readonly collection: readonly { readonly purchaseId: string }[] };
+  }>(`${baseUrl}/v1/validate`, { ...validate, additionalData: { applicationUsername } });
+  return { id, purchaseId: `store_a:${data.collection[0]?.purchaseId}` };
+}
+
+const act = async ({ id }: Bought, action: string): Promise<unknown> =>
+  await post(`${running.service.emulatorUrl}/control/purchases/${encodeURIComponent(id)}/${action}`, {});
+
+const toPath = (folder: string, id: string): string => `/${folder}/${encodeURIComponent(id)}`;
+
+/** Opens a page and waits for its content. */
+async function openLoaded(path: string, options = {}): Promise<ConsolePage> {
+  const consolePage = await running.open(path, options);
+  await waitUntilLoaded(consolePage);
+  return consolePage;
+}
+
+const expectNoProblem = async ({ page, problems, changes }: ConsolePage): Promise<void> => {
+  expect([problems, changes]).toEqual([[], []]);
+  await page.context().close();
+};
+
+describe('Customers', () => {
+  it('works in both themes, on a phone and with a screen reader', async () => {
+    await expectUsablePage(running, '/customers', 'Customers');
+  });
+
+  it('leads to the reason of the access of a customer in three steps, by keyboard', async () => {
+    const consolePage = await openLoaded('/customers');
+    const { page } = consolePage;
+    await page.getByRole('searchbox', { name: 'Customer or id' }).fill('alice');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'alice', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'alice' }).waitFor();
+    const access = page.getByRole('region', { name: 'Access now' });
+    await access.getByText(/^Claimed with a receipt/).waitFor();
+    expect(await access.textContent()).toMatch(/premium.*Active.*Renews on/);
+    await expectNoProblem(consolePage);
+  });
+
+  it('states what to do if nothing is found', async () => {
+    const consolePage = await openLoaded('/customers?q=nobody');
+    await consolePage.page.getByText('Nothing has the name or id nobody.').waitFor();
+    await expectNoProblem(consolePage);
+  });
+});
+
+describe('Customer', () => {
+  it('works for a customer and a product with every odd character', async () => {
+    await expectUsablePage(running, toPath('customers', oddName), oddName);
+    const consolePage = await openLoaded(toPath('customers', oddName));
+    const { page } = consolePage;
+    await page.getByRole('link', { name: scriptProduct }).first().click();
+    await page.getByRole('heading', { level: 1, name: scriptProduct }).waitFor();
+    expect(await page.locator('main img').count()).toBe(0);
+    await page.getByRole('link', { name: oddName }).click();
+    await page.getByRole('heading', { level: 1, name: oddName }).waitFor();
+    await expectNoProblem(consolePage);
+  });
+
+  it('states what to do for an unknown name', async () => {
+    const consolePage = await openLoaded('/customers/nobody');
+    await consolePage.page.getByText('The app has no customer with this name.').waitFor();
+    await expectNoProblem(consolePage);
+  });
+
+  it('links a purchase after the user has confirmed it', async () => {
+    const consolePage = await openLoaded('/customers/bob');
+    const { page, changes } = consolePage;
+    await page.getByRole('button', { name: 'Link a purchase' }).click();
+    await page.getByLabel('Purchase id').fill(premium.purchaseId);
+    await page.keyboard.press('Enter');
+    await page.getByText('alice will lose it').waitFor();
+    expect(changes).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Link', exact: true }).click();
+    await page
+      .getByRole('region', { name: 'Access now' })
+      .getByText(/^Linked manually/)
+      .waitFor();
+    expect(changes).toEqual(['POST /v3/customers/bob/purchases']);
+    expect(consolePage.problems).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('Purchase', () => {
+  it('works in both themes, on a phone and with a screen reader', async () => {
+    await expectUsablePage(running, toPath('purchases', premium.purchaseId), 'premium');
+  });
+
+  it('follows each step of the purchase without a reload, and announces it', async () => {
+    const bought = await buy('carol', { platform: 'store_a', productId: 'followed', type: 'paid subscription' });
+    const consolePage = await openLoaded(toPath('purchases', bought.purchaseId));
+    const { page } = consolePage;
+    const state = page.getByRole('region', { name: 'State' });
+    await state.getByText(/^Renews on/).waitFor();
+    for (const [action, text] of [
+      ['fail-payment', /^The payment failed on .*: in grace until/],
+      ['recover', /^Renews on/],
+      ['refund', /^Refunded on .*: access ended on/],
+    ] as const) {
+      await act(bought, action);
+      await state.getByText(text).waitFor();
+      await page
+        .locator('output[aria-live]')
+        .getByText(/^The purchase has changed/)
+        .waitFor();
+    }
+    await page.getByRole('tab', { name: 'Payments' }).click();
+    await page.getByRole('tabpanel').getByText('Refunded', { exact: true }).waitFor();
+    await expectNoProblem(consolePage);
+  });
+
+  it('refreshes the purchase at the store', async () => {
+    const consolePage = await openLoaded(toPath('purchases', scripted.purchaseId));
+    const { page, changes } = consolePage;
+    await page.getByRole('button', { name: 'Refresh at the store' }).click();
+    await page.getByText('The store was queried: the purchase is up to date.').waitFor({ state: 'attached' });
+    expect(changes).toEqual([`POST /v3/purchases/${encodeURIComponent(scripted.purchaseId)}/refresh`]);
+    expect(consolePage.problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it('states what to do for an unknown id', async () => {
+    const consolePage = await openLoaded('/purchases/store_a:1');
+    await consolePage.page.getByText('The app has no purchase with this id.').waitFor();
+    expect(consolePage.problems.filter((problem) => !problem.includes('404'))).toEqual([]);
+    await consolePage.page.context().close();
+  });
+});
+
+describe('Transactions', () => {
+  it('works with transactions', async () => {
+    await expectUsablePage(running, '/transactions', 'Transactions');
+  });
+
+  it('filters by days, and keeps the filter in the URL', async () => {
+    const consolePage = await openLoaded('/transactions?from=2001-01-01&to=2001-01-31');
+    const { page } = consolePage;
+    await page.getByText('These days have no transactions.').waitFor();
+    await page.getByRole('button', { name: 'All days' }).click();
+    await page.getByRole('cell', { name: 'premium' }).first().waitFor();
+    expect(new URL(page.url()).hash).toBe('#/transactions');
+    await expectNoProblem(consolePage);
+  });
+
+  it('downloads the rows that it shows', async () => {
+    const consolePage = await openLoaded('/transactions');
+    const { page } = consolePage;
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('transactions.csv');
+    await expectNoProblem(consolePage);
+  });
+});
+
+describe('viewer key', () => {
+  it('reads every page, is offered no change and sends none', async () => {
+    const key = await issueViewerKey(running.service);
+    for (const path of ['/customers', '/customers/alice', toPath('purchases', premium.purchaseId), '/transactions']) {
+      const consolePage = await openLoaded(path, { key });
+      const { page } = consolePage;
+      for (const name of ['Link a purchase', 'Refresh at the store'])
+        expect([path, name, await page.getByRole('button', { name }).count()]).toEqual([path, name, 0]);
+      await expectNoProblem(consolePage);
+    }
+  });
+});

@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { contracts } from '../../lib/api/index.ts';
+import { expectUsablePage } from '../../testing/expect-usable-page.ts';
+import { type RunningConsole, startConsole, waitUntilLoaded } from '../../testing/open-console.ts';
+
+let running: RunningConsole;
+beforeAll(async () => {
+  running = await startConsole();
+});
+afterAll(async () => await running?.close());
+
+describe('API reference', () => {
+  it('lists the operation of each contract', async () => {
+    await expectUsablePage(running, '/reference', 'API reference');
+    const consolePage = await running.open('/reference');
+    await waitUntilLoaded(consolePage);
+    for (const { method, path } of contracts)
+      expect(
+        await consolePage.page.getByText(`${method} ${path.replace(/:(\w+)/g, '{$1}')}`, { exact: true }).count(),
+      ).toBe(1);
+  });
+
+  it('calls an operation with the key of the session and shows the response', async () => {
+    const { page, problems } = await running.open('/reference/get-customer-purchases');
+    await page.getByLabel('applicationUsername').fill('a/b?c');
+    await page.getByRole('button', { name: 'Send the request' }).click();
+    const response = await page.getByRole('region', { name: 'response', exact: true }).textContent();
+    expect(JSON.parse(response ?? '')).toEqual({ applicationUsername: 'a/b?c', purchases: {} });
+    expect(problems).toEqual([]);
+  });
+
+  it('shows an operation with a body in a usable page', async () => {
+    await expectUsablePage(
+      running,
+      '/reference/add-customer-purchase',
+      'POST /v3/customers/{applicationUsername}/purchases',
+    );
+  });
+});

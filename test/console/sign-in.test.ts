@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  findAccessibilityViolations,
+  type RunningConsole,
+  startConsole,
+  waitUntilLoaded,
+} from '../../testing/open-console.ts';
+
+let running: RunningConsole;
+beforeAll(async () => {
+  running = await startConsole();
+});
+afterAll(async () => await running?.close());
+
+describe('sign-in', () => {
+  it('signs in by the link of npm start and removes the key from the address bar and the history', async () => {
+    const { page, problems } = await running.open('/');
+    const { secretKey, baseUrl } = running.service;
+    expect(page.url()).toBe(`${baseUrl}/console#/`);
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(secretKey);
+    await page.reload();
+    await page.locator('#navigation').waitFor();
+    expect(problems).toEqual([]);
+    await page.goBack();
+    expect(page.url()).toBe('about:blank');
+  });
+
+  it('opens the page that the link names', async () => {
+    const { page, problems } = await running.openLink('/customers?q=a&skip=0');
+    await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor();
+    expect(page.url()).toBe(`${running.service.baseUrl}/console#/customers?q=a&skip=0`);
+    expect(problems).toEqual([]);
+  });
+
+  it('sends the key in a header only', async () => {
+    const { page } = await running.openSignedOut();
+    const urls: string[] = [];
+    page.on('request', (request) => urls.push(request.url()));
+    await page.goto(running.service.consoleUrl);
+    await page.locator('#navigation').waitFor();
+    expect(urls).toContain(`${running.service.baseUrl}/v3/app`);
+    for (const url of urls) expect(url).not.toContain(running.service.secretKey);
+  });
+
+  it('signs in by a link that is opened while the console starts', async () => {
+    const { page } = await running.openSignedOut();
+    await page.addInitScript((link) => {
+      const register = globalThis.addEventListener;
+      globalThis.addEventListener = (...args: Parameters<typeof register>) => {
+        if (args[0] === 'hashchange') {
+          // The event of this change precedes the first listener, so that it is lost.
+          globalThis.history.replaceState(null, '', link);
+          globalThis.addEventListener = register;
+        }
+        register(...args);
+      };
+    }, running.service.consoleUrl);
+    await page.reload();
+    await page.locator('#navigation').waitFor();
+    expect(page.url()).toBe(`${running.service.baseUrl}/console#/`);
+  });
+
+  it('signs in by the form, signs out, and deletes the key from the tab', async () => {
+    const signedOut = await running.openSignedOut();
+    const { page } = signedOut;
+    const { appName, secretKey } = running.service;
+    await page.getByLabel('App name').fill(appName);
+    await page.getByLabel('Key').fill(` ${secretKey} `);
+    await page.getByLabel('Key').press('Enter');
+    await waitUntilLoaded(signedOut);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
+  });
+
+  it.each([
+    ['a wrong key', () => 'sec_wrong', 'The app name and the key do not match. Check both, or request a new key.'],
+    [
+      'the public key',
+      () => running.service.publicKey,
+      'The secret key is required. Sign in with the secret key, or with a viewer key',
+    ],
+  ])('explains why it rejects %s', async (_name, getKey, sentence) => {
+    const { page } = await running.openSignedOut();
+    await page.getByLabel('App name').fill('demo');
+    await page.getByLabel('Key').fill(getKey());
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain(sentence);
+  });
+
+  it.each(['light', 'dark'] as const)('passes axe in the %s theme', async (theme) => {
+    const signedOut = await running.openSignedOut({ theme });
+    await signedOut.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await findAccessibilityViolations(signedOut)).toEqual([]);
+    expect(signedOut.problems).toEqual([]);
+  });
+});

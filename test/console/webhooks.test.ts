@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { callLocalControl } from '../../testing/call-local.ts';
+import { issueViewerKey, runCommand } from '../../testing/command-line.ts';
+import { emulatorSteps, listProblems, performStep } from '../../testing/emulator-steps.ts';
+import { expectUsablePage } from '../../testing/expect-usable-page.ts';
+import { type ConsolePage, type RunningConsole, startConsole, waitUntilLoaded } from '../../testing/open-console.ts';
+
+let running: RunningConsole;
+beforeAll(async () => {
+  running = await startConsole();
+});
+afterAll(async () => await running?.close());
+
+const click = async ({ page }: ConsolePage, name: string | RegExp) =>
+  await page.locator('main').getByRole('button', { name }).first().click();
+
+describe('Webhooks page', () => {
+  it('says what to do next while the service has sent nothing', async () => {
+    await expectUsablePage(running, '/webhooks', 'Webhooks');
+    const { page } = await running.open('/webhooks');
+    await page.getByText('The service has not sent a webhook.').waitFor();
+  });
+
+  it('sends a test webhook, and shows its attempt with the response and the duration', async () => {
+    const consolePage = await running.open('/webhooks');
+    const { page } = consolePage;
+    await click(consolePage, 'Send a test');
+    await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('link', { name: 'TEST' }).click();
+    await page.getByRole('heading', { name: 'Webhook TEST', level: 1 }).waitFor();
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'HTTP 200' })
+      .filter({ hasText: / ms| s/ })
+      .waitFor();
+    expect(listProblems(consolePage)).toEqual([]);
+    await expectUsablePage(running, page.url().split('#')[1] ?? '', 'Webhook TEST');
+  });
+
+  it('replays a delivery, and the delivered ones of a period after it has said how many', async () => {
+    const consolePage = await running.open('/emulator');
+    const { page } = consolePage;
+    const [buy] = emulatorSteps;
+    if (buy) await performStep(page, buy);
+    await page.getByRole('list', { name: 'Webhooks to the app' }).getByRole('link', { name: 'PURCHASED' }).click();
+    await click(consolePage, 'Replay');
+    await page.getByText('1 delivery is sent again').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+    await page.getByRole('row').filter({ hasText: 'HTTP 200' }).nth(1).waitFor();
+    await consolePage.go('/webhooks?state=delivered');
+    await click(consolePage, /^Replay delivered deliveries/);
+    const sentence = page.getByText(/delivered deliver(y is|ies are) sent again/);
+    await sentence.waitFor();
+    const count = Number.parseInt((await sentence.textContent()) ?? '', 10);
+    expect(count).toBe(await page.locator('main tbody tr').count());
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+    await page.locator('output', { hasText: `${count} deliveries are enqueued.` }).waitFor({ state: 'attached' });
+    expect(listProblems(consolePage)).toEqual([]);
+  });
+
+  it('keeps the filters in the URL, and offers to remove filters that match nothing', async () => {
+    const { page } = await running.open('/webhooks?state=dead&user=nobody');
+    await page.getByText('No delivery matches the filters.').waitFor();
+    await page.getByRole('link', { name: 'Remove the filters' }).click();
+    await page.getByRole('row').nth(1).waitFor();
+    await page.getByLabel('State').selectOption('delivered');
+    await page.waitForURL(/state=delivered/);
+  });
+
+  it('explains the verification of signatures per language, by keyboard', async () => {
+    const { page } = await running.open('/webhooks');
+    await page.getByRole('tab', { name: 'Node.js' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tabpanel').filter({ hasText: 'from standardwebhooks.webhooks import Webhook' }).waitFor();
+  });
+
+  it('offers nothing that changes to a viewer key', async () => {
+    const viewer = await running.open('/webhooks', { key: await issueViewerKey(running.service) });
+    await viewer.page.locator('main tbody a').first().waitFor();
+    await waitUntilLoaded(viewer);
+    expect(
+      await viewer.page
+        .locator('main')
+        .getByRole('button', { name: /Replay|test/ })
+        .count(),
+    ).toBe(0);
+    expect([viewer.changes, listProblems(viewer)]).toEqual([[], []]);
+  });
+
+  it('says how to set the webhook URL that an app lacks', async () => {
+    await runCommand(running.service.environment, ['app', 'set-webhook', 'demo', '--off']);
+    // All functions use a changed setting within 15 seconds.
+    await callLocalControl(running.service, '/clock', { advance: 'PT15S' });
+    const { page } = await running.open('/webhooks');
+    await page.getByText('The app has no webhook URL').waitFor();
+  });
+});
+
+describe('Stores page', () => {
+  it('shows each store with its notification URL to copy', async () => {
+    await expectUsablePage(running, '/stores', 'Stores');
+    const { page } = await running.open('/stores');
+    const store = page.getByRole('region', { name: 'App Store' });
+    await store.getByText('Connected', { exact: true }).waitFor();
+    await store.getByText(`${running.service.baseUrl}/v3/webhook/store_a/demo`).waitFor();
+    await store.getByRole('button', { name: 'Copy the notification URL of App Store' }).waitFor();
+    // The purchase of the test above.
+    const requests = store.locator('dt', { hasText: 'Requests in 24 hours' }).locator('+ dd');
+    await requests.filter({ hasText: /^[1-9]\d*, 0% failed$/ }).waitFor();
+    await store.locator('dt', { hasText: 'Last notification' }).waitFor();
+  });
+
+  it('checks the settings of a store, and shows what is wrong and how to correct it', async () => {
+    const setProblem = async (problem: string | null) => {
+      const init = { method: 'PUT', body: JSON.stringify({ problem }) };
+      expect((await fetch(`${running.service.emulatorUrl}/control/accounts/store_b`, init)).status).toBe(200);
+    };
+    await setProblem('no-access');
+    const consolePage = await running.open('/stores');
+    const { page } = consolePage;
+    await page.getByRole('button', { name: 'Check the settings of App Store' }).click();
+    await page.getByRole('region', { name: 'App Store' }).locator('.notice-good').waitFor();
+    await page.getByRole('button', { name: 'Check the settings of Google Play' }).click();
+    await page.getByRole('region', { name: 'Google Play' }).locator('.notice-warn').first().waitFor();
+    expect(consolePage.changes).toEqual(['POST /v3/stores/store_a/check', 'POST /v3/stores/store_b/check']);
+    expect(consolePage.problems).toEqual([]);
+    await setProblem(null);
+  });
+
+  it('offers no check to a viewer key', async () => {
+    const viewer = await running.open('/stores', { key: await issueViewerKey(running.service) });
+    await viewer.page.getByRole('heading', { name: 'App Store' }).waitFor();
+    await waitUntilLoaded(viewer);
+    expect(await viewer.page.getByRole('button', { name: /Check/ }).count()).toBe(0);
+    expect([viewer.changes, viewer.problems]).toEqual([[], []]);
+  });
+});

@@ -1,0 +1,257 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { build, type Plugin } from 'esbuild';
+import { JSDOM, VirtualConsole } from 'jsdom';
+import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl, callLocalService, type Json } from '../../testing/call-local.ts';
+import { openCapacitorPage } from '../../testing/capacitor-page.ts';
+import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
+import { listCodeBlocks, readSnippet } from '../../testing/documents.ts';
+import { iapticJsSource } from '../../testing/iaptic-js.ts';
+import { createAppStoreDevice } from '../../testing/store-a-device.ts';
+import { openPlayPage, productDetails } from '../../testing/store-b-device.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+let service: LocalService;
+const opened: { close(): void }[] = [];
+beforeAll(async () => {
+  service = await startLocal();
+});
+afterEach(() => {
+  for (const page of opened.splice(0)) page.close();
+});
+afterAll(async () => await service?.close());
+
+/** Replaces the example values of a page by values of the running service, like a reader. */
+const fillIn = (snippet: string): string =>
+  snippet
+    .replaceAll('https://api.example.com', service.baseUrl)
+    .replaceAll('my-app', service.appName)
+    .replaceAll('pub_key', service.publicKey);
+
+const buy = async (order: object): Promise<Json> =>
+  await callLocalControl(service, '/purchases', { productId: 'premium', type: 'paid subscription', ...order });
+
+const listProducts = async (username: string): Promise<string[]> => {
+  const { body } = await callLocalService(service, `/v3/customers/${username}/purchases`);
+  return Object.keys(body.purchases);
+};
+
+/** Runs commands of a page in a shell, and returns the output of the last one as JSON. */
+async function runCommands(file: string, name: string, environment: object = {}): Promise<Json> {
+  const env = {
+    ...{ ...process.env, ...environment, STORES: service.emulatorUrl },
+    ...{ API: service.baseUrl, APP: service.appName, PUBLIC: service.publicKey, SECRET: service.secretKey },
+  };
+  const shell = spawn('bash', ['-euo', 'pipefail', '-c', readSnippet(file, name)], { env });
+  const lines = (await text(shell.stdout)).trim().split('\n');
+  return JSON.parse(lines.at(-1) ?? '');
+}
+
+const hasPremium = (page: { readonly window: { readonly document: Document } }) => (): boolean =>
+  page.window.document.body.classList.contains('premium');
+
+describe('docs/guides/cordova-plugin-purchase.md', () => {
+  const file = 'docs/guides/cordova-plugin-purchase.md';
+
+  /** Runs the code of the page in an app whose user is signed in. */
+  async function run(page: CordovaPage, username: string): Promise<void> {
+    opened.push(page);
+    await page.load('cordova-plugin-purchase/www/store.js');
+    page.window.localStorage.setItem('userId', username);
+    page.window.eval(fillIn(readSnippet(file, 'app')));
+    page.window.document.dispatchEvent(new page.window.Event('deviceready'));
+  }
+
+  it('gives access to a customer of the App Store, and to the server of the app', async () => {
+    const { validate } = await buy({ platform: 'store_a', form: 'receipt', applicationUsername: 'carl' });
+    const page = openCordovaPage('ios', createAppStoreDevice(validate));
+    await run(page, 'carl');
+    expect(await waitFor('access to premium', hasPremium(page))).toBe(true);
+    expect(await listProducts('carl')).toEqual(['store_a:premium']);
+  });
+
+  it('gives access to a customer of Google Play, and acknowledges the purchase on the device', async () => {
+    const { validate } = await buy({ platform: 'store_b', applicationUsername: 'dora' });
+    const page = openPlayPage(validate as never, productDetails);
+    await run(page, 'dora');
+    expect(await waitFor('access to premium', hasPremium(page))).toBe(true);
+    await waitFor('an acknowledgement', () => page.acknowledgements.length > 0);
+    expect(await listProducts('dora')).toEqual(['store_b:premium']);
+  });
+});
+
+/** Provides modules of this source to a bundle: the part of a library that needs a device. */
+const provide = (modules: Readonly<Record<string, string>>): Plugin => ({
+  name: 'provide',
+  setup({ onResolve, onLoad }) {
+    const filter = new RegExp(`^(?:${Object.keys(modules).join('|')})$`);
+    onResolve({ filter }, ({ path }) => ({ path, namespace: 'provided' }));
+    onLoad({ filter: /./, namespace: 'provided' }, ({ path }) => ({ contents: modules[path] ?? '', loader: 'js' }));
+  },
+});
+
+/** Bundles the code of a page for a browser, like the build of an app. Its exports become `globalName`. */
+async function bundle(file: string, modules: Readonly<Record<string, string>>): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: fillIn(readSnippet(file, 'app')), resolveDir: resolve('.'), loader: 'js' },
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'app',
+    logLevel: 'silent',
+    plugins: [provide(modules)],
+  });
+  return `${outputFiles[0]?.text}\nglobalThis.app = app;`;
+}
+
+describe('docs/guides/capacitor-plugin-cdv-purchase.md', () => {
+  it('gives access with StoreKit 2, and finishes the transaction', async () => {
+    const file = 'docs/guides/capacitor-plugin-cdv-purchase.md';
+    const { validate } = await buy({ platform: 'store_a', form: 'signed', applicationUsername: 'emil' });
+    const page = openCapacitorPage(validate as never);
+    opened.push(page);
+    const capacitorCore = 'export const registerPlugin = (name) => window.Capacitor.Plugins[name];';
+    page.window.eval(await bundle(file, { '@capacitor/core': capacitorCore }));
+    await page.window.app.startStore('emil');
+    expect(await waitFor('access to premium', hasPremium(page))).toBe(true);
+    await waitFor('a finished transaction', () => page.finishedIds.length > 0);
+    expect(await listProducts('emil')).toEqual(['store_a:premium']);
+  });
+});
+
+/** Opens a page of a web site. jsdom lacks `fetch`, so the page gets that of Node. */
+function openWebPage(): CordovaPage['window'] {
+  const { window } = new JSDOM('<!doctype html><body></body>', {
+    url: 'https://shop.example/',
+    runScripts: 'outside-only',
+    virtualConsole: new VirtualConsole(),
+  });
+  opened.push(window);
+  const visited: string[] = [];
+  return Object.assign(window, { fetch, visited, navigate: (url: string) => visited.push(url) });
+}
+
+describe('docs/guides/iaptic-js.md', () => {
+  const file = 'docs/guides/iaptic-js.md';
+
+  it('sells a subscription through the checkout, and reports it after the payment', async () => {
+    const { products } = await runCommands(file, 'create-product');
+    expect(products).toMatchObject([{ id: 'premium', offers: [{ platform: 'processor_a' }] }]);
+    const window = openWebPage();
+    window.eval(await bundle(file, { 'iaptic-js': iapticJsSource }));
+    const { subscribe, isSubscribed, iaptic } = window.app;
+    expect(await isSubscribed()).toBe(false);
+    const username = randomUUID();
+    await subscribe('premium', username);
+    const [checkoutUrl] = window.visited;
+    const sessionId = /cs_\w+/.exec(checkoutUrl)?.[0];
+    expect(await isSubscribed()).toBe(false);
+    await callLocalControl(service, `/checkouts/${sessionId}/pay`, {});
+    expect(await isSubscribed()).toBe(true);
+    await waitFor('the purchase of the customer', async () => (await listProducts(username)).length > 0);
+    await iaptic.redirectToCustomerPortal({ returnUrl: 'https://shop.example/' });
+    expect(window.visited).toHaveLength(2);
+  });
+});
+
+describe('docs/guides/react-native-iaptic.md', () => {
+  const file = 'docs/guides/react-native-iaptic.md';
+
+  /** Keeps the order of the real library, which throws before `initialize`. Purchases are validated as by version 2.1. */
+  const library = `
+    let config, username, purchases = [];
+    export const IapticRN = {
+      initialize: async (value) => { config = value; },
+      setApplicationUsername: (value) => { if (!config) throw new Error('IapticRN.store is not initialized'); username = value; },
+      loadProducts: async (products) => { config = { ...config, products }; },
+      loadPurchases: async () => {
+        for (const { id, type, transaction } of globalThis.device(config)) {
+          const response = await fetch(config.baseUrl + '/v1/validate', {
+            method: 'POST',
+            headers: { Authorization: 'Basic ' + btoa(config.appName + ':' + config.publicKey), 'Content-Type': 'application/json' },
+            body: JSON.stringify({ id, type, transaction, products: [], additionalData: { applicationUsername: username } }),
+          });
+          const { ok, data } = await response.json();
+          if (ok) purchases.push(...data.collection);
+        }
+      },
+      checkEntitlement: (entitlement) =>
+        config.products.some(({ id, entitlements }) => entitlements.includes(entitlement) && purchases.some((one) => one.id === id && !one.isExpired)),
+    };`;
+
+  it.each([
+    ['ios-appstore', { platform: 'store_a', form: 'receipt' }],
+    ['android-playstore', { platform: 'store_b', form: 'brand' }],
+  ])('grants the entitlement of a purchase: %s', async (type, order) => {
+    const { validate } = await buy({ ...order, applicationUsername: randomUUID() });
+    const window = openWebPage();
+    window.device = ({ iosBundleId }: Json) => {
+      const id = order.platform === 'store_a' ? iosBundleId : validate.id;
+      return [
+        {
+          id,
+          type: order.platform === 'store_a' ? 'application' : validate.type,
+          transaction: { ...validate.transaction, type },
+        },
+      ];
+    };
+    window.eval(await bundle(file, { 'react-native-iaptic': library }));
+    const username = randomUUID();
+    expect(await window.app.startStore(username)).toBe(true);
+    expect(await listProducts(username)).toEqual([`${order.platform}:premium`]);
+  });
+});
+
+describe('docs/guides/plain-app.md', () => {
+  const file = 'docs/guides/plain-app.md';
+
+  it('validates purchases of both stores, which the server can read', async () => {
+    const apple = await buy({ platform: 'store_a', form: 'signed', applicationUsername: 'alice' });
+    const google = await buy({ platform: 'store_b', applicationUsername: 'alice' });
+    const signed = await runCommands(file, 'validate-store-a', { JWS: apple.validate.transaction.jwsRepresentation });
+    expect(signed).toMatchObject({ ok: true, data: { collection: [{ id: 'premium', isExpired: false }] } });
+    const { id, purchaseToken } = google.validate.transaction;
+    const token = await runCommands(file, 'validate-store-b', { ORDER_ID: id, TOKEN: purchaseToken });
+    expect(token).toMatchObject({ ok: true, data: { collection: [{ id: 'premium', isExpired: false }] } });
+    const { purchases } = await runCommands(file, 'read');
+    expect(Object.keys(purchases).sort()).toEqual(['store_a:premium', 'store_b:premium']);
+
+    const success = JSON.parse(readSnippet(file, 'success'));
+    expect(Object.keys(signed.data)).toEqual(expect.arrayContaining(Object.keys(success.data)));
+    const [example] = success.data.collection;
+    expect(Object.keys(signed.data.collection[0])).toEqual(expect.arrayContaining(Object.keys(example)));
+  });
+
+  it('shows the response to an expired purchase', async () => {
+    const { id } = await buy({ platform: 'store_a', form: 'product', applicationUsername: 'fred' });
+    const { validate } = await callLocalControl(service, `/purchases/${id}/expire`, { form: 'product' });
+    const headers = buildBasicAuth(service.appName, service.publicKey);
+    const response = await fetch(`${service.baseUrl}/v1/validate`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(validate),
+    });
+    expect(await response.json()).toMatchObject(JSON.parse(readSnippet(file, 'failure')));
+  });
+
+  it.each([
+    ['swift', 'validate-store-a'],
+    ['kotlin', 'validate-store-b'],
+  ])('sends the fields of the command in %s', (language, command) => {
+    const code = readSnippet(file, language);
+    const body = JSON.parse(
+      readSnippet(file, command)
+        .replaceAll(/'"\$\w+"'/g, '')
+        .match(/\{[\s\S]+\}/)?.[0] ?? '',
+    );
+    const names = [...Object.keys(body), ...Object.keys(body.transaction), ...Object.keys(body.additionalData)];
+    for (const name of [...names, body.transaction.type]) expect(code).toContain(`"${name}"`);
+    expect(code).toContain('v1/validate');
+    expect(listCodeBlocks(file).map((block) => block.name)).toEqual(expect.arrayContaining(['swift', 'kotlin']));
+  });
+});

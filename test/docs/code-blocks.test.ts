@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { getCommandPath, listCommands } from '../../cli/command-tree.ts';
+import { deploymentOptionNames } from '../../infra/deployment-options.ts';
+import { contracts } from '../../lib/api/index.ts';
+import { matchPath } from '../../lib/http/match-path.ts';
+import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
+import { type CodeBlock, listCodeBlocks, listDocuments, listInlineCode } from '../../testing/documents.ts';
+import { createSilentProgram, findCommand } from '../../testing/parse-command.ts';
+
+const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync('package.json', 'utf8')).scripts;
+const npmCommands: ReadonlySet<string> = new Set(['ci', 'install', 'start', 'test']);
+
+/** Languages of diagrams and of the output of commands. */
+const plainLanguages: ReadonlySet<string> = new Set(['', 'text']);
+
+/**
+ * Programs of AWS, Google Cloud and the system, whose arguments are not checked. `test/infra` compares the commands of
+ * the runbooks with the operator policy.
+ */
+const otherPrograms = /^(?:(?:aws|gcloud|openssl|git|cd|node|for|until|source|pip|curl|export)\b|[a-z]+=)/;
+
+const testSources = readdirSync('test/docs').map((name) => readFileSync(join('test/docs', name), 'utf8'));
+
+const isRunByTest = ({ file, name }: CodeBlock): boolean =>
+  testSources.some((source) => source.includes(`'${file}'`) && source.includes(`'${name}'`));
+
+const blocks = listDocuments().flatMap(listCodeBlocks);
+
+/** The commands of a shell block, one a line: without comments, continued lines joined. */
+const listShellCommands = ({ text }: CodeBlock): string[] =>
+  text
+    .replaceAll(/\\\n\s*/g, '')
+    .split('\n')
+    .map((line) => line.replace(/(^|\s)#.*$/, '').trim())
+    .filter((line) => line !== '');
+
+const shellLines = blocks
+  .filter(({ language }) => language === 'sh')
+  .flatMap((block) => listShellCommands(block).map((line) => [`${block.file}:${block.line}`, line] as const));
+
+/** Replaces placeholders such as `<app>` and `<Time>`. A day is valid for every argument that is checked. */
+const fillPlaceholders = (text: string): string => text.replaceAll(/<[^<>]+>/g, '2026-01-31');
+
+/** Returns the arguments of a command line of the CLI, or undefined if it is a different command. */
+function parseCliArguments(line: string): string[] | undefined {
+  const [, text] = /(?:npm run (?:-s |--silent )?cli --|^claimcheck|\$cli)(?= |$)(.*)/.exec(line) ?? [];
+  // `cli=…` only names the program.
+  if (text === undefined || /^(?:cli|alias)\b/.test(line)) return undefined;
+  const [command = ''] = fillPlaceholders(text).split(/ [|<>] |\)$|"$/);
+  return [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? '');
+}
+
+const { program } = createSilentProgram();
+const commandByPath = new Map(listCommands(program).map((command) => [getCommandPath(command), command]));
+
+/** Returns what is wrong with a command in backticks, such as `app set-webhook <name> --off`. Undefined if it is correct. */
+function findFault(text: string): string | undefined {
+  const words = text.replace(/^(?:npm run (?:-s )?cli --|claimcheck) /, '').split(' ');
+  const [first = '', second = ''] = words;
+  const command = commandByPath.get(`${first} ${second}`) ?? commandByPath.get(first);
+  if (!command || command === program) return undefined;
+  if (command.commands.length > 0 && /^[a-z-]+$/.test(second)) return `${text}: ${first} lacks the command ${second}`;
+  const options = [...program.options, ...(command.commands.length > 0 ? [] : command.options)].map(({ long }) => long);
+  const used = text.match(/(?<=[ [])--[a-z-]+/g) ?? [];
+  const unknown = used.filter(
+    (option) => !options.includes(option) && !options.includes(option.replace('--', '--no-')),
+  );
+  return unknown.length === 0 ? undefined : `${text}: unknown ${unknown.join(', ')}`;
+}
+
+const apiPaths = [...contracts.flatMap(({ path, aliases = [] }) => [path, ...aliases])];
+const notificationPaths = notificationEndpoints.flatMap(({ paths }) => paths);
+
+describe('a code block of the documents', () => {
+  it('contains a language that a test checks', () => {
+    const unchecked = blocks.filter((block) => {
+      if (plainLanguages.has(block.language)) return false;
+      return block.language === 'sh' && block.name === undefined ? false : !isRunByTest(block);
+    });
+    expect(unchecked.map(({ file, line, language, name }) => ({ file, line, language, name }))).toEqual([]);
+  });
+
+  it('starts programs that the reader has', () => {
+    const named = new Set(blocks.filter(({ name }) => name !== undefined).map(({ file, line }) => `${file}:${line}`));
+    const isKnown = (line: string) =>
+      otherPrograms.test(line) ||
+      /^(?:npm (?:run|ci|install|start|test)|npx (?:cdk|jest)|claimcheck|\$cli|cli=|\.ci\/|bash \.ci\/)\b/.test(line) ||
+      /^(?:[A-Z_]+=\S* ?)+(?:(?:npm|node|python3|go|php) |$)/.test(line) ||
+      /^[A-Z]+=\$\(|^ready\(\)/.test(line);
+    expect(shellLines.filter(([place, line]) => !named.has(place) && !isKnown(line))).toEqual([]);
+  });
+});
+
+describe('a command in the documents', () => {
+  const inline = listDocuments()
+    .filter((file) => file !== 'CHANGELOG.md')
+    .flatMap((file) => listInlineCode(file).map((text) => [file, text] as const));
+  const all = [...shellLines, ...inline];
+
+  it('runs a script of package.json', () => {
+    const used = all.flatMap(([place, text]) =>
+      [...text.matchAll(/\bnpm (?:(run) (?:-s |--silent )?)?([a-z:]+)/g)].map(([, run, name = '']) => ({
+        place,
+        run,
+        name,
+      })),
+    );
+    expect(used.length).toBeGreaterThan(10);
+    const isMissing = ({ run, name }: { run: string | undefined; name: string }) =>
+      run ? !Object.hasOwn(scripts, name) : !npmCommands.has(name);
+    expect(used.filter(isMissing)).toEqual([]);
+  });
+
+  it('follows the syntax of the command line', async () => {
+    const commands = shellLines.flatMap(([place, line]) => {
+      const args = parseCliArguments(line);
+      return args ? [{ place, args }] : [];
+    });
+    expect(commands.length).toBeGreaterThan(10);
+    for (const { args } of commands) expect([...commandByPath.keys()]).toContain(await findCommand(args));
+  });
+
+  it('names a command and options of the command line', () => {
+    expect(inline.flatMap(([, text]) => findFault(text.replaceAll('…', 'x')) ?? [])).toEqual([]);
+  });
+
+  it('passes options of a deployment', () => {
+    const names = new Set<string>([...deploymentOptionNames, 'eventRetentionDays']);
+    const used = all.flatMap(([, text]) => [...text.matchAll(/(?:^| )-c ([\w]+)=/g)].map(([, name = '']) => name));
+    expect(used.length).toBeGreaterThan(10);
+    expect(used.filter((name) => !names.has(name))).toEqual([]);
+  });
+
+  it('requests a path of the API', () => {
+    const paths = shellLines.flatMap(([, line]) =>
+      [...line.matchAll(/\$(?:API|\{API\})(\/[^\s"'?]*)/g)].map(([, path = '']) => path.replaceAll('$', '')),
+    );
+    expect(paths.length).toBeGreaterThan(5);
+    const known = [...apiPaths, ...notificationPaths];
+    expect(paths.filter((path) => !known.some((template) => matchPath([template], path)))).toEqual([]);
+  });
+});

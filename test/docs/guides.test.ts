@@ -1,0 +1,56 @@
+import { describe, expect, it } from '@jest/globals';
+import { Template } from 'aws-cdk-lib/assertions';
+import { parse as parseCsv } from 'csv-parse/sync';
+import { deploymentOptionNames } from '../../infra/deployment-options.ts';
+import { parseImportRow } from '../../lib/import/parse-import-row.ts';
+import { Catalogue } from '../../lib/purchases/catalogue.ts';
+import { parse } from '../../lib/shared/parse.ts';
+import { listTableRows, readSection, readSnippet } from '../../testing/documents.ts';
+import { createStack } from '../infra/stack-fixture.ts';
+
+const listNames = (cell = ''): string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
+
+describe('docs/guides/run-for-production.md', () => {
+  const file = 'docs/guides/run-for-production.md';
+
+  it('advises on each deployment option', () => {
+    const documented = listTableRows(readSection(file, 'Choose the options')).flatMap(([cell]) => listNames(cell));
+    expect(documented.sort()).toEqual([...deploymentOptionNames].sort());
+  });
+
+  it('synthesizes a stack with every option', () => {
+    const command = readSnippet('docs/guides/run-for-production.md', 'every-option');
+    const options = Object.fromEntries(
+      [...command.matchAll(/-c (\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
+    );
+    expect(Object.keys(options).sort()).toEqual([...deploymentOptionNames, 'eventRetentionDays'].sort());
+    const { stack } = createStack(options);
+    expect(stack.stackName).toBe('Claimcheck-production');
+    Template.fromStack(stack).resourceCountIs('AWS::Budgets::Budget', 1);
+  });
+});
+
+describe('docs/operating.md', () => {
+  it('describes each deployment option', () => {
+    const rows = listTableRows(readSection('docs/operating.md', 'Deployment options'));
+    const documented = rows.flatMap(([cell]) => listNames(cell));
+    expect(documented.sort()).toEqual([...deploymentOptionNames, 'eventRetentionDays'].sort());
+  });
+
+  it('shows a catalogue that the service accepts', () => {
+    const catalogue = JSON.parse(readSnippet('docs/operating.md', 'catalogue'));
+    expect(Object.keys(parse(Catalogue, catalogue))).toEqual(Object.keys(catalogue));
+  });
+});
+
+describe('docs/guides/move-from-another-validator.md', () => {
+  it('shows rows that the import accepts', () => {
+    const rows: Record<string, string>[] = parseCsv(
+      readSnippet('docs/guides/move-from-another-validator.md', 'purchases'),
+      { columns: true },
+    );
+    expect(rows.map(({ platform }) => platform)).toEqual(['store_a', 'store_b']);
+    for (const row of rows)
+      expect(parseImportRow(row)).toMatchObject({ platform: row.platform, usernames: [row.user] });
+  });
+});

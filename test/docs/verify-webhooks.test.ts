@@ -1,0 +1,173 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { type LocalService, startLocal } from '../../local/start-local.ts';
+import {
+  type ApplicationServer,
+  type ReceivedRequest,
+  startApplicationServer,
+} from '../../testing/application-server.ts';
+import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl } from '../../testing/call-local.ts';
+import { runSuccessfully } from '../../testing/command-line.ts';
+import { readSnippet } from '../../testing/documents.ts';
+import { startHttpServer } from '../../testing/http-server.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+const page = 'docs/guides/verify-webhooks.md';
+
+/** Start of each receiver of the page. `check` ends with 0 if the language is on this machine. */
+const languages = [
+  { name: 'node', file: 'receive.mjs', command: [process.execPath, 'receive.mjs'], check: ['node', '--version'] },
+  { name: 'python', file: 'receive.py', command: ['python3', 'receive.py'], check: ['python3', '--version'] },
+  { name: 'go', file: 'receive.go', command: ['go', 'run', 'receive.go'], check: ['go', 'version'] },
+  { name: 'php', file: 'receive.php', command: ['php', '-S', '127.0.0.1:PORT', 'receive.php'], check: ['php', '-v'] },
+].map((language) => ({
+  ...language,
+  isInstalled: spawnSync(language.check[0] ?? '', language.check.slice(1)).status === 0,
+}));
+
+interface Receiver {
+  readonly url: string;
+  readonly lines: string[];
+}
+
+const receivers = new Map<string, Receiver>();
+const processes: ChildProcess[] = [];
+let folder: string;
+let service: LocalService;
+let recorder: ApplicationServer;
+let secret: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'claimcheck-receivers-'));
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  recorder = await startApplicationServer();
+  service = await startLocal();
+  const ports = await Promise.all(languages.map(findFreePort));
+  const urls = languages.flatMap(({ isInstalled }, index) => (isInstalled ? `http://127.0.0.1:${ports[index]}/` : []));
+  const set = ['app', 'set-webhook', service.appName, '--url', [recorder.url, ...urls].join(','), '--new-secret'];
+  secret = /whsec_\S+/.exec(await runSuccessfully(service.environment, set))?.[0] ?? '';
+  const installed = languages.map((language, index) => ({ language, port: ports[index] ?? 0 }));
+  for (const { language, port } of installed) if (language.isInstalled) startReceiver(language, port);
+  await Promise.all([...receivers.values()].map(({ url }) => waitFor(`a receiver at ${url}`, () => responds(url))));
+  await buy('alice');
+});
+afterAll(async () => {
+  // A receiver and its children are one process group.
+  for (const { pid, exitCode } of processes) if (pid && exitCode === null) process.kill(-pid, 'SIGKILL');
+  await service?.close();
+  await recorder?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function findFreePort(): Promise<number> {
+  const server = await startHttpServer(() => {});
+  await server.close();
+  return Number(new URL(server.url).port);
+}
+
+const responds = async (url: string): Promise<boolean> =>
+  await fetch(url, { method: 'POST' }).then(
+    () => true,
+    () => false,
+  );
+
+/** Saves the code block of the page as a file and starts it, like a reader. */
+function startReceiver({ name, file, command }: (typeof languages)[number], port: number): void {
+  writeFileSync(join(folder, file), readSnippet(page, name));
+  const [program = '', ...args] = command.map((part) => part.replace('PORT', String(port)));
+  const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret };
+  const receiver = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
+  const lines: string[] = [];
+  receiver.stdout.on('data', (chunk: Buffer) => lines.push(...chunk.toString('utf8').split('\n')));
+  processes.push(receiver);
+  receivers.set(name, { url: `http://127.0.0.1:${port}/`, lines });
+}
+
+/** Buys a subscription in the emulated store and validates it. */
+async function buy(applicationUsername: string): Promise<void> {
+  const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername };
+  const { validate } = await callLocalControl(service, '/purchases', order);
+  const headers = buildBasicAuth(service.appName, service.publicKey);
+  await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
+}
+
+/** Waits for the first webhook about a customer. */
+async function receive(applicationUsername: string): Promise<ReceivedRequest> {
+  const list = () =>
+    recorder.requests.filter(({ body }) => JSON.parse(body).applicationUsername === applicationUsername);
+  const [first] = await waitFor(`a webhook about ${applicationUsername}`, list, ({ length }) => length > 0);
+  if (!first) throw new Error('The webhook is missing.');
+  return first;
+}
+
+const post = async (url: string, body: string, headers: Record<string, string>): Promise<number> =>
+  (await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })).status;
+
+const pickSignature = (headers: ReceivedRequest['headers']): Record<string, string> =>
+  Object.fromEntries(
+    ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => [name, String(headers[name])]),
+  );
+
+const sign = (body: string, date: Date) => ({
+  'webhook-id': 'msg_1',
+  'webhook-timestamp': String(Math.floor(date.getTime() / 1_000)),
+  'webhook-signature': new Webhook(secret).sign('msg_1', date, body),
+});
+
+describe.each(languages)('the receiver of the page in $name', ({ name, isInstalled }) => {
+  // A language that is not on this machine shows as a skipped test.
+  const run = isInstalled ? it : it.skip;
+
+  run('accepts a webhook of the service and prints the active products', async () => {
+    const { lines } = receivers.get(name) ?? { lines: [] };
+    const line = await waitFor(`a line of ${name}`, () => lines.find((text) => text.startsWith('alice ')));
+    expect(line).toMatch(/^alice (?:RECEIPT_VALIDATED|PURCHASED) store_a:premium$/);
+  });
+
+  run('rejects changed, old and unsigned webhooks', async () => {
+    const { url } = receivers.get(name) ?? { url: '' };
+    const { body, headers } = await receive('alice');
+    const signature = pickSignature(headers);
+    expect(await post(url, body, signature)).toBe(204);
+    expect(await post(url, body.replace('alice', 'mallory'), signature)).toBe(401);
+    expect(await post(url, body, {})).toBe(401);
+    expect(await post(url, body, { ...signature, 'webhook-signature': 'v1,' })).toBe(401);
+    expect(await post(url, body, sign(body, new Date()))).toBe(204);
+    expect(await post(url, body, sign(body, new Date(Date.now() - 10 * 60_000)))).toBe(401);
+    expect(await post(url, body, sign(body, new Date(Date.now() + 10 * 60_000)))).toBe(401);
+  });
+
+  run('accepts a test webhook', async () => {
+    const { url } = receivers.get(name) ?? { url: '' };
+    const body = JSON.stringify({ type: 'test' });
+    expect(await post(url, body, sign(body, new Date()))).toBe(204);
+  });
+});
+
+describe('docs/guides/verify-webhooks.md', () => {
+  it('shows fields that a webhook of the service has', async () => {
+    const documented = JSON.parse(readSnippet(page, 'body'));
+    const { body } = await receive('alice');
+    const sent = JSON.parse(body);
+    const [example] = Object.values<object>(documented.purchases);
+    expect(Object.keys(sent)).toEqual(expect.arrayContaining(Object.keys(documented)));
+    expect(Object.keys(sent.notification)).toEqual(expect.arrayContaining(Object.keys(documented.notification)));
+    expect(Object.keys(sent.purchases['store_a:premium'])).toEqual(expect.arrayContaining(Object.keys(example ?? {})));
+  });
+
+  it('verifies a webhook that was sent after the emulated clock was advanced', async () => {
+    const verify = new Function('Webhook', 'signingSecret', 'rawBody', 'request', readSnippet(page, 'moved-clock'));
+    await callLocalControl(service, '/clock', { advance: 'P2D' });
+    await buy('bert');
+    const { body, headers } = await receive('bert');
+    const request = { headers: pickSignature(headers) };
+    expect(() => new Webhook(secret).verify(body, request.headers)).toThrow('timestamp');
+    expect(() => verify(Webhook, secret, body, request)).not.toThrow();
+    expect(() => verify(Webhook, secret, `${body} `, request)).toThrow('signature');
+  });
+});
