@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../lib/shared/time.ts';
 import { startLocal } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { type CommandOutcome, runCommand, startCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
 let service: Awaited<ReturnType<typeof startLocal>>;
 beforeAll(async () => {
@@ -14,31 +17,8 @@ afterAll(async () => {
   await service.close();
 });
 
-const run = promisify(execFile);
-const project = new URL('../..', import.meta.url);
-
-interface CommandResult {
-  readonly code: number;
-  readonly out: string;
-  readonly error: string;
-}
-
-/** Runs a command and returns its exit code and output. */
-async function cli(args: readonly string[], input = ''): Promise<CommandResult> {
-  const running = run(process.execPath, ['--import', 'tsx', 'cli/main.ts', ...args], {
-    cwd: project,
-    env: { ...process.env, ...service.environment },
-  });
-  running.child.stdin?.end(input);
-  return await running.then(
-    ({ stdout, stderr }) => ({ code: 0, out: stdout, error: stderr }),
-    (failure: { code: number; stdout: string; stderr: string }) => ({
-      code: failure.code,
-      out: failure.stdout,
-      error: failure.stderr,
-    }),
-  );
-}
+const cli = async (args: readonly string[], input?: string): Promise<CommandOutcome> =>
+  await runCommand(service.environment, args, input);
 
 const findKey = (text: string, level: 'pub' | 'sec'): string => new RegExp(`${level}_[\\w-]+`).exec(text)?.[0] ?? '';
 const fetchStatus = async (appName: string, key: string) =>
@@ -52,6 +32,92 @@ describe('claimcheck', () => {
     expect(await fetchStatus(appName, findKey(out, 'sec'))).toBe(200);
     expect(await fetchStatus(appName, findKey(out, 'pub'))).toBe(403);
     expect((await cli(['app', 'list'])).out).toContain(appName);
+  });
+
+  it('shows the settings of an app without secrets, with the notification URLs of its stores', async () => {
+    const appName = createUniqueName();
+    const { publicKey, secretKey } = JSON.parse((await cli(['--json', 'app', 'create', appName])).out);
+    const settings = await fetchSettings();
+    await cli(['app', 'set-store', appName, 'store_a', '-'], settings);
+    await cli(['app', 'set-catalogue', appName, '-'], '{"gold":{"type":"consumable"}}');
+    const url = 'http://127.0.0.1:9/hooks';
+    const { signingSecret } = JSON.parse((await cli(['--json', 'app', 'set-webhook', appName, '--url', url])).out);
+    const { out } = await cli(['--json', 'app', 'show', appName]);
+    expect(JSON.parse(out)).toMatchObject({
+      app: appName,
+      strategy: 'all',
+      vocabulary: 'neutral',
+      webhooks: { urls: [url], includesPassword: true },
+      catalogue: { products: 1 },
+      stores: expect.arrayContaining([
+        {
+          platform: 'store_a',
+          isConnected: true,
+          notificationUrl: expect.stringMatching(new RegExp(`/v3/webhook/store_a/${appName}$`)),
+        },
+        expect.objectContaining({ platform: 'store_b', isConnected: false }),
+      ]),
+      keys: [
+        { level: 'public', name: 'main' },
+        { level: 'secret', name: 'main' },
+      ],
+    });
+    const text = (await cli(['app', 'show', appName])).out;
+    expect(text).toContain(`/v3/webhook/store_a/${appName}`);
+    const { issuerId, privateKey } = JSON.parse(settings);
+    for (const secret of [publicKey, secretKey, signingSecret, issuerId, privateKey.split('\n')[1]])
+      for (const printed of [out, text]) expect(printed).not.toContain(secret);
+  });
+
+  it('deletes an app after its name is confirmed, and keeps it in the list', async () => {
+    const appName = createUniqueName();
+    const { secretKey } = JSON.parse((await cli(['--json', 'app', 'create', appName])).out);
+    const unconfirmed = await cli(['app', 'delete', appName]);
+    expect(unconfirmed).toMatchObject({ code: 1, out: '' });
+    expect(unconfirmed.error).toContain(`pass --confirm ${appName}`);
+    expect(await cli(['app', 'delete', appName, '--confirm', 'demo'])).toMatchObject({ code: 1, out: '' });
+    expect(await fetchStatus(appName, secretKey)).toBe(200);
+    expect(await cli(['app', 'delete', appName, '--confirm', appName])).toMatchObject({ code: 0 });
+    await waitFor('the rejection of the key', async () => (await fetchStatus(appName, secretKey)) === 404);
+    expect(JSON.parse((await cli(['app', 'list', '--json'])).out)).toContainEqual(
+      expect.objectContaining({ app: appName, deletedAt: expect.any(String) }),
+    );
+    expect(JSON.parse((await cli(['app', 'show', appName, '--json'])).out)).toHaveProperty('deletedAt');
+    const { error } = await cli(['app', 'set-strategy', appName, 'first']);
+    expect(error).toBe(`The app ${appName} is deleted.\n`);
+  });
+
+  it('prints new events with the name of their key until it is interrupted', async () => {
+    const appName = createUniqueName();
+    const { secretKey } = JSON.parse((await cli(['--json', 'app', 'create', appName])).out);
+    const { key } = JSON.parse(
+      (await cli(['--json', 'key', 'create', appName, '--level', 'viewer', '--name', 'support'])).out,
+    );
+    await fetchStatus(appName, secretKey);
+    const earlier = async () => (await cli(['--json', 'events', 'tail', appName])).out.split('\n').filter(Boolean);
+    await waitFor('the event of a request', async () => (await earlier()).length === 1);
+    const tail = await startCommand(service.environment, ['--json', 'events', 'tail', appName, '--follow']);
+    let printed = '';
+    tail.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+    const listEvents = () =>
+      printed
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    await waitFor('the earlier event', () => listEvents().length === 1);
+    await fetchStatus(appName, key);
+    await waitFor('the event of the second request', () => listEvents().length === 2);
+    tail.kill('SIGINT');
+    const [code] = await once(tail, 'exit');
+    expect(code).toBe(0);
+    expect(listEvents()).toMatchObject([
+      { type: 'customer.read', key: { name: 'main', level: 'secret' } },
+      { type: 'customer.read', key: { name: 'support', level: 'viewer' } },
+    ]);
+    expect((await cli(['events', 'tail', appName])).out).toContain('  support ');
+    expect((await cli(['events', 'tail', appName, '--type', 'receipt.*'])).out).toBe('');
   });
 
   it('rejects an existing app and an invalid app name', async () => {
@@ -98,7 +164,22 @@ describe('claimcheck', () => {
     });
     const tooEarly = await cli(['deliveries', 'backfill', 'demo', '--from', '2025-01-01']);
     expect(tooEarly).toMatchObject({ code: 1, error: expect.stringMatching(/at most 29 days ago/) });
-    expect(await cli(['deliveries', 'backfill', 'demo', '--from', 'yesterday'])).toMatchObject({ code: 1 });
+    expect(await cli(['deliveries', 'backfill', 'demo', '--from', 'yesterday'])).toMatchObject({ code: 2 });
+  });
+
+  it('lists and replays deliveries by date, state and customer', async () => {
+    expect(await cli(['webhooks', 'list', 'demo', '--state', 'dead', '--from', '2026-01-01'])).toMatchObject({
+      code: 0,
+      out: 'No webhook deliveries.\n',
+    });
+    expect(await cli(['--json', 'webhooks', 'list', 'demo', '--user', 'ann'])).toMatchObject({ code: 0, out: '[]\n' });
+    const range = ['--from', '2026-01-01', '--to', '2026-01-02', '--state', 'delivered'];
+    expect(await cli(['webhooks', 'replay', 'demo', ...range])).toMatchObject({
+      code: 0,
+      out: '0 deliveries enqueued.\n',
+    });
+    expect(await cli(['webhooks', 'replay', 'demo'])).toMatchObject({ code: 2, out: '' });
+    expect(await cli(['webhooks', 'replay', 'demo', 'unknown'])).toMatchObject({ code: 1, out: '' });
   });
 
   it('replaces the catalogue of an existing app, and shows it', async () => {
@@ -124,7 +205,7 @@ describe('claimcheck', () => {
     const appName = createUniqueName();
     await cli(['app', 'create', appName]);
     expect(await cli(['app', 'set-strategy', appName, 'first'])).toMatchObject({ code: 0 });
-    expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${appName}  strategy first`));
+    expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${appName}  +first`));
     expect(await cli(['app', 'set-strategy', 'unknown', 'first'])).toMatchObject({ code: 1 });
   });
 
@@ -136,12 +217,13 @@ describe('claimcheck', () => {
     expect(await cli(args)).toEqual({ code: 1, out: '', error: 'The app unknown is not found.\n' });
   });
 
-  it('prints no warning about the Node version', async () => {
+  it('runs as npm script, without a warning about the Node version', async () => {
     const { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled, ...env } = {
       ...process.env,
       ...service.environment,
     };
-    const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'app', 'list'], {
+    const project = new URL('../..', import.meta.url);
+    const { stdout, stderr } = await promisify(execFile)('npm', ['run', '-s', 'cli', '--', 'app', 'list'], {
       cwd: project,
       env,
     });
@@ -150,14 +232,24 @@ describe('claimcheck', () => {
   });
 
   it('reports unknown customers', async () => {
-    const { code, error } = await cli(['customers', 'rebuild-summaries', 'demo', 'unknown']);
-    expect({ code, error }).toEqual({ code: 1, error: 'Customers of demo are not found: unknown.\n' });
+    const { code, out } = await cli(['customers', 'rebuild-summaries', 'demo', 'unknown']);
+    expect({ code, out }).toEqual({
+      code: 1,
+      out: '0 customers checked, 0 summaries corrected.\nCustomers of demo are not found: unknown.\n',
+    });
   });
 
   const name = '1 to 64 letters, digits, dots, dashes and underscores';
   it.each([
-    [['app', 'create', 'Bad/Name'], `name: expected ${name}.\n`],
-    [['deliveries', 'backfill', 'demo', '--from', 'yesterday'], 'from: expected a date or a date-time of ISO 8601.\n'],
+    [['app', 'create', 'Bad/Name'], `name: expected ${name}.`, 'InvalidPayload'],
+    [['app', 'rotate-key', 'unknown', 'public'], 'The app unknown is not found.', 'AppNotFound'],
+  ])('reports the error in %j', async (args, message, code) => {
+    expect(await cli(args)).toEqual({ code: 1, out: '', error: `${message}\n` });
+    const { error } = await cli(['--json', ...args]);
+    expect(JSON.parse(error)).toEqual({ ok: false, code, message });
+  });
+
+  it.each([
     [['app', 'set-webhook', 'demo', '--url', ''], /--url with one or more URLs, or --off/],
     [['app', 'set-webhook', 'demo'], /--url with one or more URLs, or --off/],
     [
@@ -165,10 +257,13 @@ describe('claimcheck', () => {
       /--overlap-hours .+ Expected a number of hours/,
     ],
     [['app', 'rotate-key', 'demo', 'public', '--overlap-hours', '99999999999999'], /from 0 to 8760/],
+    [['deliveries', 'backfill', 'demo', '--from', 'yesterday'], /--from .+ Expected a date or a date-time of ISO 8601/],
     [['app', 'create'], /missing required argument 'name'\s+Usage: claimcheck app create/],
-  ])('reports the error in %j', async (args, message) => {
-    const error = typeof message === 'string' ? message : expect.stringMatching(message);
-    expect(await cli(args)).toEqual({ code: 1, out: '', error });
+  ])('reports the wrong usage in %j', async (args, message) => {
+    expect(await cli(args)).toEqual({ code: 2, out: '', error: expect.stringMatching(message) });
+    const { code, out, error } = await cli(['--json', ...args]);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(JSON.parse(error)).toEqual({ ok: false, code: 'WrongUsage', message: expect.stringMatching(/^[^\n]+$/) });
   });
 
   it('switches webhooks off', async () => {
@@ -182,8 +277,20 @@ describe('claimcheck', () => {
     const appName = createUniqueName();
     const secret = findKey((await cli(['app', 'create', appName])).out, 'sec');
     expect(await cli(['app', 'set-vocabulary', appName, 'brand'])).toMatchObject({ code: 0 });
-    expect(await cli(['app', 'set-vocabulary', appName, 'french'])).toMatchObject({ code: 1 });
+    expect(await cli(['app', 'set-vocabulary', appName, 'french'])).toMatchObject({ code: 2 });
     expect(await fetchStatus(appName, secret)).toBe(200);
+  });
+
+  it('switches the events of successful reads off and on', async () => {
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    const showReadEvents = async () => JSON.parse((await cli(['--json', 'app', 'show', appName])).out).readEvents;
+    expect(await showReadEvents()).toBe('on');
+    expect(await cli(['app', 'set-read-events', appName, 'off'])).toMatchObject({ code: 0 });
+    expect(await showReadEvents()).toBe('off');
+    expect(await cli(['app', 'set-read-events', appName, 'on'])).toMatchObject({ code: 0 });
+    expect(await showReadEvents()).toBe('on');
+    expect(await cli(['app', 'set-read-events', appName, 'some'])).toMatchObject({ code: 2 });
   });
 
   describe('with an emulator whose clock was moved', () => {
@@ -199,7 +306,7 @@ describe('claimcheck', () => {
     it('keeps the current key valid for the overlap on the clock of the emulator', async () => {
       const appName = createUniqueName();
       const oldKey = findKey((await cli(['app', 'create', appName])).out, 'sec');
-      expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${appName}  .+  created ${await today()}`));
+      expect((await cli(['app', 'list'])).out).toMatch(new RegExp(`${appName}  .+  ${await today()}`));
       await cli(['app', 'rotate-key', appName, 'secret']);
       await control('/clock', { advance: 'PT23H' });
       expect(await fetchStatus(appName, oldKey)).toBe(200);

@@ -49,6 +49,7 @@ async function listPathParams(): Promise<Readonly<Record<string, string>>> {
     transactionId: transactions.at(-1).transactionId,
     id: events[0].eventId,
     tag: 'ann',
+    platform: 'store_a',
   };
 }
 
@@ -64,6 +65,7 @@ async function callEveryEndpoint(): Promise<void> {
   const bodies: Readonly<Record<string, object>> = {
     'add-customer-purchase': { purchaseId: params.purchaseId },
     'repeat-webhook': { reqId: params.id },
+    'replay-deliveries': { startdate: '2020-01-01', enddate: '2020-01-02' },
     'create-portal': { id: 'ann', accessToken, returnUrl: 'https://app.example.com' },
     'change-plan': { id: 'ann', accessToken, offerId },
     'create-client-token': { applicationUsername: 'ann' },
@@ -77,10 +79,10 @@ async function callEveryEndpoint(): Promise<void> {
     await callService(`/v3/${list}?startdate=2020-01-01&applicationUsername=ann`);
 }
 
-/** Lists the functions that have not used a permission. `getversion` needs none. */
+/** Lists the functions that have not used a permission. `getversion` and `getconsole` need none. */
 const listUnusedFunctions = (): string[] =>
   [...service.usageByFunction]
-    .filter(([id, { allowed }]) => allowed.size === 0 && !/getversion/.test(id))
+    .filter(([id, { allowed }]) => allowed.size === 0 && !/getversion|getconsole/.test(id))
     .map(([id]) => id);
 const isEmpty = (names: readonly string[]): boolean => names.length === 0;
 

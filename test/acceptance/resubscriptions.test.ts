@@ -1,14 +1,13 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { runSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -28,12 +27,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-const run = promisify(execFile);
-const cli = async (...args: string[]) =>
-  await run(process.execPath, ['--import', 'tsx', 'cli/main.ts', ...args], {
-    cwd: new URL('../..', import.meta.url),
-    env: { ...process.env, ...service.environment },
-  });
+const cli = async (...args: string[]) => await runSuccessfully(service.environment, args);
 
 /** Two subscriptions of the catalogue's group for each store that does not link purchases. */
 const catalogueGroups: ReadonlyArray<readonly [Platform, string, string]> = [

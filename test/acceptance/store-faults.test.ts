@@ -94,17 +94,9 @@ async function createAppWithNotifications(platform: Platform): Promise<IssuedApi
   return keys;
 }
 
-interface NotificationDelivery {
-  readonly state: string;
-  readonly attempts: readonly unknown[];
-}
-
 /** Waits until the emulated stores have posted all notifications. Returns the new ones. */
 async function takeNotifications(): Promise<readonly APIGatewayProxyEvent[]> {
-  const isPending = ({ state, attempts }: NotificationDelivery) => state === 'waiting' && attempts.length === 0;
-  const countPending = async (): Promise<number> =>
-    (await service.callControl('/notifications')).notifications.filter(isPending).length;
-  await waitFor('notifications of the stores', countPending, (count) => count === 0);
+  await service.waitUntilNotified();
   return await notificationLog.takeNew();
 }
 

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
@@ -9,6 +7,7 @@ import {
   startApplicationServer,
 } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { runSuccessfully } from '../../testing/command-line.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const printedLines: string[] = [];
@@ -23,14 +22,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-const run = promisify(execFile);
-async function cli(...args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', 'cli/main.ts', ...args], {
-    cwd: new URL('../..', import.meta.url),
-    env: { ...process.env, ...service.environment },
-  });
-  return stdout;
-}
+const cli = async (...args: string[]): Promise<string> => await runSuccessfully(service.environment, args);
 
 const secretKeyHeaders = () => buildBasicAuth(service.appName, service.secretKey);
 

@@ -7,6 +7,7 @@ import { deps } from '../../lib/deps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import { dayMs } from '../../lib/shared/time.ts';
+import type { WebhookDelivery } from '../../lib/webhooks/delivery.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
 import { createObservation, createTransaction, createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions, givenPurchase } from '../../testing/given-purchase.ts';
@@ -56,6 +57,8 @@ async function givenData(side: Side): Promise<void> {
   await givenPurchase(keys.appName, 'ann', createSubscription(side, { purchaseId: `store_a:${canary}` }));
   await givenEvent(side, sharedIds.id);
   await givenEvent(side, `event-${canary}`);
+  await givenDelivery(side, sharedIds.id);
+  await givenDelivery(side, `event-${canary}`);
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
   await deps().priceLists.save({ appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
 }
@@ -73,6 +76,17 @@ function createSubscription({ canary, dollars, payments }: Side, state: Partial<
     }),
   );
   return { ...observation, purchase, transactions, refreshToken: { originalTransactionId: canary } };
+}
+
+async function givenDelivery({ keys, canary }: Side, deliveryId: string): Promise<void> {
+  const notification = { id: sharedIds.reqId, reason: 'RENEWED', date: now, productId: canary } as const;
+  const delivery: WebhookDelivery = {
+    ...{ appName: keys.appName, deliveryId, type: 'purchases.updated', url: 'https://example.com' },
+    ...{ username: 'ann', notification, state: 'pending', failedAttempts: 0, createdAt: now },
+  };
+  await deps().deliveries.createIfAbsent(delivery);
+  const dead = { ...delivery, state: 'dead', failedAttempts: 1, failureReason: canary } as const;
+  await deps().deliveries.replaceIfUnchanged(delivery, dead, now);
 }
 
 async function givenEvent({ keys, canary }: Side, eventId: string): Promise<void> {
@@ -122,6 +136,7 @@ const requests: Readonly<Record<string, (side: Side) => readonly RequestOptions[
     { query: { startdate: today, include_notifications: 'true' } },
     { query: { currency: 'usd' } },
   ],
+  'get-stats-breakdown': () => [{}, { query: { by: 'platform' } }, { query: { by: 'product', interval: 'range' } }],
   'get-stats-v2': () => [{}, { query: { startdate: today } }],
   'get-app-stats': ({ keys }) => [{ params: { appName: keys.appName } }],
   'list-events': () => [{}, { query: { ...since, limit: '1000' } }],
@@ -129,6 +144,15 @@ const requests: Readonly<Record<string, (side: Side) => readonly RequestOptions[
   'get-event': () => [event, { ...event, ...withReceipts }],
   'get-event-analysis': () => [event, { ...event, ...withReceipts }],
   'get-event-raw': () => [event],
+  'list-deliveries': () => [{}, { query: { state: 'dead' } }],
+  'get-delivery': () => [event],
+  'get-customer-timeline': () => [customer],
+  'get-purchase-owners': () => [purchase],
+  'get-purchase-timeline': () => [purchase],
+  'get-due': () => [{}],
+  search: () => ['store_a:1', '1', 'store_a:1-0'].map((q) => ({ query: { q } })),
+  'list-stores': () => [{}],
+  'get-app': () => [{}],
   'get-prices': () => [{}],
   'get-processor-purchases': () => [{ query: { applicationUsername: 'ann' } }],
 };

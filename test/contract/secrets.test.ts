@@ -143,7 +143,7 @@ const bodies: readonly (object | string)[] = [
 ];
 
 /** Builds requests with secrets in all places except the ids and names that an event must contain. */
-function buildRequests({ body, path }: Contract): CallOptions[] {
+function buildRequests({ body, path, method }: Contract): CallOptions[] {
   const headers = {
     ...buildBasicAuth(keys.appName, keys.secretKey),
     cookie: createCanary('cookie'),
@@ -161,6 +161,8 @@ function buildRequests({ body, path }: Contract): CallOptions[] {
     tag: createCanary('tag'),
     purchaseId: createCanary('purchase'),
     transactionId: createCanary('transaction'),
+    // The raw view of a request that changes something contains the id of its subject.
+    ...(method !== 'GET' && { id: 'none', purchaseId: 'store_a:none' }),
   };
   const common = { headers, query, params };
   const withQueryCredentials = { query, params, ...(body && { body: {} }) };

@@ -14,7 +14,7 @@ let service: TestService;
 let keys: IssuedApiKeys;
 let receipt: object;
 beforeAll(async () => {
-  meter = await startMeter(process.env.DYNAMODB_ENDPOINT ?? '');
+  meter = await startMeter(process.env.TEST_DYNAMODB_ENDPOINT ?? '');
   process.env.DYNAMODB_ENDPOINT = meter.endpoint;
   service = await startTestService(`flood-${process.pid}`);
   keys = await service.createApp(['store_a'], {}, 'flooded');

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { getCustomer, getCustomerTransactions, listCustomers } from '../../lib/api/customers.ts';
+import { getCustomer, getCustomerTimeline, getCustomerTransactions, listCustomers } from '../../lib/api/customers.ts';
 import { listEvents } from '../../lib/api/events.ts';
 import { contracts } from '../../lib/api/index.ts';
-import { listPurchases } from '../../lib/api/purchases.ts';
-import { getStats, getStatsV2 } from '../../lib/api/stats.ts';
+import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
+import { getStats, getStatsBreakdown, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
+import { listDeliveries } from '../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';
@@ -23,9 +24,13 @@ const ask = async (contract: Contract, query: Record<string, string>) =>
 const pairs = (list: readonly Contract[], values: readonly string[]) =>
   list.flatMap((contract) => values.map((value) => [contract.id, value, contract] as const));
 
-const pages = [listCustomers, listPurchases, listTransactions, listEvents, getCustomer, getCustomerTransactions];
-const byMoment = [listPurchases, listTransactions, listEvents];
-const byDay = [getStats, getStatsV2];
+const pages = [
+  ...[listCustomers, listPurchases, listTransactions, listEvents, getCustomer, getCustomerTransactions],
+  getStatsBreakdown,
+];
+const cursorPages = [listDeliveries, getCustomerTimeline, getPurchaseTimeline];
+const byMoment = [listPurchases, listTransactions, listEvents, listDeliveries];
+const byDay = [getStats, getStatsV2, getStatsBreakdown];
 
 const noNumbers = ['-1', '1.5', '1e2', 'ten', 'NaN', 'Infinity', '0x10', ' 1', '+1', '١', '1,2', 'null'];
 const tooLong = '9'.repeat(30);
@@ -47,7 +52,7 @@ it('covers every contract with paging and every contract with dates', () => {
     listContractsWith('limit')
       .map(({ id }) => id)
       .sort(),
-  ).toEqual(pages.map(({ id }) => id).sort());
+  ).toEqual([...pages, ...cursorPages].map(({ id }) => id).sort());
   expect(
     listContractsWith('startdate')
       .map(({ id }) => id)
@@ -62,6 +67,7 @@ describe.each(['limit', 'skip', 'offset', 'startdate', 'enddate'])('an invalid %
     : [
         ...pairs(pages, name === 'limit' ? [...noNumbers, '0'] : [...noNumbers, tooLong]),
         ...pairs([listEvents], name === 'limit' ? ['1001', tooLong] : []),
+        ...pairs(cursorPages, name === 'limit' ? [...noNumbers, '0', '201', tooLong] : []),
       ];
 
   it.each(cases)('%s rejects the value: %s', async (_id, value, contract) => {
@@ -120,9 +126,12 @@ describe('startdate', () => {
 });
 
 describe('the range of statistics', () => {
-  it.each(pairs(byDay, ['1970-01-01', '2999-12-31']))('%s accepts the day %s', async (_id, day, contract) => {
-    const { status, body } = await ask(contract, { startdate: day, enddate: day });
-    expect(status).toBe(200);
-    expect(body.dailyStats).toMatchObject([{ date: expect.stringContaining(day.slice(0, 4)), numTransactions: 0 }]);
-  });
+  it.each(pairs([getStats, getStatsV2], ['1970-01-01', '2999-12-31']))(
+    '%s accepts the day %s',
+    async (_id, day, contract) => {
+      const { status, body } = await ask(contract, { startdate: day, enddate: day });
+      expect(status).toBe(200);
+      expect(body.dailyStats).toMatchObject([{ date: expect.stringContaining(day.slice(0, 4)), numTransactions: 0 }]);
+    },
+  );
 });

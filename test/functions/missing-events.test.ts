@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/api/events.ts';
+import { eventKey } from '../../lib/db/keys.ts';
 import type { Table } from '../../lib/db/table.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
@@ -28,7 +29,7 @@ describe.each([getEvent, getEventAnalysis, getEventRaw])('GET $path', (contract)
   it('does not return an event after its retention, even if the table still has it', async () => {
     const keys = await givenApp(table);
     const id = await givenEvent(keys, { date: Date.now() - 2 * dayMs, retentionDays: 1 });
-    expect(await table.get({ pk: `${keys.appName}#E#${id}`, sk: 'E' })).toMatchObject({ eventId: id });
+    expect(await table.get(eventKey(keys.appName, id))).toMatchObject({ type: 'receipt.validated' });
     expect((await callWithSecretKey(contract, keys, { params: { id } })).status).toBe(404);
   });
 });

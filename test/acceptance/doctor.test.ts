@@ -1,0 +1,303 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { createApiKey, createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { deps } from '../../lib/deps.ts';
+import { type Platform, platforms } from '../../lib/shared/platform.ts';
+import { hourMs } from '../../lib/shared/time.ts';
+import { buildDelivery } from '../../lib/webhooks/delivery.ts';
+import { sendTestWebhook, setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
+import { runCommand } from '../../testing/command-line.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+let service: LocalService;
+let goneServer: HttpServer;
+beforeAll(async () => {
+  service = await startLocal();
+  goneServer = await startHttpServer((_request, response) => void response.writeHead(410).end());
+  const { TABLE_NAME, MASTER_KEY_ID, WEBHOOKS_QUEUE_URL, STORE_EMULATOR_URL } = service.environment;
+  Object.assign(process.env, { TABLE_NAME, MASTER_KEY_ID, WEBHOOKS_QUEUE_URL, STORE_EMULATOR_URL });
+  // Exchange rates are loaded every six hours.
+  await advance('PT7H');
+  await waitFor('exchange rates', async () => await deps().health.findLatestRateDay());
+});
+afterAll(async () => {
+  await goneServer?.close();
+  await service?.close();
+});
+afterEach(async () => {
+  await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+  for (const platform of platforms) await put(`/accounts/${platform}`, { problem: null });
+});
+
+const control = async (path: string, body?: object): Promise<Json> => await callLocalControl(service, path, body);
+const getEmulatedTime = async (): Promise<number> => Date.parse((await control('/clock')).now);
+const advance = async (period: string): Promise<void> => {
+  await control('/clock', { advance: period });
+  await waitUntilQueuesEmpty(service);
+};
+
+async function put(path: string, body: object): Promise<void> {
+  const init = { method: 'PUT', body: JSON.stringify(body) };
+  expect((await fetch(`${service.emulatorUrl}/control${path}`, init)).status).toBe(200);
+}
+
+interface Report {
+  readonly ok: boolean;
+  readonly findings: readonly Json[];
+  readonly checks: readonly Json[];
+}
+
+/** Runs the command and returns its report with its exit code. The timeout is long, because the machine can be busy. */
+async function doctor(appName?: string, environment: object = {}): Promise<Report & { readonly code: number }> {
+  const args = ['--json', 'doctor', ...(appName === undefined ? [] : [appName]), '--timeout', '120'];
+  const { code, out, error } = await runCommand({ ...service.environment, ...environment }, args);
+  if (out === '') throw new Error(error);
+  return { code, ...(JSON.parse(out) as Report) };
+}
+
+/** Creates an app that is connected to all stores and has a webhook URL. `settings` replace fields of the settings. */
+async function givenApp(
+  settings: Partial<Record<Platform, object>> = {},
+  urls: readonly string[] = service.webhooks.urls.slice(0, 1),
+): Promise<IssuedApiKeys> {
+  const keys = await createApp(deps().apps, createUniqueName(), await getEmulatedTime());
+  for (const platform of platforms) {
+    const valid = await control(`/settings/${platform}`);
+    await deps().apps.setStoreSettings(keys.appName, platform, { ...valid, ...settings[platform] });
+  }
+  const webhook = { urls: [...urls], sandboxUrls: [], includesPassword: true };
+  await setWebhook(keys.appName, webhook, { newSecret: false, deps: deps() });
+  return keys;
+}
+
+/** Checks that the command reports this fault, nothing else, and the cure, and ends with exit code 3. */
+function expectOnly(report: Awaited<ReturnType<typeof doctor>>, finding: object): void {
+  expect(report.findings).toEqual([expect.objectContaining(finding)]);
+  expect(report).toMatchObject({ code: 3, ok: false });
+  for (const { problem, cure } of report.findings)
+    for (const sentence of [problem, cure]) expect(sentence).toMatch(/^\S.*\S.*\.$/s);
+}
+
+/** Buys a subscription of store_a and validates it for an app, until the store responds in time. */
+async function buy({ appName, publicKey }: IssuedApiKeys): Promise<void> {
+  // A store rejects a second purchase of a subscription that the user has.
+  const applicationUsername = createUniqueName();
+  const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername };
+  const { validate } = await control('/purchases', order);
+  const init = { method: 'POST', headers: buildBasicAuth(appName, publicKey), body: JSON.stringify(validate) };
+  const validateOnce = async () => (await (await fetch(`${service.baseUrl}/v1/validate`, init)).json()) as Json;
+  await waitFor('a validation', validateOnce, ({ ok }) => ok);
+}
+
+const createPrivateKey = (): string =>
+  generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+const getOutput = (name: string): string => JSON.parse(service.environment.STACK_OUTPUTS ?? '')[name];
+
+describe('doctor', () => {
+  it('finds nothing wrong in a healthy service, and names each check that it did not make', async () => {
+    const { appName } = await givenApp();
+    const { code, ok, findings, checks } = await doctor();
+    expect({ code, ok, findings }).toEqual({ code: 0, ok: true, findings: [] });
+    const settings = checks.filter(({ name, app }) => name === 'store settings' && app === appName);
+    expect(settings.map(({ platform, result }) => [platform, result])).toEqual(platforms.map((name) => [name, 'ok']));
+    const skipped = checks.filter(({ result }) => result === 'skipped');
+    expect(skipped.map(({ name }) => name).sort()).toEqual([
+      'alarm subscription',
+      'concurrency quota',
+      'table protection',
+      'version',
+    ]);
+    for (const { reason } of skipped) expect(reason).toContain('local service');
+  });
+
+  it.each<[Platform, string, () => object, string]>([
+    ['store_a', 'store-credentials-rejected', () => ({ privateKey: createPrivateKey() }), 'in-app purchase key'],
+    ['store_b', 'store-app-unknown', () => ({ packageName: 'com.example.other' }), 'packageName'],
+    ['store_c', 'store-credentials-rejected', () => ({ clientSecret: 'wrong' }), 'client secret'],
+    ['processor_a', 'store-notifications-unverifiable', () => ({ webhookSecrets: [] }), 'webhookSecrets'],
+    ['processor_b', 'store-credentials-rejected', () => ({ publicKey: 'wrong' }), 'control panel'],
+  ])('names wrong settings of %s: %s', async (platform, code, createChanges, cure) => {
+    const { appName } = await givenApp({ [platform]: createChanges() });
+    expectOnly(await doctor(appName), { code, app: appName, platform, cure: expect.stringContaining(cure) });
+  });
+
+  it.each([
+    ['store_b', 'no-access', 'store-permission-missing', 'Play Console'],
+    ['store_b', 'api-disabled', 'store-api-disabled', 'Enable the API'],
+    ['store_c', 'secret-expired', 'store-credentials-expired', 'Entra admin center'],
+    ['processor_a', 'no-permission', 'store-permission-missing', 'Stripe dashboard'],
+  ] as const)('names the problem of the account at %s: %s', async (platform, problem, code, cure) => {
+    const { appName } = await givenApp();
+    await put(`/accounts/${platform}`, { problem });
+    expectOnly(await doctor(appName), { code, app: appName, platform, cure: expect.stringContaining(cure) });
+  });
+
+  it('names a store that is unavailable', async () => {
+    const { appName } = await givenApp();
+    await control('/faults', { platform: 'processor_b', fault: 'down', times: 20 });
+    expectOnly(await doctor(appName), { code: 'store-unavailable', severity: 'warning', platform: 'processor_b' });
+  });
+
+  it('names a store that has never sent a notification, with the URL to configure', async () => {
+    const keys = await givenApp();
+    await put('/notifications/store_a', { url: null });
+    await buy(keys);
+    expect((await doctor(keys.appName)).findings).toEqual([]);
+    await advance('PT1H');
+    const url = `${service.baseUrl}/v3/webhook/store_a/${keys.appName}`;
+    expectOnly(await doctor(keys.appName), {
+      code: 'notifications-never-received',
+      platform: 'store_a',
+      cure: expect.stringMatching(new RegExp(`${url}: App Store Connect`)),
+    });
+    await put('/notifications/store_a', { url });
+    await buy(keys);
+    // The hourly recovery can find the notification of a slow service first, which is another finding.
+    await waitFor(
+      'a notification',
+      async () => await doctor(keys.appName),
+      ({ findings }) => findings.every(({ code }) => code !== 'notifications-never-received'),
+    );
+  });
+
+  it('names an app without a webhook URL', async () => {
+    const { appName } = await createApp(deps().apps, createUniqueName(), await getEmulatedTime());
+    await deps().apps.setStoreSettings(appName, 'store_a', await control('/settings/store_a'));
+    expectOnly(await doctor(appName), { code: 'webhook-url-missing', cure: expect.stringContaining('set-webhook') });
+  });
+
+  it('accepts an app whose webhooks are switched off, with a note', async () => {
+    const { appName } = await givenApp({}, []);
+    expect(await doctor(appName)).toMatchObject({ code: 0, ok: true, findings: [{ code: 'webhook-url-off' }] });
+  });
+
+  it('names a webhook URL that responded with 410, without its query', async () => {
+    const { appName } = await givenApp({}, [`${goneServer.url}/hook?token=secret`]);
+    await sendTestWebhook(appName, deps());
+    const findHealth = async () =>
+      await deps().deliveries.findUrlHealth(appName, `${goneServer.url}/hook?token=secret`);
+    await waitFor('410', findHealth, ({ disabledAt }) => disabledAt !== undefined);
+    const report = await doctor(appName);
+    expectOnly(report, { code: 'webhook-url-disabled', problem: expect.stringContaining(`${goneServer.url}/hook`) });
+    expect(JSON.stringify(report)).not.toContain('token=secret');
+  });
+
+  it('names a webhook URL that does not respond', async () => {
+    const closed = await startHttpServer(() => {});
+    await closed.close();
+    const { appName } = await givenApp({}, [closed.url]);
+    await sendTestWebhook(appName, deps());
+    const findHealth = async () => await deps().deliveries.findUrlHealth(appName, closed.url);
+    await waitFor('backoff', findHealth, ({ backoffUntil }) => backoffUntil !== undefined);
+    expectOnly(await doctor(appName), { code: 'webhook-url-unresponsive' });
+  });
+
+  it('names dead webhooks with the reason of the last one', async () => {
+    const { appName } = await givenApp();
+    const createdAt = await getEmulatedTime();
+    const notification = { id: createUniqueName('notification'), reason: 'RENEWED', date: createdAt } as const;
+    const [url = ''] = service.webhooks.urls;
+    const delivery = buildDelivery({ appName, type: 'purchases.updated', url, notification, createdAt });
+    await deps().deliveries.createIfAbsent(delivery);
+    const dead = { ...delivery, state: 'dead', failedAttempts: 10, failureReason: 'HTTP 500' } as const;
+    await deps().deliveries.replaceIfUnchanged(delivery, dead, createdAt);
+    expectOnly(await doctor(appName), {
+      code: 'webhook-deliveries-dead',
+      problem: expect.stringContaining('HTTP 500'),
+      cure: expect.stringContaining(`webhooks replay ${appName} --dead`),
+    });
+  });
+
+  it('names a key that expires soon and a key that has expired', async () => {
+    const { appName } = await givenApp();
+    const now = await getEmulatedTime();
+    const create = async (name: string, validMs: number) =>
+      await createApiKey(deps().apps, appName, { level: 'viewer', name, validMs, now });
+    const { id } = await create('support', hourMs);
+    expectOnly(await doctor(appName), {
+      code: 'api-key-expiring',
+      problem: expect.stringContaining(`"support" (${id})`),
+    });
+    await advance('PT2H');
+    expectOnly(await doctor(appName), {
+      code: 'api-key-expired',
+      cure: expect.stringContaining(`key revoke ${appName} ${id}`),
+    });
+  });
+
+  it('names an unreadable master key, and each check that requires it as skipped', async () => {
+    const { appName } = await givenApp();
+    const report = await doctor(appName, { MASTER_KEY_ID: 'arn:aws:secretsmanager:eu-west-1:000000000000:deleted' });
+    expectOnly(report, { code: 'master-key-unreadable', severity: 'error' });
+    const skipped = report.checks.filter(({ reason }) => reason === 'it requires the master key');
+    expect(new Set(skipped.map(({ name }) => name))).toEqual(new Set(['store settings', 'webhook secrets']));
+  });
+
+  it('names settings that cannot be decrypted', async () => {
+    const { appName } = await givenApp();
+    await deps().table.update({
+      Key: { pk: `APP#${appName}`, sk: 'STORE#store_b' },
+      UpdateExpression: 'SET settings = :settings',
+      ExpressionAttributeValues: { ':settings': '00000000.AAAA.AAAA.AAAA' },
+    });
+    expectOnly(await doctor(appName), { code: 'store-settings-unreadable', platform: 'store_b' });
+  });
+
+  it('fails for an unknown app', async () => {
+    const { code, out, error } = await runCommand(service.environment, ['--json', 'doctor', 'nobody']);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(JSON.parse(error)).toMatchObject({ ok: false, code: 'AppNotFound' });
+  });
+
+  // The last test that advances the clock: the hourly recovery of a later app finds this notification, too.
+  it('names notifications that the store could not deliver', async () => {
+    const keys = await givenApp();
+    await put('/notifications/store_a', { url: `${service.baseUrl}/unknown` });
+    await buy(keys);
+    await advance('PT2H');
+    const report = await waitFor(
+      'recovered notifications',
+      async () => await doctor(keys.appName),
+      ({ findings }) => findings.some(({ code }) => code === 'notifications-undelivered'),
+    );
+    expectOnly(report, { code: 'notifications-undelivered', platform: 'store_a' });
+  });
+});
+
+describe('doctor with messages in dead-letter queues', () => {
+  // Last, because these findings are about the whole service.
+  it('names the queue, and then discarded stream records', async () => {
+    const { appName } = await givenApp();
+    const client = new SQSClient({ useQueueUrlAsEndpoint: false });
+    const send = async (output: string) =>
+      await client.send(new SendMessageCommand({ QueueUrl: getOutput(output), MessageBody: '{}' }));
+    await send('NotificationsDeadLetterQueueUrl');
+    expectOnly(await doctor(appName), {
+      code: 'dead-letters',
+      problem: expect.stringContaining('queue of notifications contains 1 messages'),
+    });
+    await send('StreamFailuresQueueUrl');
+    expect((await doctor(appName)).findings.map(({ code }) => code)).toEqual([
+      'dead-letters',
+      'stream-records-discarded',
+    ]);
+  });
+});
+
+describe('doctor without --json', () => {
+  it('prints the findings by app, with problem and cure', async () => {
+    const { appName } = await givenApp({ processor_a: { webhookSecrets: [] } });
+    const { code, out } = await runCommand(service.environment, ['doctor', appName, '--timeout', '120']);
+    expect(code).toBe(3);
+    expect(out).toContain(`App ${appName}\n  error: store-notifications-unverifiable (processor_a)\n`);
+    expect(out).toMatch(/\n {4}→ Add the signing secret/);
+    expect(out).toMatch(/checks made: \d+ errors?, 0 warnings, 0 notes\.\n$/);
+  });
+});

@@ -1,0 +1,235 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { platforms } from '../../lib/shared/platform.ts';
+import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
+import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
+import { type CommandOutcome, runCommand, startCommand } from '../../testing/command-line.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { buyImportablePurchases, type ImportablePurchase, toCsv } from '../../testing/import-file.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+const purchaseCount = 200;
+const fast = platforms.flatMap((platform) => ['--rate', `${platform}=1000`]);
+
+interface MovedApp {
+  readonly appName: string;
+  readonly secretKey: string;
+  readonly baseUrl: string;
+}
+
+let service: LocalService;
+let webhookServer: ApplicationServer;
+let folder: string;
+let purchases: readonly ImportablePurchase[];
+beforeAll(async () => {
+  [service, webhookServer, folder] = await Promise.all([
+    startLocal({}),
+    startApplicationServer(),
+    mkdtemp(join(tmpdir(), 'claimcheck-import-')),
+  ]);
+  // The service would record the purchases for the demo app as well.
+  for (const platform of platforms) await setNotificationUrl(platform, null);
+  purchases = await buyImportablePurchases(service, purchaseCount);
+}, 1_800_000);
+afterAll(async () => {
+  await service?.close();
+  await webhookServer?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function setNotificationUrl(platform: string, url: string | null): Promise<void> {
+  await fetch(`${service.emulatorUrl}/control/notifications/${platform}`, {
+    method: 'PUT',
+    body: JSON.stringify({ url }),
+  });
+}
+
+const cli = async (args: readonly string[], input?: string): Promise<CommandOutcome> =>
+  await runCommand(service.environment, args, input);
+
+/** Creates an app with the settings of all stores. Its server records the webhooks. */
+async function givenMovedApp(): Promise<MovedApp> {
+  const appName = createUniqueName();
+  const { out } = await cli(['app', 'create', appName]);
+  for (const platform of platforms) {
+    const settings = JSON.stringify(await callLocalControl(service, `/settings/${platform}`));
+    expect(await cli(['app', 'set-store', appName, platform, '-'], settings)).toMatchObject({ code: 0 });
+  }
+  expect(await cli(['app', 'set-webhook', appName, '--url', `${webhookServer.url}/${appName}`])).toMatchObject({
+    code: 0,
+  });
+  return { appName, secretKey: /sec_[\w-]+/.exec(out)?.[0] ?? '', baseUrl: service.baseUrl };
+}
+
+const listWebhooks = ({ appName }: MovedApp): Json[] =>
+  webhookServer.requests.filter(({ path }) => path === `/${appName}`).map(({ body }) => JSON.parse(body));
+
+/** Writes the rows of the purchases to a file of its own. */
+async function writeRows(rows: readonly Readonly<Record<string, string>>[]): Promise<string> {
+  const path = join(folder, `${createUniqueName('purchases')}.csv`);
+  await writeFile(path, `\uFEFF${toCsv(rows)}`);
+  return path;
+}
+
+const readRows = async (app: MovedApp, path: string): Promise<Json[]> => (await callLocalService(app, path)).body.rows;
+
+/** Reads what the API shows of an app after an import, when the statistics contain all transactions. */
+async function readImported(app: MovedApp, count: number) {
+  await waitUntilQueuesEmpty(service);
+  const sum = (days: readonly Json[], field: string) => days.reduce((total, day) => total + day[field], 0);
+  const days = await waitFor(
+    'the statistics of all transactions',
+    async () => (await callLocalService(app, '/v3/stats?include_notifications=true')).body.dailyStats as Json[],
+    (dailyStats) => sum(dailyStats, 'numTransactions') >= count,
+  );
+  return {
+    purchases: (await readRows(app, '/v3/purchases?limit=1000')).sort((a, b) => (a.purchaseId < b.purchaseId ? -1 : 1)),
+    transactions: (await readRows(app, '/v3/transactions?limit=1000')).map(({ transactionId }) => transactionId).sort(),
+    stats: days.map(({ numRequests: _requests, ...day }) => day),
+  };
+}
+
+const readProgress = (path: string): number =>
+  existsSync(`${path}.progress`) ? JSON.parse(readFileSync(`${path}.progress`, 'utf8')).rows : 0;
+
+const setFaults = async () => {
+  for (const platform of platforms)
+    await callLocalControl(service, '/faults', { platform, fault: 'down', times: 1_000_000 });
+};
+const clearFaults = async () => await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
+
+describe('claimcheck import', () => {
+  let clean: MovedApp;
+  let cleanState: Awaited<ReturnType<typeof readImported>>;
+  beforeAll(async () => {
+    clean = await givenMovedApp();
+    const path = await writeRows(purchases.map(({ row }) => row));
+    const { code, out } = await cli(['--json', 'import', clean.appName, path, ...fast]);
+    expect({ code, report: JSON.parse(out) }).toEqual({
+      code: 0,
+      report: { rows: purchaseCount, imported: purchaseCount, unchanged: 0, refused: 0 },
+    });
+    cleanState = await readImported(clean, purchaseCount);
+  }, 1_200_000);
+
+  it('imports the purchases of all stores for their customers, without a webhook', async () => {
+    expect(cleanState.purchases).toHaveLength(purchaseCount);
+    expect(new Set(cleanState.transactions).size).toBe(purchaseCount);
+    expect(cleanState.purchases.map(({ entitledUsers }) => entitledUsers).sort()).toEqual(
+      purchases.map(({ user }) => [user]).sort(),
+    );
+    expect(new Set(cleanState.purchases.map(({ platform }) => platform))).toEqual(new Set(platforms));
+    expect(cleanState.purchases.filter(({ isExpired }) => isExpired)).toEqual([]);
+    expect(listWebhooks(clean)).toEqual([]);
+  });
+
+  it('changes nothing if the same file is imported again', async () => {
+    const path = await writeRows(purchases.slice(0, 40).map(({ row }) => row));
+    expect(JSON.parse((await cli(['--json', 'import', clean.appName, path, ...fast])).out)).toEqual({
+      ...{ rows: 40, imported: 0, unchanged: 40, refused: 0 },
+    });
+    expect(await readImported(clean, purchaseCount)).toEqual(cleanState);
+    expect(listWebhooks(clean)).toEqual([]);
+  }, 300_000);
+
+  it('imports every purchase once despite crashes at random times and an outage of all stores in the middle', async () => {
+    const app = await givenMovedApp();
+    const rows = purchases.map(({ row }) => row);
+    const unknown = { platform: 'store_a', user: 'nobody', originalTransactionId: '1' };
+    const path = await writeRows([...rows.slice(0, 10), unknown, ...rows.slice(10)]);
+    const command = ['import', app.appName, path, ...fast];
+    for (const crash of [1, 2]) {
+      const running = await startCommand(service.environment, [...command, '--resume']);
+      const exit = once(running, 'exit');
+      const target = readProgress(path) + crash + Math.floor(Math.random() * 20);
+      await waitFor('further rows', () => running.exitCode !== null || readProgress(path) >= target);
+      running.kill('SIGKILL');
+      await exit;
+    }
+    expect(await cli(command)).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(/unfinished: \d+ rows are done. Pass --resume/),
+    });
+    const running = cli([...command, '--resume', '--max-wait', '2']);
+    const seen = readProgress(path);
+    await waitFor('further rows', () => readProgress(path) > seen + 10);
+    await setFaults();
+    const stopped = await running;
+    expect(stopped).toMatchObject({ code: 1, out: '' });
+    expect(stopped.error).toMatch(/is unavailable.+The import has stopped after \d+ rows .+ --resume to continue/s);
+    expect(readProgress(path)).toBeLessThan(purchaseCount);
+    await clearFaults();
+    const { code, out } = await cli(['--json', ...command, '--resume']);
+    const refusedFile = `${path}.refused.csv`;
+    expect({ code, report: JSON.parse(out) }).toMatchObject({
+      code: 3,
+      report: { rows: purchaseCount + 1, refused: 1, refusedFile },
+    });
+    expect(await readFile(refusedFile, 'utf8')).toMatch(
+      /^line,platform,evidence,reason\n12,store_a,sha256:[0-9a-f]{12},The purchase is not found in the App Store\.\n$/,
+    );
+    expect(existsSync(`${path}.progress`)).toBe(false);
+    expect(await readImported(app, purchaseCount)).toEqual(cleanState);
+    expect(listWebhooks(app)).toEqual([]);
+  }, 1_200_000);
+
+  it('announces later renewals of imported purchases, and nothing before', async () => {
+    const renewed = purchases.find(({ platform }) => platform === 'store_b');
+    await setNotificationUrl('store_b', `${service.baseUrl}/v3/webhook/store_b/${clean.appName}`);
+    await callLocalControl(service, `/purchases/${renewed?.id}/renew`, {});
+    const webhooks = await waitFor(
+      'a webhook',
+      () => listWebhooks(clean),
+      ({ length }) => length > 0,
+    );
+    expect(webhooks).toMatchObject([
+      { applicationUsername: renewed?.user, notification: { reason: 'RENEWED', purchaseId: `store_b:${renewed?.id}` } },
+    ]);
+    const from = new Date(Date.now() - 86_400_000).toISOString();
+    await cli(['deliveries', 'backfill', clean.appName, '--from', from]);
+    await waitUntilQueuesEmpty(service);
+    expect(listWebhooks(clean)).toHaveLength(1);
+  }, 300_000);
+
+  it('refuses rows that cannot be imported, with their line and without their secrets', async () => {
+    const [a, b] = purchases as [ImportablePurchase, ImportablePurchase];
+    const token = 'unknown-token-of-a-purchase-that-does-not-exist';
+    const path = await writeRows([
+      a.row,
+      { platform: 'store_b', token },
+      { platform: 'amazon', token },
+      { ...b.row, receipt: 'both' },
+    ]);
+    const { code, out, error } = await cli(['import', clean.appName, path, ...fast]);
+    const report = await readFile(`${path}.refused.csv`, 'utf8');
+    expect({ code, error, out, report }).toEqual({
+      code: 3,
+      error: '',
+      out: `4 rows: 0 imported, 1 unchanged, 3 refused.\nThe refused rows and their reasons are in ${path}.refused.csv.\n`,
+      report: [
+        'line,platform,evidence,reason',
+        '3,store_b,…xist,"The store does not have the purchase, or has deleted it."',
+        '4,,,platform is unknown.',
+        '5,store_b,,"A row of store_b must have token, or receipt, and no column that names another purchase."',
+        '',
+      ].join('\n'),
+    });
+    expect(`${out}${error}${report}`).not.toContain(token);
+  }, 300_000);
+
+  it('stops without an import if the store settings are missing', async () => {
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    const path = await writeRows(purchases.slice(0, 3).map(({ row }) => row));
+    expect(await cli(['import', appName, path])).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(/The app has no store_a settings. \(line 2\) The import has stopped after 0 rows/),
+    });
+    expect(existsSync(`${path}.refused.csv`)).toBe(false);
+  }, 300_000);
+});

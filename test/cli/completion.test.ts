@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { runCommand } from '../../testing/command-line.ts';
+
+const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
+const quote = (text: string): string => `'${text}'`;
+
+interface ShellDriver {
+  readonly shell: string;
+  /** Builds a script of the shell that prints the completions of the last item, one a line. */
+  buildScript(completion: string, items: readonly string[]): string;
+}
+
+const drivers: readonly ShellDriver[] = [
+  {
+    shell: 'bash',
+    buildScript: (completion, items) => `${completion}
+COMP_WORDS=(${items.map(quote).join(' ')})
+COMP_CWORD=${items.length - 1}
+_claimcheck
+printf '%s\\n' "\${COMPREPLY[@]}"`,
+  },
+  {
+    shell: 'zsh',
+    buildScript: (completion, items) => `compdef() { }
+_describe() { print -l -- "\${(@P)2%%:*}" }
+_files() { print -l -- *(N) }
+${completion}
+words=(${items.map(quote).join(' ')})
+CURRENT=${items.length}
+_claimcheck`,
+  },
+  {
+    shell: 'fish',
+    buildScript: (completion, items) => `${completion}
+complete -C ${quote(items.join(' '))} | string replace -r '\\t.*' ''`,
+  },
+];
+
+describe.each(drivers)('claimcheck completion $shell', ({ shell, buildScript }) => {
+  const itInShell = isInstalled(shell) ? it : it.skip;
+
+  let completion: string;
+  beforeAll(async () => {
+    ({ out: completion } = await runCommand({}, ['completion', shell]));
+  });
+
+  /** Returns the completions of the last item. */
+  const complete = (...items: string[]): string[] => {
+    const script = buildScript(completion, ['claimcheck', ...items]);
+    const { stdout } = spawnSync(shell, ['-c', script], { encoding: 'utf8', cwd: new URL('../..', import.meta.url) });
+    const current = items.at(-1) ?? '';
+    const values = stdout.split('\n').filter((line) => line !== '' && line.startsWith(current));
+    return values.sort();
+  };
+
+  itInShell('completes commands and subcommands', () => {
+    expect(complete('')).toEqual(expect.arrayContaining(['app', 'key', 'completion']));
+    expect(complete('not')).toEqual(['notifications']);
+    expect(complete('key', '')).toEqual(expect.arrayContaining(['create', 'list', 'revoke']));
+    expect(complete('--folder', 'app', '--json', 'key', 'l')).toEqual(['list']);
+  });
+
+  itInShell('completes the options of the command and of the program', () => {
+    expect(complete('key', 'create', 'demo', '--')).toEqual(expect.arrayContaining(['--level', '--json']));
+    expect(complete('key', 'list', '--')).not.toContain('--level');
+  });
+
+  itInShell('completes the values of options and arguments', () => {
+    expect(complete('key', 'create', '--level', '')).toEqual(['public', 'secret', 'viewer']);
+    expect(complete('app', 'rotate-key', 'demo', '')).toEqual(['public', 'secret']);
+    expect(complete('app', 'set-store', '--local', 'demo', 'store_')).toEqual(
+      expect.arrayContaining(['store_a', 'store_b', 'store_c']),
+    );
+  });
+
+  itInShell('completes no file for the name of an app, but for a file', () => {
+    expect(complete('app', 'show-catalogue', '')).toEqual([]);
+    expect(complete('app', 'set-catalogue', 'demo', 'pack')).toContain('package.json');
+  });
+});
+
+describe('claimcheck completion', () => {
+  it('needs no service, and rejects an unknown shell', async () => {
+    expect(await runCommand({}, ['completion', 'bash'])).toMatchObject({ code: 0, error: '' });
+    expect(await runCommand({}, ['completion', 'tcsh'])).toMatchObject({ code: 2, out: '' });
+  });
+});

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { listEvents } from '../../lib/api/events.ts';
+import { contracts } from '../../lib/api/index.ts';
+import { listPurchases } from '../../lib/api/purchases.ts';
+import type { ApiKeyLevel } from '../../lib/apps/app.ts';
+import {
+  type CreatedKey,
+  createApiKey,
+  type IssuedApiKeys,
+  listApiKeys,
+  revokeApiKey,
+  rotateApiKey,
+} from '../../lib/apps/manage-apps.ts';
+import { deps } from '../../lib/deps.ts';
+import { dayMs, hourMs } from '../../lib/shared/time.ts';
+import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  keys = await service.createApp([]);
+});
+
+const createKey = async (level: ApiKeyLevel, name: string, validMs?: number): Promise<CreatedKey> =>
+  await createApiKey(deps().apps, keys.appName, {
+    ...{ level, name, now: deps().now() },
+    ...(validMs !== undefined && { validMs }),
+  });
+
+/** Calls a contract with a key. Returns the HTTP status, or the status in the body if all responses have status 200. */
+async function fetchStatus(contract: (typeof contracts)[number], key: string, options: CallOptions = {}) {
+  const headers = buildBasicAuth(keys.appName, key);
+  const { status, body } = await callEndpoint(contract, { ...options, headers });
+  return { status: typeof body.status === 'number' ? body.status : status, message: body.message };
+}
+
+const protectedContracts = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
+const readOnly = 'A viewer key can only read. The secret key is required.';
+
+describe('viewer key', () => {
+  it.each(protectedContracts.filter(({ method }) => method === 'GET'))(
+    'reads like a secret key: $id',
+    async (contract) => {
+      const { key } = await createKey('viewer', 'support');
+      const options = { params: { appName: keys.appName } };
+      const expected = await fetchStatus(contract, keys.secretKey, options);
+      const actual = await fetchStatus(contract, key, options);
+      expect(actual).toEqual(expected);
+      expect([401, 403]).not.toContain(actual.status);
+    },
+  );
+
+  it.each(protectedContracts.filter(({ method }) => method !== 'GET'))('cannot call: $id', async (contract) => {
+    const { key } = await createKey('viewer', 'support');
+    const { status, message } = await fetchStatus(contract, key, { body: {} });
+    expect(message).toBe(readOnly);
+    expect([200, 403]).toContain(status);
+  });
+});
+
+describe('named key', () => {
+  it.each([
+    ['public', /^pub_/],
+    ['secret', /^sec_/],
+    ['viewer', /^view_/],
+  ] as const)('is accepted and named in the event of its request: %s', async (level, pattern) => {
+    const { key, id } = await createKey(level, 'laptop of Zoë');
+    expect(key).toMatch(pattern);
+    const contract = level === 'public' ? contracts.find((other) => other.id === 'get-prices') : listPurchases;
+    await callEndpoint(contract ?? listPurchases, { headers: buildBasicAuth(keys.appName, key) });
+    const { body } = await callWithSecretKey(listEvents, keys);
+    expect(body.rows[0].context.key).toEqual({ id, name: 'laptop of Zoë', level });
+    const { body: later } = await callWithSecretKey(listEvents, keys);
+    expect(later.rows[0].context.key).toMatchObject({ name: 'main', level: 'secret' });
+  });
+
+  it('works after a second in a function that has the app cached', async () => {
+    expect(await fetchStatus(listPurchases, keys.secretKey)).toMatchObject({ status: 200 });
+    const { key } = await createKey('viewer', 'support');
+    await service.callControl('/clock', { advance: 'PT1S' });
+    expect(await fetchStatus(listPurchases, key)).toMatchObject({ status: 200 });
+  });
+
+  it('ends at its expiration', async () => {
+    const { key } = await createKey('secret', 'contractor', hourMs);
+    expect(await fetchStatus(listPurchases, key)).toMatchObject({ status: 200 });
+    await service.callControl('/clock', { advance: 'PT2H' });
+    expect(await fetchStatus(listPurchases, key)).toMatchObject({ status: 401 });
+  });
+
+  it('ends when it is revoked, without an effect on other keys', async () => {
+    const { key, id } = await createKey('viewer', 'support');
+    const other = await createKey('viewer', 'finance');
+    await revokeApiKey(deps().apps, keys.appName, id);
+    // All functions use a changed key within 15 seconds.
+    await service.callControl('/clock', { advance: 'PT1M' });
+    expect(await fetchStatus(listPurchases, key)).toMatchObject({ status: 401 });
+    expect(await fetchStatus(listPurchases, other.key)).toMatchObject({ status: 200 });
+  });
+
+  it('stays valid when the main key is rotated', async () => {
+    const { key } = await createKey('secret', 'backend');
+    const rotated = await rotateApiKey(deps().apps, keys.appName, { level: 'secret', overlapMs: 0, now: deps().now() });
+    await service.callControl('/clock', { advance: 'PT1M' });
+    expect(await fetchStatus(listPurchases, key)).toMatchObject({ status: 200 });
+    expect(await fetchStatus(listPurchases, rotated)).toMatchObject({ status: 200 });
+    expect(await fetchStatus(listPurchases, keys.secretKey)).toMatchObject({ status: 401 });
+  });
+
+  it('appears in the list without the key itself', async () => {
+    const { key, ...listed } = await createKey('viewer', 'support', dayMs);
+    const all = await listApiKeys(deps().apps, keys.appName);
+    expect(all).toContainEqual(listed);
+    expect(all.map(({ level, name }) => `${level} ${name}`)).toEqual(['public main', 'secret main', 'viewer support']);
+    expect(JSON.stringify(all)).not.toContain(key);
+    expect(listed.expiresAt).toBe((listed.createdAt ?? 0) + dayMs);
+  });
+
+  it.each(['', ' '.repeat(65), 'a\nb', '<script>'])('requires a valid name, not %j', async (name) => {
+    await expect(createKey('viewer', name)).rejects.toMatchObject({ code: 'InvalidPayload' });
+  });
+
+  it('requires a name that no other key of its level has', async () => {
+    await createKey('viewer', 'support');
+    await expect(createKey('viewer', 'support')).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(createKey('secret', 'main')).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(createKey('secret', 'support')).resolves.toMatchObject({ level: 'secret' });
+  });
+
+  it('counts towards the limit of 20 of its level', async () => {
+    for (let number = 1; number <= 20; number++) await createKey('viewer', `support ${number}`);
+    await expect(createKey('viewer', 'support 21')).rejects.toMatchObject({ code: 'Conflict' });
+  });
+});
+
+describe('revokeApiKey', () => {
+  it('rejects the key that webhooks contain, and an unknown id', async () => {
+    const [main] = (await listApiKeys(deps().apps, keys.appName)).filter(({ level }) => level === 'secret');
+    await expect(revokeApiKey(deps().apps, keys.appName, main?.id ?? '')).rejects.toMatchObject({ code: 'Conflict' });
+    await expect(revokeApiKey(deps().apps, keys.appName, 'abc')).rejects.toMatchObject({ code: 'ResourceNotFound' });
+  });
+});

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import { createApp, deleteApp, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { purchaseKey } from '../../lib/db/keys.ts';
+import { deps } from '../../lib/deps.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { sendTestWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+/** Deletes an app that has a purchase with a scheduled refresh. */
+async function givenDeletedApp() {
+  const keys = await service.createApp(['store_b']);
+  const order = { platform: 'store_b', productId: createUniqueName('product'), type: 'paid subscription' };
+  const { id, validate } = await service.callControl('/purchases', { ...order, autoRenew: true });
+  expect((await service.validate(keys, validate)).body.ok).toBe(true);
+  const purchaseId = `store_b:${id}`;
+  const readItem = async () => await deps().table.get(purchaseKey(keys.appName, purchaseId));
+  expect(await readItem()).toMatchObject({ duePk: expect.any(String), dueSk: expect.any(String) });
+  await deleteApp(deps().apps, keys.appName, deps().now());
+  return { keys, purchaseId, readItem };
+}
+
+describe('deleteApp', () => {
+  it('rejects requests with AppNotFound, for the correct key only', async () => {
+    const { keys, purchaseId } = await givenDeletedApp();
+    await service.callControl('/clock', { advance: 'PT1H' });
+    const read = async (secretKey: string) =>
+      await callWithSecretKey(getPurchase, { ...keys, secretKey }, { params: { purchaseId } });
+    expect(await read(keys.secretKey)).toMatchObject({ status: 404, body: { code: 'AppNotFound' } });
+    expect(await read('sec_wrong')).toMatchObject({ status: 401 });
+  });
+
+  it('keeps its purchases, and removes them from the refresh schedule when they are due', async () => {
+    const { keys, purchaseId, readItem } = await givenDeletedApp();
+    await service.callControl('/clock', { advance: 'PT1H' });
+    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    const item = await readItem();
+    expect(item).toMatchObject({ purchase: expect.anything() });
+    expect(item).not.toHaveProperty('duePk');
+    expect(item).not.toHaveProperty('dueSk');
+  });
+
+  it('rejects changes of the app, and a new app with its name', async () => {
+    const { keys } = await givenDeletedApp();
+    const isDeleted = { code: 'AppNotFound', message: `The app ${keys.appName} is deleted.` };
+    await expect(setStrategy(deps().apps, keys.appName, 'first')).rejects.toMatchObject(isDeleted);
+    await expect(sendTestWebhook(keys.appName, deps())).rejects.toMatchObject(isDeleted);
+    await expect(deleteApp(deps().apps, keys.appName, deps().now())).rejects.toMatchObject(isDeleted);
+    await expect(createApp(deps().apps, keys.appName, deps().now())).rejects.toMatchObject({ code: 'Conflict' });
+  });
+});

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getApp } from '../../lib/api/app.ts';
+import { createApiKey, setCatalogue, setStrategy } from '../../lib/apps/manage-apps.ts';
+import { deps } from '../../lib/deps.ts';
+import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+
+describe('GET /v3/app', () => {
+  it('returns the settings of the app and the stores that it is connected to', async () => {
+    const keys = await service.createApp(['store_a', 'processor_b']);
+    const catalogue = { gold: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
+    await setCatalogue(deps().apps, keys.appName, catalogue);
+    await setStrategy(deps().apps, keys.appName, 'last');
+    const { status, body } = await callWithSecretKey(getApp, keys);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ appName: keys.appName, strategy: 'last', vocabulary: 'neutral', catalogue });
+    const connected = body.stores.filter(({ isConnected }: { isConnected: boolean }) => isConnected);
+    expect(connected).toEqual([
+      {
+        platform: 'store_a',
+        isConnected: true,
+        notificationUrl: `https://api.example.com/live/v3/webhook/store_a/${keys.appName}`,
+      },
+      {
+        platform: 'processor_b',
+        isConnected: true,
+        notificationUrl: `https://api.example.com/live/v3/webhook/processor_b/${keys.appName}`,
+      },
+    ]);
+    expect(body.stores.find(({ platform }: { platform: string }) => platform === 'store_c')).toEqual({
+      platform: 'store_c',
+      isConnected: false,
+    });
+    expect(body.service).toEqual({ version: expect.any(String), emulatorUrl: service.emulatorUrl });
+  });
+
+  it('returns webhook URLs without their credentials', async () => {
+    const keys = await service.createApp([]);
+    const secret = 'a-token-of-more-than-25-characters';
+    const urls = [`https://example.com/hooks/${secret}?key=${secret}`];
+    await setWebhook(
+      keys.appName,
+      { urls, sandboxUrls: [], includesPassword: false },
+      { newSecret: false, deps: deps() },
+    );
+    const { body } = await callWithSecretKey(getApp, keys);
+    expect(body.webhooks).toEqual({ urls: ['https://example.com/hooks/…'], sandboxUrls: [], includesPassword: false });
+    expect(JSON.stringify(body)).not.toContain(secret);
+  });
+
+  it('names the key of the request', async () => {
+    const keys = await service.createApp([]);
+    const options = { level: 'viewer', name: 'support', now: deps().now() } as const;
+    const { key, id } = await createApiKey(deps().apps, keys.appName, options);
+    const { body } = await callEndpoint(getApp, { headers: buildBasicAuth(keys.appName, key) });
+    expect(body.key).toEqual({ id, name: 'support', level: 'viewer' });
+    expect((await callWithSecretKey(getApp, keys)).body.key).toMatchObject({ name: 'main', level: 'secret' });
+  });
+
+  it('contains neither keys nor store settings', async () => {
+    const keys = await service.createApp(['store_a', 'store_b', 'processor_a']);
+    const text = JSON.stringify((await callWithSecretKey(getApp, keys)).body);
+    expect(text).not.toContain(keys.secretKey);
+    expect(text).not.toMatch(/PRIVATE KEY|sk_test|whsec_/);
+  });
+
+  it('rejects the public key', async () => {
+    const keys = await service.createApp([]);
+    expect(await callWithPublicKey(getApp, keys)).toMatchObject({ status: 403, body: { code: 'Forbidden' } });
+  });
+});

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getDue } from '../../lib/api/due.ts';
+import { deps } from '../../lib/deps.ts';
+import { minuteMs } from '../../lib/shared/time.ts';
+import { buildDelivery, type WebhookDelivery } from '../../lib/webhooks/delivery.ts';
+import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  // Due items of other tests would exceed the limit of the response.
+  service = await startTestService('claimcheck-test-due');
+});
+afterAll(() => service.close());
+
+const url = 'https://example.com/hook?token=secret';
+
+async function createAppWithWebhook(platforms: readonly 'store_b'[] = []) {
+  const keys = await service.createApp(platforms);
+  await setWebhook(
+    keys.appName,
+    { urls: [url], sandboxUrls: [], includesPassword: false },
+    { newSecret: false, deps: deps() },
+  );
+  return keys;
+}
+
+async function givenFailedDelivery(appName: string, state: WebhookDelivery['state'], createdAt: number): Promise<void> {
+  const notification = { id: randomUUID(), reason: 'RENEWED', date: createdAt } as const;
+  const delivery = buildDelivery({ appName, type: 'purchases.updated', url, notification, createdAt });
+  await deps().deliveries.createIfAbsent(delivery);
+  await deps().deliveries.replaceIfUnchanged(delivery, { ...delivery, state, failedAttempts: 1 }, createdAt);
+}
+
+describe('GET /v3/due', () => {
+  it('counts pending and dead webhooks with the date of the oldest', async () => {
+    const { appName, ...keys } = await createAppWithWebhook();
+    const now = deps().now();
+    await givenFailedDelivery(appName, 'pending', now - 5 * minuteMs);
+    await givenFailedDelivery(appName, 'pending', now - minuteMs);
+    await givenFailedDelivery(appName, 'dead', now - 9 * minuteMs);
+    const { body } = await callWithSecretKey(getDue, { appName, ...keys });
+    expect(body).toMatchObject({
+      appName,
+      pendingWebhooks: { count: 2, oldest: new Date(now - 5 * minuteMs).toISOString(), isExact: true },
+      deadWebhooks: { count: 1, oldest: new Date(now - 9 * minuteMs).toISOString(), isExact: true },
+    });
+  });
+
+  it('counts the overdue refreshes of the app only', async () => {
+    const keys = await service.createApp(['store_b']);
+    const applicationUsername = createUniqueName('user');
+    const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername };
+    const { validate } = await service.callControl('/purchases', order);
+    expect((await service.validate(keys, validate)).body.ok).toBe(true);
+    const fetchOverdue = async () => (await callWithSecretKey(getDue, keys)).body.overdueRefreshes;
+    expect(await fetchOverdue()).toEqual({ count: 0, isExact: true });
+    await service.callControl('/clock', { advance: 'P4D' });
+    expect(await fetchOverdue()).toMatchObject({ count: 1, oldest: expect.any(String), isExact: true });
+    const other = await service.createApp([]);
+    expect((await callWithSecretKey(getDue, other)).body.overdueRefreshes).toMatchObject({ count: 0 });
+  });
+
+  it('returns the health of the webhook URLs without their credentials', async () => {
+    const keys = await createAppWithWebhook();
+    const fetchUrls = async () => (await callWithSecretKey(getDue, keys)).body.webhookUrls;
+    expect(await fetchUrls()).toEqual([{ url: 'https://example.com/hook', state: 'ok' }]);
+    const backoff = { backoffUntil: deps().now() + minuteMs, consecutiveFailures: 3 };
+    await deps().deliveries.saveUrlBackoff(keys.appName, url, backoff);
+    expect(await fetchUrls()).toMatchObject([{ state: 'backoff', consecutiveFailures: 3 }]);
+    await deps().deliveries.disableUrl(keys.appName, url, deps().now());
+    expect(await fetchUrls()).toMatchObject([{ state: 'disabled', disabledAt: expect.any(String) }]);
+  });
+
+  it('rejects the public key', async () => {
+    const keys = await service.createApp([]);
+    expect(await callWithPublicKey(getDue, keys)).toMatchObject({ status: 403, body: { code: 'Forbidden' } });
+  });
+});

@@ -1,0 +1,74 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { checkStore, listStores } from '../../lib/api/stores.ts';
+import { deps } from '../../lib/deps.ts';
+import { minuteMs } from '../../lib/shared/time.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterEach(async () => await service.clearFaults());
+afterAll(() => service.close());
+
+const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription' };
+
+describe('GET /v3/stores', () => {
+  it('returns the connected stores with the latest response and failure', async () => {
+    const keys = await service.createApp(['store_a', 'store_b']);
+    const fetchRows = async () => (await callWithSecretKey(listStores, keys)).body.rows;
+    expect(await fetchRows()).toEqual(
+      ['store_a', 'store_b'].map((platform) => ({
+        ...{ platform, isFailing: false, lastDay: { numRequests: 0, numFailures: 0 } },
+        notificationUrl: `https://api.example.com/live/v3/webhook/${platform}/${keys.appName}`,
+      })),
+    );
+    const { validate } = await service.callControl('/purchases', { ...order, applicationUsername: createUniqueName() });
+    expect((await service.validate(keys, validate)).body.ok).toBe(true);
+    const [storeA, storeB] = await fetchRows();
+    expect(storeA).not.toHaveProperty('lastSuccessAt');
+    expect(storeB).toMatchObject({ isFailing: false, lastDay: { numRequests: expect.any(Number), numFailures: 0 } });
+    expect(storeB.lastDay.numRequests).toBeGreaterThan(0);
+    expect(deps().now() - Date.parse(storeB.lastSuccessAt)).toBeLessThan(minuteMs);
+    await service.callControl('/clock', { advance: 'PT5M' });
+    await service.callControl('/faults', { platform: 'store_b', fault: 'down', times: 30 });
+    await service.validate(keys, validate);
+    const [, failing] = await fetchRows();
+    expect(failing).toMatchObject({ isFailing: true, lastSuccessAt: storeB.lastSuccessAt });
+    expect(failing.lastDay.numFailures).toBeGreaterThan(0);
+    expect(failing.lastDay.numRequests).toBe(storeB.lastDay.numRequests + failing.lastDay.numFailures);
+    await service.callControl('/clock', { advance: 'PT25H' });
+    expect((await fetchRows())[1].lastDay).toEqual({ numRequests: 0, numFailures: 0 });
+    expect(failing.lastFailure).toEqual({ date: expect.any(String), message: expect.stringMatching(/^The store /) });
+  });
+});
+
+describe('POST /v3/stores/:platform/check', () => {
+  const check = async (keys: Awaited<ReturnType<TestService['createApp']>>, platform: string) =>
+    await callWithSecretKey(checkStore, keys, { params: { platform } });
+
+  it.each(['store_a', 'apple'])('reports settings that the store accepts: %s', async (platform) => {
+    const { status, body } = await check(await service.createApp(['store_a']), platform);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ platform: 'store_a', isConnected: true, ok: true, summary: expect.any(String) });
+  });
+
+  it('reports rejected settings with the problem and its cure', async () => {
+    const keys = await service.createApp(['store_a'], { issuerId: 'unknown' });
+    const { body } = await check(keys, 'store_a');
+    expect(body).toMatchObject({ isConnected: true, ok: false });
+    expect(body.findings).toContainEqual({
+      ...{ code: expect.stringMatching(/^store-/), severity: 'error' },
+      ...{ problem: expect.any(String), cure: expect.any(String) },
+    });
+    expect(JSON.stringify(body)).not.toContain('PRIVATE KEY');
+  });
+
+  it('reports a store without settings, and rejects an unknown platform', async () => {
+    const keys = await service.createApp([]);
+    expect((await check(keys, 'store_b')).body).toMatchObject({ isConnected: false, ok: false, findings: [] });
+    expect(await check(keys, 'store_z')).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+  });
+});
