@@ -20,6 +20,19 @@ describe('POST /control/clock', () => {
     await secondClient.close();
   });
 
+  it('returns the time of the next transition or retry, at which setting the clock runs it', async () => {
+    const secondClient = await startEmulatorClient();
+    const getNextDueTime = async () => (await secondClient.control('GET', '/control/clock')).body.nextDueTime;
+    expect(await getNextDueTime()).toBeUndefined();
+    const platforms = ['store_a', 'store_b', 'store_c', 'processor_a'];
+    for (const platform of platforms) await secondClient.buy({ platform, autoRenew: true });
+    const nextDueTime = await getNextDueTime();
+    expect(nextDueTime).toBe('2027-02-28T10:00:00.000Z');
+    await secondClient.control('POST', '/control/clock', { set: nextDueTime });
+    expect(await getNextDueTime()).toBe('2027-03-31T10:00:00.000Z');
+    await secondClient.close();
+  });
+
   test.each([
     {},
     { advance: 'P1M', set: '2028-01-01' },
@@ -51,6 +64,17 @@ describe('control API', () => {
       sharedSecret: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     expect(client.settings('store_a')).toEqual(settings.body);
+  });
+
+  it('lists the purchases of all stores with the clock', async () => {
+    const { id } = (await client.buy({ productId: 'watched', platform: 'store_b' })).body;
+    const { now, platforms } = (await client.control('GET', '/control/purchases')).body;
+    expect(now).toBe(new Date(startTime).toISOString());
+    expect(platforms).toContainEqual({
+      platform: 'store_b',
+      actions: expect.arrayContaining(['renew', 'pay']),
+      purchases: expect.arrayContaining([expect.objectContaining({ id, productId: 'watched' })]),
+    });
   });
 
   it('lists products, purchases and actions of each store', async () => {

@@ -105,3 +105,33 @@ describe('/control/faults', () => {
     expect(await client.addFault(fault)).toMatchObject({ status: 400 });
   });
 });
+
+describe('/control/accounts', () => {
+  const setProblem = (platform: string, problem: string | null): Promise<TestResponse> =>
+    client.control('PUT', `/control/accounts/${platform}`, { problem });
+
+  it('gives an account a problem until it is removed', async () => {
+    expect(await setProblem('apple', 'unreleased')).toMatchObject({ status: 200, body: { platform: 'store_a' } });
+    expect([await callStore(), await callStore()]).toMatchObject([{ status: 401 }, { status: 401 }]);
+    expect(await client.callServerApi(path, 'api.storekit-sandbox.apple.com')).toMatchObject({ status: 404 });
+    const { body } = await client.control('GET', '/control');
+    expect(body.platforms).toMatchObject({
+      store_a: { accountProblem: 'unreleased' },
+      store_b: { accountProblem: null },
+    });
+    await setProblem('store_a', null);
+    expect(await callStore()).toMatchObject({ status: 200 });
+  });
+
+  it('rejects a problem that accounts of the store do not have, with the available ones', async () => {
+    const { status, body } = await setProblem('store_c', 'unreleased');
+    expect(status).toBe(400);
+    expect(body.message).toContain('secret-expired, not-associated');
+  });
+});
+
+describe('Date header', () => {
+  it('contains the emulated time', async () => {
+    expect(Date.parse((await callStore()).headers.get('date') ?? '')).toBe(client.clock.now());
+  });
+});

@@ -61,6 +61,28 @@ describe('Outbox', () => {
     ]);
   });
 
+  it('lists the notifications of a state, and rejects an unknown one', async () => {
+    const listIds = async (query: string): Promise<readonly string[]> => {
+      const { body } = await client.control('GET', `/control/notifications?${query}`);
+      return body.notifications.map(({ purchaseId }: { purchaseId: string }) => purchaseId);
+    };
+    const delivered = (await client.buy()).body.id;
+    await waitForState('delivered');
+    await addRule({ held: true });
+    const held = (await client.buy()).body.id;
+    expect(await listIds('state=held')).toEqual([held]);
+    expect(await listIds('state=delivered')).toContain(delivered);
+    expect(await listIds('state=delivered')).not.toContain(held);
+    expect(await listIds(`state=held&state=delivered&purchaseId=${held}&purchaseId=${delivered}`)).toEqual([
+      delivered,
+      held,
+    ]);
+    expect(await listIds(`state=waiting&purchaseId=${held}`)).toEqual([]);
+    expect((await client.control('GET', '/control/notifications?state=lost')).status).toBe(400);
+    await release();
+    await waitForState('delivered');
+  });
+
   it('does not post without a URL, but logs the notification', async () => {
     await client.control('PUT', '/control/notifications/store_a', { url: null });
     const { body } = await client.buy();

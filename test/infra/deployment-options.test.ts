@@ -5,12 +5,14 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { readDeploymentOptions } from '../../infra/deployment-options.ts';
 import { sendsToOwnQueue, workers } from '../../infra/workers.ts';
+import { listHeadings, readDocument, readSection } from '../../testing/documents.ts';
 import { createStack, everyOption } from './stack-fixture.ts';
 
-const cache = new Map<object, Template>();
+const cache = new Map<string, Template>();
 const getTemplate = (options: Readonly<Record<string, string>>): Template => {
-  const template = cache.get(options) ?? Template.fromStack(createStack(options).stack);
-  cache.set(options, template);
+  const key = JSON.stringify(options);
+  const template = cache.get(key) ?? Template.fromStack(createStack(options).stack);
+  cache.set(key, template);
   return template;
 };
 const noOptions = {};
@@ -101,7 +103,9 @@ describe('ServiceStack with deployment options', () => {
     const template = getTemplate(everyOption);
     template.resourceCountIs('AWS::DynamoDB::Table', 0);
     template.resourceCountIs('AWS::SecretsManager::Secret', 0);
-    const functions = listResources(everyOption, 'AWS::Lambda::Function');
+    const functions = listResources(everyOption, 'AWS::Lambda::Function').filter(
+      ({ Properties }) => Properties.Handler !== 'get-console.handler',
+    );
     const variables = functions.flatMap(({ Properties }) => Properties.Environment?.Variables ?? []);
     expect(variables.length).toBeGreaterThan(30);
     for (const { TABLE_NAME, MASTER_KEY_ID } of variables)
@@ -112,8 +116,8 @@ describe('ServiceStack with deployment options', () => {
     expect(streams).toHaveLength(2);
     for (const { Properties } of streams)
       expect(Properties.EventSourceArn).toEqual({ 'Fn::GetAtt': [expect.any(String), 'Table.LatestStreamArn'] });
-    const policies = JSON.stringify(listResources(everyOption, 'AWS::IAM::Policy'));
-    expect(policies).toContain(`table/${everyOption.tableName}/index/byKey`);
+    const roles = JSON.stringify(listResources(everyOption, 'AWS::IAM::Role'));
+    expect(roles).toContain(`table/${everyOption.tableName}/index/byKey`);
   });
 
   it('retains the table and the master key when an update adopts others, and refers to the adopted ones only', () => {
@@ -153,18 +157,18 @@ describe('ServiceStack with deployment options', () => {
     );
   });
 
-  it('documents each alarm in docs/operating.md', () => {
-    const [section = ''] = /^## Alarms$[\s\S]+?(?=^## )/m.exec(readFileSync('docs/operating.md', 'utf8')) ?? [];
-    const rows = section.split('\n').filter((line) => line.startsWith('| `'));
-    const names = rows.flatMap((row) =>
-      [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
-    );
+  it('has a runbook for each alarm, with symptom, impact and action', () => {
+    const file = 'docs/guides/runbooks.md';
+    const headings = listHeadings(readDocument(file)).filter(({ level }) => level === 3);
+    const names = headings.flatMap(({ title }) => [...title.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
     const patterns = names.map(
       (name) => new RegExp(`^Alarms${name.replaceAll('-', '').replace('…', '\\w+')}[0-9A-F]{8}$`),
     );
     const alarms = Object.keys(getTemplate(everyOption).findResources('AWS::CloudWatch::Alarm'));
     expect(alarms.filter((alarm) => !patterns.some((pattern) => pattern.test(alarm)))).toEqual([]);
     expect(names.filter((_name, index) => !alarms.some((alarm) => patterns[index]?.test(alarm)))).toEqual([]);
+    const parts = /^\n\*\*Starts:\*\* .+\n\n\*\*Symptom:\*\* .+\n\n\*\*Impact:\*\* .+\n\n\*\*Action:\*\*\n\n1\. /;
+    for (const { title } of headings) expect(readSection(file, title)).toMatch(parts);
   });
 
   it('subscribes the operator to the alarms, which also report their end', () => {
@@ -243,13 +247,19 @@ describe('ServiceStack with deployment options', () => {
         expect(Properties.Qualifier).not.toBe('$LATEST');
     });
 
-    it('creates the permissions of the aliases before the stage invokes them', () => {
+    it('grants the invocation of the aliases before the stage invokes them', () => {
       const [stage] = listResources(canary, 'AWS::ApiGateway::Stage');
-      const permissions = Object.entries(getTemplate(canary).findResources('AWS::Lambda::Permission'))
-        .filter(([, { Properties }]) => Properties.Principal === 'apigateway.amazonaws.com')
-        .map(([id]) => id);
-      expect(permissions.length).toBeGreaterThan(30);
-      expect(stage?.DependsOn).toEqual(expect.arrayContaining(permissions));
+      const [api] = listResources(canary, 'AWS::ApiGateway::RestApi');
+      const roles = Object.values(api?.Properties.Body.paths as Record<string, object>)
+        .flatMap((path) => Object.values(path))
+        .flatMap((operation) => operation['x-amazon-apigateway-integration'].credentials?.['Fn::GetAtt'][0] ?? []);
+      const [role, ...others] = new Set(roles);
+      expect(others).toEqual([]);
+      const [policy] = Object.entries(getTemplate(canary).findResources('AWS::IAM::Policy')).filter(
+        ([, { Properties }]) => Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role),
+      );
+      expect(isAlias(policy?.[1].Properties.PolicyDocument.Statement[0].Resource[0])).toBe(true);
+      expect(stage?.DependsOn).toEqual(expect.arrayContaining([role, policy?.[0]]));
     });
 
     it('keeps the mappings of event sources, because a new mapping reads a stream from its start', () => {
@@ -274,7 +284,9 @@ describe('ServiceStack with deployment options', () => {
       }
       const groups = Object.entries(getTemplate(canary).findResources('AWS::CodeDeploy::DeploymentGroup'));
       for (const { id } of workers) {
-        const [, group] = groups.find(([name]) => name.includes(id.replaceAll('-', ''))) ?? [];
+        // A logical id ends with a hash of 8 digits.
+        const pattern = new RegExp(`${id.replaceAll('-', '')}[0-9A-F]{8}$`);
+        const [, group] = groups.find(([name]) => pattern.test(name)) ?? [];
         const [alarm] = group?.Properties.AlarmConfiguration.Alarms ?? [];
         expect(JSON.stringify(getTemplate(canary).findResources('AWS::CloudWatch::Alarm')[alarm?.Name.Ref])).toContain(
           `Workers${id.replaceAll('-', '')}Function`,
@@ -334,8 +346,8 @@ describe('ServiceStack with deployment options', () => {
   });
 
   it('allows recursion for the workers that send to their own queue, and raises an alarm for dropped messages', () => {
-    const recursive = workers.filter(sendsToOwnQueue).map(({ id }) => `workers/${id}.handler`);
-    expect(recursive).toEqual(['workers/process-notification.handler', 'workers/send-webhook.handler']);
+    const recursive = workers.filter(sendsToOwnQueue).map(({ id }) => `${id}.handler`);
+    expect(recursive).toEqual(['process-notification.handler', 'send-webhook.handler']);
     for (const { Properties } of listResources(noOptions, 'AWS::Lambda::Function'))
       expect(Properties.RecursiveLoop).toBe(recursive.includes(Properties.Handler) ? 'Allow' : undefined);
     expect(JSON.stringify(listResources(noOptions, 'AWS::CloudWatch::Alarm'))).toContain('RecursiveInvocationsDropped');

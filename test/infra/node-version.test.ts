@@ -1,13 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { App } from 'aws-cdk-lib';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
 import { Template } from 'aws-cdk-lib/assertions';
-import { bundlesFolder } from '../../infra/build-functions.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
-
-beforeAll(() => {
-  mkdirSync(bundlesFolder, { recursive: true });
-});
+import { createCdkApp } from './stack-fixture.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 const developmentVersion = read('.node-version').trim();
@@ -20,7 +15,7 @@ const [minimumMajor] = minimumVersion.split('.');
 
 describe('Node version', () => {
   it('matches .node-version in the runtime of every function', () => {
-    const functions = Template.fromStack(new ServiceStack(new App(), 'Claimcheck')).findResources(
+    const functions = Template.fromStack(new ServiceStack(createCdkApp(), 'Claimcheck')).findResources(
       'AWS::Lambda::Function',
     );
     const runtimes = Object.values(functions).map(({ Properties: { Runtime } }) => Runtime as string);

@@ -1,11 +1,259 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as v from 'valibot';
+import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
+import { buildGatewayDocument } from '../../infra/gateway-document.ts';
 import { buildOpenApiDocument } from '../../infra/openapi.ts';
+import { renderApiReference } from '../../infra/render-api-reference.ts';
+import type { FieldDescription } from '../../lib/api/documentation/describe.ts';
+import { ErrorBody, errorResponseDescriptions, ProcessorErrorBody } from '../../lib/api/documentation/errors.ts';
+import { operationDescriptions, schemaDescriptions } from '../../lib/api/documentation/index.ts';
+import { ValidationRequestBody } from '../../lib/api/documentation/validation.ts';
+import { PurchasesUpdatedWebhook, retryDelays, TestWebhook } from '../../lib/api/documentation/webhooks.ts';
 import { contracts } from '../../lib/api/index.ts';
+import { ValidateReceiptBody } from '../../lib/api/validate-receipt-body.ts';
+import { ValidationFailure } from '../../lib/api/validation.ts';
+import { errorResponses } from '../../lib/http/error-response.ts';
+import { type ErrorCode, errorCodes, ServiceError } from '../../lib/shared/errors.ts';
+import { hourMs, minuteMs, secondMs } from '../../lib/shared/time.ts';
+import { retryDelaysMs } from '../../lib/webhooks/retry-schedule.ts';
+import { buildWebhookBody } from '../../lib/webhooks/webhook-request.ts';
+import { createEmulatorClient } from '../../testing/emulator-client.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const document = JSON.parse(JSON.stringify(buildOpenApiDocument(contracts))) as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Json>>;
+    readonly responses: Readonly<Record<string, Json>>;
+  };
+};
+
+const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+
+const hasText = (value: unknown): boolean => typeof value === 'string' && value.length > 0;
+
+/** Whether the examples of a schema are in its components: it is a reference, or a list or map of references. */
+const isDescribedElsewhere = (schema: unknown): boolean => {
+  if (typeof schema !== 'object' || schema === null) return false;
+  const { $ref, items, additionalProperties, oneOf } = schema as Json;
+  return (
+    $ref !== undefined ||
+    oneOf !== undefined ||
+    isDescribedElsewhere(items) ||
+    isDescribedElsewhere(additionalProperties)
+  );
+};
 
 describe('buildOpenApiDocument', () => {
   it('matches docs/openapi.json, which npm run openapi writes', () => {
-    const document = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as unknown;
-    expect(document).toEqual(JSON.parse(JSON.stringify(buildOpenApiDocument(contracts))));
+    const written = JSON.parse(readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8')) as unknown;
+    expect(written).toEqual(document);
+  });
+
+  it('matches docs/api-reference.md, which npm run openapi writes', () => {
+    const written = readFileSync(new URL('../../docs/api-reference.md', import.meta.url), 'utf8');
+    expect(written).toBe(renderApiReference(buildOpenApiDocument(contracts)));
+  });
+
+  it('finds a heading for each link of docs/api-reference.md', () => {
+    const page = renderApiReference(buildOpenApiDocument(contracts));
+    const anchors = [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      title.toLowerCase().replace(/[^\w -]/g, ''),
+    );
+    expect(new Set(anchors).size).toBe(anchors.length);
+    const links = new Set([...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor]) => anchor));
+    expect([...links].filter((anchor) => !anchors.includes(anchor ?? ''))).toEqual([]);
+  });
+
+  it('describes each field of each schema and has an example of it', () => {
+    const problems = Object.entries(document.components.schemas).flatMap(([name, { description, properties = {} }]) => [
+      ...(hasText(description) ? [] : [name]),
+      ...Object.entries(properties as Readonly<Record<string, Json>>)
+        .filter(([, field]) => !hasText(field.description) || !(field.examples || isDescribedElsewhere(field)))
+        .map(([field]) => `${name}.${field}`),
+    ]);
+    expect(problems).toEqual([]);
+  });
+
+  it('describes each schema of a parameter, body, response and field as a component, without nested objects', () => {
+    const findInlineObjects = (value: unknown, path: string): string[] => {
+      if (typeof value !== 'object' || value === null) return [];
+      const { properties, ...members } = value as Json;
+      if (properties && path.split('.').length > 3) return [path];
+      return [...Object.entries(members), ...Object.entries((properties ?? {}) as Json)]
+        .filter(([name]) => name !== 'examples' && name !== 'example')
+        .flatMap(([name, member]) => findInlineObjects(member, `${path}.${name}`));
+    };
+    expect(findInlineObjects(document.paths, 'document.paths.operation')).toEqual([]);
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      expect(findInlineObjects({ members: schema.properties }, `schemas.${name}`)).toEqual([]);
+  });
+
+  it('describes each operation, each parameter and each error, with an example', () => {
+    const parameters = operations.flatMap(({ parameters: list }) => list as Json[]);
+    expect(parameters.filter(({ description, example }) => !hasText(description) || example === undefined)).toEqual([]);
+    expect(operations.filter(({ summary, description }) => !hasText(summary) || !hasText(description))).toEqual([]);
+    for (const response of Object.values(document.components.responses)) {
+      expect(response).toMatchObject({ description: expect.stringMatching(/\w/) });
+      expect(response).toHaveProperty(['content', 'application/json', 'examples', 'error', 'value', 'ok'], false);
+    }
+  });
+
+  it('contains the documented path of each contract once, and its aliases', () => {
+    expect(operations.map(({ operationId }) => operationId).sort()).toEqual(contracts.map(({ id }) => id).sort());
+    expect(Object.keys(document.paths)).not.toContain('/v2/customers');
+    expect(document.paths['/v3/customers']?.get).toMatchObject({ 'x-aliases': ['/v2/customers'] });
+  });
+
+  it('contains types, bounds and formats of query parameters', () => {
+    const parameters = document.paths['/v3/stats/breakdown']?.get?.parameters as readonly Json[];
+    const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name as string, schema]));
+    expect(schemas).toMatchObject({
+      startdate: { type: 'string', format: 'date' },
+      skip: { type: 'integer', minimum: 0, maximum: 999_999_999 },
+      interval: { $ref: '#/components/schemas/StatsInterval' },
+    });
+  });
+});
+
+const fieldExamples = schemaDescriptions.flatMap(({ name, schema, fields = {} }) =>
+  Object.entries(fields).flatMap(([field, [, example]]) =>
+    example === undefined ? [] : [{ name: `${name}.${field}`, entry: findEntry(schema, field), example }],
+  ),
+);
+
+/** Finds the schema of a field; the last object of a pipe is the parsed one. */
+function findEntry(schema: unknown, field: string): v.GenericSchema {
+  const { pipe, entries } = schema as {
+    readonly pipe?: readonly { entries?: v.ObjectEntries }[];
+    readonly entries?: v.ObjectEntries;
+  };
+  const found = (pipe?.findLast((step) => step.entries)?.entries ?? entries)?.[field];
+  if (!found) throw new Error(`${field} is not a field.`);
+  return found as v.GenericSchema;
+}
+
+describe('schemaDescriptions', () => {
+  it('contains examples that match the schemas of their fields', () => {
+    const invalid = fieldExamples.filter(({ entry, example }) => !v.is(entry, example)).map(({ name }) => name);
+    expect(fieldExamples.length).toBeGreaterThan(300);
+    expect(invalid).toEqual([]);
+  });
+
+  it('has examples of parameters that the service accepts', () => {
+    const invalid = operationDescriptions.flatMap(({ contract, params = {}, query = {} }) => {
+      const list = (schema: unknown, descriptions: Readonly<Record<string, FieldDescription>>) =>
+        Object.entries(descriptions)
+          .filter(([name, [, example]]) => !v.is(findEntry(schema, name), String(example)))
+          .map(([name]) => `${contract.id} ${name}`);
+      return [...list(contract.params, params), ...list(contract.query, query)];
+    });
+    expect(invalid).toEqual([]);
+  });
+
+  it('has examples of request bodies that the service accepts', () => {
+    const examples = operationDescriptions.flatMap(({ contract, bodyExamples = {} }) =>
+      Object.values(bodyExamples).map(({ value }) => ({ schema: contract.body as v.GenericSchema, value })),
+    );
+    expect(examples.length).toBeGreaterThan(5);
+    expect(examples.filter(({ schema, value }) => !v.is(schema, value))).toEqual([]);
+  });
+});
+
+describe('ErrorBody', () => {
+  const codes = Object.keys(errorCodes) as ErrorCode[];
+
+  it.each(codes)('describes the responses to %s', (code) => {
+    const error = new ServiceError(code, 'The message.');
+    expect(v.is(ErrorBody, errorResponses.default(error, '/v3/purchases').body)).toBe(true);
+    expect(v.is(ProcessorErrorBody, errorResponses.processor(error, '/v3/processor_a/portal').body)).toBe(true);
+    expect(v.is(ValidationFailure, errorResponses.validation(error, '/v1/validate').body)).toBe(true);
+  });
+
+  it("describes API Gateway's own errors, each with a documented status", () => {
+    const { 'x-amazon-apigateway-gateway-responses': responses } = buildGatewayDocument([], {
+      title: '',
+      routes: [],
+      invocationRoleArn: '',
+      toInvocationUri: () => '',
+    });
+    for (const { statusCode, responseTemplates } of Object.values(responses)) {
+      expect(Object.keys(errorResponseDescriptions)).toContain(statusCode);
+      expect(v.is(ErrorBody, JSON.parse(responseTemplates['application/json']))).toBe(true);
+    }
+  });
+});
+
+describe('PurchasesUpdatedWebhook', () => {
+  const purchase = {
+    purchaseId: 'store_a:1',
+    transactionId: 'store_a:2',
+    productId: 'store_a:premium',
+    platform: 'store_a',
+    sandbox: false,
+    purchaseDate: 1_768_469_400_000,
+    expirationDate: 1_773_567_000_000,
+  } as const;
+  const content = {
+    password: 'sec_x',
+    purchases: [purchase],
+    vocabulary: 'neutral',
+    now: 1_768_469_405_000,
+  } as const;
+  const notification = { id: 'n', reason: 'RENEWED', date: 1_768_469_405_000, purchaseId: 'store_a:1' } as const;
+
+  it('describes the body of a webhook', () => {
+    const body = JSON.parse(
+      buildWebhookBody({ type: 'purchases.updated', notification, username: 'alice' }, content),
+    ) as unknown;
+    expect(v.safeParse(PurchasesUpdatedWebhook, body).issues).toBeUndefined();
+    const test = JSON.parse(buildWebhookBody({ type: 'test', notification }, content)) as unknown;
+    expect(v.safeParse(TestWebhook, test).issues).toBeUndefined();
+  });
+
+  it('names the delays of the retries', () => {
+    const units: Readonly<Record<string, number>> = { seconds: secondMs, minutes: minuteMs, hours: hourMs };
+    const delays = retryDelays.map((delay) => {
+      const [count = '', unit = ''] = delay.split(' ');
+      return Number(count) * (units[unit] ?? Number.NaN);
+    });
+    expect(delays).toEqual(retryDelaysMs);
+  });
+});
+
+describe('ValidationRequestBody', () => {
+  let emulator: RunningEmulator;
+  beforeAll(async () => {
+    emulator = await startEmulator({ port: 0 });
+  });
+  afterAll(async () => await emulator?.close());
+
+  it.each([
+    ['store_a', 'signed'],
+    ['store_a', 'receipt'],
+    ['store_a', 'download'],
+    ['store_b', 'store'],
+    ['store_b', 'brand'],
+    ['store_c', 'both'],
+    ['store_c', 'brand'],
+    ['store_c', 'ticket'],
+    ['processor_a', 'charge'],
+    ['processor_a', 'brand'],
+    ['processor_b', 'neutral'],
+    ['processor_b', 'brand'],
+  ])('describes the body of a client of %s (%s)', async (platform, form) => {
+    const product = platform === 'store_c' ? { productId: '9NBLGGH4R315' } : {};
+    const { buy } = createEmulatorClient(emulator.url);
+    const { validate } = await buy<Json>({ platform, form, applicationUsername: form, ...product });
+    expect(validate).toHaveProperty('transaction.type');
+    expect(v.safeParse(ValidationRequestBody, validate).issues).toBeUndefined();
+    expect(v.is(ValidateReceiptBody, validate)).toBe(true);
+  });
+
+  it('rejects evidence that lacks what its type requires', () => {
+    const body = { id: 'premium', type: 'paid subscription', transaction: { type: 'store_a-signed', id: 'premium' } };
+    expect(v.is(ValidationRequestBody, body)).toBe(false);
   });
 });

@@ -1,22 +1,24 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { buildFunctions, projectFolder } from '../../infra/build-functions.ts';
+import { type Bundle, buildFunctions, bundleFile, listFunctions } from '../../infra/build-functions.ts';
+import { projectFolder } from '../../infra/project-folder.ts';
 import { resolveStackTrace } from '../../infra/resolve-stack-trace.ts';
 
 let folder: string;
 let bundles: string;
 let maps: string;
+let built: Bundle[];
 beforeAll(async () => {
   // In the project, because the bundles of a release are in the project as well.
   folder = mkdtempSync(join(projectFolder, 'node_modules', '.cache-trace-'));
   bundles = join(folder, 'functions');
   maps = join(folder, 'source-maps');
-  await buildFunctions(bundles, maps);
-});
+  built = await buildFunctions(bundles, maps);
+}, 600_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const listFiles = (root: string): string[] =>
@@ -27,53 +29,88 @@ const listFiles = (root: string): string[] =>
 
 /** Runs a bundle with an event that is not of API Gateway, and returns what it prints about the error. */
 async function runWithoutEvent(bundle: string): Promise<string> {
-  const call = `(await import(${JSON.stringify(pathToFileURL(join(bundles, bundle)).href)})).handler(null, {})`;
+  const { href } = pathToFileURL(join(bundles, bundle, `${basename(bundle)}.mjs`));
+  const call = `(await import(${JSON.stringify(href)})).handler(null, {})`;
   const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', call], { env: {} });
   const { stderr } = await run.catch((error: { stderr: string }) => error);
   return stderr;
 }
 
-/** Returns the source line of a function in a resolved trace. */
-function readCallingLine(trace: string, name: string): string | undefined {
-  const [, file = '', line] = new RegExp(` at ${name} \\((.+?):(\\d+):\\d+\\)`).exec(trace) ?? [];
-  return readFileSync(join(projectFolder, file), 'utf8').split('\n')[Number(line) - 1];
-}
+/** Returns the lines of the source that a resolved trace names in a file. Names of functions are shortened in bundles. */
+const readSourceLines = (trace: string, file: string): string[] =>
+  [...trace.matchAll(/\(?([\w/.-]+\.ts):(\d+):\d+/g)]
+    .filter(([, source]) => source === file)
+    .map(([, , line]) => readFileSync(join(projectFolder, file), 'utf8').split('\n')[Number(line) - 1] ?? '');
 
 describe('buildFunctions', () => {
-  it('writes a source map for each bundle outside of the deployed folder, and none into a bundle', () => {
+  it('bundles each function in a folder of its own, which starts with at most three files', () => {
+    expect(built.map(({ name }) => name)).toEqual(listFunctions());
+    for (const { name, files } of built) {
+      expect(files.map((file) => file.name).sort()).toEqual(listFiles(join(bundles, name)));
+      expect(files.filter(({ isLoadedAtStart }) => isLoadedAtStart).length).toBeLessThanOrEqual(3);
+    }
+  });
+
+  it('leaves out dependencies that a function does not name', () => {
+    const listSources = (name: string) =>
+      built.find((bundle) => bundle.name === name)?.files.flatMap(({ sources }) => sources);
+    expect(listSources('customers/get-customer-purchases')).toContain('lib/db/owned-purchase-repository.ts');
+    expect(listSources('customers/get-customer-purchases')).not.toContain('lib/db/delivery-repository.ts');
+    expect(listSources('validation/validate-receipt')).toContain('lib/stores/store-a/store-a.ts');
+    expect(listSources('customers/get-customer-purchases')).not.toContain('lib/stores/store-a/store-a.ts');
+  });
+
+  it('leaves out the descriptions of the API document', () => {
+    const sources = built.flatMap(({ files }) => files.flatMap((file) => file.sources));
+    expect(sources).toContain('lib/http/endpoint.ts');
+    expect(sources.filter((path) => path.includes('documentation'))).toEqual([]);
+  });
+
+  it('writes a source map for each chunk outside of the deployed folder, and none into a chunk', () => {
     const files = listFiles(bundles);
-    expect(files.length).toBeGreaterThan(100);
     expect(files.filter((file) => !file.endsWith('.mjs'))).toEqual([]);
     for (const file of files) expect(readFileSync(join(bundles, file), 'utf8')).not.toContain('sourceMappingURL');
-    expect(listFiles(maps)).toEqual(files.map((file) => `${file}.map`));
+    // The entry and the runtime of the bundler contain no source.
+    const chunks = built.flatMap(({ files: bundleFiles }) => bundleFiles.filter(({ sources }) => sources.length > 0));
+    expect(listFiles(maps)).toEqual([...new Set(chunks.map(({ name }) => `${name}.map`))].sort());
+  });
+
+  it('writes ASCII only, because other characters make the start slower', () => {
+    const withOthers = listFiles(bundles).filter((file) =>
+      /[^\0-\x7F]/.test(readFileSync(join(bundles, file), 'utf8')),
+    );
+    expect(withOthers).toEqual([]);
   });
 
   it('builds the same bundles again, because stack traces are resolved with a rebuilt version', async () => {
-    const rebuilt = join(folder, 'rebuilt');
-    await buildFunctions(rebuilt, join(folder, 'rebuilt-maps'));
-    expect(listFiles(rebuilt)).toEqual(listFiles(bundles));
-    for (const file of listFiles(bundles))
-      expect(readFileSync(join(rebuilt, file), 'utf8')).toBe(readFileSync(join(bundles, file), 'utf8'));
+    for (const name of ['customers/list-customers', 'validation/validate-receipt', 'workers/send-webhook']) {
+      const rebuilt = join(folder, 'rebuilt', name);
+      await bundleFile(join('functions', `${name}.ts`), rebuilt, { mapsFolder: join(folder, 'rebuilt-maps') });
+      expect(listFiles(rebuilt)).toEqual(listFiles(join(bundles, name)));
+      for (const file of listFiles(rebuilt))
+        expect(readFileSync(join(rebuilt, file), 'utf8')).toBe(readFileSync(join(bundles, name, file), 'utf8'));
+    }
   });
 });
 
 describe('resolveStackTrace', () => {
   it('resolves the positions of a logged error to lines of the source', async () => {
-    const log = await runWithoutEvent('customers/list-customers.mjs');
-    expect(log).toMatch(/ at createApiCall \(.+chunks\/[\w-]+\.mjs:\d+:\d+\)/);
+    const log = await runWithoutEvent('customers/list-customers');
+    expect(log).toMatch(/ at .+main-[\w-]+\.mjs:\d+:\d+/);
     const trace = resolveStackTrace(log, maps);
-    expect(readCallingLine(trace, 'getHeader')).toContain('({ headers }');
-    expect(readCallingLine(trace, 'createApiCall')).toContain('getHeader(');
+    expect(readSourceLines(trace, 'lib/http/authenticate.ts').join()).toContain('({ headers }');
+    expect(readSourceLines(trace, 'lib/http/api-call.ts').join()).toContain('getHeader(');
   });
 
   it('resolves the log line of Lambda, which contains the trace as a JSON string', async () => {
-    const log = (await runWithoutEvent('customers/list-customers.mjs')).replaceAll(`${bundles}/`, '/var/task/');
-    const trace = resolveStackTrace(JSON.stringify({ message: { stack: log } }), maps);
-    expect(readCallingLine(trace, 'createApiCall')).toContain('getHeader(');
+    const log = await runWithoutEvent('customers/list-customers');
+    const deployed = log.replaceAll(`${bundles}/customers/list-customers/`, '/var/task/');
+    const trace = resolveStackTrace(JSON.stringify({ message: { stack: deployed } }), maps);
+    expect(readSourceLines(trace, 'lib/http/api-call.ts').join()).toContain('getHeader(');
   });
 
-  it('keeps positions of bundles that this version does not have', () => {
-    const line = 'at /var/task/chunks/chunk-OLDRELEASE.mjs:1:2';
+  it('keeps positions of chunks that this version does not have', () => {
+    const line = 'at /var/task/main-OLDRELEA.mjs:1:2';
     expect(resolveStackTrace(line, maps)).toBe(line);
   });
 });

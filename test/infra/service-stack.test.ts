@@ -1,24 +1,15 @@
-import { mkdirSync, readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { App, Validations } from 'aws-cdk-lib';
+import { describe, expect, it } from '@jest/globals';
+import { Validations } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { bundlesFolder } from '../../infra/build-functions.ts';
+import { consoleRoute } from '../../infra/console.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
 import { workers } from '../../infra/workers.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { indexes } from '../../lib/db/keys.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { matchesPattern } from '../../local/event-filter.ts';
-
-// The stack refers to the folder of the bundles. These tests do not need its content.
-beforeAll(() => {
-  mkdirSync(bundlesFolder, { recursive: true });
-});
-
-// The context of `cdk deploy`.
-const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
-const createCdkApp = () => new App({ context });
+import { createCdkApp } from './stack-fixture.ts';
 
 let cachedTemplate: Template | undefined;
 const getTemplate = (): Template => {
@@ -32,6 +23,19 @@ interface Resource {
 const listProperties = (type: string) =>
   Object.values(getTemplate().findResources(type) as Record<string, Resource>).map(({ Properties }) => Properties);
 const getProperty = (type: string, name: string): unknown => listProperties(type)[0]?.[name];
+// biome-ignore lint/suspicious/noExplicitAny: the tests read resources of every shape.
+type Json = Readonly<Record<string, any>>;
+
+interface Statement {
+  readonly Action: string | readonly string[];
+  readonly Condition?: object;
+}
+
+/** Lists the statements of the inline policy of each function's role. */
+const listFunctionPolicies = (): readonly (readonly Statement[])[] =>
+  (listProperties('AWS::IAM::Role') as Json[])
+    .filter(({ AssumeRolePolicyDocument: { Statement } }) => Statement[0].Principal.Service === 'lambda.amazonaws.com')
+    .map(({ Policies }) => Policies.flatMap(({ PolicyDocument }: Json) => PolicyDocument.Statement));
 const getRoutes = () => (getProperty('AWS::ApiGateway::RestApi', 'Body') as { paths: Record<string, object> }).paths;
 
 describe('ServiceStack', () => {
@@ -42,17 +46,18 @@ describe('ServiceStack', () => {
     expect(() => app.synth()).not.toThrow();
   });
 
-  it('creates one function for each contract, notification endpoint and worker, and one route for each path and alias', () => {
+  it('creates one function for each contract, notification endpoint and worker, one for the console, and one route for each path', () => {
     getTemplate().resourceCountIs(
       'AWS::Lambda::Function',
-      contracts.length + notificationEndpoints.length + workers.length,
+      contracts.length + notificationEndpoints.length + workers.length + 1,
     );
     const documented = [
       ...contracts.flatMap(({ path, aliases }) => [path, ...aliases]),
       ...notificationEndpoints.flatMap(({ paths }) => paths),
+      ...consoleRoute.paths,
     ];
     expect(Object.keys(getRoutes()).sort()).toEqual(
-      [...new Set(documented.map((path) => path.replace(/:(\w+)/g, '{$1}')))].sort(),
+      [...new Set(documented.map((path) => path.replace(/:(\w+\+?)/g, '{$1}')))].sort(),
     );
   });
 
@@ -83,8 +88,33 @@ describe('ServiceStack', () => {
     for (const { Projection } of tableIndexes) expect(Projection).toEqual({ ProjectionType: 'KEYS_ONLY' });
   });
 
+  it('lets API Gateway invoke exactly the functions of the routes, by a role that only API Gateway assumes', () => {
+    const operations = Object.values(getRoutes()).flatMap((path) => Object.values(path)) as Json[];
+    const integrations = operations
+      .map((operation) => operation['x-amazon-apigateway-integration'])
+      .filter(({ type }) => type === 'aws_proxy');
+    const [roleId, ...others] = new Set(integrations.map(({ credentials }) => credentials['Fn::GetAtt'][0]));
+    expect(others).toEqual([]);
+    const { Roles, ...policy } = (listProperties('AWS::IAM::Policy') as Json[]).find(
+      (properties) => properties.Roles[0].Ref === roleId,
+    ) as Json;
+    const [statement, ...furtherStatements] = policy.PolicyDocument.Statement;
+    expect(furtherStatements).toEqual([]);
+    expect(statement).toMatchObject({ Effect: 'Allow', Action: 'lambda:InvokeFunction' });
+    const invoked = integrations.map(({ uri }) =>
+      JSON.stringify(uri['Fn::Join'][1].find((part: Json) => part['Fn::GetAtt'])),
+    );
+    expect(statement.Resource.map((arn: Json) => JSON.stringify(arn)).sort()).toEqual([...new Set(invoked)].sort());
+    const role = getTemplate().findResources('AWS::IAM::Role')[roleId] as Json;
+    expect(role.Properties.AssumeRolePolicyDocument.Statement).toEqual([
+      { Action: 'sts:AssumeRole', Effect: 'Allow', Principal: { Service: 'apigateway.amazonaws.com' } },
+    ]);
+    for (const { Principal } of listProperties('AWS::Lambda::Permission'))
+      expect(Principal).toBe('events.amazonaws.com');
+  });
+
   it('allows only functions with the permission to change purchases or to decrypt secrets', () => {
-    const policies = listProperties('AWS::IAM::Policy').map((policy) => JSON.stringify(policy));
+    const policies = listFunctionPolicies().map((statements) => JSON.stringify(statements));
     const countPolicies = (action: string) => policies.filter((policy) => policy.includes(action)).length;
     const allPermissions = [...contracts, ...workers].map(({ permissions }) => permissions as readonly string[]);
     expect(countPolicies('dynamodb:PutItem')).toBe(
@@ -98,16 +128,15 @@ describe('ServiceStack', () => {
   });
 
   it('restricts the writes of every function by leading keys', () => {
-    for (const { PolicyDocument } of listProperties('AWS::IAM::Policy')) {
-      const { Statement } = PolicyDocument as { Statement: { Action: string | string[]; Condition?: object }[] };
-      const writes = Statement.filter(({ Action }) =>
+    for (const statements of listFunctionPolicies()) {
+      const writes = statements.filter(({ Action }) =>
         /dynamodb:(BatchWrite|Put|Update|Delete)Item/.test(String(Action)),
       );
       for (const { Condition } of writes) expect(JSON.stringify(Condition)).toContain('dynamodb:LeadingKeys');
     }
     expect(workers.find(({ id }) => id === 'send-webhook')?.writtenKeys).toEqual(['*#D#*', '*#H#*']);
-    const [webhookPolicy] = listProperties('AWS::IAM::Policy')
-      .map((policy) => JSON.stringify(policy))
+    const [webhookPolicy] = listFunctionPolicies()
+      .map((statements) => JSON.stringify(statements))
       .filter((policy) => policy.includes('*#H#*'));
     expect(webhookPolicy).toContain('{"dynamodb:LeadingKeys":["*#D#*","*#H#*","*#E#*","*#G#*"]}');
   });
@@ -117,17 +146,16 @@ describe('ServiceStack', () => {
       Action: 'dynamodb:UpdateItem',
       Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['_LIMIT#*'] } },
     };
-    const updates = listProperties('AWS::IAM::Policy').flatMap(({ PolicyDocument }) =>
-      (PolicyDocument as { Statement: { Action: string | string[] }[] }).Statement.filter(
-        ({ Action }) => Action === 'dynamodb:UpdateItem',
-      ),
+    const updates = listFunctionPolicies().flatMap((statements) =>
+      statements.filter(({ Action }) => Action === 'dynamodb:UpdateItem'),
     );
     expect(updates).toHaveLength(contracts.filter(({ keyLevel }) => keyLevel !== 'none').length);
     for (const statement of updates) expect(statement).toMatchObject(expected);
   });
 
   it('configures functions of a deployment without secrets and without the emulator', () => {
-    for (const { Environment } of listProperties('AWS::Lambda::Function')) {
+    for (const { Environment, Handler } of listProperties('AWS::Lambda::Function')) {
+      if (Handler === 'get-console.handler') continue;
       const { Variables } = Environment as { Variables: Record<string, unknown> };
       const names = Object.keys(Variables).filter(
         (name) => !/^(?:NOTIFICATIONS|REFRESHES|WEBHOOKS)_QUEUE_URL$/.test(name),
@@ -137,10 +165,27 @@ describe('ServiceStack', () => {
     }
   });
 
+  it('gives the function of the console only the permissions to write its log and its trace, and no name of a resource', () => {
+    const functions = listProperties('AWS::Lambda::Function');
+    const { Environment, Role } = functions.find(({ Handler }) => Handler === 'get-console.handler') ?? {};
+    expect(Environment).toEqual({ Variables: { EVENT_RETENTION_DAYS: expect.anything() } });
+    const [roleId = ''] = (Role as { 'Fn::GetAtt': string[] })['Fn::GetAtt'];
+    const { Properties } = getTemplate().toJSON().Resources[roleId];
+    const statements = (Properties.Policies as { PolicyDocument: { Statement: { Action: string | string[] }[] } }[])
+      .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+      .flatMap(({ Action }) => Action);
+    expect(statements.sort()).toEqual([
+      'logs:CreateLogStream',
+      'logs:PutLogEvents',
+      'xray:PutTelemetryRecords',
+      'xray:PutTraceSegments',
+    ]);
+  });
+
   it('gives long-running functions a full vCPU and the whole timeout of the gateway', () => {
     const functions = listProperties('AWS::Lambda::Function');
-    const sizes = contracts.map(({ id, area, isLongRunning }) => {
-      const lambda = functions.find(({ Handler }) => Handler === `${area}/${id}.handler`);
+    const sizes = contracts.map(({ id, isLongRunning }) => {
+      const lambda = functions.find(({ Handler }) => Handler === `${id}.handler`);
       return { isLongRunning: isLongRunning ?? false, size: [lambda?.MemorySize, lambda?.Timeout] };
     });
     for (const { size } of sizes.filter((entry) => entry.isLongRunning)) expect(size).toEqual([1769, 29]);
@@ -179,6 +224,13 @@ describe('ServiceStack', () => {
         DestinationConfig: { OnFailure: { Destination: expect.anything() } },
       });
     }
+  });
+
+  it('aggregates up to 1,000 records or 10 s of a shard in one batch', () => {
+    const mapping = listProperties('AWS::Lambda::EventSourceMapping').find(({ FunctionName }) =>
+      JSON.stringify(FunctionName).includes('aggregatestatistics'),
+    );
+    expect(mapping).toMatchObject({ BatchSize: 1_000, MaximumBatchingWindowInSeconds: 10 });
   });
 
   describe('event filters of the streams', () => {

@@ -1,8 +1,8 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
-import { bundlesFolder } from '../../infra/build-functions.ts';
 import { getStackName, readDeploymentOptions } from '../../infra/deployment-options.ts';
 import { ServiceStack } from '../../infra/service-stack.ts';
+import { createEmptyBundles } from '../../testing/empty-bundles.ts';
 
 /** The context of `cdk deploy`. */
 const { context } = JSON.parse(readFileSync('cdk.json', 'utf8')) as { context: Record<string, unknown> };
@@ -24,11 +24,19 @@ export const everyOption = {
   canary: 'true',
 };
 
+/**
+ * Creates the app of `cdk synth -c <option>=<value> …` without the CDK's validation of the template, which takes most of the
+ * time of a synthesis: `cdk synth` prints its findings as warnings, and the tests do not read them.
+ */
+export const createCdkApp = (options: Readonly<Record<string, string>> = {}): App =>
+  new App({
+    context: { ...context, bundles: createEmptyBundles(), ...options },
+    builtinCloudFormationValidation: false,
+  });
+
 /** Creates the stack as `cdk synth -c <option>=<value> …` does. */
 export function createStack(options: Readonly<Record<string, string>>): { app: App; stack: ServiceStack } {
-  // The stack refers to the folder of the bundles. These tests do not need its content.
-  mkdirSync(bundlesFolder, { recursive: true });
-  const app = new App({ context: { ...context, ...options } });
+  const app = createCdkApp(options);
   const deploymentOptions = readDeploymentOptions(app.node);
   return { app, stack: new ServiceStack(app, getStackName(deploymentOptions), { options: deploymentOptions }) };
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, it } from '@jest/globals';
 import { startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -12,12 +12,8 @@ const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('startDynamoDbLocal', () => {
-  const { DYNAMODB_ENDPOINT = '' } = process.env;
-  beforeEach(() => {
-    delete process.env.DYNAMODB_ENDPOINT;
-  });
   afterEach(() => {
-    process.env.DYNAMODB_ENDPOINT = DYNAMODB_ENDPOINT;
+    delete process.env.DYNAMODB_ENDPOINT;
     delete process.env.JAVA_HOME;
   });
 
@@ -51,11 +47,8 @@ describe('startDynamoDbLocal', () => {
 
   it('terminates with its parent process, even if the parent is killed', async () => {
     const script = `import('./local/dynamodb-local.ts').then(async (m) => { const t = await m.startDynamoDbLocal(); console.log(t.pid); setInterval(() => {}, 1000); })`;
-    const { DYNAMODB_ENDPOINT: _, ...env } = process.env;
-    const parent = spawn(process.execPath, ['--import', 'tsx', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env,
-    });
+    const stdio = ['ignore', 'pipe', 'inherit'] as const;
+    const parent = spawn(process.execPath, ['--import', 'tsx', '-e', script], { stdio: [...stdio] });
     const [line] = await once(parent.stdout, 'data');
     const pid = Number(String(line));
     expect(isRunning(pid)).toBe(true);

@@ -31,7 +31,12 @@ const document: GatewayDocument = {
     '/broken': { get: proxy('broken') },
     '/nonsense': { get: proxy('nonsense') },
     '/cookies': { get: proxy('cookies') },
+    '/pages': { get: proxy('echo') },
+    '/pages/{proxy+}': { get: proxy('echo') },
+    '/pages/{name}': { get: proxy('me') },
+    '/text': { get: proxy('text') },
   },
+  'x-amazon-apigateway-minimum-compression-size': 1_000,
   'x-amazon-apigateway-gateway-responses': {
     DEFAULT_4XX: response('wrong'),
     DEFAULT_5XX: response('failed'),
@@ -45,6 +50,7 @@ const endings: Readonly<Record<string, (payload: string) => InvocationResult>> =
   echo: (payload) => answer({ statusCode: 200, body: payload }),
   me: () => answer({ statusCode: 201, headers: { 'X-Me': 'yes' }, body: 'me' }),
   big: () => answer({ statusCode: 200, body: 'x'.repeat(6_400_000) }),
+  text: () => answer({ statusCode: 200, body: 'é'.repeat(500) }),
   slow: () => ({ timedOut: true }),
   broken: () => ({ error: 'Error: broken' }),
   nonsense: () => answer({ status: 'fine' }),
@@ -92,6 +98,27 @@ describe('startGateway', () => {
       const response = await get(path);
       expect([response.status, response.headers.get('x-me'), await response.text()]).toEqual([201, 'yes', 'me']);
     }
+  });
+
+  it('passes all segments to a greedy parameter, and prefers a path without one', async () => {
+    expect(await eventOf('/pages/a%2Fb/c/')).toMatchObject({
+      resource: '/pages/{proxy+}',
+      pathParameters: { proxy: 'a%2Fb/c' },
+    });
+    expect(await eventOf('/pages')).toMatchObject({ resource: '/pages', pathParameters: null });
+    expect((await get('/pages/a')).status).toBe(201);
+  });
+
+  it('compresses a response of the minimum size if the client prefers gzip', async () => {
+    const encoding = async (path: string, acceptEncoding: string) => {
+      const response = await get(path, { headers: { 'accept-encoding': acceptEncoding } });
+      return [response.headers.get('content-encoding'), (await response.text()).length];
+    };
+    expect(await encoding('/text', 'gzip, deflate, br')).toEqual(['gzip', 500]);
+    expect(await encoding('/text', 'br;q=0.5, gzip;q=0.9')).toEqual(['gzip', 500]);
+    for (const other of ['identity', 'br, gzip;q=0.9', 'gzip;q=0'])
+      expect(await encoding('/text', other)).toEqual([null, 500]);
+    expect(await encoding('/users/me', 'gzip')).toEqual([null, 2]);
   });
 
   it('decodes the query once and keeps every value of a name', async () => {

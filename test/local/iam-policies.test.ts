@@ -41,6 +41,13 @@ const template = {
     AppReader: lambda('AppReaderRole'),
     Reader: lambda('ReaderRole'),
     Writer: lambda('WriterRole'),
+    Inline: lambda('InlineRole'),
+    InlineRole: {
+      Type: 'AWS::IAM::Role',
+      Properties: {
+        Policies: [{ PolicyDocument: { Statement: [allow('dynamodb:GetItem', arnOf('Table'))] } }],
+      },
+    },
     Bare: lambda('BareRole'),
     BareRole: { Type: 'AWS::IAM::Role' },
   },
@@ -67,6 +74,11 @@ describe('IAM policies', () => {
   ])('allow or deny a read: %s %j', (operation, body, allowed) => {
     expect(may('Reader', database(operation), body)).toBe(allowed);
     expect(may('Bare', database(operation), body)).toBe(false);
+  });
+
+  it('include the inline policies of a role', () => {
+    expect(may('Inline', database('GetItem'), { TableName })).toBe(true);
+    expect(may('Inline', database('Query'), { TableName })).toBe(false);
   });
 
   const Item = (pk: string) => ({ pk: { S: pk }, sk: { S: 'x' } });

@@ -15,7 +15,9 @@ let worker: URL;
 let modules = 0;
 
 beforeAll(async () => {
-  worker = await compileWorker(folder);
+  const file = join(folder, 'function-worker.mjs');
+  await compileWorker(file);
+  worker = pathToFileURL(file);
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((localFunction) => localFunction.close()));

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { errorCodes } from '../../lib/shared/errors.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { runSuccessfully } from '../../testing/command-line.ts';
 
 let service: LocalService;
 beforeAll(async () => {
@@ -78,11 +77,7 @@ describe('startLocal', () => {
 
 /** Rotates both keys and changes the webhook URL with the CLI while the service runs. */
 async function rotateAll({ appName, environment }: LocalService): Promise<void> {
-  const cli = async (...args: string[]) =>
-    await promisify(execFile)(process.execPath, ['--import', 'tsx', 'cli/main.ts', 'app', ...args], {
-      cwd: new URL('../..', import.meta.url),
-      env: { ...process.env, ...environment },
-    });
+  const cli = async (...args: string[]) => await runSuccessfully(environment, ['app', ...args]);
   await cli('rotate-key', appName, 'public', '--overlap-hours', '0');
   await cli('rotate-key', appName, 'secret', '--overlap-hours', '0');
   await cli('set-webhook', appName, '--url', 'http://127.0.0.1:9/elsewhere');
@@ -90,14 +85,9 @@ async function rotateAll({ appName, environment }: LocalService): Promise<void> 
 
 describe('startLocal with a data folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
-  const { DYNAMODB_ENDPOINT = '' } = process.env;
-  afterAll(() => {
-    process.env.DYNAMODB_ENDPOINT = DYNAMODB_ENDPOINT;
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   it('keeps API keys, purchases, store state and clock over a restart and prints valid keys after a rotation', async () => {
-    delete process.env.DYNAMODB_ENDPOINT;
     const first = await startLocal({ folder });
     const receipt = await bought('carol', first);
     await validate(receipt, first);

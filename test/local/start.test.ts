@@ -19,11 +19,7 @@ const command = fileURLToPath(new URL('../../local/start.ts', import.meta.url));
 
 /** Runs `npm start` in a folder of its own. */
 function start(environment: Readonly<Record<string, string>>): ChildProcess {
-  const {
-    DYNAMODB_ENDPOINT: _shared,
-    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled,
-    ...present
-  } = process.env;
+  const { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled, ...present } = process.env;
   const env = { ...present, DATA: 'memory', ...environment };
   return spawn(process.execPath, ['--import', tsx, command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
@@ -87,6 +83,7 @@ describe('npm start', () => {
     expect(ready).toEqual({
       baseUrl: `http://127.0.0.1:${port}`,
       emulatorUrl: `http://127.0.0.1:${port + 1}`,
+      consoleUrl: `http://127.0.0.1:${port}/console#app=demo&key=${ready.secretKey}`,
       app: 'demo',
       publicKey: expect.stringMatching(/^pub_/),
       secretKey: expect.stringMatching(/^sec_/),
@@ -96,6 +93,7 @@ describe('npm start', () => {
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(await printed).toContain(`-u demo:${ready.publicKey} ${ready.baseUrl}/v1/validate`);
+    expect(await printed).toContain(`stop.\n\n  ${ready.consoleUrl}\n`);
     // At exit, the log can name a scheduled run that was stopped.
     expect(await warnings).not.toMatch(/Warning/);
     expect(existsSync(file)).toBe(false);

@@ -9,6 +9,7 @@ import {
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { CreateQueueCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type DynamoDbLocal, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import { matchesPattern } from '../../local/event-filter.ts';
 import type { InvocationResult } from '../../local/local-function.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
@@ -17,19 +18,24 @@ import type { Closable } from '../../local/shutdown.ts';
 import { consumeStream } from '../../local/stream-source.ts';
 import { waitUntil } from '../emulator/notification-receiver.ts';
 
-const endpoint = process.env.DYNAMODB_ENDPOINT ?? '';
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-const database = new DynamoDBClient({ endpoint, region: 'eu-west-1', credentials });
-const streams = new DynamoDBStreamsClient({ endpoint, region: 'eu-west-1', credentials });
 
+let engine: DynamoDbLocal;
+let database: DynamoDBClient;
+let streams: DynamoDBStreamsClient;
 let queues: QueueServer;
 beforeAll(async () => {
+  engine = await startDynamoDbLocal();
+  const options = { endpoint: engine.endpoint, region: 'eu-west-1', credentials };
+  database = new DynamoDBClient(options);
+  streams = new DynamoDBStreamsClient(options);
   queues = await startQueueServer();
 });
 afterAll(async () => {
-  database.destroy();
-  streams.destroy();
-  await queues.close();
+  database?.destroy();
+  streams?.destroy();
+  await queues?.close();
+  await engine?.close();
 });
 
 interface Batch {

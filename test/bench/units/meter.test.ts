@@ -21,7 +21,7 @@ let TableName: string;
 let client: DynamoDBDocumentClient;
 beforeAll(async () => {
   TableName = (await createTestTable()).name;
-  meter = await startMeter(process.env.DYNAMODB_ENDPOINT ?? '');
+  meter = await startMeter(process.env.TEST_DYNAMODB_ENDPOINT ?? '');
   client = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint: meter.endpoint }));
 });
 afterAll(async () => {

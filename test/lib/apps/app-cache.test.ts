@@ -30,6 +30,24 @@ describe('createAppCache', () => {
     expect(await cache.find('later')).toMatchObject({ name: 'later' });
   });
 
+  it.each(['known', 'unknown'])(
+    'reads a name again at most once a second for keys it does not have: %s',
+    async (name) => {
+      const { state, cache } = createCountedCache();
+      const readsAt = async (time: number) => {
+        state.now = time;
+        for (let key = 0; key < 10; key++) {
+          await cache.find(name);
+          await cache.findRecent(name);
+        }
+        return state.reads;
+      };
+      expect([await readsAt(0), await readsAt(999), await readsAt(secondMs), await readsAt(2 * secondMs)]).toEqual([
+        1, 1, 2, 3,
+      ]);
+    },
+  );
+
   it('keeps an app if many unknown names are requested', async () => {
     const { state, cache } = createCountedCache();
     await cache.find('known');

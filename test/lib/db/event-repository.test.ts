@@ -1,14 +1,26 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { brotliCompressSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventSearchResult } from '../../../lib/api/event-records.ts';
+import { createCustomerDataRepository } from '../../../lib/db/customer-data-repository.ts';
 import { createEventRepository, type EventRepository } from '../../../lib/db/event-repository.ts';
-import { eventIndexKeys } from '../../../lib/db/keys.ts';
+import {
+  earlierEventPartitions,
+  eventIndexKeys,
+  eventKey,
+  eventPartitions,
+  rawEventKey,
+  tagKey,
+} from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
+import { createEventId } from '../../../lib/events/event-id.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { toSearchResult } from '../../../lib/events/to-event-results.ts';
 import { fitRowsToResponse } from '../../../lib/http/fit-event-rows.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+import { dumpItems } from '../../../testing/dump-items.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -21,7 +33,7 @@ beforeAll(async () => {
 
 function createEvent(
   date: number,
-  eventId: string = randomUUID(),
+  eventId: string = createEventId(date),
   options: { user?: string; ok?: boolean } = {},
 ): EventRecord {
   const recorder = createEventRecorder({ type: 'receipt.validated', date, eventId });
@@ -30,24 +42,37 @@ function createEvent(
   return recorder.finish({ request: {}, response: {}, outcome: { status: ok ? 200 : 400, ok } }).event;
 }
 
-/** Creates an event id of the shard. */
-function createIdInShard(shard: number): string {
+/** An event of this shard. `isEarlier`: its id does not contain its date, as in earlier versions. */
+interface EventPlace {
+  readonly shard: number;
+  readonly isEarlier: boolean;
+}
+
+function createIdInShard({ shard, isEarlier }: EventPlace, date: number): string {
   for (;;) {
-    const id = randomUUID();
-    if (eventIndexKeys('a', id, startDate).createdPk === `a#E#${shard}`) return id;
+    const id = isEarlier ? randomUUID() : createEventId(date);
+    const entry = eventIndexKeys('a', id, date);
+    if ((entry ? entry.createdPk : eventKey('a', id).pk) === `a#E#${shard}`) return id;
   }
 }
 
 describe('EventRepository.list', () => {
   it('returns every event on exactly one page, newest first, with any distribution over the shards', async () => {
-    const shards = fc.array(fc.integer({ min: 0, max: 7 }), { maxLength: 40 });
+    const place = fc.oneof(
+      fc.record({ shard: fc.integer({ min: 0, max: eventPartitions('a').length - 1 }), isEarlier: fc.constant(false) }),
+      fc.record({
+        shard: fc.integer({ min: 0, max: earlierEventPartitions('a').length - 1 }),
+        isEarlier: fc.constant(true),
+      }),
+    );
     // Most events are in one shard, so the expected share of a shard is too small.
-    const skewed = fc.tuple(fc.integer({ min: 0, max: 7 }), fc.integer({ min: 0, max: 60 }), shards);
+    const skewed = fc.tuple(place, fc.integer({ min: 0, max: 60 }), fc.array(place, { maxLength: 40 }));
     const page = fc.integer({ min: 1, max: 25 });
     await fc.assert(
       fc.asyncProperty(skewed, page, async ([busy, count, others], limit) => {
         const appName = createUniqueName();
-        const ids = [...Array<number>(count).fill(busy), ...others].map(createIdInShard);
+        const places = [...Array<EventPlace>(count).fill(busy), ...others];
+        const ids = places.map((eventPlace, index) => createIdInShard(eventPlace, startDate + index));
         await Promise.all(ids.map((id, index) => events.save(appName, createEvent(startDate + index, id))));
         const pages: string[] = [];
         for (let skip = 0; skip <= ids.length; skip += limit) {
@@ -61,14 +86,14 @@ describe('EventRepository.list', () => {
     );
   });
 
-  it('reads few more index entries than it returns', async () => {
+  it('reads few more events than it returns', async () => {
     const appName = createUniqueName();
     const all = Array.from({ length: 1600 }, (_, index) => createEvent(startDate + index));
     await Promise.all(all.map((event) => events.save(appName, event)));
     const before = table.consumed.read;
     expect(await events.list(appName, { limit: 1000, skip: 0 })).toHaveLength(1000);
-    // Half a read unit for each event, and about 32 for the index entries.
-    expect(table.consumed.read - before).toBeLessThan(550);
+    // 1,000 events of about 200 bytes, and 0.5 for each empty index partition.
+    expect(table.consumed.read - before).toBeLessThan(60);
   });
 });
 
@@ -90,7 +115,7 @@ describe('EventRepository.listByTags', () => {
     await fc.assert(
       fc.asyncProperty(anyTags, fc.integer({ min: 1, max: 8 }), async (tagsByEvent, limit) => {
         const tagValues = [createUniqueName(), createUniqueName()];
-        const ids = tagsByEvent.map(() => randomUUID());
+        const ids = tagsByEvent.map((_tags, index) => (index % 2 ? randomUUID() : createEventId(startDate + index)));
         for (const [index, tags] of tagsByEvent.entries()) {
           const recorder = createEventRecorder({
             type: 'receipt.validated',
@@ -156,6 +181,127 @@ describe('EventRepository.listByUser', () => {
     expect(table.consumed.read - before).toBeLessThan(7);
   });
 });
+
+describe('an event of an earlier version', () => {
+  const eventId = randomUUID();
+  const tags = { ann: '_A', 'store_a:1': '_P' } as const;
+  const event: EventRecord = {
+    ...createEvent(startDate - 1, eventId),
+    applicationUsername: 'ann',
+    reqId: 'request-1',
+    content: { ...createEvent(startDate).content, claims: [{ applicationUsername: 'ann' }], tags },
+  };
+  const raw = { request: { body: { applicationUsername: 'ann' } }, response: { status: 200 }, externalRequests: [] };
+  const ttl = (startDate + dayMs) / 1_000;
+
+  /** Writes the items of the event as the earlier version did. */
+  async function givenEarlierEvent({ hasRawItem }: { readonly hasRawItem: boolean }): Promise<string> {
+    const appName = createUniqueName();
+    const [pk, view] = [`${appName}#E#${eventId}`, brotliCompressSync(JSON.stringify(raw))];
+    await table.batchPut([
+      {
+        ...{ pk, sk: 'E', ...event, ttl, ...(!hasRawItem && { raw: view }) },
+        ...eventIndexKeys(appName, eventId, event.date),
+      },
+      ...(hasRawItem ? [{ pk, sk: 'R', raw: view, ttl }] : []),
+      ...Object.keys(tags).map((tag) => ({ ...tagKey(appName, tag, event.date, eventId), ttl })),
+    ]);
+    return appName;
+  }
+
+  it.each([{ hasRawItem: false }, { hasRawItem: true }])('is found by id, list, tag and user (%j)', async (form) => {
+    const appName = await givenEarlierEvent(form);
+    const newer = createEvent(startDate, undefined, { user: 'ann' });
+    await events.save(appName, newer);
+    expect(await events.find(appName, eventId)).toEqual(event);
+    expect(await events.findRaw(appName, eventId)).toEqual(raw);
+    expect(await events.list(appName, { limit: 10, skip: 0 })).toEqual([newer, event]);
+    expect(await events.list(appName, { limit: 1, skip: 1 })).toEqual([event]);
+    expect((await events.listIdsSince(appName, event.date)).sort()).toEqual([eventId, newer.eventId].sort());
+    expect(await events.listByTags(appName, ['store_a:1'], 10)).toEqual([event]);
+    expect(await events.listByUser(appName, 'ann', 10)).toEqual([newer, event]);
+    expect(await events.listByIdPrefix(appName, 'ann', { prefixes: [eventId.slice(0, 30)], limit: 10 })).toEqual([
+      { event, raw },
+    ]);
+  });
+
+  it.each([{ hasRawItem: false }, { hasRawItem: true }])('can be exported and erased (%j)', async (form) => {
+    const appName = await givenEarlierEvent(form);
+    const customerData = createCustomerDataRepository(table);
+    const exported: unknown[] = [];
+    for await (const batch of customerData.scanEvents(appName, 'ann')) exported.push(...batch);
+    expect(exported).toEqual([{ event, raw }]);
+    expect(await customerData.eraseFromEvents(appName, 'ann')).toBe(1);
+    const erased = await events.find(appName, eventId);
+    expect(erased).toMatchObject({ eventId, reqId: 'request-1', content: { tags: { 'store_a:1': '_P' } } });
+    expect(JSON.stringify(await dumpItems(table.name, appName))).not.toContain('ann');
+    expect(await events.findRaw(appName, eventId)).toBeUndefined();
+  });
+});
+
+describe('the items of an event', () => {
+  it('fit the event of a validation and its raw view into one write unit', async () => {
+    const appName = createUniqueName();
+    const { event, raw } = createValidationEvent();
+    await events.save(appName, event, raw);
+    const { packed } = (await table.get(eventKey(appName, event.eventId))) ?? {};
+    expect(packed instanceof Uint8Array && packed.length).toBeLessThan(700);
+    expect(await events.find(appName, event.eventId)).toEqual(event);
+    expect(await events.findRaw(appName, event.eventId)).toEqual(raw);
+  });
+
+  it('contain a large raw view separately', async () => {
+    const appName = createUniqueName();
+    const { event } = createValidationEvent();
+    const body = { text: randomBytes(4_000).toString('base64') };
+    const raw = { request: { body }, response: {}, externalRequests: [] };
+    await events.save(appName, event, raw);
+    expect((await table.get(rawEventKey(appName, event.eventId)))?.raw).toBeDefined();
+    expect(await events.find(appName, event.eventId)).toEqual(event);
+    expect(await events.findRaw(appName, event.eventId)).toEqual(raw);
+  });
+});
+
+/** Creates the event of a validation by store_a, with random ids. */
+function createValidationEvent() {
+  const id = String(randomInt(2 ** 47));
+  const recorder = createEventRecorder({ type: 'receipt.validated', date: startDate });
+  recorder.setUser(randomUUID());
+  recorder.setKey({ id: randomBytes(6).toString('hex'), name: 'main', level: 'public' });
+  recorder.addTag(`store_a:${id}`, '_T');
+  const purchase = {
+    purchaseId: `store_a:${id}`,
+    productId: 'store_a:com.example.premium.monthly',
+    platform: 'store_a',
+  };
+  recorder.addContent({
+    products: [{ type: 'application', id: 'com.example.app' }],
+    purchases: [purchase],
+    transactions: [{ ...purchase, transactionId: `store_a:${id}`, amountMicros: 4_990_000, currency: 'EUR' }],
+    notifications: [{ reason: 'PURCHASED', purchaseId: `store_a:${id}` }],
+  });
+  for (const path of ['v1/subscriptions', 'v2/history', 'v1/transactions/appTransactions']) {
+    const url = `https://api.storekit.apple.com/inApps/${path}/…`;
+    const timing = { startedAt: startDate + randomInt(100), endedAt: startDate + 100 + randomInt(400) };
+    const response = { status: 200, size: randomInt(9_000) };
+    recorder.addExternalCall({
+      type: 'api.storekit.apple.com',
+      platform: 'store_a',
+      url,
+      method: 'GET',
+      response,
+      timing,
+    });
+  }
+  return recorder.finish({
+    request: { method: 'POST', route: '/v1/validate', body: { id: 'com.example.app', type: 'application' } },
+    response: {
+      ok: true,
+      data: { id: 'com.example.app', collection: [{ id: purchase.productId, transactionId: id }] },
+    },
+    outcome: { status: 200, ok: true },
+  });
+}
 
 describe('fitRowsToResponse', () => {
   const createRow = (transactionCount: number): EventSearchResult => {

@@ -52,6 +52,8 @@ describe('parseItemKey', () => {
     ['transaction', 'a#P#store_a:1', 'T#store_a:2'],
     ['customer', 'a#C#ann', 'C'],
     ['other', 'a#C#ann', 'P#store_a:1'],
+    ['event', 'a#E#3', 'E#1000000000000#id'],
+    ['other', 'a#E#3', 'R#1000000000000#id'],
     ['event', 'a#E#id', 'E'],
     ['other', 'a#E#id', 'R'],
     ['streamMarker', 'a#F#id', 'F'],

@@ -72,12 +72,23 @@ const buildTransactions = (purchase: Purchase, count: number): Transaction[] =>
 /** Splits each change into single writes, and crashes before the write with this number. 0: no crash. */
 function createSplittingTable(crash: number): Table {
   let writes = 0;
+  const countWrite = () => {
+    writes += 1;
+    if (writes === crash) throw new Error('crashed');
+  };
   return {
     ...table,
+    async update(update) {
+      countWrite();
+      await table.update(update);
+    },
+    async delete(deletion) {
+      countWrite();
+      await table.delete(deletion);
+    },
     async transact(batch) {
       for (const write of batch) {
-        writes += 1;
-        if (writes === crash) throw new Error('crashed');
+        countWrite();
         await table.transact([write]);
       }
     },

@@ -33,7 +33,11 @@ function buildItem(appName: string, collection: ListKind, { id, date }: Row): It
   if (collection === 'P') {
     const dates = { createdAt: date, updatedAt: date };
     const indexed = keys.purchaseIndexKeys(appName, id, dates);
-    return { ...keys.purchaseKey(appName, id), ...indexed, ...dates, version: 1, entitledUsers: [] };
+    const { purchase } = createObservation({ purchaseId: id });
+    return {
+      ...{ ...keys.purchaseKey(appName, id), ...indexed, ...dates },
+      ...{ purchase, checkedAt: date, version: 1, entitledUsers: [] },
+    };
   }
   const transaction = createTransaction(createObservation({ purchaseId: id, transactionId: id }).purchase, {
     purchaseDate: date,

@@ -60,6 +60,20 @@ describe('recordPurchase', () => {
     expect(await purchases.listNotifications(appName, id)).toMatchObject([{ reason: 'PURCHASED' }]);
   });
 
+  it('moves the refresh of a purchase that is validated again only in the second half of its interval', async () => {
+    const appName = createUniqueName();
+    const given = createObservation({ expirationDate: startDate + 31 * dayMs });
+    const validateAfter = async (days: number): Promise<number | undefined> => {
+      const now = startDate + days * dayMs;
+      const input = buildValidationInput('ann', { ...given, asOf: now, refreshToken: { token: '1' } });
+      await purchases.recordPurchase(appName, id, { ...input, now });
+      return (await purchases.findFacts(appName, id))?.nextRefreshAt;
+    };
+    expect(await validateAfter(0)).toBe(startDate + 3 * dayMs);
+    expect(await validateAfter(1)).toBe(startDate + 3 * dayMs);
+    expect(await validateAfter(2)).toBe(startDate + 5 * dayMs);
+  });
+
   it('increases the update date with every change, even if the clock of a writer is behind', async () => {
     const appName = createUniqueName();
     const results = await Promise.all(
@@ -98,6 +112,31 @@ describe('recordPurchase', () => {
     const repeated = await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     expect(repeated?.change).toBeUndefined();
     expect(table.consumed.write).toBe(before);
+  });
+
+  it('writes only the check of an unchanged purchase, once a minute', async () => {
+    const appName = createUniqueName();
+    const observation = createRenewal(1);
+    const validate = async (elapsedMs: number) => {
+      const input = buildValidationInput('ann', { ...observation, asOf: observation.asOf + elapsedMs });
+      const before = table.consumed.write;
+      const result = await purchases.recordPurchase(appName, id, { ...input, now: input.now + elapsedMs });
+      return { units: table.consumed.write - before, result };
+    };
+    await validate(0);
+    const stored = await purchases.load(appName, id);
+    expect((await validate(30_000)).units).toBe(0);
+    const { units, result } = await validate(61_000);
+    // The item, and its move in the index of due purchases.
+    expect(units).toBeLessThanOrEqual(3);
+    expect(result?.stored).toMatchObject({ updatedAt: stored?.updatedAt, version: 2, entitledUsers: ['ann'] });
+    const { updatedAt, checkedAt, version, state, ...rest } = (await purchases.load(appName, id)) ?? {};
+    expect(updatedAt).toBe(stored?.updatedAt);
+    expect(version).toBe(2);
+    expect(checkedAt).toBe((stored?.checkedAt ?? 0) + 61_000);
+    expect(state).toEqual({ ...stored?.state, asOf: observation.asOf + 61_000 });
+    expect(rest).toMatchObject({ claims: stored?.claims, entitledUsers: ['ann'] });
+    expect(await purchases.listNotifications(appName, id)).toHaveLength(1);
   });
 
   it('entitles only the user of a manual link, even after a later validation', async () => {

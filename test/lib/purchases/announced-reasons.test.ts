@@ -177,3 +177,76 @@ describe('selectAnnouncedReasons', () => {
     expect(announced.findIndex((reasons) => reasons.length > 0)).toBe(5);
   });
 });
+
+describe('an import without webhooks', () => {
+  const importedAt = startDate + 10 * dayMs;
+  const claim = { ...claimByAnn, claimedAt: startDate };
+  const runImport = (before: StoredPurchase | undefined, fields: Partial<PurchaseUpdate> = {}) => {
+    const change = computePurchaseChange(
+      before,
+      buildUpdate({ trigger: 'import', observation: observe(), claim, now: importedAt, ...fields }),
+    );
+    return { change, stored: change?.after ?? before };
+  };
+  const renewal = (at: number) =>
+    observe({ transactionId: 'store_a:2', lastRenewalDate: at, expirationDate: at + 31 * dayMs }, at);
+
+  it('announces nothing for a new purchase and stores no notification of it', () => {
+    expect(runImport(undefined).change).toMatchObject({
+      announcedReasons: [],
+      lifecycleReasons: [],
+      gainedUsers: ['ann'],
+    });
+  });
+
+  it('does not announce the purchase when it gains its first user later', () => {
+    const change = computePurchaseChange(undefined, buildUpdate({ trigger: 'import', observation: observe() }));
+    const { announcedReasons } = update(change?.after, { ...later, trigger: 'validation', claim: claimByAnn });
+    expect(announcedReasons).toEqual(['RECEIPT_VALIDATED']);
+    expect(update(change?.after, { ...later, storeUser: 'ann' }).announcedReasons).toEqual(['OTHER']);
+  });
+
+  it('does not announce history that a further row of the file adds', () => {
+    const { stored } = runImport(undefined);
+    expect(runImport(stored, { observation: renewal(startDate + 5 * dayMs) }).change).toMatchObject({
+      announcedReasons: [],
+      lifecycleReasons: [],
+    });
+  });
+
+  it('announces what occurs after the import: by a notification, a refresh and a repeated import', () => {
+    const { stored } = runImport(undefined);
+    const renewedAt = startDate + 31 * dayMs;
+    const fields = { now: renewedAt, observation: renewal(renewedAt) };
+    expect(update(stored, { ...fields, trigger: 'notification' }).announcedReasons).toEqual(['RENEWED']);
+    expect(update(stored, { ...fields, trigger: 'refresh' }).announcedReasons).toEqual(['RENEWED']);
+    expect(runImport(stored, fields).change).toMatchObject({ announcedReasons: ['RENEWED'] });
+    const { purchase } = observe();
+    const refundedAt = importedAt + dayMs;
+    const refund = {
+      ...observe({ endedAt: refundedAt, cancelationReason: 'Customer' }, refundedAt),
+      transactions: [createTransaction(purchase, { refundedAt })],
+    };
+    expect(update(stored, { now: refundedAt, observation: refund }).announcedReasons).toEqual(['REFUNDED']);
+  });
+
+  it('announces the payment of a purchase that was imported pending', () => {
+    const pending = { ...observe({ isPending: true }), transactions: [] };
+    const { stored } = runImport(undefined, { observation: pending });
+    const paid = observe({}, importedAt + dayMs);
+    expect(update(stored, { now: importedAt + dayMs, observation: paid }).announcedReasons).toEqual(['PURCHASED']);
+  });
+
+  it('announces the renewal, but not the claim, that it finds for a purchase of a client', () => {
+    const { stored } = update(undefined, { trigger: 'validation', observation: observe(), claim: claimByAnn });
+    const fields = { claim: { ...claim, username: 'bob' }, observation: renewal(startDate + 5 * dayMs) };
+    expect(runImport(stored, fields).change).toMatchObject({ announcedReasons: ['RENEWED'] });
+    const { change } = runImport(stored, { claim: { ...claim, username: 'bob' } });
+    expect(change).toMatchObject({ announcedReasons: [], gainedUsers: ['bob'] });
+  });
+
+  it('changes nothing if it is repeated', () => {
+    const { stored } = runImport(undefined);
+    expect(runImport(stored).change).toBeUndefined();
+  });
+});

@@ -5,6 +5,7 @@ import {
   addClaim,
   type Claim,
   type ClaimRequest,
+  getEntitledSince,
   resolveEntitledUsers,
   type Strategy,
   strategies,
@@ -135,5 +136,89 @@ describe('a claim by alias', () => {
     const claims = addClaim(own, validate('mallory', true), options);
     expect(resolveEntitledUsers(claims, 'first')).toEqual(['bob']);
     expect(own).toMatchObject([{ source: 'validation', firstClaimedAt: 1 }]);
+  });
+});
+
+describe('an imported claim', () => {
+  const now = 1_000;
+  const toImport = (username: string, claimedAt: number): ClaimRequest => ({
+    ...{ username, source: 'validation', claimedAt },
+  });
+  const add = (claims: readonly Claim[], request: ClaimRequest, strategy: Strategy): readonly Claim[] =>
+    addClaim(claims, request, { userAliases: [], strategy, now });
+  const arbitraryImports = fc.array(
+    fc.record({ username: fc.constantFrom('ann', 'bob', 'cy'), claimedAt: fc.nat({ max: 2 * now }) }),
+    { minLength: 1, maxLength: 6 },
+  );
+
+  it('leads to the same result in any order, and if it is repeated', () => {
+    const property = fc.property(
+      arbitraryImports.chain((imports) =>
+        fc.tuple(
+          fc.constant(imports),
+          fc.shuffledSubarray([...imports, ...imports], { minLength: 2 * imports.length }),
+        ),
+      ),
+      fc.constantFrom(...strategies),
+      ([imports, shuffled], strategy) => {
+        const [claims, others] = [imports, shuffled].map((list) =>
+          list.reduce<readonly Claim[]>(
+            (applied, { username, claimedAt }) => add(applied, toImport(username, claimedAt), strategy),
+            [],
+          ),
+        ) as [readonly Claim[], readonly Claim[]];
+        const users = resolveEntitledUsers(claims, strategy);
+        expect(resolveEntitledUsers(others, strategy)).toEqual(users);
+        const again = imports.reduce(
+          (applied, { username, claimedAt }) => add(applied, toImport(username, claimedAt), strategy),
+          claims,
+        );
+        expect(again).toBe(claims);
+      },
+    );
+    fc.assert(property);
+  });
+
+  it('does not take a purchase from a later validation with strategy last', () => {
+    const live = addClaim(
+      [],
+      { username: 'bob', source: 'validation' },
+      { userAliases: [], strategy: 'last', now: 500 },
+    );
+    expect(resolveEntitledUsers(add(live, toImport('ann', 400), 'last'), 'last')).toEqual(['bob']);
+    expect(resolveEntitledUsers(add(live, toImport('ann', 600), 'last'), 'last')).toEqual(['ann']);
+  });
+
+  it('precedes a later validation with strategy first', () => {
+    const live = addClaim(
+      [],
+      { username: 'bob', source: 'validation' },
+      { userAliases: [], strategy: 'first', now: 500 },
+    );
+    expect(resolveEntitledUsers(add(live, toImport('ann', 400), 'first'), 'first')).toEqual(['ann']);
+    expect(resolveEntitledUsers(add(live, toImport('ann', 600), 'first'), 'first')).toEqual(['bob']);
+  });
+
+  it('does not change a manual link', () => {
+    const linked = addClaim([], { username: 'bob', source: 'manual' }, { userAliases: [], strategy: 'all', now: 500 });
+    const claims = add(add(linked, toImport('ann', 900), 'last'), toImport('bob', 100), 'last');
+    expect(resolveEntitledUsers(claims, 'last')).toEqual(['bob']);
+    expect(claims).toContainEqual({ username: 'bob', source: 'manual', firstClaimedAt: 500, lastClaimedAt: 500 });
+  });
+
+  it('entitles from the time of the import, and is never in the future', () => {
+    const [claim] = add([], toImport('ann', 400), 'all');
+    expect(claim && getEntitledSince(claim, 'all')).toBe(now);
+    expect(add([], toImport('ann', 5_000), 'all')).toMatchObject([{ firstClaimedAt: now, lastClaimedAt: now }]);
+  });
+
+  it('does not evict a claim if the purchase has the maximum number of claims', () => {
+    const full = Array.from(
+      { length: 500 },
+      (_, index): ClaimRequest => ({ username: `${index}`, source: 'validation' }),
+    );
+    const claims = applyClaims(full, { strategy: 'last' });
+    expect(claims).toHaveLength(500);
+    expect(add(claims, toImport('ann', 900), 'last')).toBe(claims);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import { computeNextRefresh } from '../../../lib/purchases/refresh-schedule.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
@@ -21,5 +22,39 @@ describe('computeNextRefresh', () => {
   it('schedules a paused subscription without resume date every day', () => {
     const { purchase } = createObservation({ isPaused: true });
     expect(computeNextRefresh(purchase, refreshAt(startDate))).toBe(startDate + dayMs);
+  });
+
+  it('keeps the scheduled refresh of an active subscription in the second half of the interval', () => {
+    const { purchase } = createObservation({ expirationDate: startDate + 30 * dayMs });
+    const first = computeNextRefresh(purchase, refreshAt(startDate));
+    expect(first).toBe(startDate + 3 * dayMs);
+    const refreshAfter = (days: number) =>
+      computeNextRefresh(purchase, { ...refreshAt(startDate + days * dayMs), scheduledAt: first });
+    expect(refreshAfter(1)).toBe(first);
+    expect(refreshAfter(1.5)).toBe(first);
+    expect(refreshAfter(2)).toBe(startDate + 5 * dayMs);
+    expect(refreshAfter(4)).toBe(startDate + 7 * dayMs);
+  });
+
+  it('refreshes every active subscription within its interval and just after its expiration date', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ min: 0, max: 4, noNaN: true }), { minLength: 1, maxLength: 30 }),
+        fc.integer({ min: 1, max: 60 }),
+        (delaysInDays, daysUntilEnd) => {
+          const expirationDate = startDate + daysUntilEnd * dayMs;
+          const { purchase } = createObservation({ expirationDate });
+          let now = startDate;
+          let scheduledAt: number | undefined;
+          for (const days of delaysInDays) {
+            now += Math.round(days * dayMs);
+            if (now >= expirationDate) return;
+            scheduledAt = computeNextRefresh(purchase, { ...refreshAt(now), scheduledAt });
+            expect(scheduledAt).toBeGreaterThan(now);
+            expect(scheduledAt).toBeLessThanOrEqual(Math.min(now + 3 * dayMs, expirationDate + 5_000));
+          }
+        },
+      ),
+    );
   });
 });

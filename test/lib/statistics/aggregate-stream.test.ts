@@ -8,7 +8,7 @@ import type { ItemImage, StreamRecord } from '../../../lib/shared/stream-record.
 import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { addTally, collapseHours, indexByPeriod, type Tally } from '../../../lib/statistics/tally.ts';
-import { sumDailyTallies, tallyItem } from '../../../lib/statistics/tally-item.ts';
+import { sumDailyTallies, tallyStoredItem } from '../../../lib/statistics/tally-item.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildLambdaRecord, buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -26,7 +26,7 @@ const buildTransactionItem = (appName: string, id: number, fields: Partial<Trans
   transaction: { ...createTransaction(createObservation().purchase), transactionId: `store_a:${id}`, ...fields },
 });
 
-const tallyTransactionItem = (item: ItemImage): TalliesByPeriod => tallyItem({ kind: 'transaction', item });
+const tallyTransactionItem = (item: ItemImage): TalliesByPeriod => tallyStoredItem({ kind: 'transaction', item }).days;
 
 interface TransactionWrite {
   readonly id: number;
@@ -178,7 +178,12 @@ describe('aggregateStreamRecords', () => {
   });
 });
 
-describe('tallyItem', () => {
+const buildRefundTally = (micros: number): Tally => ({
+  ...{ 'USD.micros': -micros, 'USD.usd': -micros },
+  ...{ 'store_a/USD.micros': -micros, 'store_a/usd': -micros },
+});
+
+describe('tallyStoredItem', () => {
   it('subtracts each partial refund on its day, and the rest on the day of the full refund', () => {
     const item = buildTransactionItem('app', 1, {
       ...{ purchaseDate: startDate, amountMicros: 4_990_000, currency: 'USD', sandbox: false },
@@ -187,8 +192,8 @@ describe('tallyItem', () => {
     });
     const days = tallyTransactionItem(item);
     expect(days.get('2026-01-01')).toMatchObject({ 'USD.micros': 4_990_000, paid: 1 });
-    expect(days.get('2026-01-02')).toEqual({ 'USD.micros': -1_000_000, 'USD.usd': -1_000_000 });
-    expect(days.get('2026-01-04')).toEqual({ 'USD.micros': -3_990_000, 'USD.usd': -3_990_000 });
+    expect(days.get('2026-01-02')).toEqual(buildRefundTally(1_000_000));
+    expect(days.get('2026-01-04')).toEqual(buildRefundTally(3_990_000));
   });
 
   it('counts a sandbox transaction without its amount', () => {
@@ -199,7 +204,9 @@ describe('tallyItem', () => {
       sandbox: true,
       refundedAt: startDate,
     });
-    expect(omitEmpty(tallyTransactionItem(sandboxItem))).toEqual({ '2026-01-01': { 'T.0': 1, transactions: 1 } });
+    expect(omitEmpty(tallyTransactionItem(sandboxItem))).toEqual({
+      '2026-01-01': { 'T.0': 1, transactions: 1, 'store_a/transactions': 1 },
+    });
   });
 
   it('subtracts a refund on the day of the refund', () => {
@@ -212,6 +219,6 @@ describe('tallyItem', () => {
     });
     const days = tallyTransactionItem(refundedItem);
     expect(days.get('2026-01-01')).toMatchObject({ 'USD.micros': 4_990_000, paid: 1 });
-    expect(days.get('2026-01-04')).toEqual({ 'USD.micros': -4_990_000, 'USD.usd': -4_990_000 });
+    expect(days.get('2026-01-04')).toEqual(buildRefundTally(4_990_000));
   });
 });

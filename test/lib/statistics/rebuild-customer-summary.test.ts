@@ -48,7 +48,7 @@ function computeCustomerInfo(username: string, purchases: readonly EntitledPurch
     .filter(({ entitledUsers }) => entitledUsers.includes(username))
     .map(({ purchase }) => purchase);
   const [last] = owned.toSorted((a, b) => Number(b.purchaseDate) - Number(a.purchaseDate));
-  const { purchaseDate, lastRenewalDate, expirationDate, endedAt, renewalIntent } = last ?? {};
+  const { purchaseDate, lastRenewalDate, expirationDate, endedAt, renewalIntent, isTrialPeriod } = last ?? {};
   const visibleExpiration = endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate ?? endedAt);
   const activeSubscriber = owned.some((purchase) => isSubscription(purchase) && isActive(purchase, now));
   return {
@@ -57,6 +57,7 @@ function computeCustomerInfo(username: string, purchases: readonly EntitledPurch
     ...(lastRenewalDate !== undefined && { lastRenewalDate: toIsoSeconds(lastRenewalDate) }),
     ...(visibleExpiration !== undefined && { expirationDate: toIsoSeconds(visibleExpiration) }),
     ...(renewalIntent && { renewalIntent }),
+    ...(isTrialPeriod && { isTrialPeriod }),
     activeSubscriber,
     lapsedSubscriber: !activeSubscriber && owned.some(isSubscription),
   };
@@ -167,7 +168,7 @@ describe('rebuildCustomerSummaries', () => {
     await runStep({ kind: 'buy', purchaseIndex: 0, user: 'ann', hoursBefore: 1 });
     await runStep({ kind: 'buy', purchaseIndex: 2, user: 'bob', hoursBefore: 1 });
     await runStep({ kind: 'claim', purchaseIndex: 0, user: 'eve', hoursBefore: 1 });
-    expect(await rebuildCustomerSummaries(keys.appName, deps(), ['ann', 'unknown-user'])).toEqual({
+    expect(await rebuildCustomerSummaries(keys.appName, deps(), { usernames: ['ann', 'unknown-user'] })).toEqual({
       checked: 1,
       corrected: 1,
       unknownUsernames: ['unknown-user'],

@@ -24,9 +24,8 @@ function buildItems(appName: string): Item[] {
     return {
       ...keys.purchaseKey(appName, `store_a:${index}`),
       ...keys.purchaseIndexKeys(appName, `store_a:${index}`, { createdAt, updatedAt: startDate }),
-      createdAt,
-      version: 1,
-      entitledUsers: [],
+      ...{ createdAt, checkedAt: createdAt, version: 1, entitledUsers: [] },
+      purchase: createObservation({ purchaseId: `store_a:${index}` }).purchase,
     };
   });
   const payments = [0, 1, 2, 3].map((index) => {
@@ -50,7 +49,10 @@ function buildItems(appName: string): Item[] {
   return [
     ...purchases,
     ...payments,
-    { ...keys.notificationKey(appName, 'store_a:0', date, 'n'), id: 'n', date, reason: 'RENEWED' },
+    {
+      ...keys.notificationKey(appName, 'store_a:0', date, 'n'),
+      ...{ id: 'n', date, reason: 'RENEWED', platform: 'store_a', productId: 'store_a:monthly' },
+    },
     {
       ...keys.customerKey(appName, 'ann'),
       ...keys.customerIndexKeys(appName, 'ann', startDate),
@@ -89,8 +91,12 @@ describe('recount', () => {
   it('finds a payment that was not counted on its day and on the day of its refund', async () => {
     const { appName, deps } = await givenCountedItems(omitRefundedPayment);
     const differences = await recount(appName, days, deps);
-    expect(differences.map(({ period }) => period)).toEqual(['2026-02-03', '2026-02-10']);
-    expect(differences.map(({ change }) => change['USD.micros'])).toEqual([4_990_000, -4_990_000]);
+    const periods = ['2026-02-03', '2026-02-10'];
+    expect(differences.map(({ period }) => period)).toEqual([...periods, ...periods]);
+    const amounts = [4_990_000, -4_990_000];
+    expect(differences.map(({ change }) => change['USD.micros'])).toEqual([...amounts, ...amounts]);
+    const product = { platform: 'store_a', productId: 'store_a:monthly' };
+    expect(differences.map((difference) => difference.product)).toEqual([undefined, undefined, product, product]);
   });
 
   it('keeps the number of requests for days whose events have expired', async () => {
@@ -102,7 +108,49 @@ describe('recount', () => {
   });
 });
 
+/** Builds the items as earlier versions stored and counted them: without products. */
+const toEarlierVersion = (items: readonly Item[]): Item[] =>
+  items.map(({ platform: _platform, productId: _productId, ...item }) => item);
+
 describe('correctCounters', () => {
+  it('creates the counters of products and platforms for data that was stored before there were any', async () => {
+    const appName = createUniqueName();
+    const deps = createAggregationDeps(table);
+    const items = toEarlierVersion(buildItems(appName)).map((item) =>
+      item.sk === 'P' ? { ...item, entitledUsers: ['ann'] } : item,
+    );
+    await table.batchPut(items);
+    const range = ['2026-01-01', '2026-02-15'] as const;
+    expect(await deps.counters.listProducts(appName)).toEqual([]);
+    await correctCounters(appName, { days: range, differences: await recount(appName, range, deps) }, deps);
+    expect(await recount(appName, range, deps)).toEqual([]);
+    const product = { platform: 'store_a', productId: 'store_a:monthly' } as const;
+    expect(await deps.counters.listProducts(appName)).toEqual([product]);
+    const [first] = await deps.counters.listDays(appName, ...range, product);
+    expect(first).toMatchObject({
+      period: '2026-01-01',
+      tally: { active: 2, transactions: 1, paid: 1, usd: 4_990_000 },
+    });
+    const [january, february] = await deps.counters.listMonths(appName, '', '9999', product);
+    expect([january?.tally, february]).toEqual([{ active: 2 }, undefined]);
+    const [renewal] = await deps.counters.listDays(appName, '2026-01-06', '2026-01-06', product);
+    expect(renewal?.tally).toEqual({ 'N.RENEWED': 1 });
+  });
+
+  it('counts later changes of corrected data once', async () => {
+    const appName = createUniqueName();
+    const deps = createAggregationDeps(table);
+    const items = toEarlierVersion(buildItems(appName));
+    await table.batchPut(items);
+    await correctCounters(appName, { days, differences: await recount(appName, days, deps) }, deps);
+    const before = items.find(({ sk }) => sk === 'P');
+    const after = { ...before, pk: String(before?.pk), sk: 'P', entitledUsers: ['ann'], version: 2 };
+    await table.batchPut([after]);
+    const record = buildStreamRecord({ ...(before && { before }), after }, 1);
+    for (const repeated of [[record], [record, record]]) await aggregateStreamRecords(repeated, 'shard', deps);
+    expect(await recount(appName, days, deps)).toEqual([]);
+  });
+
   it('corrects days and the months that contain them', async () => {
     const { appName, deps } = await givenCountedItems(omitRefundedPayment);
     await correctCounters(appName, { days: february, differences: await recount(appName, february, deps) }, deps);

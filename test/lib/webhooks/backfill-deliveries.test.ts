@@ -147,6 +147,28 @@ describe('backfillDeliveries', () => {
     expect(getServer().requests.map(({ path }) => path)).toEqual(['/sandbox']);
   });
 
+  it('sends nothing for an imported purchase, also not if a notification stored it before', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const claim = { username: 'ann', source: 'validation', claimedAt: startDate - dayMs } as const;
+    const record = await harness.recordUpdate('store_a:2', {
+      ...buildPurchase('ann', {
+        trigger: 'import',
+        claim,
+        observation: createObservation({ purchaseId: 'store_a:2' }),
+      }),
+    });
+    const { claim: _claim, ...unclaimed } = buildPurchase('ann');
+    const unclaimedRecord = await harness.recordUpdate(purchaseId, unclaimed);
+    harness.now += dayMs;
+    const claimRecord = await harness.recordUpdate(
+      purchaseId,
+      buildPurchase('ann', { trigger: 'import', claim, now: harness.now }),
+    );
+    await harness.fanOut([record, unclaimedRecord, claimRecord]);
+    expect(await backfill(harness)).toEqual({ expected: 0, created: 0 });
+    expect(getServer().requests).toEqual([]);
+  });
+
   it('rejects a range outside the retention, an empty range and an app without a webhook URL', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
-import { listDeliveries } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
-import { createWebhookHarness, type WrapCall } from '../../../testing/webhook-harness.ts';
+import { createWebhookHarness, listDeliveries, type WrapCall } from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from './application-server-fixture.ts';
 
 const getServer = useApplicationServer();

@@ -1,21 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
+import { customerKey } from '../../../lib/db/keys.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { dayMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';
-import {
-  listDeliveries,
-  replayDeliveries,
-  sendTestWebhook,
-  setWebhook,
-} from '../../../lib/webhooks/manage-webhooks.ts';
+import { sendTestWebhook, setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
+import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
 import { retryDelaysMs } from '../../../lib/webhooks/retry-schedule.ts';
 import { sendWebhook } from '../../../lib/webhooks/send-webhook.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 import { buildLinkInput } from '../../../testing/purchase-repository.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
-import { createWebhookHarness, type WebhookHarness, type WrapCall } from '../../../testing/webhook-harness.ts';
+import {
+  createWebhookHarness,
+  listDeliveries,
+  replayDeadDeliveries,
+  type WebhookHarness,
+  type WrapCall,
+} from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from './application-server-fixture.ts';
 import { buildPurchase, buildRenewal, purchaseId } from './purchase-updates.ts';
 
@@ -84,8 +87,18 @@ describe('fanOutDeliveries', () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     const entitledUsers = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
+    const { table } = harness.deps;
+    await table.batchPut(entitledUsers.map((username) => ({ ...customerKey(record.appName, username), username })));
     await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.deps);
     expect(new Set(harness.queue.map(({ message }) => message.deliveryId)).size).toBe(1000);
+  });
+
+  it('creates no delivery for a user who was erased after the change', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
+    await harness.deps.table.batchDelete([customerKey(record.appName, 'ann')]);
+    await harness.fanOut([record]);
+    expect(harness.queue).toEqual([]);
   });
 
   it('sends a webhook to every URL, for sandbox purchases only to the sandbox URLs', async () => {
@@ -248,7 +261,7 @@ describe('sendWebhook (retries)', () => {
       username: 'ann',
     });
     getServer().respondWith({ status: 200 });
-    expect(await replayDeliveries(appName, deadDelivery?.deliveryId, harness.deps)).toHaveLength(1);
+    await replayDelivery(appName, deadDelivery?.deliveryId ?? '', harness.deps);
     await harness.workUntil(harness.now);
     expect(getServer().requests).toHaveLength(11);
     expect(listWebhookIds()[10]).toBe(listWebhookIds()[0]);
@@ -263,7 +276,7 @@ describe('sendWebhook (retries)', () => {
     await harness.deps.deliveries.saveUrlBackoff(appName, getServer().url, buildBackoff(harness));
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
-    await replayDeliveries(appName, undefined, harness.deps);
+    await replayDeadDeliveries(harness);
     await harness.workUntil(harness.now + 2 * dayMs);
     expect(getServer().requests).toHaveLength(1);
     expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
@@ -340,7 +353,7 @@ describe('redirectDelivery', () => {
     await setOnlyUrl(harness, '/second');
     await harness.workUntil(startDate + afterMs);
     await setOnlyUrl(harness, '/first');
-    await replayDeliveries(appName, undefined, harness.deps);
+    await replayDeadDeliveries(harness);
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
     await harness.workUntil(harness.now + dayMs);
@@ -357,7 +370,7 @@ describe('redirectDelivery', () => {
     await harness.workUntil(startDate + 8 * dayMs);
     await setOnlyUrl(harness, '/first');
     await harness.deps.deliveries.saveUrlBackoff(appName, `${getServer().url}/first`, buildBackoff(harness));
-    await replayDeliveries(appName, undefined, harness.deps);
+    await replayDeadDeliveries(harness);
     getServer().respondWith({ status: 200 });
     getServer().requests.length = 0;
     await harness.workUntil(harness.now + 2 * dayMs);
@@ -416,7 +429,7 @@ describe('sendWebhook (URL health)', () => {
     await sendTestWebhook(harness.keys.appName, harness.deps);
     await harness.workUntil(harness.now);
     expect(listBodies()[1]).toEqual({ type: 'test', password: harness.keys.secretKey });
-    await replayDeliveries(harness.keys.appName, undefined, harness.deps);
+    await replayDeadDeliveries(harness);
     await harness.workUntil(harness.now);
     expect(getServer().requests).toHaveLength(4);
   });

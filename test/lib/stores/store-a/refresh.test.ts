@@ -43,6 +43,17 @@ describe('refresh (store_a)', () => {
     expect(calls).toHaveLength(2);
   });
 
+  it('returns the subscription for the id of a renewal, which the file of an import can contain', async () => {
+    const renewed = buildTransactionPayload({
+      transactionId: '1002',
+      purchaseDate: purchaseDate + 31 * dayMs,
+      expiresDate: purchaseDate + 61 * dayMs,
+    });
+    const customer = { ...createSubscriber(1, renewed), transactions: [renewed, buildTransactionPayload()] };
+    const { observations } = await refreshCustomer(customer, { originalTransactionId: '1002' });
+    expect(observations).toMatchObject([{ purchase: { purchaseId: 'store_a:1001' }, refreshToken }]);
+  });
+
   it('returns only the purchase of the refresh token', async () => {
     const consumable = buildOneTimePayload('Consumable', { transactionId: '2001', originalTransactionId: '2001' });
     const { observations } = await refreshCustomer({

@@ -1,0 +1,40 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { buildConsole } from '../../infra/build-console.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'claimcheck-console-'));
+let inputs: readonly string[];
+beforeAll(async () => {
+  inputs = Object.keys((await buildConsole(folder)).inputs);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const listAssets = () => readdirSync(folder).filter((name) => name !== 'openapi.json');
+const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+
+describe('buildConsole', () => {
+  it('builds at most 120 kB, compressed as API Gateway compresses it', () => {
+    const sizes = listAssets().map((name) => gzipSync(read(name)).length);
+    expect(sizes.reduce((total, size) => total + size, 0)).toBeLessThan(120_000);
+  });
+
+  it('bundles the console, Preact and uPlot, and nothing of the service', () => {
+    expect(inputs.filter((path) => !/^(?:console|node_modules\/(?:preact|uplot))\//.test(path))).toEqual([]);
+  });
+
+  it('names each asset by the hash of its content, and refers to the assets by relative URLs', () => {
+    for (const name of listAssets().filter((file) => file !== 'index.html'))
+      expect(name).toMatch(/-[A-Z0-9]{8}\.(?:js|css)$/);
+    const urls = [...read('index.html').matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url = '']) => url);
+    const assetUrls = urls.filter((url) => !url.startsWith('data:'));
+    expect(assetUrls.length).toBeGreaterThanOrEqual(2);
+    for (const url of assetUrls) expect(readdirSync(folder)).toContain(url.replace(/^console\//, ''));
+  });
+
+  it('writes a page without inline code and inline styles', () => {
+    expect(read('index.html')).not.toMatch(/<style|style=|<script(?![^>]*src=)| on\w+=/);
+  });
+});

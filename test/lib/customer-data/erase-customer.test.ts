@@ -1,0 +1,182 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
+import { toKey } from '../../../lib/db/keys.ts';
+import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
+import type { Table } from '../../../lib/db/table.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { formatItem, scanItems } from '../../../testing/dump-items.ts';
+import { findNames } from '../../../testing/find-names.ts';
+import { createObservation, createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
+import { createCustomerDataDeps, givenCustomer } from '../../../testing/given-customer.ts';
+import { findItemKinds, itemKinds } from '../../../testing/item-kinds.ts';
+import { buildValidationInput } from '../../../testing/purchase-repository.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+const companion = 'companion@example.com';
+
+/** Each customer has a table, because these tests scan it. */
+let table: Table;
+beforeEach(async () => {
+  table = await createTestTable(createUniqueName('erasure'));
+});
+
+const listItems = async (appName: string) =>
+  (await scanItems(table.name)).filter(({ pk }) => String(pk).startsWith(`${appName}#`));
+const listNaming = async (appName: string, names: readonly string[]) =>
+  findNames((await listItems(appName)).map(formatItem), names);
+const listNamingKinds = async (appName: string, names: readonly string[]): Promise<string[]> => {
+  const naming = (await listItems(appName)).filter((item) => findNames([formatItem(item)], names).length > 0);
+  return [...new Set(naming.flatMap((item) => findItemKinds(toKey(item))))];
+};
+const listTransactions = async (appName: string): Promise<Transaction[]> =>
+  (await listItems(appName)).flatMap(({ transaction }) => (transaction ? [transaction as Transaction] : []));
+
+/** Creates an app with a customer in every kind of item. */
+async function givenStoredCustomer(username = createUniqueName('user')) {
+  const deps = createCustomerDataDeps(table);
+  const app = await getApp(deps.apps, (await givenApp(table)).appName);
+  const alias = createUniqueName('alias');
+  await givenCustomer(app, { username, alias, companion }, deps);
+  return { app, username, alias, deps, names: [username, alias] };
+}
+
+const noWait = { wait: async () => {} };
+
+describe('eraseCustomer', () => {
+  it('removes the username and the aliases from every kind of item', async () => {
+    const { app, username, deps, names } = await givenStoredCustomer();
+    const kinds = await listNamingKinds(app.name, names);
+    const naming = Object.entries(itemKinds).filter(([, { names: place }]) => !['never', 'digest'].includes(place));
+    expect(kinds.sort()).toEqual(naming.map(([title]) => title).sort());
+    expect(await eraseCustomer(app, username, deps, noWait)).toEqual({
+      ...{ purchases: 8, unclaimedPurchases: 1, aliases: 2, vaultReferences: 1, accessTokens: 1, deliveries: 1 },
+      ...{ events: 4, customerItems: expect.any(Number) },
+    });
+    expect(await listNaming(app.name, names)).toEqual([]);
+  });
+
+  it.each([
+    ['odd characters', `o'"\\/?#%+&<ü🙂 `],
+    ['the characters of keys', '#C#P#N#'],
+    ['a member of every object', '__proto__'],
+    ['900 bytes', 'ü'.repeat(450)],
+  ])('erases a username with %s', async (_what, username) => {
+    const { app, deps, alias } = await givenStoredCustomer(username);
+    await eraseCustomer(app, username, deps, noWait);
+    const texts = (await listItems(app.name)).map((item) => JSON.stringify(item));
+    expect(texts.filter((text) => text.includes(JSON.stringify(username).slice(1, -1)))).toEqual([]);
+    expect(findNames(texts, [alias])).toEqual([]);
+  });
+
+  it('keeps purchases and transactions, and the purchases of other customers', async () => {
+    const { app, username, deps } = await givenStoredCustomer();
+    const transactions = await listTransactions(app.name);
+    await eraseCustomer(app, username, deps, noWait);
+    expect(await listTransactions(app.name)).toEqual(transactions);
+    const owned = await createOwnedPurchaseRepository(table).listDecidingPurchases(app.name, companion);
+    expect(owned.map(({ purchaseId }) => purchaseId).sort()).toEqual([
+      'store_a:linked',
+      'store_a:lost',
+      'store_a:shared',
+    ]);
+  });
+
+  it('leaves a user with the same name in another app unchanged', async () => {
+    const other = await givenStoredCustomer();
+    const before = await listItems(other.app.name);
+    const { app, deps } = await givenStoredCustomer(other.username);
+    await eraseCustomer(app, other.username, deps, noWait);
+    expect(await listItems(other.app.name)).toEqual(before);
+  });
+
+  it('does not store an erased name that a store repeats, and does for a customer who returns', async () => {
+    const { app, username, alias, deps, names } = await givenStoredCustomer();
+    await eraseCustomer(app, username, deps, noWait);
+    const observation = createObservation(
+      { purchaseId: 'store_a:later', transactionId: 'store_a:later' },
+      { userAliases: [alias, username], checkoutUsername: username },
+    );
+    const input = { trigger: 'notification', observation, strategy: 'all', now: startDate } as const;
+    await deps.recordPurchase(app.name, 'store_a:later', input);
+    expect(await listNaming(app.name, names)).toEqual([]);
+    await deps.recordPurchase(app.name, 'store_a:later', buildValidationInput(username, observation));
+    expect((await deps.purchases.find(app.name, 'store_a:later'))?.entitledUsers).toEqual([username]);
+    expect(await deps.erasedNames.select(app.name, [username])).toEqual([]);
+  });
+
+  it('completes an erasure that was interrupted after any write', async () => {
+    const { app, username } = await givenStoredCustomer();
+    const { counting, countWrites } = countWritesOf(table);
+    await eraseCustomer(app, username, createCustomerDataDeps(counting), noWait);
+    expect(countWrites()).toBeGreaterThan(20);
+    for (let writeNumber = 1; writeNumber < countWrites(); writeNumber++) {
+      table = await createTestTable(createUniqueName('erasure'));
+      const interrupted = await givenStoredCustomer();
+      const crashing = createCustomerDataDeps(crashAfter(table, writeNumber));
+      await expect(eraseCustomer(interrupted.app, interrupted.username, crashing, noWait)).rejects.toThrow('crashed');
+      await eraseCustomer(interrupted.app, interrupted.username, interrupted.deps, noWait);
+      expect(await listNaming(interrupted.app.name, interrupted.names)).toEqual([]);
+      const links = await createOwnedPurchaseRepository(table).rebuildLinks(interrupted.app.name);
+      expect(links).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
+    }
+  });
+
+  it('leaves no half of a customer that validates at the same time', async () => {
+    const run = async (delays: readonly number[]): Promise<void> => {
+      table = await createTestTable(createUniqueName('erasure'));
+      const { app, username, deps } = await givenStoredCustomer();
+      const validations = delays.map(async (delay, index) => {
+        for (let turn = 0; turn < delay; turn++) await deps.customers.selectExisting(app.name, [username]);
+        const purchaseId = index % 2 === 0 ? 'store_a:owned' : `store_a:new-${index}`;
+        const observation = createObservation({ purchaseId, transactionId: purchaseId });
+        await deps
+          .recordPurchase(app.name, purchaseId, buildValidationInput(username, observation))
+          .catch(() => undefined);
+      });
+      await eraseCustomer(app, username, deps, { wait: async () => void (await Promise.all(validations)) });
+      await Promise.all(validations);
+      const remaining = await listNaming(app.name, [username]);
+      const links = await createOwnedPurchaseRepository(table).rebuildLinks(app.name);
+      expect(links).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
+      expect(remaining).toEqual([]);
+    };
+    await fc.assert(fc.asyncProperty(fc.array(fc.nat(60), { minLength: 1, maxLength: 4 }), run), { numRuns: 8 });
+  });
+
+  it('reports a user who keeps using the app', async () => {
+    const { app, username, deps } = await givenStoredCustomer();
+    const wait = async () =>
+      void (await deps.recordPurchase(app.name, 'store_a:owned', buildValidationInput(username)));
+    await expect(eraseCustomer(app, username, deps, { wait })).rejects.toMatchObject({ code: 'Conflict' });
+  });
+});
+
+/** Wraps the writes of a table. */
+const wrapWrites = (intact: Table, around: (write: () => Promise<void>) => Promise<void>): Table => ({
+  ...intact,
+  update: async (update) => await around(async () => await intact.update(update)),
+  delete: async (deletion) => await around(async () => await intact.delete(deletion)),
+  transact: async (writes) => await around(async () => await intact.transact(writes)),
+  batchPut: async (items) => await around(async () => await intact.batchPut(items)),
+  batchDelete: async (keys) => await around(async () => await intact.batchDelete(keys)),
+});
+
+function countWritesOf(intact: Table) {
+  let writes = 0;
+  const counting = wrapWrites(intact, async (write) => {
+    writes++;
+    await write();
+  });
+  return { counting, countWrites: () => writes };
+}
+
+/** Creates a table that fails after a write, and at all later writes. */
+function crashAfter(intact: Table, writeNumber: number): Table {
+  let writes = 0;
+  return wrapWrites(intact, async (write) => {
+    if (++writes <= writeNumber) await write();
+    if (writes >= writeNumber) throw new Error('crashed');
+  });
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { exportCustomer } from '../../../lib/customer-data/export-customer.ts';
+import { createUniqueName, givenApp } from '../../../testing/given.ts';
+import { createCustomerDataDeps, givenCustomer } from '../../../testing/given-customer.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+/** Exports a customer who is in every kind of item. */
+async function exportStored(username: string, requested = username) {
+  const deps = createCustomerDataDeps(await createTestTable());
+  const app = await getApp(deps.apps, (await givenApp(await createTestTable())).appName);
+  await givenCustomer(app, { username, alias: 'alias-at-the-store', companion: 'companion@example.com' }, deps);
+  let text = '';
+  for await (const chunk of exportCustomer(app, requested, deps)) text += chunk;
+  return { text, document: JSON.parse(text) };
+}
+
+describe('exportCustomer', () => {
+  it('exports owned, lost and unclaimed purchases, aliases, access tokens, deliveries and events', async () => {
+    const { document } = await exportStored(createUniqueName('user'));
+    const ids = document.purchases.map(({ purchaseId }: { purchaseId: string }) => purchaseId);
+    expect(ids.sort()).toEqual([
+      ...['processor_b:owned', 'store_a:linked', 'store_a:lost', 'store_a:owned', 'store_a:shared'],
+      ...['store_b:consumable', 'store_c:owned'],
+    ]);
+    expect(document).toMatchObject({
+      customer: { createdAt: '2026-01-01T00:00:00.000Z' },
+      userAliases: expect.arrayContaining(['alias-at-the-store']),
+      unclaimedPurchases: [{ purchaseId: 'store_a:unclaimed' }],
+      accessTokens: [{ platform: 'processor_a', session: 'cs_1', expiresAt: '2026-01-31T00:00:00.000Z' }],
+      webhookDeliveries: [{ state: 'pending', notification: { purchaseId: 'store_a:owned' } }],
+      events: Array.from({ length: 4 }, () => ({ type: 'receipt.validated', raw: {} })),
+    });
+    expect(document.purchases).toContainEqual(
+      expect.objectContaining({
+        ...{
+          purchaseId: 'processor_b:owned',
+          isEntitled: true,
+          processorCustomer: expect.objectContaining({ id: 'vault-1' }),
+        },
+        transactions: [expect.objectContaining({ amountMicros: 4_990_000 })],
+      }),
+    );
+    expect(document.purchases).toContainEqual(
+      expect.objectContaining({ purchaseId: 'store_a:lost', isEntitled: false }),
+    );
+  });
+
+  it('leaves out secrets and other customers', async () => {
+    const { text, document } = await exportStored(createUniqueName('user'));
+    expect(text).not.toMatch(/companion|refreshToken|purchaseKey|whsec|server\.example\.com\/hook/);
+    const { vaultReference } = document.purchases.find(
+      (row: { platform: string }) => row.platform === 'processor_b',
+    ).processorCustomer;
+    expect(vaultReference).toMatch(/^[0-9a-f]{8}…$/);
+  });
+
+  it('exports an empty document for an unknown user', async () => {
+    const { document } = await exportStored(createUniqueName('user'), 'unknown');
+    expect(document).toMatchObject({
+      customer: null,
+      userAliases: [],
+      purchases: [],
+      webhookDeliveries: [],
+      events: [],
+    });
+  });
+});

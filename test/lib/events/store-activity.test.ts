@@ -1,0 +1,50 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createSampleCollector, type StoreRequestSample } from '../../../lib/events/store-activity.ts';
+import { minuteMs } from '../../../lib/shared/time.ts';
+import { startDate } from '../../../testing/given.ts';
+
+const createSample = (date: number, numFailures = 0): StoreRequestSample => ({
+  ...{ platform: 'store_a', date, numRequests: 1, numFailures },
+});
+
+describe('createSampleCollector', () => {
+  it('returns at most one sum a minute, and one more for the first failure, without losing a request', () => {
+    const request = fc.record({ elapsedMs: fc.integer({ min: 0, max: minuteMs }), isFailed: fc.boolean() });
+    fc.assert(
+      fc.property(fc.array(request, { minLength: 1, maxLength: 40 }), (requests) => {
+        const collect = createSampleCollector();
+        let date = startDate;
+        const sums = requests.flatMap(({ elapsedMs, isFailed }) => {
+          date += elapsedMs;
+          return collect('app', [createSample(date, isFailed ? 1 : 0)]);
+        });
+        for (const { date: start } of sums) {
+          const inMinute = sums.filter((sum) => sum.date >= start && sum.date < start + minuteMs);
+          expect(inMinute.length).toBeLessThanOrEqual(3);
+        }
+        sums.push(...collect('app', [createSample(date + minuteMs)]));
+        const total = sums.reduce((count, { numRequests }) => count + numRequests, 0);
+        expect(total).toBe(requests.length + 1);
+        const failed = sums.reduce((count, { numFailures }) => count + numFailures, 0);
+        expect(failed).toBe(requests.filter(({ isFailed }) => isFailed).length);
+      }),
+    );
+  });
+
+  it('returns one sum for all usable responses of a minute', () => {
+    const collect = createSampleCollector();
+    const sums = Array.from({ length: 60 }, (_, second) => collect('app', [createSample(startDate + second * 1_000)]));
+    expect(sums.flat()).toEqual([createSample(startDate)]);
+    expect(collect('app', [createSample(startDate + minuteMs)])).toEqual([
+      { ...createSample(startDate + minuteMs), numRequests: 60 },
+    ]);
+  });
+
+  it('returns the first failure immediately', () => {
+    const collect = createSampleCollector();
+    collect('app', [createSample(startDate)]);
+    expect(collect('app', [createSample(startDate + 1, 1)])).toEqual([createSample(startDate + 1, 1)]);
+    expect(collect('app', [createSample(startDate + 2, 1)])).toEqual([]);
+  });
+});

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createEventRepository, type EventRepository } from '../../../lib/db/event-repository.ts';
+import type { EventRecord } from '../../../lib/events/event.ts';
+import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { createEventTail } from '../../../lib/events/tail-events.ts';
+import { hourMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
+import { createUniqueName, startDate } from '../../../testing/given.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+let now = startDate;
+let events: EventRepository;
+beforeAll(async () => {
+  events = createEventRepository(await createTestTable(), 90, () => now);
+});
+
+const createEvent = (date: number): EventRecord =>
+  createEventRecorder({ type: 'receipt.validated', date, eventId: randomUUID() }).finish({
+    ...{ request: {}, response: {}, outcome: { status: 200, ok: true } },
+  }).event;
+
+const deps = { events: {} as EventRepository, now: () => now };
+const startTail = (appName: string, options: { startdate?: number; limit: number }) =>
+  createEventTail(appName, { ...options, follow: true }, { ...deps, events });
+
+describe('createEventTail', () => {
+  it('returns every event once, in any order in which events become visible', async () => {
+    // Time until the next event is visible, its delay, and whether the tail is polled after it.
+    const step = fc.record({
+      elapsedMs: fc.integer({ min: 0, max: 20 * secondMs }),
+      delayMs: fc.oneof(
+        fc.integer({ min: 0, max: 2 * minuteMs }),
+        fc.integer({ min: 2 * minuteMs, max: hourMs - 3 * minuteMs }),
+      ),
+      isPolled: fc.boolean(),
+      isRewritten: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+        now = startDate;
+        const appName = createUniqueName();
+        const tail = startTail(appName, { limit: 20 });
+        expect(await tail.poll()).toEqual([]);
+        const saved: string[] = [];
+        const returned: string[] = [];
+        const poll = async () => returned.push(...(await tail.poll()).map(({ eventId }) => eventId));
+        for (const { elapsedMs, delayMs, isPolled, isRewritten } of steps) {
+          now += elapsedMs;
+          const event = createEvent(now - delayMs);
+          await events.save(appName, event);
+          saved.push(event.eventId);
+          if (isPolled) await poll();
+          if (isRewritten) await events.save(appName, event);
+        }
+        // The next read that covers the maximum delay.
+        now += minuteMs;
+        await poll();
+        expect(returned.sort()).toEqual(saved.sort());
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  it('starts with the newest events, oldest first, and does not return earlier ones later', async () => {
+    now = startDate;
+    const appName = createUniqueName();
+    const existing = [3, 2, 1].map((minutes) => createEvent(now - minutes * minuteMs));
+    for (const event of existing) await events.save(appName, event);
+    const tail = startTail(appName, { limit: 2 });
+    expect(await tail.poll()).toEqual(existing.slice(1));
+    now += minuteMs;
+    expect(await tail.poll()).toEqual([]);
+  });
+
+  it('starts with all events since a date', async () => {
+    now = startDate;
+    const appName = createUniqueName();
+    const existing = [30, 20, 10].map((hours) => createEvent(now - hours * hourMs));
+    for (const event of existing) await events.save(appName, event);
+    const tail = startTail(appName, { startdate: now - 20 * hourMs, limit: 1 });
+    expect(await tail.poll()).toEqual(existing.slice(1));
+    expect(await tail.poll()).toEqual([]);
+  });
+});

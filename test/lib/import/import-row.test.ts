@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { getApp, setStrategy } from '../../../lib/apps/manage-apps.ts';
+import { type Deps, deps } from '../../../lib/deps.ts';
+import { importRow } from '../../../lib/import/import-row.ts';
+import { type ImportRow, parseImportRow } from '../../../lib/import/parse-import-row.ts';
+import type { Observation } from '../../../lib/purchases/observation.ts';
+import { ServiceError } from '../../../lib/shared/errors.ts';
+import type { Store, StoreValidation } from '../../../lib/stores/store.ts';
+import { createObservation, createUniqueName, givenApp } from '../../../testing/given.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+beforeAll(async () => {
+  await createTestTable();
+  process.env.MASTER_KEY_ID = 'unused';
+});
+
+const receiptRow = parseImportRow({ platform: 'store_a', receipt: 'MIIreceipt', user: 'ann' });
+const validation: StoreValidation = {
+  ...{ id: 'app', scope: 'application', observations: [createObservation()] },
+  ...{ nativeTransaction: {}, ineligibleForIntroPrice: [] },
+};
+
+interface ImportOptions {
+  readonly appName?: string;
+  readonly line?: number;
+  readonly validate?: Partial<StoreValidation>;
+  readonly refresh?: Store['refresh'];
+}
+
+/** Imports a row of a store with these results. Returns whether the table changed. */
+async function runImport(
+  row: ImportRow,
+  { appName = '', line = 2, validate = {}, refresh = async () => [createObservation()] }: ImportOptions,
+): Promise<boolean> {
+  const store = { platform: 'store_a', validate: async () => ({ ...validation, ...validate }), refresh };
+  const loadStore = async () => store as unknown as Store;
+  return await importRow(row, line, {
+    app: await getApp(deps().apps, appName),
+    isMuted: true,
+    onStoreCall: () => {},
+    deps: { ...deps(), loadStore } as Deps,
+  });
+}
+
+const givenAppName = async (): Promise<string> => (await givenApp(deps().table)).appName;
+const findUsers = async (appName: string, purchaseId = 'store_a:1') =>
+  (await deps().purchases.find(appName, purchaseId))?.entitledUsers;
+
+describe('importRow', () => {
+  it.each([[{ isOffline: true }], [{ isFallback: true }]] as const)(
+    'throws ConnectionFailed and records nothing for a validation with %j',
+    async (validate) => {
+      const appName = await givenAppName();
+      await expect(runImport(receiptRow, { appName, validate })).rejects.toMatchObject({ code: 'ConnectionFailed' });
+      expect(await findUsers(appName)).toBeUndefined();
+    },
+  );
+
+  it('rejects a purchase that the store does not have', async () => {
+    const appName = await givenAppName();
+    const row = parseImportRow({ platform: 'store_a', originalTransactionId: '1' });
+    await expect(runImport(row, { appName, refresh: async () => [] })).rejects.toMatchObject({
+      code: 'InvalidPayload',
+    });
+  });
+
+  it('records all purchases of a receipt, also the consumables that a validation limits', async () => {
+    const appName = await givenAppName();
+    const observations = Array.from({ length: 120 }, (_, index): Observation => {
+      const purchaseId = `store_a:${index}`;
+      return createObservation({ purchaseId, transactionId: purchaseId, productType: 'consumable' });
+    });
+    const unlistedPurchaseIds = observations.map(({ purchase }) => purchase.purchaseId);
+    expect(await runImport(receiptRow, { appName, validate: { observations, unlistedPurchaseIds } })).toBe(true);
+    expect(await findUsers(appName, 'store_a:0')).toEqual(['ann']);
+    expect(await findUsers(appName, 'store_a:119')).toEqual(['ann']);
+  });
+
+  it('claims in the order of the file with any order of the imports', async () => {
+    const appName = await givenAppName();
+    await setStrategy(deps().apps, appName, 'first');
+    const toRow = (user: string) => parseImportRow({ platform: 'store_a', originalTransactionId: '1', user });
+    await runImport(toRow('second'), { appName, line: 7 });
+    await runImport(toRow('first'), { appName, line: 4 });
+    expect(await findUsers(appName)).toEqual(['first']);
+    await setStrategy(deps().apps, appName, 'last');
+    await runImport(toRow('third'), { appName, line: 9 });
+    await runImport(toRow('earlier'), { appName, line: 2 });
+    expect(await findUsers(appName)).toEqual(['third']);
+  });
+
+  it('claims for all users of a row, and returns false if nothing changes', async () => {
+    const appName = await givenAppName();
+    const row = parseImportRow({ purchaseId: 'apple:1', entitledUsers: ['ann', 'bob'] });
+    expect(await runImport(row, { appName })).toBe(true);
+    expect((await findUsers(appName))?.toSorted()).toEqual(['ann', 'bob']);
+    expect(await runImport(row, { appName })).toBe(false);
+  });
+
+  it('records an event that names the user and the purchase', async () => {
+    const appName = await givenAppName();
+    const user = createUniqueName('user');
+    await runImport(parseImportRow({ purchaseId: 'apple:1', user }), { appName });
+    const [event] = await deps().events.listByUser(appName, user, 10);
+    expect(event).toMatchObject({
+      type: 'purchase.imported',
+      applicationUsername: user,
+      content: { purchases: [{ purchaseId: 'store_a:1' }], claims: [{ applicationUsername: user }], notifications: [] },
+    });
+  });
+
+  it('queries a payment of processor_b if the token is not a subscription', async () => {
+    const appName = await givenAppName();
+    const tokens: object[] = [];
+    const { refreshTokens } = parseImportRow({ platform: 'braintree', token: 'abc', productId: 'p' }).query as {
+      refreshTokens: readonly object[];
+    };
+    const refresh: Store['refresh'] = async (token) => {
+      tokens.push(token);
+      if ('subscription' in token) throw new ServiceError('InvalidPayload', 'not found');
+      return [createObservation()];
+    };
+    await runImport(parseImportRow({ platform: 'braintree', token: 'abc', productId: 'p' }), { appName, refresh });
+    expect(tokens).toEqual(refreshTokens);
+  });
+});

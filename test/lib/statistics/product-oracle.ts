@@ -1,0 +1,165 @@
+import { expect } from '@jest/globals';
+import * as keys from '../../../lib/db/keys.ts';
+import type { Item, Table } from '../../../lib/db/table.ts';
+import {
+  type ActivePeriod,
+  listActivePeriods,
+  type SubscriptionActivity,
+} from '../../../lib/purchases/active-periods.ts';
+import { isActive, isSubscription, type Purchase } from '../../../lib/purchases/purchase.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import type { AggregationDeps } from '../../../lib/statistics/aggregate-stream.ts';
+import type { Tally } from '../../../lib/statistics/tally.ts';
+
+type PurchaseItem = Item &
+  SubscriptionActivity & { readonly entitledUsers: readonly string[]; readonly hasErasedOwner?: boolean };
+
+/** Sums by name. The key is a platform with a product id and a period, in JSON. */
+class Sums {
+  readonly byKey = new Map<string, Record<string, number>>();
+
+  add(key: readonly string[], name: string, value = 1): void {
+    const text = JSON.stringify(key);
+    const sums = this.byKey.get(text) ?? {};
+    this.byKey.set(text, { ...sums, [name]: (sums[name] ?? 0) + value });
+  }
+
+  /** Returns the sums without zeros. */
+  toObject(): Readonly<Record<string, Tally>> {
+    const entries = [...this.byKey].map(([key, sums]) => [key, omitZeros(sums)] as const);
+    return Object.fromEntries(entries.filter(([, sums]) => Object.keys(sums).length > 0).sort());
+  }
+}
+
+const omitZeros = (sums: Readonly<Record<string, number>>) =>
+  Object.fromEntries(Object.entries(sums).filter(([, value]) => value !== 0));
+
+const toDay = (date: number): string => new Date(date).toISOString().slice(0, 10);
+
+/** Reads all items of the purchases of an app. */
+async function readPurchases(table: Table, appName: string): Promise<Item[][]> {
+  const entries = await table.query({ partition: keys.listPartition(appName, 'P'), index: 'byCreated' });
+  return await Promise.all(entries.map(async ({ pk }) => await table.query({ partition: String(pk) })));
+}
+
+const isCounted = ({ purchase, entitledUsers, hasErasedOwner }: PurchaseItem): boolean =>
+  !purchase.sandbox && (entitledUsers.length > 0 || hasErasedOwner === true);
+
+/** Computes the sums of the products from the items of the purchases, independently of the aggregator. */
+function computeProductSums(purchases: readonly Item[][]): Readonly<Record<string, Tally>> {
+  const sums = new Sums();
+  for (const items of purchases) {
+    for (const item of items) {
+      if (item.transaction) addPayment(sums, item.transaction as Transaction);
+      if (item.reason) {
+        sums.add([String(item.platform), String(item.productId), toDay(Number(item.date))], `N.${item.reason}`);
+      }
+      if (item.purchase) addSubscription(sums, item as PurchaseItem);
+    }
+  }
+  return sums.toObject();
+}
+
+function addPayment(sums: Sums, transaction: Transaction): void {
+  const { platform, productId, purchaseDate, sandbox, amountMicros = 0, partialRefunds = [], refundedAt } = transaction;
+  const add = (date: number, name: string, value = 1) => sums.add([platform, productId, toDay(date)], name, value);
+  add(purchaseDate, 'transactions');
+  if (sandbox) return;
+  if (amountMicros > 0) add(purchaseDate, 'paid');
+  let remaining = amountMicros;
+  const refunds = partialRefunds.map(({ date, amountMicros: part = 0 }) => {
+    const refund = Math.min(part, remaining);
+    remaining -= refund;
+    return [date, refund] as const;
+  });
+  for (const name of ['USD.micros', 'usd']) {
+    add(purchaseDate, name, amountMicros);
+    for (const [date, refund] of refunds) add(date, name, -refund);
+    if (refundedAt !== undefined) add(refundedAt, name, -remaining);
+  }
+}
+
+function addSubscription(sums: Sums, item: PurchaseItem): void {
+  if (!isCounted(item)) return;
+  const { platform } = item.purchase;
+  const periods = listActivePeriods(item);
+  const addChange = ({ productId, isTrial }: ActivePeriod, date: number, value: number) => {
+    for (const name of isTrial ? ['active', 'activeTrials'] : ['active'])
+      for (const period of [toDay(date), toDay(date).slice(0, 7)]) sums.add([platform, productId, period], name, value);
+  };
+  for (const period of periods) {
+    addChange(period, period.from, 1);
+    if (period.until !== undefined) addChange(period, period.until, -1);
+  }
+  // Histories start with at most one trial.
+  const [trial, next] = periods;
+  if (!trial?.isTrial) return;
+  const add = (date: number, name: string) => sums.add([platform, trial.productId, toDay(date)], name);
+  add(trial.from, 'trials.started');
+  if (trial.until === undefined) return;
+  const isConverted = next !== undefined && !next.isTrial;
+  add(isConverted ? next.from : trial.until, isConverted ? 'trials.converted' : 'trials.ended');
+  add(trial.from, isConverted ? 'cohort.converted' : 'cohort.ended');
+}
+
+/** Returns the counters of all products in the format of `computeProductSums`. */
+async function readProductSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>) {
+  const sums = new Sums();
+  for (const product of await counters.listProducts(appName)) {
+    const days = await counters.listDays(appName, '2000-01-01', '2099-12-31', product);
+    const months = await counters.listMonths(appName, undefined, undefined, product);
+    for (const { period, tally } of [...days, ...months])
+      for (const [name, value] of Object.entries(tally))
+        sums.add([product.platform, product.productId, period], name, value);
+  }
+  return sums.toObject();
+}
+
+/** Returns the sums of each platform and of the app in the counters of the days. */
+async function readAppSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>) {
+  const platforms = new Sums();
+  const totals = new Sums();
+  for (const { period, tally } of await counters.listDays(appName, '2000-01-01', '2099-12-31')) {
+    for (const [name, value] of Object.entries(tally)) {
+      const [platform = '', sum] = name.split('/');
+      if (sum !== undefined) platforms.add([platform, period], sum, value);
+      else if (/^(transactions|paid|USD\.micros|N\..*)$/.test(name)) totals.add([period], name, value);
+      else if (name === 'USD.usd') totals.add([period], 'usd', value);
+    }
+  }
+  return { platforms: platforms.toObject(), totals: totals.toObject() };
+}
+
+/** Expects that counters of products and platforms agree with the purchases in the table, and with the totals of the app. */
+export async function expectCorrectProductCounters(
+  table: Table,
+  { appName, deps }: { readonly appName: string; readonly deps: Pick<AggregationDeps, 'counters'> },
+): Promise<void> {
+  const purchases = await readPurchases(table, appName);
+  const productSums = computeProductSums(purchases);
+  expect(await readProductSums(appName, deps)).toEqual(productSums);
+  const platformSums = new Sums();
+  const totals = new Sums();
+  for (const [key, tally] of Object.entries(productSums)) {
+    const [platform = '', , period = ''] = JSON.parse(key) as string[];
+    if (period.length !== 'YYYY-MM-DD'.length) continue;
+    for (const [name, value] of Object.entries(tally)) {
+      platformSums.add([platform, period], name, value);
+      if (/^(transactions|paid|usd|USD\.micros|N\..*)$/.test(name)) totals.add([period], name, value);
+    }
+  }
+  expect(await readAppSums(appName, deps)).toEqual({ platforms: platformSums.toObject(), totals: totals.toObject() });
+  expectActiveTotal(purchases, productSums);
+}
+
+/** Expects that the running total is the number of subscriptions that are active by their state. */
+function expectActiveTotal(purchases: readonly Item[][], productSums: Readonly<Record<string, Tally>>): void {
+  const active = purchases.flat().filter((item) => {
+    if (!item.purchase) return false;
+    const { checkedAt } = item as PurchaseItem;
+    const purchase = item.purchase as Purchase;
+    return isCounted(item as PurchaseItem) && isSubscription(purchase) && isActive(purchase, checkedAt);
+  });
+  const days = Object.entries(productSums).filter(([key]) => (JSON.parse(key) as string[])[2]?.length === 10);
+  expect(days.reduce((sum, [, tally]) => sum + (tally.active ?? 0), 0)).toBe(active.length);
+}
