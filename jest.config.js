@@ -1,4 +1,5 @@
 export default {
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
@@ -14,4 +15,9 @@ export default {
   // Far above any test's duration: a test must not fail because the machine is slow.
   testTimeout: 300_000,
   maxWorkers: 2,
+  // Jest keeps the modules of each suite in memory. A worker of 3 GB collects garbage most of the time.
+  workerIdleMemoryLimit: '800MB',
+  // Each line of the log costs a stack trace. A failed test prints its reason; `npm test -- --silent=false` prints the log.
+  silent: true,
+  testSequencer: '<rootDir>/testing/slow-tests-first.js',
 };

@@ -55,11 +55,9 @@ def create_adopted_table(template):
     resources = template["Resources"].values()
     if any(resource["Type"] == "AWS::DynamoDB::Table" for resource in resources):
         return None
-    names = {
-        resource["Properties"]["Environment"]["Variables"]["TABLE_NAME"]
-        for resource in resources
-        if resource["Type"] == "AWS::Lambda::Function" and "Environment" in resource["Properties"]
-    }
+    functions = [resource for resource in resources if resource["Type"] == "AWS::Lambda::Function"]
+    environments = [function["Properties"].get("Environment", {}).get("Variables", {}) for function in functions]
+    names = {variables["TABLE_NAME"] for variables in environments if "TABLE_NAME" in variables}
     [name] = names
     keys = {"pk": "HASH", "sk": "RANGE"}
     return boto3.client("dynamodb").create_table(
