@@ -30,20 +30,25 @@ async function failure(environment: Readonly<Record<string, string>>): Promise<{
   return { code, output };
 }
 
-/** Finds a free port whose successor, the emulator's port, is free too. */
+/** Finds a free port whose successor, the emulator's port, is free too. Only even ports: two pairs never overlap by one. */
 async function freePorts(): Promise<number> {
-  const port = await findFreePort();
-  const isPair = await assertPortFree(port + 1, 'the emulator').then(
+  const found = await findFreePort();
+  const port = found - (found % 2);
+  const isPair = await Promise.all([port, port + 1].map(async (one) => await assertPortFree(one, 'the test'))).then(
     () => true,
     () => false,
   );
   return isPair ? port : await freePorts();
 }
 
-/** Waits until the process has written the file. Throws if the process exits before. */
+/** Waits until the process has written the file. Throws with what the process printed if it exits before. */
 async function readyIn(file: string, child: ChildProcess): Promise<Readonly<Record<string, string>>> {
+  let printed = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    printed += chunk.toString('utf8');
+  });
   while (!existsSync(file)) {
-    if (child.exitCode !== null) throw new Error(`npm start exited with ${child.exitCode}.`);
+    if (child.exitCode !== null) throw new Error(`npm start exited with ${child.exitCode}: ${printed}`);
     await sleep(50);
   }
   return JSON.parse(readFileSync(file, 'utf8'));
