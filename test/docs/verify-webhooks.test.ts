@@ -2,8 +2,10 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { findFreePort } from '../../local/free-port.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import {
   type ApplicationServer,
@@ -14,7 +16,6 @@ import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl } from '../../testing/call-local.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
 import { readSnippet } from '../../testing/documents.ts';
-import { startHttpServer } from '../../testing/http-server.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const page = 'docs/guides/verify-webhooks.md';
@@ -64,12 +65,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function findFreePort(): Promise<number> {
-  const server = await startHttpServer(() => {});
-  await server.close();
-  return Number(new URL(server.url).port);
-}
-
 const responds = async (url: string): Promise<boolean> =>
   await fetch(url, { method: 'POST' }).then(
     () => true,
@@ -83,7 +78,7 @@ function startReceiver({ name, file, command }: (typeof languages)[number], port
   const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret };
   const receiver = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
   const lines: string[] = [];
-  receiver.stdout.on('data', (chunk: Buffer) => lines.push(...chunk.toString('utf8').split('\n')));
+  createInterface(receiver.stdout).on('line', (line) => lines.push(line));
   processes.push(receiver);
   receivers.set(name, { url: `http://127.0.0.1:${port}/`, lines });
 }
