@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 
-interface Tab {
+export interface Tab {
   readonly id: string;
   readonly label: string;
   /** Rendered only while the tab is selected. */

@@ -105,6 +105,18 @@ describe('Customer', () => {
     await expectNoProblem(consolePage);
   });
 
+  it('shows payments that are older than the newest page of the timeline', async () => {
+    const { purchaseId } = await buy('dave', { platform: 'store_a', productId: 'often', type: 'paid subscription' });
+    const url = `${running.service.baseUrl}/v3/customers/dave/purchases`;
+    for (let count = 0; count < 105; count++) await post(url, { purchaseId });
+    const consolePage = await openLoaded(`${toPath('customers', 'dave')}?tab=payments`);
+    const { page } = consolePage;
+    await page.getByRole('tabpanel').getByRole('cell', { name: 'often' }).waitFor();
+    await page.getByRole('tab', { name: 'Timeline' }).click();
+    await page.getByRole('button', { name: 'Show older entries' }).waitFor();
+    await expectNoProblem(consolePage);
+  });
+
   it('states what to do for an unknown name', async () => {
     const consolePage = await openLoaded('/customers/nobody');
     await consolePage.page.getByText('The app has no customer with this name.').waitFor();

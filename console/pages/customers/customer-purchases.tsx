@@ -1,4 +1,4 @@
-import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
+import type { PurchaseDetails, TransactionRecord } from '../../../lib/api/purchase-records.ts';
 import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useNow } from '../../clock.ts';
@@ -18,6 +18,7 @@ interface CustomerPurchasesProps {
   readonly purchases: readonly PurchaseDetails[] | undefined;
   readonly total: number;
   readonly timeline: readonly TimelineRecord[] | undefined;
+  readonly payments: readonly TransactionRecord[] | undefined;
 }
 
 interface DescribedRow {
@@ -26,7 +27,7 @@ interface DescribedRow {
 }
 
 /** What a customer owns now and why, what no longer gives access, and what they validated without owning it. */
-export function CustomerPurchases({ user, purchases, total, timeline = [] }: CustomerPurchasesProps) {
+export function CustomerPurchases({ user, purchases, total, timeline = [], payments }: CustomerPurchasesProps) {
   const now = useNow();
   if (!purchases)
     return (
@@ -34,9 +35,11 @@ export function CustomerPurchases({ user, purchases, total, timeline = [] }: Cus
         <Skeleton lines={6} />
       </Section>
     );
-  const transactions = timeline.flatMap((row) => (row.type === 'payment' ? [row.transaction] : []));
   const rows = purchases
-    .map((purchase) => ({ purchase, description: describePurchase(purchase, { now, transactions }) }))
+    .map((purchase) => ({
+      purchase,
+      description: describePurchase(purchase, { now, ...(payments && { transactions: payments }) }),
+    }))
     .toSorted((a, b) => getLatestDate(b.purchase).localeCompare(getLatestDate(a.purchase)));
   const active = rows.filter(({ description }) => description.givesAccess);
   const ended = rows.filter(({ description }) => !description.givesAccess);

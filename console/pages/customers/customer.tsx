@@ -1,25 +1,21 @@
-import { useMemo } from 'preact/hooks';
 import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { readEmulatorClock } from '../../clock.ts';
-import { Page, Section } from '../../components/layout.tsx';
+import { Page } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice } from '../../components/notice.tsx';
-import { Tabs } from '../../components/tabs.tsx';
 import { CopyId } from '../../components/values.tsx';
-import { changeQuery, Link } from '../../router.tsx';
+import { Link } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
+import { useChange } from '../../use-change.ts';
 import type { PageProps } from '../page.ts';
-import { History } from '../purchase/history.tsx';
+import { HistoryTabs, maxPayments, timelinePageSize } from '../purchase/history-tabs.tsx';
 import { MissingRecord } from '../purchase/missing-record.tsx';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
-import { TransactionTable } from '../transactions/transaction-table.tsx';
 import { CustomerPurchases } from './customer-purchases.tsx';
 import { LinkPurchaseButton } from './link-purchase-button.tsx';
 
 const maxPurchases = 100;
-/** Rows of one page of the timeline. */
-const pageSize = 100;
 
 /** A customer: what they own now and why, their payments and the timeline of everything. */
 export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
@@ -29,23 +25,26 @@ export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
   });
   const timeline = useApi(purchaseEndpoints.getCustomerTimeline, {
     params: { applicationUsername: user },
-    query: { limit: pageSize },
+    query: { limit: timelinePageSize },
   });
-  const error = purchases.error ?? timeline.error;
+  const transactions = useApi(purchaseEndpoints.getCustomerTransactions, {
+    params: { applicationUsername: user },
+    query: { limit: maxPayments },
+  });
+  const payments = transactions.data?.transactions;
+  const error = purchases.error ?? timeline.error ?? transactions.error;
   const reload = () => {
-    purchases.reload();
-    timeline.reload();
+    for (const loaded of [purchases, timeline, transactions]) loaded.reload();
   };
+  useChange(JSON.stringify(purchases.data?.rows), purchases.data !== undefined, transactions.reload);
   usePolling(
     () => {
       readEmulatorClock().catch(() => {});
-      if (!purchases.isLoading && !timeline.isLoading) reload();
+      if (purchases.isLoading || timeline.isLoading) return;
+      purchases.reload();
+      timeline.reload();
     },
     { version: JSON.stringify([purchases.data?.rows, timeline.data?.rows]), minMs: 4_000, maxMs: 60_000 },
-  );
-  const transactions = useMemo(
-    () => timeline.data?.rows.flatMap((row) => (row.type === 'payment' ? [row.transaction] : [])),
-    [timeline.data],
   );
   const isUnknown = purchases.data?.rows.length === 0 && timeline.data?.rows.length === 0;
   return (
@@ -78,47 +77,21 @@ export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
             purchases={purchases.data?.rows}
             total={purchases.data?.paging.total ?? 0}
             timeline={timeline.data?.rows}
+            payments={payments}
           />
-          <Section title="History">
-            <Tabs
-              label="History"
-              selected={query.tab}
-              onSelect={(tab) => changeQuery({ tab })}
-              tabs={[
-                {
-                  id: 'timeline',
-                  label: 'Timeline',
-                  render: () => (
-                    <History
-                      label="Timeline of the customer"
-                      newest={timeline.data}
-                      loadOlder={(cursor) =>
-                        callApi(purchaseEndpoints.getCustomerTimeline, {
-                          params: { applicationUsername: user },
-                          query: { limit: pageSize, cursor },
-                        })
-                      }
-                      {...(purchases.data && { lifecycles: purchases.data.rows })}
-                      kind={query.kind}
-                      linksPurchases
-                    />
-                  ),
-                },
-                {
-                  id: 'payments',
-                  label: 'Payments',
-                  render: () => (
-                    <TransactionTable
-                      caption="Payments of the customer"
-                      rows={transactions}
-                      empty={<EmptyState title="The customer has not paid yet." />}
-                      fileName="payments"
-                    />
-                  ),
-                },
-              ]}
-            />
-          </Section>
+          <HistoryTabs
+            subject="customer"
+            timeline={timeline.data}
+            loadOlder={(cursor) =>
+              callApi(purchaseEndpoints.getCustomerTimeline, {
+                params: { applicationUsername: user },
+                query: { limit: timelinePageSize, cursor },
+              })
+            }
+            lifecycles={purchases.data?.rows}
+            payments={payments}
+            query={query}
+          />
         </>
       )}
     </Page>

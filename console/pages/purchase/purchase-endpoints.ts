@@ -1,4 +1,4 @@
-import type { addCustomerPurchase, getCustomerTimeline } from '../../../lib/api/customers.ts';
+import type { addCustomerPurchase, getCustomerTimeline, getCustomerTransactions } from '../../../lib/api/customers.ts';
 import type {
   getPurchase,
   getPurchaseOwners,
@@ -17,6 +17,10 @@ export const purchaseEndpoints = {
     '/v3/customers/:applicationUsername/purchases',
   ),
   getCustomerTimeline: defineEndpoint<typeof getCustomerTimeline>('GET', '/v3/customers/:applicationUsername/timeline'),
+  getCustomerTransactions: defineEndpoint<typeof getCustomerTransactions>(
+    'GET',
+    '/v3/customers/:applicationUsername/transactions',
+  ),
   getPurchase: defineEndpoint<typeof getPurchase>('GET', '/v3/purchases/:purchaseId'),
   getPurchaseOwners: defineEndpoint<typeof getPurchaseOwners>('GET', '/v3/purchases/:purchaseId/owners'),
   getPurchaseTimeline: defineEndpoint<typeof getPurchaseTimeline>('GET', '/v3/purchases/:purchaseId/timeline'),

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
 import type { PurchaseDetails, TransactionRecord } from '../../../lib/api/purchase-records.ts';
 import type { getPurchaseTimeline } from '../../../lib/api/purchases.ts';
@@ -10,26 +9,22 @@ import { readEmulatorClock, useNow } from '../../clock.ts';
 import { announce } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
 import { Columns, Page, Section } from '../../components/layout.tsx';
-import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
-import { Tabs } from '../../components/tabs.tsx';
+import { ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { CopyId, Platform } from '../../components/values.tsx';
 import { formatProductId } from '../../format.ts';
-import { changeQuery, Link } from '../../router.tsx';
+import { Link } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
+import { useChange } from '../../use-change.ts';
 import type { PageProps } from '../page.ts';
-import { TransactionTable } from '../transactions/transaction-table.tsx';
 import type { Owners } from './describe-ownership.ts';
 import { describePurchase } from './describe-purchase.ts';
-import { History } from './history.tsx';
+import { HistoryTabs, maxPayments, timelinePageSize } from './history-tabs.tsx';
 import { MissingRecord } from './missing-record.tsx';
 import { purchaseEndpoints } from './purchase-endpoints.ts';
 import { PurchaseFacts } from './purchase-facts.tsx';
 import { PurchaseOwners } from './purchase-owners.tsx';
 import { PurchaseState } from './purchase-state.tsx';
 import { RawRecords } from './raw-records.tsx';
-
-/** Rows of one page of the timeline. */
-const pageSize = 100;
 
 /** A purchase: its state in words, facts, owners, payments and timeline. Follows changes while the tab is visible. */
 export function PurchasePage({ params: { id }, query }: PageProps<'id'>) {
@@ -76,12 +71,12 @@ function usePurchase(id: string): LoadedPurchase {
   const isKnown = purchase.data !== undefined;
   const transactions = useApi(
     purchaseEndpoints.listTransactions,
-    isKnown ? { query: { purchaseId: id, limit: 1_000 } } : undefined,
+    isKnown ? { query: { purchaseId: id, limit: maxPayments } } : undefined,
   );
   const owners = useApi(purchaseEndpoints.getPurchaseOwners, isKnown ? { params } : undefined);
   const timeline = useApi(
     purchaseEndpoints.getPurchaseTimeline,
-    isKnown ? { params, query: { limit: pageSize } } : undefined,
+    isKnown ? { params, query: { limit: timelinePageSize } } : undefined,
   );
   const { expirationDate } = purchase.data ?? {};
   // Time alone ends a purchase, too.
@@ -108,16 +103,6 @@ function usePurchase(id: string): LoadedPurchase {
       for (const loaded of [purchase, transactions, owners, timeline]) loaded.reload();
     },
   };
-}
-
-/** Calls `onChange` if a value differs from the first one after `isReady`. */
-function useChange(value: string, isReady: boolean, onChange: () => void): void {
-  const previous = useRef<string | undefined>(undefined);
-  useEffect(() => {
-    if (!isReady) return;
-    if (previous.current !== undefined && previous.current !== value) onChange();
-    previous.current = value;
-  }, [value, isReady]);
 }
 
 interface KnownPurchaseProps extends Pick<LoadedPurchase, 'transactions' | 'timeline' | 'owners'> {
@@ -158,50 +143,25 @@ function KnownPurchase({ purchase, transactions, timeline, owners, query, onRelo
       <Section title="Facts" description="Each fact with its source and the age of the information.">
         <PurchaseFacts purchase={purchase} timeline={timeline} />
       </Section>
-      <Section title="History">
-        <Tabs
-          label="History"
-          selected={query.tab}
-          onSelect={(tab) => changeQuery({ tab })}
-          tabs={[
-            {
-              id: 'timeline',
-              label: 'Timeline',
-              render: () => (
-                <History
-                  label="Timeline of the purchase"
-                  newest={timeline}
-                  loadOlder={(cursor) =>
-                    callApi(purchaseEndpoints.getPurchaseTimeline, {
-                      params: { purchaseId },
-                      query: { limit: pageSize, cursor },
-                    })
-                  }
-                  kind={query.kind}
-                />
-              ),
-            },
-            {
-              id: 'payments',
-              label: 'Payments',
-              render: () => (
-                <TransactionTable
-                  caption="Payments of the purchase"
-                  rows={transactions?.toReversed()}
-                  empty={<EmptyState title="The store has not reported a payment." />}
-                  fileName="payments"
-                  isOfOnePurchase
-                />
-              ),
-            },
-            {
-              id: 'raw',
-              label: 'Raw',
-              render: () => <RawRecords purchase={purchase} transactions={transactions} />,
-            },
-          ]}
-        />
-      </Section>
+      <HistoryTabs
+        subject="purchase"
+        timeline={timeline}
+        loadOlder={(cursor) =>
+          callApi(purchaseEndpoints.getPurchaseTimeline, {
+            params: { purchaseId },
+            query: { limit: timelinePageSize, cursor },
+          })
+        }
+        payments={transactions?.toReversed()}
+        query={query}
+        furtherTabs={[
+          {
+            id: 'raw',
+            label: 'Raw',
+            render: () => <RawRecords purchase={purchase} transactions={transactions} />,
+          },
+        ]}
+      />
     </Page>
   );
 }
