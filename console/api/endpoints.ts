@@ -1,12 +1,16 @@
 import type { getApp } from '../../lib/api/app.ts';
 import type { listCustomers } from '../../lib/api/customers.ts';
+import type { getDue } from '../../lib/api/due.ts';
 import type { getEvent, listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { getStats, getStatsBreakdown } from '../../lib/api/stats.ts';
+import type { listStores } from '../../lib/api/stores.ts';
 import { defineEndpoint } from './client.ts';
 
 /** Endpoints that several pages call. A page declares its own endpoints in its file. */
 export const endpoints = {
   getApp: defineEndpoint<typeof getApp>('GET', '/v3/app'),
+  getDue: defineEndpoint<typeof getDue>('GET', '/v3/due'),
+  listStores: defineEndpoint<typeof listStores>('GET', '/v3/stores'),
   listCustomers: defineEndpoint<typeof listCustomers>('GET', '/v3/customers'),
   getStats: defineEndpoint<typeof getStats>('GET', '/v3/stats'),
   getStatsBreakdown: defineEndpoint<typeof getStatsBreakdown>('GET', '/v3/stats/breakdown'),

@@ -6,45 +6,55 @@ import { ErrorNotice, Notice, Skeleton } from '../components/notice.tsx';
 import { Timeline } from '../components/timeline.tsx';
 import { formatNumber } from '../format.ts';
 import { Link } from '../router.tsx';
+import { describeProblems } from './describe-problems.ts';
 import { describeEventType } from './event-types.ts';
 
 const dayMs = 86_400_000;
 const refreshMs = 60_000;
 
-/** What is wrong now: failed events of the last 24 hours, and settings that keep the app from working. */
+/** Events that a search by tag returns at most. */
+const maxEvents = 100;
+
+/** What is wrong now: stores, refreshes, webhooks and settings, and the failed events of the last 24 hours. */
 export function CurrentProblems() {
   const now = useNow();
   const failures = useApi(endpoints.searchEvents, { params: { tag: 'error' } }, { refreshMs });
   const app = useApi(endpoints.getApp, {}, { refreshMs });
-  const error = failures.error ?? app.error;
-  if (error !== undefined) return <ErrorNotice error={error} onRetry={failures.error ? failures.reload : app.reload} />;
-  if (!failures.data || !app.data)
+  const due = useApi(endpoints.getDue, {}, { refreshMs });
+  const stores = useApi(endpoints.listStores, {}, { refreshMs });
+  const failed = [failures, app, due, stores].find(({ error }) => error !== undefined);
+  if (failed) return <ErrorNotice error={failed.error} onRetry={failed.reload} />;
+  if (!failures.data || !app.data || !due.data || !stores.data)
     return (
       <Section title="What is wrong now">
         <Skeleton lines={1} />
       </Section>
     );
   const recent = failures.data.rows.filter(({ context }) => context.eventDateMs > now - dayMs);
-  const problems = [
-    ...(app.data.webhooks?.urls.length ? [] : ['The app has no webhook URL: its server does not learn of changes.']),
-    ...(app.data.stores.some(({ isConnected }) => isConnected) ? [] : ['No store is connected.']),
-  ];
+  const problems = describeProblems({ app: app.data, due: due.data, stores: stores.data }, now);
   if (recent.length === 0 && problems.length === 0)
     return (
       <Notice tone="good" icon="check">
-        Nothing is wrong: no request, notification or webhook has failed in the last 24 hours.
+        Nothing is wrong: the stores respond, refreshes and webhooks are in time, and no request has failed in the last
+        24 hours.
       </Notice>
     );
   return (
     <Section title="What is wrong now">
-      {problems.map((problem) => (
-        <Notice key={problem} tone="warn" icon="alert">
-          {problem}
+      {problems.map(({ tone, text, link }) => (
+        <Notice key={text} tone={tone} icon="alert">
+          {text}{' '}
+          {link && (
+            <Link to={link.to} {...(link.query && { query: link.query })}>
+              {link.label}
+            </Link>
+          )}
         </Notice>
       ))}
       {recent.length > 0 && (
         <>
           <p class="section-description">
+            {recent.length < maxEvents ? '' : 'At least '}
             {formatNumber(recent.length)} failed in the last 24 hours.{' '}
             <Link to="/events" query={{ tag: 'error' }}>
               Show all failures

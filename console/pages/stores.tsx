@@ -21,7 +21,6 @@ type StoreActivity = ContractResponse<typeof listStores>['rows'][number];
 type Diagnosis = ContractResponse<typeof checkStore>;
 type Field = readonly [name: string, value: ComponentChildren];
 
-const listStoresEndpoint = defineEndpoint<typeof listStores>('GET', '/v3/stores');
 const checkStoreEndpoint = defineEndpoint<typeof checkStore>('POST', '/v3/stores/:platform/check');
 
 /** Setting of each store that takes the notification URL, by platform token. */
@@ -46,7 +45,7 @@ const neutralTokens: Readonly<Record<string, string>> = {
 /** The stores: whether each is connected and responds, the URL for its notifications, and the check of its settings. */
 export function StoresPage(_props: PageProps) {
   const app = useApi(endpoints.getApp, {});
-  const activities = useApi(listStoresEndpoint, {});
+  const activities = useApi(endpoints.listStores, {});
   const reload = () => {
     app.reload();
     activities.reload();

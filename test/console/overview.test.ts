@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { BreakdownRow } from '../../lib/api/stats.ts';
+import { startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { runSuccessfully } from '../../testing/command-line.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 import { expectUsablePage } from '../../testing/expect-usable-page.ts';
 import { type ConsolePage, type RunningConsole, startConsole, waitUntilLoaded } from '../../testing/open-console.ts';
@@ -25,10 +27,11 @@ async function buy(order: object): Promise<void> {
   if (!result.ok) throw new Error(JSON.stringify(result));
 }
 
+const secretAuth = () => buildBasicAuth(running.service.appName, running.service.secretKey);
+
 async function readTotals(): Promise<BreakdownRow | undefined> {
-  const { baseUrl, appName, secretKey } = running.service;
-  const response = await fetch(`${baseUrl}/v3/stats/breakdown?interval=range`, {
-    headers: buildBasicAuth(appName, secretKey),
+  const response = await fetch(`${running.service.baseUrl}/v3/stats/breakdown?interval=range`, {
+    headers: secretAuth(),
   });
   const { groups } = (await response.json()) as { groups: { rows: BreakdownRow[] }[] };
   return groups[0]?.rows[0];
@@ -139,5 +142,40 @@ describe('Overview', () => {
       expect(lines).toHaveLength(3);
       expect(lines.some((line) => line.startsWith(`store_a:${scriptProduct},store_a,`))).toBe(true);
     });
+  });
+
+  it('names a store that does not respond, and dead webhooks with their list', async () => {
+    const { service } = running;
+    const server = await startApplicationServer();
+    server.respondWith({ status: 410 });
+    await runSuccessfully(service.environment, ['app', 'set-webhook', service.appName, '--url', server.url]);
+    let buyers = 0;
+    const readDue = async () =>
+      (await (await fetch(`${service.baseUrl}/v3/due`, { headers: secretAuth() })).json()) as {
+        readonly deadWebhooks: { readonly count: number };
+      };
+    await waitFor(
+      'a dead webhook',
+      async () => {
+        await buy({ platform: 'store_a', applicationUsername: `zoe-${buyers++}` });
+        return await readDue();
+      },
+      ({ deadWebhooks }) => deadWebhooks.count > 0,
+    );
+    const emulator = createEmulatorClient(service.emulatorUrl);
+    const { validate } = await emulator.buy<object>({ platform: 'store_b', applicationUsername: 'max' });
+    await emulator.breakStore('store_b');
+    const body = JSON.stringify(validate);
+    await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers: secretAuth(), body });
+    const { page, problems } = await running.open('/');
+    await page.getByText(/^The last request to Google Play failed, /).waitFor();
+    await page.getByText(/ responded with 410 Gone\. /).waitFor();
+    await page.getByText(/^Webhooks without further attempts: \d+, the oldest created /).waitFor();
+    await page.getByRole('link', { name: 'Show and replay them' }).click();
+    await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+    expect(await page.getByLabel('State').inputValue()).toBe('dead');
+    expect(problems).toEqual([]);
+    await emulator.clearFaults();
+    await server.close();
   });
 });

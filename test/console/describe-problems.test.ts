@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { type AppState, describeProblems } from '../../console/pages/describe-problems.ts';
+
+const now = Date.parse('2026-03-01T12:00:00Z');
+const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
+const none = { count: 0, isExact: true };
+const url = 'https://app.example/webhooks';
+
+/** An app in order. */
+const healthy: AppState = {
+  app: {
+    webhooks: { urls: [url], sandboxUrls: [], includesPassword: true },
+    stores: [{ platform: 'store_a', isConnected: true }],
+  },
+  due: {
+    overdueRefreshes: { count: 2, oldest: minutesAgo(1), isExact: true },
+    pendingWebhooks: { count: 1, oldest: minutesAgo(2), isExact: true },
+    deadWebhooks: none,
+    webhookUrls: [{ url, state: 'ok' }],
+  },
+  stores: {
+    rows: [{ platform: 'store_a', isFailing: false, lastDay: { numRequests: 5, numFailures: 1 } }],
+  },
+};
+
+const describeApp = (app: Partial<AppState['app']>) =>
+  describeProblems({ ...healthy, app: { ...healthy.app, ...app } }, now);
+const describeDue = (due: Partial<AppState['due']>) =>
+  describeProblems({ ...healthy, due: { ...healthy.due, ...due } }, now);
+
+describe('describeProblems', () => {
+  it('describes nothing for work of the last minutes', () => {
+    expect(describeProblems(healthy, now)).toEqual([]);
+  });
+
+  it('describes a store that does not respond, with its last failure', () => {
+    const lastFailure = { date: minutesAgo(120), message: 'The store responded with status 503.' };
+    const rows = [
+      { platform: 'store_b' as const, isFailing: true, lastFailure, lastDay: { numRequests: 9, numFailures: 9 } },
+    ];
+    expect(describeProblems({ ...healthy, stores: { rows } }, now)).toEqual([
+      {
+        tone: 'bad',
+        text: 'The last request to Google Play failed, 2 hours ago: The store responded with status 503.',
+        link: { to: '/stores', label: 'Show the stores' },
+      },
+    ]);
+  });
+
+  it('describes refreshes that are late', () => {
+    const overdueRefreshes = { count: 1_000, oldest: minutesAgo(180), isExact: false };
+    expect(describeDue({ overdueRefreshes })).toEqual([
+      {
+        tone: 'bad',
+        text: 'Refreshes that are late: at least 1,000, the oldest due 3 hours ago. Renewals and expirations are late, too.',
+      },
+    ]);
+  });
+
+  it('describes dead webhooks before those that wait, each with the list of them', () => {
+    const problems = describeDue({
+      pendingWebhooks: { count: 3, oldest: minutesAgo(60), isExact: true },
+      deadWebhooks: { count: 1, oldest: minutesAgo(2), isExact: true },
+    });
+    expect(problems.map(({ tone, text, link }) => [tone, text, link?.query])).toEqual([
+      [
+        'bad',
+        "Webhooks without further attempts: 1, the oldest created 2 minutes ago. The app's server has not received them.",
+        { state: 'dead' },
+      ],
+      ['warn', 'Webhooks that wait for a retry: 3, the oldest created 1 hour ago.', { state: 'pending' }],
+    ]);
+  });
+
+  it.each([
+    ['disabled', 'bad', `Nothing is sent to ${url}: it responded with 410 Gone.`],
+    ['backoff', 'warn', `${url} does not respond: webhooks are postponed.`],
+  ] as const)('describes a URL in the state %s', (state, tone, text) => {
+    expect(describeDue({ webhookUrls: [{ url, state }] })).toEqual([{ tone, text, link: expect.any(Object) }]);
+  });
+
+  it('describes missing settings, but not webhooks that the operator has switched off', () => {
+    const { webhooks: _, ...app } = healthy.app;
+    const stores = [{ platform: 'store_a' as const, isConnected: false }];
+    expect(describeProblems({ ...healthy, app: { ...app, stores } }, now).map(({ text }) => text)).toEqual([
+      'The app has no webhook URL: its server receives no changes of purchases.',
+      'No store is connected.',
+    ]);
+    expect(describeApp({ webhooks: { urls: [], sandboxUrls: [], includesPassword: true } })).toEqual([]);
+  });
+});
