@@ -225,7 +225,7 @@ function joinPeriods(periods: readonly ActivePeriod[]): ActivePeriod[] {
   return joined;
 }
 
-/** A free trial of a subscription: the trial periods that follow each other. */
+/** A free trial of a subscription: its trial periods without a paid period between them. A pause interrupts a trial. */
 export interface Trial {
   /** The product of its first period. */
   readonly productId: string;
@@ -237,10 +237,11 @@ export interface Trial {
 }
 
 /**
- * A paid period within this time after the trial converts it. Apple retries the payment for up to 60 days.
+ * A paid period within this time after the trial converts it, and a trial period continues it. Apple retries the payment for up to
+ * 60 days. A trial later than that is a new one, for example an offer that wins a customer back.
  * @see https://developer.apple.com/documentation/storekit/in-app_purchase/reducing_involuntary_subscriber_churn
  */
-const maxConversionDelayMs = 60 * dayMs;
+const maxInterruptionMs = 60 * dayMs;
 
 /** Lists the free trials among active periods. A trial that was neither converted nor ended is still running. */
 export function listTrials(periods: readonly ActivePeriod[]): Trial[] {
@@ -251,7 +252,7 @@ export function listTrials(periods: readonly ActivePeriod[]): Trial[] {
     const { until } = periods[last] ?? period;
     const next = periods[last + 1];
     const isConverted =
-      until !== undefined && next !== undefined && !next.isTrial && next.from - until <= maxConversionDelayMs;
+      until !== undefined && next !== undefined && !next.isTrial && next.from - until <= maxInterruptionMs;
     return [
       {
         productId: period.productId,
@@ -263,4 +264,6 @@ export function listTrials(periods: readonly ActivePeriod[]): Trial[] {
 }
 
 const isSameTrial = (earlier: ActivePeriod | undefined, later: ActivePeriod | undefined): boolean =>
-  earlier?.isTrial === true && later?.isTrial === true && later.from - (earlier.until ?? later.from) <= maxGapMs;
+  earlier?.isTrial === true &&
+  later?.isTrial === true &&
+  later.from - (earlier.until ?? later.from) <= maxInterruptionMs;

@@ -238,8 +238,36 @@ describe('listTrials', () => {
       ],
       { startedAt: startDate, endedAt: toDate(7) },
     ],
+    [
+      'interrupted by a pause and goes on',
+      [
+        [1, [trial], { isPaused: true }],
+        [3, [trial]],
+      ],
+      { startedAt: startDate },
+    ],
+    [
+      'interrupted by a pause and converted',
+      [
+        [1, [trial], { isPaused: true }],
+        [3, [trial]],
+        [8, [trial, paid(7)]],
+      ],
+      { startedAt: startDate, convertedAt: toDate(7) },
+    ],
   ])('returns a trial that is %s', (_title, steps, expected) => {
     expect(listTrials(listPeriods(runSteps(steps)))).toEqual([{ productId: 'store_a:monthly', ...expected }]);
+  });
+
+  it('returns a second trial, offered to win the customer back after months', () => {
+    const stored = runSteps([
+      [9, [trial]],
+      [99, [trial, { day: 98, until: 105, isTrial: true }]],
+    ]);
+    expect(listTrials(listPeriods(stored))).toEqual([
+      { productId: 'store_a:monthly', startedAt: startDate, endedAt: toDate(7) },
+      { productId: 'store_a:monthly', startedAt: toDate(98) },
+    ]);
   });
 });
 

@@ -91,15 +91,16 @@ function addSubscription(sums: Sums, item: PurchaseItem): void {
     addChange(period, period.from, 1);
     if (period.until !== undefined) addChange(period, period.until, -1);
   }
-  // Histories start with at most one trial.
-  const [trial, next] = periods;
-  if (!trial?.isTrial) return;
-  const add = (date: number, name: string) => sums.add([platform, trial.productId, toDay(date)], name);
-  add(trial.from, 'trials.started');
-  if (trial.until === undefined) return;
-  const isConverted = next !== undefined && !next.isTrial;
-  add(isConverted ? next.from : trial.until, isConverted ? 'trials.converted' : 'trials.ended');
-  add(trial.from, isConverted ? 'cohort.converted' : 'cohort.ended');
+  // Histories start with at most one trial, which a pause can interrupt.
+  const [first] = periods;
+  if (!first?.isTrial) return;
+  const add = (date: number, name: string) => sums.add([platform, first.productId, toDay(date)], name);
+  add(first.from, 'trials.started');
+  const next = periods.find(({ isTrial }) => !isTrial);
+  const end = next?.from ?? periods.at(-1)?.until;
+  if (end === undefined) return;
+  add(end, next ? 'trials.converted' : 'trials.ended');
+  add(first.from, next ? 'cohort.converted' : 'cohort.ended');
 }
 
 /** Returns the counters of all products in the format of `computeProductSums`. */
