@@ -2,7 +2,7 @@ import { getDue } from '../../lib/api/due.ts';
 import { deliveries, dueItems, now } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import type { EpochMillis } from '../../lib/shared/time.ts';
-import { getWebhookBacklog, listWebhookUrls } from '../../lib/webhooks/webhook-backlog.ts';
+import { getWaitingWebhooks, getWebhookBacklog, listWebhookUrls } from '../../lib/webhooks/webhook-backlog.ts';
 
 const maxReadItems = 1_000;
 
@@ -13,8 +13,9 @@ const toBacklog = (dates: readonly EpochMillis[], isExact: boolean) => ({
 });
 
 export const handler = createHandler(getDue, { deliveries, dueItems, now })(async ({ app }, deps) => {
-  const [overdue, pending, dead, webhookUrls] = await Promise.all([
+  const [overdue, waiting, pending, dead, webhookUrls] = await Promise.all([
     deps.dueItems.listOverdueRefreshes(app.name, deps.now(), maxReadItems),
+    getWaitingWebhooks(app.name, deps),
     getWebhookBacklog(app.name, 'pending', deps),
     getWebhookBacklog(app.name, 'dead', deps),
     listWebhookUrls(app, deps),
@@ -22,6 +23,7 @@ export const handler = createHandler(getDue, { deliveries, dueItems, now })(asyn
   return {
     appName: app.name,
     overdueRefreshes: toBacklog(overdue.dueTimes, overdue.isComplete),
+    waitingWebhooks: toBacklog(waiting.dates, waiting.isComplete),
     pendingWebhooks: toBacklog(pending.dates, pending.isComplete),
     deadWebhooks: toBacklog(dead.dates, dead.isComplete),
     webhookUrls,

@@ -37,6 +37,8 @@ export const getDue = defineContract({
     appName: v.string(),
     /** Purchases whose refresh is due and has not run. Some seconds are normal: the worker runs every minute. */
     overdueRefreshes: Backlog,
+    /** Webhook deliveries among the newest 100 without an attempt. Some seconds are normal. */
+    waitingWebhooks: Backlog,
     /** Webhook deliveries that wait for a retry. */
     pendingWebhooks: Backlog,
     /** Webhook deliveries without further attempts. */

@@ -1,18 +1,44 @@
 import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import type { WebhookDelivery } from './delivery.ts';
 import { toDisplayUrl } from './display-url.ts';
 
 const maxDeliveries = 1_000;
+
+/** The creation dates of deliveries, and whether all are counted. */
+interface WebhookBacklog {
+  readonly dates: readonly EpochMillis[];
+  readonly isComplete: boolean;
+}
+
+/** Test webhooks are not work: their result is read when they are sent. */
+const listDates = (rows: readonly WebhookDelivery[]): EpochMillis[] =>
+  rows.filter(({ type }) => type !== 'test').map(({ createdAt }) => createdAt);
 
 /** Lists the creation dates of the app's pending or dead deliveries with a failed attempt, at most 1,000. */
 export async function getWebhookBacklog(
   appName: string,
   state: 'pending' | 'dead',
   { deliveries }: Pick<Deps, 'deliveries'>,
-): Promise<{ readonly dates: readonly EpochMillis[]; readonly isComplete: boolean }> {
+): Promise<WebhookBacklog> {
   const { rows, next } = await deliveries.listPage(appName, { state, limit: maxDeliveries });
-  return { dates: rows.map(({ createdAt }) => createdAt), isComplete: next === undefined };
+  return { dates: listDates(rows), isComplete: next === undefined };
+}
+
+const maxNewest = 100;
+
+/** Lists the creation dates of the newest deliveries whose first attempt is not made or postponed: a late queue delays all. */
+export async function getWaitingWebhooks(
+  appName: string,
+  { deliveries }: Pick<Deps, 'deliveries'>,
+): Promise<WebhookBacklog> {
+  const { rows } = await deliveries.listPage(appName, { limit: maxNewest });
+  const waiting = rows.filter(
+    ({ state, lastAttemptAt, nextAttemptAt }) =>
+      state === 'pending' && lastAttemptAt === undefined && nextAttemptAt === undefined,
+  );
+  return { dates: listDates(waiting), isComplete: waiting.length < maxNewest };
 }
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();

@@ -32,7 +32,11 @@ async function givenFailedDelivery(appName: string, state: WebhookDelivery['stat
   const notification = { id: randomUUID(), reason: 'RENEWED', date: createdAt } as const;
   const delivery = buildDelivery({ appName, type: 'purchases.updated', url, notification, createdAt });
   await deps().deliveries.createIfAbsent(delivery);
-  await deps().deliveries.replaceIfUnchanged(delivery, { ...delivery, state, failedAttempts: 1 }, createdAt);
+  await deps().deliveries.replaceIfUnchanged(
+    delivery,
+    { ...delivery, state, failedAttempts: 1, lastAttemptAt: createdAt },
+    createdAt,
+  );
 }
 
 describe('GET /v3/due', () => {
@@ -47,6 +51,22 @@ describe('GET /v3/due', () => {
       appName,
       pendingWebhooks: { count: 2, oldest: new Date(now - 5 * minuteMs).toISOString(), isExact: true },
       deadWebhooks: { count: 1, oldest: new Date(now - 9 * minuteMs).toISOString(), isExact: true },
+    });
+  });
+
+  it('counts deliveries without an attempt, and no test webhooks', async () => {
+    const { appName, ...keys } = await createAppWithWebhook();
+    const now = deps().now();
+    const notification = { id: randomUUID(), reason: 'RENEWED', date: now } as const;
+    for (const type of ['purchases.updated', 'test'] as const) {
+      const createdAt = now - 20 * minuteMs;
+      await deps().deliveries.createIfAbsent(buildDelivery({ appName, type, url, notification, createdAt }));
+    }
+    await givenFailedDelivery(appName, 'pending', now - 5 * minuteMs);
+    const { body } = await callWithSecretKey(getDue, { appName, ...keys });
+    expect(body).toMatchObject({
+      waitingWebhooks: { count: 1, oldest: new Date(now - 20 * minuteMs).toISOString(), isExact: true },
+      pendingWebhooks: { count: 1, isExact: true },
     });
   });
 

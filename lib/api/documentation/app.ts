@@ -70,6 +70,7 @@ export const appDescriptions = [
     overdueRefreshes: [
       'Purchases whose refresh is due and has not run. Some seconds are normal: the worker runs every minute.',
     ],
+    waitingWebhooks: ['Webhook deliveries among the newest 100 without an attempt. Some seconds are normal.'],
     pendingWebhooks: ['Webhook deliveries that wait for a retry.'],
     deadWebhooks: ['Webhook deliveries without further attempts.'],
     webhookUrls: ['Health of each webhook URL.'],
