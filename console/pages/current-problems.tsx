@@ -22,17 +22,25 @@ export function CurrentProblems() {
   const app = useApi(endpoints.getApp, {}, { refreshMs });
   const due = useApi(endpoints.getDue, {}, { refreshMs });
   const stores = useApi(endpoints.listStores, {}, { refreshMs });
-  const failed = [failures, app, due, stores].find(({ error }) => error !== undefined);
-  if (failed) return <ErrorNotice error={failed.error} onRetry={failed.reload} />;
-  if (!failures.data || !app.data || !due.data || !stores.data)
+  const requests = [failures, app, due, stores];
+  const failed = requests.find(({ error }) => error !== undefined);
+  const isLoading = requests.some(({ data, error }) => data === undefined && error === undefined);
+  if (isLoading)
     return (
       <Section title="What is wrong now">
         <Skeleton lines={1} />
       </Section>
     );
-  const recent = failures.data.rows.filter(({ context }) => context.eventDateMs > now - dayMs);
-  const problems = describeProblems({ app: app.data, due: due.data, stores: stores.data }, now);
-  if (recent.length === 0 && problems.length === 0)
+  const recent = (failures.data?.rows ?? []).filter(({ context }) => context.eventDateMs > now - dayMs);
+  const problems = describeProblems(
+    {
+      ...(app.data && { app: app.data }),
+      ...(due.data && { due: due.data }),
+      ...(stores.data && { stores: stores.data }),
+    },
+    now,
+  );
+  if (!failed && recent.length === 0 && problems.length === 0)
     return (
       <Notice tone="good" icon="check">
         Nothing is wrong: the stores respond, refreshes and webhooks are in time, and no request has failed in the last
@@ -41,6 +49,7 @@ export function CurrentProblems() {
     );
   return (
     <Section title="What is wrong now">
+      {failed && <ErrorNotice error={failed.error} onRetry={failed.reload} />}
       {problems.map(({ tone, text, link }) => (
         <Notice key={text} tone={tone} icon="alert">
           {text}{' '}

@@ -5,14 +5,14 @@ import type { Backlog, getDue } from '../../lib/api/due.ts';
 import type { listStores } from '../../lib/api/stores.ts';
 import { formatNumber, formatPlatform, formatRelative } from '../format.ts';
 
-/** The state of an app, as the service reports it. */
+/** The state of an app, as far as the service has reported it. */
 export interface AppState {
-  readonly app: Pick<ContractResponse<typeof getApp>, 'webhooks' | 'stores'>;
-  readonly due: Pick<
+  readonly app?: Pick<ContractResponse<typeof getApp>, 'webhooks' | 'stores'>;
+  readonly due?: Pick<
     ContractResponse<typeof getDue>,
-    'overdueRefreshes' | 'pendingWebhooks' | 'deadWebhooks' | 'webhookUrls'
+    'overdueRefreshes' | 'waitingWebhooks' | 'pendingWebhooks' | 'deadWebhooks' | 'webhookUrls'
   >;
-  readonly stores: Pick<ContractResponse<typeof listStores>, 'rows'>;
+  readonly stores?: Pick<ContractResponse<typeof listStores>, 'rows'>;
 }
 
 /** Something that is wrong now. `bad`: customers are affected. */
@@ -28,25 +28,37 @@ const normalDelayMs = 10 * 60_000;
 
 /** Describes what is wrong now, the worst first: unreachable stores, late refreshes, dead and late webhooks, missing settings. */
 export function describeProblems({ app, due, stores }: AppState, now: number): Problem[] {
-  const problems: readonly Problem[] = [
-    ...stores.rows.filter(({ isFailing }) => isFailing).map((row) => describeStore(row, now)),
-    ...describeRefreshes(due.overdueRefreshes, now),
-    ...due.webhookUrls.flatMap(describeUrl),
-    ...describeDead(due.deadWebhooks, now),
-    ...describePending(due.pendingWebhooks, now),
-    // An operator who has switched webhooks off has an empty list of URLs.
-    ...(app.webhooks ? [] : [warn('The app has no webhook URL: its server receives no changes of purchases.')]),
-    ...(app.stores.some(({ isConnected }) => isConnected) ? [] : [warn('No store is connected.', storesLink)]),
+  const problems = [
+    ...(stores?.rows.filter(({ isFailing }) => isFailing).map((row) => describeStore(row, now)) ?? []),
+    ...(due ? describeDue(due, now) : []),
+    ...(app ? describeSettings(app) : []),
   ];
   return problems.toSorted((a, b) => Number(b.tone === 'bad') - Number(a.tone === 'bad'));
 }
+
+const describeDue = (due: NonNullable<AppState['due']>, now: number): Problem[] => [
+  ...describeRefreshes(due.overdueRefreshes, now),
+  ...due.webhookUrls.flatMap(describeUrl),
+  ...describeDead(due.deadWebhooks, now),
+  ...describeWaiting(due.waitingWebhooks, now),
+  ...describePending(due.pendingWebhooks, now),
+];
+
+const describeSettings = ({ webhooks, stores }: NonNullable<AppState['app']>): Problem[] => [
+  // An operator who has switched webhooks off has an empty list of URLs.
+  ...(webhooks ? [] : [warn('The app has no webhook URL: its server receives no changes of purchases.')]),
+  ...(stores.some(({ isConnected }) => isConnected) ? [] : [warn('No store is connected.', storesLink)]),
+];
 
 const storesLink = { to: '/stores', label: 'Show the stores' };
 const deliveriesLink = (state: string, label: string) => ({ to: '/webhooks', query: { state }, label });
 
 const warn = (text: string, link?: Problem['link']): Problem => ({ tone: 'warn', text, ...(link && { link }) });
 
-function describeStore({ platform, lastFailure }: AppState['stores']['rows'][number], now: number): Problem {
+function describeStore(
+  { platform, lastFailure }: NonNullable<AppState['stores']>['rows'][number],
+  now: number,
+): Problem {
   const when = lastFailure ? `, ${formatRelative(new Date(lastFailure.date), now)}: ${lastFailure.message}` : '.';
   return {
     tone: 'bad',
@@ -63,7 +75,7 @@ function describeRefreshes(backlog: BacklogState, now: number): Problem[] {
   return [{ tone: 'bad', text }];
 }
 
-function describeUrl({ url, state }: AppState['due']['webhookUrls'][number]): Problem[] {
+function describeUrl({ url, state }: NonNullable<AppState['due']>['webhookUrls'][number]): Problem[] {
   if (state === 'disabled')
     return [
       {
@@ -82,6 +94,12 @@ function describeDead(backlog: BacklogState, now: number): Problem[] {
   if (backlog.count === 0) return [];
   const text = `Webhooks without further attempts: ${describeBacklog(backlog, 'created', now)} The app's server has not received them.`;
   return [{ tone: 'bad', text, link: deliveriesLink('dead', 'Show and replay them') }];
+}
+
+function describeWaiting(backlog: BacklogState, now: number): Problem[] {
+  if (!isOld(backlog, now)) return [];
+  const text = `Webhooks that are not sent yet: ${describeBacklog(backlog, 'created', now)} The queue of webhooks is late.`;
+  return [{ tone: 'bad', text, link: pendingLink }];
 }
 
 function describePending(backlog: BacklogState, now: number): Problem[] {

@@ -7,13 +7,14 @@ const none = { count: 0, isExact: true };
 const url = 'https://app.example/webhooks';
 
 /** An app in order. */
-const healthy: AppState = {
+const healthy: Required<AppState> = {
   app: {
     webhooks: { urls: [url], sandboxUrls: [], includesPassword: true },
     stores: [{ platform: 'store_a', isConnected: true }],
   },
   due: {
     overdueRefreshes: { count: 2, oldest: minutesAgo(1), isExact: true },
+    waitingWebhooks: { count: 1, oldest: minutesAgo(1), isExact: true },
     pendingWebhooks: { count: 1, oldest: minutesAgo(2), isExact: true },
     deadWebhooks: none,
     webhookUrls: [{ url, state: 'ok' }],
@@ -23,9 +24,9 @@ const healthy: AppState = {
   },
 };
 
-const describeApp = (app: Partial<AppState['app']>) =>
+const describeApp = (app: Partial<Required<AppState>['app']>) =>
   describeProblems({ ...healthy, app: { ...healthy.app, ...app } }, now);
-const describeDue = (due: Partial<AppState['due']>) =>
+const describeDue = (due: Partial<Required<AppState>['due']>) =>
   describeProblems({ ...healthy, due: { ...healthy.due, ...due } }, now);
 
 describe('describeProblems', () => {
@@ -70,6 +71,21 @@ describe('describeProblems', () => {
       ],
       ['warn', 'Webhooks that wait for a retry: 3, the oldest created 1 hour ago.', { state: 'pending' }],
     ]);
+  });
+
+  it('describes webhooks that a late queue has not sent', () => {
+    const waitingWebhooks = { count: 100, oldest: minutesAgo(30), isExact: false };
+    expect(describeDue({ waitingWebhooks })).toMatchObject([
+      {
+        tone: 'bad',
+        text: 'Webhooks that are not sent yet: at least 100, the oldest created 30 minutes ago. The queue of webhooks is late.',
+      },
+    ]);
+  });
+
+  it('describes what is known while a part of the state cannot be loaded', () => {
+    expect(describeProblems({}, now)).toEqual([]);
+    expect(describeProblems({ app: { stores: [] } }, now)).toHaveLength(2);
   });
 
   it.each([
