@@ -53,6 +53,11 @@ function decodeSegment(segment: string): string | undefined {
   }
 }
 
+let isNavigated = false;
+
+/** Whether the user has followed a link since the console was opened. */
+export const hasNavigated = (): boolean => isNavigated;
+
 function navigate(href: string, { isReplacing = false } = {}): void {
   if (isReplacing) {
     history.replaceState(null, '', href);
@@ -70,9 +75,13 @@ export function useLocation(): Location {
   const [current, setCurrent] = useState(readLocation);
   useEffect(() => {
     const update = () => setCurrent(readLocation());
-    addEventListener('hashchange', update);
+    const navigated = () => {
+      isNavigated = true;
+      update();
+    };
+    addEventListener('hashchange', navigated);
     update();
-    return () => removeEventListener('hashchange', update);
+    return () => removeEventListener('hashchange', navigated);
   }, []);
   return current;
 }

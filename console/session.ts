@@ -17,6 +17,11 @@ const storageKey = 'claimcheck.session';
 
 const session = createStore<Session | undefined>(readStoredSession());
 
+/** Whether the service ended the session because it rejected the key. */
+const isRejected = createStore(false);
+
+export const useIsRejected = (): boolean => isRejected.use();
+
 export const getSession = (): Session | undefined => session.get();
 export const useSession = (): Session | undefined => session.use();
 
@@ -25,13 +30,21 @@ export const useCanChange = (): boolean => useSession()?.level === 'secret';
 
 export function startSession(value: Session): void {
   sessionStorage.setItem(storageKey, JSON.stringify(value));
+  isRejected.set(false);
   session.set(value);
 }
 
 /** Signs out: deletes the key from the tab. */
 export function endSession(): void {
   sessionStorage.removeItem(storageKey);
+  isRejected.set(false);
   session.set(undefined);
+}
+
+/** Ends the session after the service has rejected the key. The sign-in page states the reason. */
+export function rejectSession(): void {
+  endSession();
+  isRejected.set(true);
 }
 
 function readStoredSession(): Session | undefined {

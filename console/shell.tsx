@@ -26,14 +26,13 @@ export function Shell({ session }: { readonly session: Session }) {
   const isFirstPage = useRef(true);
   useEffect(() => {
     setMenuOpen(false);
-    document.title = `${title} · ${session.appName} · Claimcheck`;
     scrollTo(0, 0);
     if (isFirstPage.current) isFirstPage.current = false;
     else {
       announce(title);
       document.querySelector<HTMLElement>('main h1')?.focus();
     }
-  }, [path, title, session.appName]);
+  }, [path, title]);
   return (
     <div class="shell">
       <header class="top-bar">

@@ -2,8 +2,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { useAction } from './api/use-api.ts';
 import { Button } from './components/button.tsx';
 import { Form, TextField } from './components/fields.tsx';
-import { ErrorNotice } from './components/notice.tsx';
-import { startSession } from './session.ts';
+import { ErrorNotice, Notice } from './components/notice.tsx';
+import { startSession, useIsRejected } from './session.ts';
 import { verifyCredentials } from './verify-credentials.ts';
 
 interface SignInPageProps {
@@ -18,6 +18,7 @@ export function SignInPage({ isVerifying, linkError }: SignInPageProps) {
   const [appName, setAppName] = useState('');
   const [key, setKey] = useState('');
   const { run, isRunning, error } = useAction(async () => startSession(await verifyCredentials({ appName, key })));
+  const isRejected = useIsRejected();
   useEffect(() => {
     document.title = 'Sign in · Claimcheck';
   }, []);
@@ -32,6 +33,11 @@ export function SignInPage({ isVerifying, linkError }: SignInPageProps) {
           A viewer key reads everything and changes nothing. The secret key can also link, refresh and replay. The key
           stays in this tab until you sign out or close it.
         </p>
+        {isRejected && (
+          <Notice tone="warn" icon="alert">
+            The service has rejected the key: it was revoked or replaced, or it has expired. Sign in with another key.
+          </Notice>
+        )}
         <Form label="Sign in" onSubmit={run}>
           <TextField label="App name" value={appName} onInput={setAppName} autoComplete="username" isRequired />
           <TextField

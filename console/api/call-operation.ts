@@ -1,4 +1,4 @@
-import { getSession } from '../session.ts';
+import { getSession, rejectSession } from '../session.ts';
 import { apiError } from './api-error.ts';
 import { buildHeaders, buildUrl } from './client.ts';
 
@@ -37,6 +37,7 @@ export async function callOperation(
   }).catch((error: unknown) => {
     throw apiError({ status: 0, code: 'Unreachable', message: String(error) });
   });
+  if (response.status === 401 && session === getSession()) rejectSession();
   const text = await response.text();
   return { status: response.status, body: parseOrKeep(text), durationMs: performance.now() - startedAt };
 }

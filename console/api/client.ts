@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import type { Contract, ContractResponse } from '../../lib/api/contract.ts';
-import { type Credentials, endSession, getSession } from '../session.ts';
+import { type Credentials, getSession, rejectSession } from '../session.ts';
 import { apiError, isApiError } from './api-error.ts';
 
 /** Method and path of a contract. The type parameter has the types of its request and response. */
@@ -72,7 +72,7 @@ export async function callApi<C extends Contract>(
       return await fetchJson<ContractResponse<C>>(url, init, signal);
     } catch (error) {
       if (!isApiError(error)) throw error;
-      if (error.status === 401 && credentials === getSession()) endSession();
+      if (error.status === 401 && credentials === getSession()) rejectSession();
       if (endpoint.method !== 'GET' || !error.isRetryable || attempt >= maxRetries) throw error;
       await waitBeforeRetry(error.retryAfterSeconds, attempt, signal);
     }

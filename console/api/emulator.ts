@@ -103,8 +103,8 @@ interface CallOptions {
 
 /** Calls the control API. Throws an `ApiError`. */
 async function callEmulator<T>(method: 'GET' | 'POST', path: string, { body, signal }: CallOptions = {}): Promise<T> {
-  if (method !== 'GET' && getSession()?.level === 'viewer')
-    throw apiError({ status: 403, code: 'Forbidden', message: 'A viewer key can only read.' });
+  if (method !== 'GET' && getSession()?.level !== 'secret')
+    throw apiError({ status: 403, code: 'Forbidden', message: 'Only the secret key can change the stores.' });
   const response = await fetch(`${emulatorUrl}${path}`, {
     method,
     credentials: 'omit',

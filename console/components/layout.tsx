@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { hasNavigated } from '../router.tsx';
+import { getSession } from '../session.ts';
 
 interface PageProps {
   readonly title: string;
@@ -11,20 +13,32 @@ interface PageProps {
   readonly children: ComponentChildren;
 }
 
-/** Frame of each page: title, actions, content. The console focuses the title after a navigation. */
-export const Page = ({ title, context, subtitle, actions, children }: PageProps) => (
-  <div class="page">
-    <header class="page-header">
-      <div class="page-heading">
-        {context && <p class="page-context">{context}</p>}
-        <h1 tabIndex={-1}>{title}</h1>
-        {subtitle && <p class="page-subtitle">{subtitle}</p>}
-      </div>
-      {actions && <div class="page-actions">{actions}</div>}
-    </header>
-    {children}
-  </div>
-);
+/** Frame of each page: title, actions, content. The title is that of the tab, too, and has the focus after a navigation. */
+export function Page({ title, context, subtitle, actions, children }: PageProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = [title, getSession()?.appName, 'Claimcheck'].filter(Boolean).join(' · ');
+  }, [title]);
+  useEffect(() => {
+    // The page replaces its placeholder, which had the focus.
+    if (hasNavigated() && document.activeElement === document.body) heading.current?.focus();
+  }, []);
+  return (
+    <div class="page">
+      <header class="page-header">
+        <div class="page-heading">
+          {context && <p class="page-context">{context}</p>}
+          <h1 tabIndex={-1} ref={heading}>
+            {title}
+          </h1>
+          {subtitle && <p class="page-subtitle">{subtitle}</p>}
+        </div>
+        {actions && <div class="page-actions">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}
 
 interface SectionProps {
   readonly title: string;

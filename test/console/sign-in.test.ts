@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { runSuccessfully } from '../../testing/command-line.ts';
 import {
   findAccessibilityViolations,
   type RunningConsole,
   startConsole,
   waitUntilLoaded,
 } from '../../testing/open-console.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
 let running: RunningConsole;
 beforeAll(async () => {
@@ -86,6 +88,43 @@ describe('sign-in', () => {
     await page.getByLabel('Key').fill(getKey());
     await page.getByRole('button', { name: 'Sign in' }).click();
     expect(await page.getByRole('alert').textContent()).toContain(sentence);
+  });
+
+  it('states that the service has rejected the key of a session', async () => {
+    const { appName, environment } = running.service;
+    const command = ['--json', 'key', 'create', appName, '--level', 'viewer', '--name', 'guest'];
+    const { id, key } = JSON.parse(await runSuccessfully(environment, command)) as Readonly<Record<string, string>>;
+    const viewer = await running.open('/', { key: key ?? '' });
+    const { page } = viewer;
+    await runSuccessfully(environment, ['key', 'revoke', appName, id ?? '']);
+    const sentence = page.getByText('The service has rejected the key: it was revoked or replaced, or it has expired.');
+    // Running functions accept a revoked key for up to 15 seconds.
+    await waitFor('the end of the session', async () => {
+      for (const path of ['/customers', '/transactions']) await viewer.go(path);
+      return await sentence.isVisible();
+    });
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}');
+  });
+
+  it('moves the focus to the title of a page, and from a closed dialog back to its button', async () => {
+    const signedIn = await running.open('/');
+    const { page } = signedIn;
+    await waitUntilLoaded(signedIn);
+    for (const name of ['Webhooks', 'Stores', 'Customers']) {
+      await page.getByRole('navigation').getByRole('link', { name }).focus();
+      await page.keyboard.press('Enter');
+      await waitUntilLoaded(signedIn);
+      await page.locator('h1:focus', { hasText: name }).waitFor();
+      await page.waitForFunction((name) => document.title.startsWith(`${name} · demo`), name);
+    }
+    await page.goBack();
+    await page.goBack();
+    await waitUntilLoaded(signedIn);
+    const button = page.getByRole('button', { name: 'Send a test' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('button:focus', { hasText: 'Send a test' }).waitFor();
   });
 
   it.each(['light', 'dark'] as const)('passes axe in the %s theme', async (theme) => {

@@ -1,8 +1,9 @@
 import { moveClock } from '../../api/emulator.ts';
 import { getNow } from '../../clock.ts';
+import { getSession } from '../../session.ts';
 import { createStore } from '../../store.ts';
 
-/** A year that passes in steps. It continues while the user is on another page. */
+/** A year that passes in steps. It continues while the user is on another page, and ends when the user signs out. */
 interface Playback {
   /** Share of the year that has passed, from 0 to 1. */
   readonly progress: number;
@@ -29,7 +30,7 @@ export async function playYear(): Promise<void> {
   if (playback.get().isPlaying) return;
   const start = getNow();
   playback.set({ progress: 0, isPlaying: true });
-  for (let step = 1; step <= steps && playback.get().isPlaying; step += 1) {
+  for (let step = 1; step <= steps && playback.get().isPlaying && getSession(); step += 1) {
     const stepEnd = performance.now() + stepDurationMs;
     try {
       await moveClock({ set: new Date(Math.max(start + (step / steps) * yearMs, getNow())).toISOString() });
