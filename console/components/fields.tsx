@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 
 interface TextFieldProps {
   readonly label: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
+  /** Called when the user leaves the changed field or presses Enter. */
+  readonly onChange?: (value: string) => void;
   readonly type?: 'text' | 'password' | 'search' | 'date' | 'number';
   readonly placeholder?: string;
   readonly isRequired?: boolean;
@@ -21,6 +23,7 @@ export function TextField({
   label,
   value,
   onInput,
+  onChange,
   type = 'text',
   placeholder,
   isRequired = false,
@@ -49,6 +52,7 @@ export function TextField({
         spellcheck={false}
         aria-describedby={hint === undefined ? undefined : `${id}-hint`}
         onInput={(event) => onInput(event.currentTarget.value)}
+        onChange={(event) => onChange?.(event.currentTarget.value)}
       />
       {hint && (
         <small id={`${id}-hint`} class="quiet">
@@ -57,6 +61,38 @@ export function TextField({
       )}
     </div>
   );
+}
+
+interface DayFieldProps {
+  readonly label: string;
+  /** `YYYY-MM-DD`, or empty. */
+  readonly value: string;
+  readonly onSelect: (day: string) => void;
+}
+
+/** A UTC day. While a year is typed, browsers report years such as 0002: they are not selected. */
+export const DayField = ({ label, value, onSelect }: DayFieldProps) => (
+  <TextField
+    label={label}
+    type="date"
+    value={value}
+    onInput={(day) => {
+      if (day === '' || day >= '1970') onSelect(day);
+    }}
+  />
+);
+
+interface SearchFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onSearch: (text: string) => void;
+}
+
+/** A text that is searched for when the user leaves the field or presses Enter. */
+export function SearchField({ label, value, onSearch }: SearchFieldProps) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  return <TextField label={label} type="search" value={text} onInput={setText} onChange={onSearch} />;
 }
 
 interface TextAreaProps {

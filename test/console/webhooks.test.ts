@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startApplicationServer } from '../../testing/application-server.ts';
 import { callLocalControl } from '../../testing/call-local.ts';
 import { issueViewerKey, runCommand } from '../../testing/command-line.ts';
 import { emulatorSteps, listProblems, performStep } from '../../testing/emulator-steps.ts';
@@ -85,6 +86,28 @@ describe('Webhooks page', () => {
         .count(),
     ).toBe(0);
     expect([viewer.changes, listProblems(viewer)]).toEqual([[], []]);
+  });
+
+  it('shows the failure and the body of a failed attempt, and follows the attempts', async () => {
+    const server = await startApplicationServer();
+    server.respondWith({ status: 500, body: 'Out of order' });
+    await runCommand(running.service.environment, ['app', 'set-webhook', 'demo', '--url', server.url]);
+    // All functions use a changed setting within 15 seconds.
+    await callLocalControl(running.service, '/clock', { advance: 'PT15S' });
+    const { page } = await running.open('/webhooks');
+    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('row').filter({ hasText: 'TEST' }).filter({ hasText: 'HTTP 500' }).first().waitFor();
+    await page.getByRole('link', { name: 'TEST' }).first().click();
+    const attempts = page.getByRole('region', { name: 'Table: Attempts' });
+    await attempts
+      .getByRole('row')
+      .filter({ hasText: 'HTTP 500' })
+      .filter({ hasText: 'The server responded with 500.' })
+      .filter({ hasText: 'Out of order' })
+      .first()
+      .waitFor();
+    await server.close();
   });
 
   it('says how to set the webhook URL that an app lacks', async () => {

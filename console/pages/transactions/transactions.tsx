@@ -2,16 +2,20 @@ import type { TransactionRecord } from '../../../lib/api/purchase-records.ts';
 import { callApi } from '../../api/client.ts';
 import { useNewestFirst } from '../../api/use-newest-first.ts';
 import { Button } from '../../components/button.tsx';
-import { TextField } from '../../components/fields.tsx';
+import { DayField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
 import { EmptyState } from '../../components/notice.tsx';
 import { changeQuery, Link } from '../../router.tsx';
 import type { PageProps } from '../page.ts';
 import { parseSkip } from '../parse-skip.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
+import { toRangeEnd } from '../to-range-end.ts';
 import { TransactionTable } from './transaction-table.tsx';
 
 const limit = 50;
+
+const selectDays = (days: { readonly from?: string; readonly to?: string }) =>
+  changeQuery({ ...days, skip: '' }, { isReplacing: true });
 
 /** All transactions, newest first, also of a range of days. */
 export function TransactionsPage({ query }: PageProps) {
@@ -22,7 +26,7 @@ export function TransactionsPage({ query }: PageProps) {
     getPage: (page, signal) =>
       callApi(
         purchaseEndpoints.listTransactions,
-        { query: { startdate: from, enddate: to && addDay(to), ...page } },
+        { query: { startdate: from, enddate: to && toRangeEnd(to), ...page } },
         { signal },
       ),
     skip,
@@ -36,8 +40,8 @@ export function TransactionsPage({ query }: PageProps) {
         description="By purchase date, newest first. Days are in UTC; times are in your time zone."
         actions={
           <Row>
-            <TextField label="From" type="date" value={from} onInput={(day) => changeQuery({ from: day, skip: '' })} />
-            <TextField label="To" type="date" value={to} onInput={(day) => changeQuery({ to: day, skip: '' })} />
+            <DayField label="From" value={from} onSelect={(day) => selectDays({ from: day })} />
+            <DayField label="To" value={to} onSelect={(day) => selectDays({ to: day })} />
             <Button
               kind="quiet"
               icon="close"
@@ -73,10 +77,4 @@ export function TransactionsPage({ query }: PageProps) {
       </Section>
     </Page>
   );
-}
-
-/** Returns the day after a day: the service excludes the end of a range. Text that is not a day is left to the service to reject. */
-function addDay(day: string): string {
-  const time = Date.parse(day);
-  return Number.isNaN(time) ? day : new Date(time + 86_400_000).toISOString().slice(0, 10);
 }

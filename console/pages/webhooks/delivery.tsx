@@ -1,6 +1,7 @@
 import type { DeliveryAttemptRecord } from '../../../lib/api/webhooks.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
+import { usePolling } from '../../api/use-polling.ts';
 import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { ConfirmButton } from '../../components/dialog.tsx';
@@ -14,12 +15,11 @@ import { useCanChange } from '../../session.ts';
 import type { PageProps } from '../page.ts';
 import { describeDeliveryState } from './delivery-state.ts';
 
-const refreshMs = 5_000;
-
 /** One webhook delivery: its state, and each attempt with the response of the app's server and the duration. */
 export function DeliveryPage({ params }: PageProps<'id'>) {
   const canChange = useCanChange();
-  const { data, error, reload } = useApi(webhookEndpoints.getDelivery, { params }, { refreshMs });
+  const { data, error, reload } = useApi(webhookEndpoints.getDelivery, { params });
+  usePolling(reload, { version: JSON.stringify(data), minMs: 3_000, maxMs: 60_000 });
   return (
     <Page
       title={data ? `Webhook ${data.notification.reason}` : 'Webhook'}
@@ -124,9 +124,10 @@ const attemptColumns: readonly Column<DeliveryAttemptRecord>[] = [
     render: ({ durationMs }) => <span class="number">{formatDuration(durationMs)}</span>,
     csv: ({ durationMs }) => durationMs,
   },
+  { title: 'Failure', render: ({ error }) => <div class="wrap">{error}</div>, csv: ({ error }) => error },
   {
-    title: 'Details',
-    render: ({ error, response }) => <div class="wrap">{error ?? response}</div>,
-    csv: ({ error, response }) => error ?? response,
+    title: 'Body of the response',
+    render: ({ response }) => <div class="wrap mono">{response}</div>,
+    csv: ({ response }) => response,
   },
 ];

@@ -2,17 +2,19 @@ import type { DeliveryRecord } from '../../../lib/api/webhooks.ts';
 import { callApi } from '../../api/client.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { useApi } from '../../api/use-api.ts';
+import { usePolling } from '../../api/use-polling.ts';
 import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { ConfirmButton } from '../../components/dialog.tsx';
-import { SelectField, TextField } from '../../components/fields.tsx';
+import { DayField, SearchField, SelectField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
 import { EmptyState, Notice } from '../../components/notice.tsx';
 import { Badge, DateTime } from '../../components/values.tsx';
 import { changeQuery, Link, type RouteQuery } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
 import type { PageProps } from '../page.ts';
+import { toRangeEnd } from '../to-range-end.ts';
 import { type DeliveryFilters, states, toFilters } from './delivery-filters.ts';
 import { describeDeliveryState } from './delivery-state.ts';
 import { ReplayButton } from './replay-button.tsx';
@@ -26,8 +28,9 @@ export function WebhooksPage({ query }: PageProps) {
   const app = useApi(endpoints.getApp, {});
   const filters = toFilters(query);
   const { data, error, isLoading, reload } = useApi(webhookEndpoints.listDeliveries, {
-    query: { ...filters, limit: pageSize, cursor: query.cursor },
+    query: { ...filters, enddate: toRangeEnd(filters.enddate), limit: pageSize, cursor: query.cursor },
   });
+  usePolling(reload, { version: JSON.stringify([filters, data?.rows]), minMs: 3_000, maxMs: 60_000 });
   const urls = app.data?.webhooks && [...app.data.webhooks.urls, ...app.data.webhooks.sandboxUrls];
   return (
     <Page
@@ -97,14 +100,9 @@ const Filters = ({ filters }: { readonly filters: DeliveryFilters }) => {
     <search>
       <Row>
         <SelectField label="State" value={filters.state} options={states} onChange={(state) => change({ state })} />
-        <TextField
-          label="Customer"
-          type="search"
-          value={filters.applicationUsername}
-          onInput={(user) => change({ user })}
-        />
-        <TextField label="From" type="date" value={filters.startdate} onInput={(from) => change({ from })} />
-        <TextField label="To" type="date" value={filters.enddate} onInput={(to) => change({ to })} />
+        <SearchField label="Customer" value={filters.applicationUsername} onSearch={(user) => change({ user })} />
+        <DayField label="From" value={filters.startdate} onSelect={(from) => change({ from })} />
+        <DayField label="To" value={filters.enddate} onSelect={(to) => change({ to })} />
       </Row>
     </search>
   );
