@@ -7,6 +7,7 @@ const names: Readonly<Record<string, string>> = {
   'client-token.created': 'Client token created',
   'customer.read': 'Customer read',
   'event.read': 'Event read',
+  'due.read': 'Late work read',
   'events.read': 'Events read',
   'notifications.reconciled': 'Notifications recovered',
   'plan.changed': 'Plan changed',
@@ -19,10 +20,16 @@ const names: Readonly<Record<string, string>> = {
   'receipt.refreshed': 'Purchase refreshed',
   'receipt.validated': 'Receipt validated',
   'service.read': 'Version read',
+  'search.read': 'Search',
   'stats.read': 'Statistics read',
+  'store.checked': 'Store settings checked',
+  'stores.read': 'Stores read',
   'transaction.read': 'Transaction read',
   'webhook.app.called': 'Webhook sent',
   'webhook.repeated': 'Webhook repeated',
+  'webhook.replayed': 'Webhook replayed',
+  'webhook.tested': 'Test webhook sent',
+  'webhooks.read': 'Webhooks read',
 };
 
 /** Describes the type of an event, such as `webhook.store_a.called`. */

@@ -29,7 +29,7 @@ interface GroupRow extends BreakdownGroup {
   readonly previous: BreakdownGroup['rows'];
 }
 
-/** Every figure of the overview by platform or product: a chart of the largest ones and a table of all. */
+/** Every figure of the overview by platform or product: a table, and a chart of the largest rows of the shown page. */
 export function BreakdownSection({ period, interval, query }: BreakdownSectionProps) {
   const by = query.by === 'product' ? 'product' : 'platform';
   const metric = chooseMetric(query.metric);

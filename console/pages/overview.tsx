@@ -1,6 +1,7 @@
 import type { BreakdownRow } from '../../lib/api/stats.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useApi } from '../api/use-api.ts';
+import { usePolling } from '../api/use-polling.ts';
 import { useNow } from '../clock.ts';
 import { Button } from '../components/button.tsx';
 import { Chart } from '../components/chart.tsx';
@@ -28,16 +29,17 @@ export function OverviewPage({ query }: PageProps) {
   const { data, error, isLoading, reload } = useApi(endpoints.getStatsBreakdown, {
     query: { interval, startdate: current.first, enddate: current.last },
   });
-  const { data: dataBefore } = useApi(endpoints.getStatsBreakdown, {
+  const before = useApi(endpoints.getStatsBreakdown, {
     query: { interval: 'range', startdate: previous.first, enddate: previous.last },
   });
+  usePolling(reload, { version: JSON.stringify(data), minMs: 30_000, maxMs: 300_000 });
   const rows = data?.groups[0]?.rows;
-  const rowsBefore = dataBefore?.groups[0]?.rows;
+  const rowsBefore = before.data?.groups[0]?.rows;
   const isEmpty = rows && rowsBefore && [...rows, ...rowsBefore].every(hasNoValues);
   return (
     <Page title="Overview" actions={<PeriodChoice period={period} interval={interval} />}>
       <CurrentProblems />
-      <ErrorNotice error={error} onRetry={reload} />
+      <ErrorNotice error={error ?? before.error} onRetry={error === undefined ? before.reload : reload} />
       {isEmpty ? (
         <Section title="Revenue and subscriptions">
           <EmptyState title="This period has no transactions.">
@@ -59,8 +61,8 @@ export function OverviewPage({ query }: PageProps) {
   );
 }
 
-const hasNoValues = ({ numTransactions, activeSubscriptions }: BreakdownRow): boolean =>
-  numTransactions === 0 && activeSubscriptions === 0;
+const hasNoValues = ({ numTransactions, activeSubscriptions, amountUSD, notifications }: BreakdownRow): boolean =>
+  numTransactions === 0 && activeSubscriptions === 0 && amountUSD === 0 && Object.keys(notifications).length === 0;
 
 /** Choice of the period and of the interval of the charts. */
 const PeriodChoice = ({ period, interval }: { readonly period: Period; readonly interval: Period['interval'] }) => (

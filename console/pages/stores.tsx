@@ -45,7 +45,7 @@ const neutralTokens: Readonly<Record<string, string>> = {
 /** The stores: whether each is connected and responds, the URL for its notifications, and the check of its settings. */
 export function StoresPage(_props: PageProps) {
   const app = useApi(endpoints.getApp, {});
-  const activities = useApi(endpoints.listStores, {});
+  const activities = useApi(endpoints.listStores, {}, { refreshMs: 60_000 });
   const reload = () => {
     app.reload();
     activities.reload();
