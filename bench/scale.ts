@@ -57,6 +57,11 @@ const leasingShare = 45 / 60;
 
 const simulatedKeys = 1_000_000;
 
+const leases = 'leases of enqueue-due-items';
+
+/** Counters of the app, and of the busiest product. */
+const counterPartitions = ['table a#S', 'table a#Q#*'] as const;
+
 /** Changes that would raise a limit, by partition or resource. */
 const remedies: Readonly<Record<string, string>> = {
   'byCreated a#P': 'shards like the events, and a merge of the shards in a page',
@@ -67,9 +72,10 @@ const remedies: Readonly<Record<string, string>> = {
   'table a#E#*': 'more shards: a constant of lib/db/keys.ts',
   'byCreated a#E#*': 'more shards: a constant of lib/db/keys.ts',
   'due DUE#*': 'more shards: a constant of lib/db/keys.ts',
+  'table a#Q#*': 'a longer batching window, or a counter for each group of stream shards',
   'table a#S': 'a longer batching window, or a counter for each group of stream shards',
   'updates of one counter': 'a longer batching window, or a counter for each group of stream shards',
-  'leases of enqueue-due-items': 'one run for each group of shards of the index due',
+  [leases]: 'one run for each group of shards of the index due',
   'stage of API Gateway': 'the limit of the stage in infra/api.ts',
   'concurrent executions': 'a higher quota of the account',
 };
@@ -94,10 +100,13 @@ export const benchScale = async (): Promise<BenchResult[]> =>
         ...listPartitionLoads(rates, measured, shards),
         ...listStreamLoads(rates, measured, streams),
         ...listServiceLoads(rates, billedMs),
-        { resource: 'leases of enqueue-due-items', unit: 'items/s', limit: leaseLimit, used: rates.refresh ?? 0 },
+        { resource: leases, unit: 'items/s', limit: leaseLimit, used: rates.refresh ?? 0 },
       ];
       return busy.map((load) => toRow(scenario, load));
     });
+    // The purchases of a deleted app are leased once more, when they become due, oldest first with those of other apps.
+    const swept = perSecond(purchases, refreshDays);
+    rows.push(toRow('deleted app', { resource: leases, unit: 'items/s', limit: leaseLimit, used: swept }));
     return [
       {
         id: 'limits',
@@ -199,7 +208,7 @@ export function listPartitionLoads(
 }
 
 /** Counters are written by batch, not by operation. */
-const isCounter = (pattern: string): boolean => pattern === 'table a#S' || pattern.startsWith('table a#Q');
+const isCounter = (pattern: string): boolean => counterPartitions.some((counter) => counter === pattern);
 
 const aggregator = 'workers/aggregate-statistics';
 
@@ -226,12 +235,14 @@ export function listStreamLoads(
   const runs = measured
     .flatMap(({ invocations }) => invocations)
     .filter(({ functionName }) => functionName === aggregator);
-  const counterWrites = runs.map(
-    ({ tableCalls }) => sumPartitionUnits(tableCalls.flatMap(({ writes }) => writes)).get('table a#S') ?? 0,
-  );
-  const unitsOfBatch = Math.max(0, ...counterWrites);
+  const counterLoads = counterPartitions.map((resource) => {
+    const units = runs.map(
+      ({ tableCalls }) => sumPartitionUnits(tableCalls.flatMap(({ writes }) => writes)).get(resource) ?? 0,
+    );
+    return { resource, unit: 'write units/s', limit: partitionWriteLimit, used: batches * Math.max(0, ...units) };
+  });
   return [
-    { resource: 'table a#S', unit: 'write units/s', limit: partitionWriteLimit, used: batches * unitsOfBatch },
+    ...counterLoads,
     {
       resource: 'updates of one counter',
       unit: 'conditional updates/s',
@@ -262,13 +273,25 @@ async function measureLeaseMs({ invoke, takeInvocations }: CostService): Promise
   return cpuMs / leasedItems;
 }
 
-/** Computes how many items `enqueue-due-items` can lease and enqueue in a second, from its CPU time for one item. */
+/** The items of one batch: lib/refresh/enqueue-due-items.ts. */
+const leasedBatch = 400;
+/** Calls that the SDK makes at once to one service. */
+const maxConnections = 50;
+
+/**
+ * Computes how many items `enqueue-due-items` can lease and enqueue in a second: from its CPU time for one item, and the waits of
+ * a batch for the query, for the conditional updates, and for the calls of SQS with ten messages.
+ */
 export function computeLeaseRate(
   cpuMs: number,
   functions: ReadonlyMap<string, Pick<FunctionSettings, 'memoryMb'>>,
 ): number {
   const { memoryMb } = functions.get(leasingFunction) ?? { memoryMb: Number.NaN };
-  return (leasingShare * secondMs) / toDurationMs(cpuMs, memoryMb);
+  const { tableLatencyMs, queueLatencyMs } = assumptions;
+  const updates = Math.ceil(leasedBatch / maxConnections);
+  const sends = Math.ceil(leasedBatch / 10 / maxConnections);
+  const waitMs = (1 + updates) * tableLatencyMs.value + sends * queueLatencyMs.value;
+  return (leasingShare * secondMs * leasedBatch) / (leasedBatch * toDurationMs(cpuMs, memoryMb) + waitMs);
 }
 
 function listServiceLoads(rates: Rates, billedMs: ReadonlyMap<string, number>): ResourceLoad[] {

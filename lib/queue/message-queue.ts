@@ -33,12 +33,15 @@ export function createMessageQueue<T extends object>(
         ({ SQSClient }) => new SQSClient({ ...clientOptions, useQueueUrlAsEndpoint: false }),
       );
       const [sqs, { SendMessageBatchCommand }] = await Promise.all([client, import('@aws-sdk/client-sqs')]);
-      for (const bodies of splitIntoBatches(messages.map((message) => JSON.stringify(message)))) {
+      const sendBatch = async (bodies: readonly string[]) => {
         const response = await sqs
           .send(new SendMessageBatchCommand({ QueueUrl: url(), Entries: bodies.map((body) => toEntry(body, options)) }))
           .catch(throwNotSent);
         if (response.Failed?.length) throwNotSent(response.Failed);
-      }
+      };
+      const batches = splitIntoBatches(messages.map((message) => JSON.stringify(message)));
+      // The client limits the connections, and queues have no order.
+      await Promise.all(batches.map(sendBatch));
     },
   };
 }

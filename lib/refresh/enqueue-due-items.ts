@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts';
 import { secondMs } from '../shared/time.ts';
 
-/** Items leased at once. SQS accepts ten messages in a call, so enqueueing a batch takes one to two seconds. */
+/** Items leased at once: a batch takes less than a second. */
 const batchSize = 400;
 /** Time that leasing and enqueueing a batch may take. */
 const minRemainingMs = 10 * secondMs;
