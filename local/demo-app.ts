@@ -71,7 +71,9 @@ async function getActiveKeys(apps: AppRepository, app: App, present: IssuedApiKe
   const isActive = app.publicKeys.some((key) => key.digest === digest && key.expiresAt === undefined);
   if (isActive) return { ...present, secretKey };
   const publicKey = generateApiKey('public');
-  await apps.update({ ...app, publicKeys: [{ digest: hashApiKey(publicKey) }, ...app.publicKeys] });
+  await apps.update(app.name, ({ publicKeys }) => ({
+    members: { publicKeys: [{ digest: hashApiKey(publicKey) }, ...publicKeys] },
+  }));
   return { ...present, publicKey, secretKey };
 }
 

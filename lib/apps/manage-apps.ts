@@ -8,6 +8,7 @@ import { parse } from '../shared/parse.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { generateApiKey, getKeyId, getKeysOfLevel, hashApiKey, keysMembers, mainKeyName } from './api-keys.ts';
 import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, apiKeyLevels } from './app.ts';
+import { requireApp, requireStoredApp } from './require-app.ts';
 
 type Apps = Deps['apps'];
 
@@ -47,17 +48,18 @@ export async function rotateApiKey(
   name: string,
   { level, overlapMs, now }: { level: 'public' | 'secret'; overlapMs: number; now: EpochMillis },
 ): Promise<string> {
-  const app = await getApp(apps, name);
   const key = generateApiKey(level);
-  const keys = getKeysOfLevel(app, level);
-  const currentKeys = keys.filter(({ name: keyName, expiresAt }) => keyName === undefined && expiresAt === undefined);
-  const expiringKeys = currentKeys.map((current) => ({ ...current, expiresAt: now + overlapMs }));
-  const namedKeys = keys.filter(({ name: keyName }) => keyName !== undefined);
-  const newKey = { digest: hashApiKey(key), createdAt: now };
-  await apps.update(
-    { ...app, [keysMembers[level]]: [newKey, ...expiringKeys, ...namedKeys] },
-    level === 'secret' ? key : undefined,
-  );
+  await apps.update(name, (app) => {
+    const keys = getKeysOfLevel(app, level);
+    const currentKeys = keys.filter(({ name: keyName, expiresAt }) => keyName === undefined && expiresAt === undefined);
+    const expiringKeys = currentKeys.map((current) => ({ ...current, expiresAt: now + overlapMs }));
+    const namedKeys = keys.filter(({ name: keyName }) => keyName !== undefined);
+    const newKey = { digest: hashApiKey(key), createdAt: now };
+    return {
+      members: { [keysMembers[level]]: [newKey, ...expiringKeys, ...namedKeys] },
+      ...(level === 'secret' && { secretKey: key }),
+    };
+  });
   return key;
 }
 
@@ -93,12 +95,6 @@ export async function createApiKey(
   { level, validMs, now, ...request }: KeyRequest,
 ): Promise<CreatedKey> {
   const { name } = parse(v.object({ name: ApiKeyName }), { name: request.name });
-  const app = await getApp(apps, appName);
-  const validKeys = getKeysOfLevel(app, level).filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now);
-  if (name === mainKeyName || validKeys.some((other) => other.name === name))
-    throw new ServiceError('Conflict', `The app ${appName} already has a ${level} key with the name ${name}.`);
-  if (validKeys.length >= maxKeysOfLevel)
-    throw new ServiceError('Conflict', `An app has at most ${maxKeysOfLevel} keys of a level. Revoke one first.`);
   const key = generateApiKey(level);
   const apiKey = {
     digest: hashApiKey(key),
@@ -106,7 +102,14 @@ export async function createApiKey(
     createdAt: now,
     ...(validMs !== undefined && { expiresAt: now + validMs }),
   };
-  await apps.update({ ...app, [keysMembers[level]]: [...validKeys, apiKey] });
+  await apps.update(appName, (app) => {
+    const validKeys = getKeysOfLevel(app, level).filter(({ expiresAt = Number.POSITIVE_INFINITY }) => expiresAt > now);
+    if (name === mainKeyName || validKeys.some((other) => other.name === name))
+      throw new ServiceError('Conflict', `The app ${appName} already has a ${level} key with the name ${name}.`);
+    if (validKeys.length >= maxKeysOfLevel)
+      throw new ServiceError('Conflict', `An app has at most ${maxKeysOfLevel} keys of a level. Revoke one first.`);
+    return { members: { [keysMembers[level]]: [...validKeys, apiKey] } };
+  });
   return { key, ...toListedKey(apiKey, level) };
 }
 
@@ -123,18 +126,22 @@ export const listKeys = (app: App): ListedKey[] =>
  * password: it must be rotated.
  */
 export async function revokeApiKey(apps: Apps, appName: string, id: string): Promise<ListedKey> {
-  const app = await getApp(apps, appName);
-  for (const level of apiKeyLevels) {
-    const keys = getKeysOfLevel(app, level);
-    const revoked = keys.find((apiKey) => getKeyId(apiKey) === id);
-    if (!revoked) continue;
+  const revoked = requireKey(await getApp(apps, appName), id);
+  await apps.update(appName, async (app) => {
+    const { level } = requireKey(app, id);
     const sender = level === 'secret' ? await apps.findWebhookSender(appName) : undefined;
-    if (sender && hashApiKey(sender.secretKey) === revoked.digest)
+    if (sender && getKeyId({ digest: hashApiKey(sender.secretKey) }) === id)
       throw new ServiceError('Conflict', 'Webhooks contain this key. Run `app rotate-key` instead.');
-    await apps.update({ ...app, [keysMembers[level]]: keys.filter((apiKey) => apiKey !== revoked) });
-    return toListedKey(revoked, level);
-  }
-  throw new ServiceError('ResourceNotFound', `The app ${appName} has no key with the id ${id}.`);
+    const keys = getKeysOfLevel(app, level).filter((apiKey) => getKeyId(apiKey) !== id);
+    return { members: { [keysMembers[level]]: keys } };
+  });
+  return revoked;
+}
+
+function requireKey(app: App, id: string): ListedKey {
+  const key = listKeys(app).find((listed) => listed.id === id);
+  if (!key) throw new ServiceError('ResourceNotFound', `The app ${app.name} has no key with the id ${id}.`);
+  return key;
 }
 
 const toListedKey = (apiKey: ApiKey, level: ApiKeyLevel): ListedKey => ({
@@ -146,19 +153,17 @@ const toListedKey = (apiKey: ApiKey, level: ApiKeyLevel): ListedKey => ({
 
 /** Sets the entitlement strategy. Existing purchases change at their next update. */
 export async function setStrategy(apps: Apps, name: string, strategy: Strategy): Promise<App> {
-  const app = { ...(await getApp(apps, name)), strategy };
-  await apps.update(app);
-  return app;
+  return await apps.update(name, () => ({ members: { strategy } }));
 }
 
 /** Sets the vocabulary of webhooks and of responses to the secret key. */
 export async function setVocabulary(apps: Apps, name: string, vocabulary: App['vocabulary']): Promise<void> {
-  await apps.update({ ...(await getApp(apps, name)), vocabulary });
+  await apps.update(name, () => ({ members: { vocabulary } }));
 }
 
 /** Sets whether successful reads are recorded as events. */
 export async function setReadEvents(apps: Apps, name: string, recordsReads: boolean): Promise<void> {
-  await apps.update({ ...(await getApp(apps, name)), recordsReads });
+  await apps.update(name, () => ({ members: { recordsReads } }));
 }
 
 /** Replaces the catalogue of the app. Throws `InvalidPayload` for an invalid catalogue. */
@@ -174,21 +179,12 @@ export async function setCatalogue(apps: Apps, name: string, catalogue: unknown)
  * end. Its purchases and settings stay in the table, so its name cannot be used again. Throws `AppNotFound`.
  */
 export async function deleteApp(apps: Apps, name: string, now: EpochMillis): Promise<App> {
-  const app = { ...(await getApp(apps, name)), deletedAt: now };
-  await apps.update(app);
-  return app;
+  return await apps.update(name, () => ({ members: { deletedAt: now } }));
 }
 
 /** Returns the app. Throws `AppNotFound`, also for a deleted app. */
-export async function getApp(apps: Apps, name: string): Promise<App> {
-  const app = await getStoredApp(apps, name);
-  if (app.deletedAt !== undefined) throw new ServiceError('AppNotFound', `The app ${name} is deleted.`);
-  return app;
-}
+export const getApp = async (apps: Apps, name: string): Promise<App> => requireApp(name, await apps.find(name));
 
 /** Returns the app, which can be deleted. Throws `AppNotFound`. */
-export async function getStoredApp(apps: Apps, name: string): Promise<App> {
-  const app = await apps.find(name);
-  if (!app) throw new ServiceError('AppNotFound', `The app ${name} is not found.`);
-  return app;
-}
+export const getStoredApp = async (apps: Apps, name: string): Promise<App> =>
+  requireStoredApp(name, await apps.find(name));

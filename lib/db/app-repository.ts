@@ -1,15 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { App, type WebhookSender, type WebhookSettings } from '../apps/app.ts';
+import { requireApp } from '../apps/require-app.ts';
 import { Catalogue } from '../purchases/catalogue.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { type Platform, platforms } from '../shared/platform.ts';
+import { retryUntilWritten } from '../shared/retry.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import { reencryptField } from './reencrypt-field.ts';
-import type { Table } from './table.ts';
+import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
+
+/** A change of an app. */
+interface AppChange {
+  /** The members to set. */
+  readonly members: Partial<Omit<App, 'name'>>;
+  /** The new main secret key, which webhooks contain. */
+  readonly secretKey?: string;
+}
 
 /** The apps and their settings for the stores. */
 export interface AppRepository {
@@ -17,10 +27,21 @@ export interface AppRepository {
   list(): Promise<App[]>;
   /** Throws `Conflict` if an app with that name exists. */
   create(app: App, secretKey: string): Promise<void>;
-  /** Replaces the app, and its encrypted secret key if one is passed. Throws `Conflict` if the app does not exist. */
-  update(app: App, secretKey?: string): Promise<void>;
-  /** Replaces the webhook settings, and the signing secret if one is passed. Throws `Conflict` if the app does not exist. */
-  setWebhook(name: string, webhookSettings: WebhookSettings, signingSecret?: string): Promise<void>;
+  /**
+   * Sets the members that `change` returns for the stored app, and returns the app with them. Calls `change` again if another
+   * writer, of any release, has changed one of these members since. Throws `AppNotFound`, also for a deleted app, and the
+   * errors of `change`.
+   */
+  update(name: string, change: (app: App) => AppChange | Promise<AppChange>): Promise<App>;
+  /**
+   * Replaces the webhook settings, and the signing secret if `createSecret` returns one. Returns the new secret. Throws
+   * `AppNotFound`, also for a deleted app.
+   */
+  setWebhook(
+    name: string,
+    webhookSettings: WebhookSettings,
+    createSecret: (hasSecret: boolean) => string | undefined,
+  ): Promise<string | undefined>;
   /** Returns the app with the decrypted secrets of its webhooks. */
   findWebhookSender(name: string): Promise<WebhookSender | undefined>;
   /** Returns the decrypted settings for a store. Undefined if there are none. */
@@ -52,16 +73,21 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
       const Item = await buildAppItem(cipher, app, secretKey);
       await table.transact([{ Put: { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' } }]);
     },
-    async update(app, secretKey) {
-      const before = await table.get(keys.appKey(app.name));
-      const withSecretKey = secretKey && (await buildAppItem(cipher, app, secretKey));
-      const Item = { ...before, ...app, ...withSecretKey };
-      await table.transact([{ Put: { TableName: table.name, Item, ConditionExpression: 'attribute_exists(pk)' } }]);
+    async update(name, change) {
+      const { app } = await changeItem(table, name, async (stored) => {
+        const { members, secretKey } = await change(stored);
+        const encrypted = secretKey && (await cipher.encrypt(secretKey, secretKeyContext(name)));
+        return { app: { ...stored, ...members }, fields: { ...members, ...(encrypted && { secretKey: encrypted }) } };
+      });
+      return app;
     },
-    async setWebhook(name, webhookSettings, signingSecret) {
-      const encrypted = signingSecret && (await cipher.encrypt(signingSecret, signingSecretContext(name)));
-      const fields = { webhookSettings, ...(encrypted && { signingSecret: encrypted }) };
-      await table.update(buildUpdate(keys.appKey(name), fields, { expression: 'attribute_exists(pk)' }));
+    async setWebhook(name, webhookSettings, createSecret) {
+      const { secret } = await changeItem(table, name, async (_app, { signingSecret }) => {
+        const secret = createSecret(signingSecret !== undefined);
+        const encrypted = secret && (await cipher.encrypt(secret, signingSecretContext(name)));
+        return { secret, fields: { webhookSettings, ...(encrypted && { signingSecret: encrypted }) } };
+      });
+      return secret;
     },
     async findWebhookSender(name) {
       const item = await table.get(keys.appKey(name));
@@ -132,6 +158,38 @@ const secretKeyContext = (appName: string): string => `${appName}/secret-key`;
 const signingSecretContext = (appName: string): string => `${appName}/signing-secret`;
 export const erasureKeyContext = (appName: string): string => `${appName}/erasure-key`;
 const settingsContext = (appName: string, platform: Platform): string => `${appName}/store/${platform}`;
+
+/**
+ * Sets the fields of an app's item that `change` returns. Reads the item again if one of them, or `deletedAt`, has changed since
+ * it was read. The condition compares values instead of a version: an earlier release would not increment it.
+ */
+async function changeItem<T extends { readonly fields: Item }>(
+  table: Table,
+  name: string,
+  change: (app: App, item: Item) => Promise<T>,
+): Promise<T> {
+  return await retryUntilWritten(async () => {
+    const item = await table.get(keys.appKey(name));
+    const app = requireApp(name, item && parse(App, item, 'DatabaseError'));
+    const result = await change(app, item ?? {});
+    const isUnchanged = buildIsUnchanged(item ?? {}, Object.keys(result.fields));
+    return (await tryUpdate(table, buildUpdate(keys.appKey(name), result.fields, isUnchanged))) ? result : undefined;
+  });
+}
+
+/** Builds the condition that the stored item has the attributes that were read. */
+function buildIsUnchanged(item: Item, fields: readonly string[]) {
+  const attributes = [...new Set([...fields, 'deletedAt'])].map((name, index) => ({ name, key: `read${index}` }));
+  const clauses = attributes.map(({ name, key }) =>
+    item[name] === undefined ? `attribute_not_exists(#${key})` : `#${key} = :${key}`,
+  );
+  const read = attributes.filter(({ name }) => item[name] !== undefined);
+  return {
+    expression: ['attribute_exists(pk)', ...clauses].join(' AND '),
+    names: Object.fromEntries(attributes.map(({ name, key }) => [`#${key}`, name])),
+    values: Object.fromEntries(read.map(({ name, key }) => [`:${key}`, item[name]])),
+  };
+}
 
 /** Builds the item. The encrypted secret key is for webhooks; credentials are checked with its digest in `App`. */
 async function buildAppItem(cipher: Cipher, app: App, secretKey: string) {

@@ -1,4 +1,4 @@
-import { isConflict } from './errors.ts';
+import { isConflict, ServiceError } from './errors.ts';
 
 const maxAttempts = 10;
 const baseDelayMs = 20;
@@ -14,7 +14,23 @@ export async function retryOnConflict<T>(run: (attempt: number) => Promise<T>): 
       return await run(attempt);
     } catch (error) {
       if (!isConflict(error) || attempt === maxAttempts) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * baseDelayMs * 2 ** Math.min(attempt, 6)));
+      await waitForOtherWriters(attempt);
     }
   }
 }
+
+/**
+ * Runs an optimistic write until it returns a result, like `retryOnConflict`. `run` returns undefined if its condition failed.
+ * Its errors are not retried, so that it can throw a `Conflict` of its own. Throws `Conflict` after ten attempts.
+ */
+export async function retryUntilWritten<T extends object>(run: () => Promise<T | undefined>): Promise<T> {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+    const result = await run();
+    if (result) return result;
+    await waitForOtherWriters(attempt);
+  }
+  throw new ServiceError('Conflict', 'Other changes were made concurrently. Try again.');
+}
+
+const waitForOtherWriters = async (attempt: number): Promise<void> =>
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * baseDelayMs * 2 ** Math.min(attempt, 6)));

@@ -29,12 +29,12 @@ export async function setWebhook(
   settings: WebhookSettings,
   { newSecret, deps }: { newSecret: boolean; deps: Pick<Deps, 'apps' | 'deliveries' | 'emulator'> },
 ): Promise<string | undefined> {
-  const sender = await deps.apps.findWebhookSender((await getApp(deps.apps, name)).name);
   const uniqueSettings = { ...settings, urls: dedupe(settings.urls), sandboxUrls: dedupe(settings.sandboxUrls) };
   const urls = listUrls(uniqueSettings);
   for (const url of urls) parseWebhookUrl(url, { allowsLoopback: deps.emulator.url !== undefined });
-  const secret = newSecret || !sender?.signingSecret ? generateSigningSecret() : undefined;
-  await deps.apps.setWebhook(name, uniqueSettings, secret);
+  const secret = await deps.apps.setWebhook(name, uniqueSettings, (hasSecret) =>
+    newSecret || !hasSecret ? generateSigningSecret() : undefined,
+  );
   for (const url of urls) await deps.deliveries.enableUrl(name, url);
   return secret;
 }

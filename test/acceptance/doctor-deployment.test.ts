@@ -62,7 +62,7 @@ const setWebhook = async (urls: string[], signingSecret?: string): Promise<void>
     table,
     createCipher(async () => masterKey, Date.now),
   );
-  await apps.setWebhook(app, { urls, sandboxUrls: [], includesPassword: false }, signingSecret);
+  await apps.setWebhook(app, { urls, sandboxUrls: [], includesPassword: false }, () => signingSecret);
 };
 
 /** Creates an app whose webhooks are off and that is not connected, so only the deployment can have problems. */
@@ -261,7 +261,7 @@ describe('doctor for a deployment', () => {
       table,
       createCipher(async () => 'a-lost-master-key', Date.now),
     );
-    await other.setWebhook(app, { urls: [], sandboxUrls: [], includesPassword: false }, 'whsec_lost');
+    await other.setWebhook(app, { urls: [], sandboxUrls: [], includesPassword: false }, () => 'whsec_lost');
     const report = await doctor();
     await setWebhook([], 'whsec_test');
     expectOnly(report, { code: 'webhook-secrets-unreadable', cure: expect.stringContaining('rotate-key') as never });

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { addCustomerPurchase, getCustomerPurchases } from '../../lib/api/customers.ts';
+import { setStrategy } from '../../lib/apps/manage-apps.ts';
 import type { Table } from '../../lib/db/table.ts';
 import { deps } from '../../lib/deps.ts';
 import { strategies } from '../../lib/purchases/claims.ts';
@@ -33,9 +34,7 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
 
   it.each(strategies)('takes precedence over the claim of a validation (strategy %s)', async (strategy) => {
     const keys = await givenApp(table);
-    const app = await deps().apps.find(keys.appName);
-    if (!app) throw new Error(`${keys.appName} is not found.`);
-    await deps().apps.update({ ...app, strategy });
+    await setStrategy(deps().apps, keys.appName, strategy);
     await givenPaidPurchase(keys, 'ann');
     await callWithSecretKey(addCustomerPurchase, keys, { params, body });
     const purchase = await deps().purchases.find(keys.appName, 'store_a:1');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, setVocabulary } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import { dayMs, secondMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
@@ -123,9 +123,7 @@ describe('GET /v3/search/:tag', () => {
 
   it('returns brand ids to an app with the brand vocabulary', async () => {
     const keys = await service.createApp(['store_b']);
-    const app = await deps().apps.find(keys.appName);
-    if (!app) throw new Error(`${keys.appName} is not found.`);
-    await deps().apps.update({ ...app, vocabulary: 'brand' });
+    await setVocabulary(deps().apps, keys.appName, 'brand');
     const { id } = await validatePurchase(keys, 'store_b:cher');
     const tag = `google:${id}`;
     const rows = await findEvents(keys, tag);

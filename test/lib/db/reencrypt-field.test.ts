@@ -54,7 +54,7 @@ async function createSecrets(container: Container) {
   await container.apps.setWebhook(
     keys.appName,
     { urls: [], sandboxUrls: [], includesPassword: true },
-    'whsec_c2VjcmV0',
+    () => 'whsec_c2VjcmV0',
   );
   await container.apps.setStoreSettings(keys.appName, 'store_a', { sharedSecret: 'shared' });
   await recordToken(container, keys.appName, 'T');
