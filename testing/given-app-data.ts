@@ -1,0 +1,153 @@
+import type { Contract } from '../lib/api/contract.ts';
+import { contracts } from '../lib/api/index.ts';
+import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { eventKey } from '../lib/db/keys.ts';
+import { deps } from '../lib/deps.ts';
+import { createEventRecorder } from '../lib/events/event-recorder.ts';
+import type { Purchase } from '../lib/purchases/purchase.ts';
+import { dayMs } from '../lib/shared/time.ts';
+import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
+import { buildBasicAuth, type CallOptions, type CallResult, callEndpoint } from './call.ts';
+import { createObservation, createTransaction } from './given.ts';
+import { aggregatePartitions, givenPurchase } from './given-purchase.ts';
+
+/** An app with data for every GET endpoint. */
+export interface AppWithData {
+  readonly keys: IssuedApiKeys;
+  /** Part of every text that the app can choose. */
+  readonly canary: string;
+  readonly dollars: number;
+  readonly payments: number;
+}
+
+const now = Date.now();
+const sharedIds = { applicationUsername: 'ann', id: 'event-1', reqId: 'request-1', tag: 'ann' };
+
+/** Records data with the same ids for each app, which must be connected to processor_a. */
+export async function givenAppData(side: AppWithData): Promise<void> {
+  const { keys, canary } = side;
+  for (const username of ['ann', canary]) await givenPurchase(keys.appName, username, createSubscription(side));
+  await givenPurchase(
+    keys.appName,
+    'ann',
+    createSubscription(side, { purchaseId: 'processor_a:sub_1', platform: 'processor_a' }),
+  );
+  await givenPurchase(keys.appName, 'ann', createSubscription(side, { purchaseId: `store_a:${canary}` }));
+  await givenEvent(side, sharedIds.id);
+  await givenEvent(side, `event-${canary}`);
+  await givenDelivery(side, sharedIds.id);
+  await givenDelivery(side, `event-${canary}`);
+  const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
+  await deps().priceLists.save({ appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
+}
+
+function createSubscription({ canary, dollars, payments }: AppWithData, state: Partial<Purchase> = {}) {
+  const { purchase, ...observation } = createObservation({
+    ...{ purchaseDate: now, expirationDate: now + 30 * dayMs, discountId: canary, ...state },
+  });
+  // Only one purchase has an amount, so that the expected sums are simple.
+  const isPaid = purchase.purchaseId === 'store_a:1';
+  const transactions = Array.from({ length: isPaid ? payments : 1 }, (_, number) =>
+    createTransaction(purchase, {
+      ...{ transactionId: `${purchase.purchaseId}-${number}`, offerId: `${purchase.productId}#${canary}` },
+      amountMicros: isPaid ? dollars * 1_000_000 : 0,
+    }),
+  );
+  return { ...observation, purchase, transactions, refreshToken: { originalTransactionId: canary } };
+}
+
+async function givenDelivery({ keys, canary }: AppWithData, deliveryId: string): Promise<void> {
+  const notification = { id: sharedIds.reqId, reason: 'RENEWED', date: now, productId: canary } as const;
+  const delivery: WebhookDelivery = {
+    ...{ appName: keys.appName, deliveryId, type: 'purchases.updated', url: 'https://example.com' },
+    ...{ username: 'ann', notification, state: 'pending', failedAttempts: 0, createdAt: now },
+  };
+  await deps().deliveries.createIfAbsent(delivery);
+  const dead = { ...delivery, state: 'dead', failedAttempts: 1, failureReason: canary } as const;
+  await deps().deliveries.replaceIfUnchanged(delivery, dead, now);
+}
+
+async function givenEvent({ keys, canary }: AppWithData, eventId: string): Promise<void> {
+  const recorder = createEventRecorder({ type: 'receipt.validated', date: now, reqId: sharedIds.reqId, eventId });
+  recorder.setUser(sharedIds.applicationUsername);
+  recorder.addTag('store_a:1', '_P');
+  recorder.addTag('store_a:1-0', '_T');
+  recorder.addTag('store_a:monthly', '_I');
+  recorder.addTag('ann-token', 'AT');
+  recorder.addContent({ products: [{ id: canary }], purchases: [{ purchaseId: 'store_a:1', productId: canary }] });
+  const { event, raw } = recorder.finish({
+    request: { method: 'POST', route: '/v1/validate', body: { id: canary, type: 'consumable' } },
+    outcome: { status: 200, ok: false, message: canary },
+    response: { ok: false, message: canary },
+  });
+  await deps().events.save(keys.appName, event, raw);
+  await aggregatePartitions([eventKey(keys.appName, eventId).pk]);
+}
+
+type RequestOptions = Pick<CallOptions, 'params' | 'query'>;
+
+const since = { startdate: new Date(now - dayMs).toISOString() };
+const today = new Date(now).toISOString().slice(0, 10);
+const customer = { params: sharedIds };
+const event = { params: sharedIds };
+const withReceipts = { query: { receipts: 'true' } };
+const purchase = { params: { purchaseId: 'store_a:1' } };
+const tags = ['ann', 'request-1', 'error', 'store_a:1', 'store_a:1-0', 'store_a:monthly', 'ann-token', 'apple:1'];
+
+/** Requests by contract id, for ids that both apps have. */
+export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonly RequestOptions[]>> = {
+  'list-customers': () => [{}, { query: { applicationUsername: 'ann' } }, { query: { skip: '1' } }],
+  'get-customer': () => [customer],
+  'get-customer-purchases': () => [customer],
+  'get-customer-subscription': () => [customer],
+  'get-customer-transactions': () => [customer],
+  'list-purchases': () => [{}, { query: since }, { query: { include_notifications: 'true', limit: '1' } }],
+  'get-purchase': () => [purchase, { ...purchase, query: { include_notifications: 'true' } }],
+  'get-refresh-token': () => [purchase],
+  'list-transactions': () => [{}, { query: since }, { query: { include_notifications: 'true', skip: '1' } }],
+  'get-transaction': () => [{ params: { transactionId: 'store_a:1-0' } }],
+  'get-stats': () => [
+    {},
+    { query: { startdate: today, include_notifications: 'true' } },
+    { query: { currency: 'usd' } },
+  ],
+  'get-stats-breakdown': () => [{}, { query: { by: 'platform' } }, { query: { by: 'product', interval: 'range' } }],
+  'get-stats-v2': () => [{}, { query: { startdate: today } }],
+  'get-app-stats': ({ keys }) => [{ params: { appName: keys.appName } }],
+  'list-events': () => [{}, { query: { ...since, limit: '1000' } }],
+  'search-events': () => tags.map((tag) => ({ params: { tag } })),
+  'get-event': () => [event, { ...event, ...withReceipts }],
+  'get-event-analysis': () => [event, { ...event, ...withReceipts }],
+  'get-event-raw': () => [event],
+  'list-deliveries': () => [{}, { query: { state: 'dead' } }],
+  'get-delivery': () => [event],
+  'get-customer-timeline': () => [customer],
+  'get-purchase-owners': () => [purchase],
+  'get-purchase-timeline': () => [purchase],
+  'get-due': () => [{}],
+  search: () => ['store_a:1', '1', 'store_a:1-0'].map((q) => ({ query: { q } })),
+  'list-stores': () => [{}],
+  'get-app': () => [{}],
+  'get-prices': () => [{}],
+  'get-processor-purchases': () => [{ query: { applicationUsername: 'ann' } }],
+};
+
+/** The GET contracts that require a key. */
+export const readContracts: readonly Contract[] = contracts.filter(
+  ({ method, keyLevel }) => method === 'GET' && keyLevel !== 'none',
+);
+
+/** Calls the path of the contract and its aliases with a key. */
+export async function callAllPaths(
+  contract: Contract,
+  { appName, key }: { readonly appName: string; readonly key: string },
+  { params = {}, query }: RequestOptions = {},
+): Promise<CallResult[]> {
+  const headers = buildBasicAuth(appName, key);
+  const responses: CallResult[] = [];
+  for (const template of [contract.path, ...contract.aliases]) {
+    const path = template.replace(/:(\w+)/g, (_all, param: string) => encodeURIComponent(params[param] ?? ''));
+    responses.push(await callEndpoint(contract, { headers, path, ...(query && { query }) }));
+  }
+  return responses;
+}
