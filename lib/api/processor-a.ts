@@ -127,5 +127,6 @@ export const getProcessorPurchases = defineContract({
     purchases: v.array(PurchaseWithOffer),
     newAccessToken: v.exactOptional(v.string()),
   }),
+  writingParameter: 'accessToken',
   permissions: ['write', 'stores'],
 });

@@ -34,19 +34,18 @@ function splitCredentials(pair: string): Credentials | undefined {
   return colon > 0 ? { appName: pair.slice(0, colon), key: pair.slice(colon + 1) } : undefined;
 }
 
-/** An app and the key that its request has. */
+/** An app and the verified key of its request. */
 export interface Authentication {
   readonly app: App;
   readonly key: VerifiedKey;
 }
 
 /**
- * Returns the app if its key grants a call of the contract. Throws `Forbidden` (401 for missing or wrong credentials), or
- * `AppNotFound` for the correct key of a deleted app. An unknown app takes the same time and gets the same error as a wrong key.
+ * Verifies the credentials of a request. Throws `Forbidden` (401) if they are missing or wrong, or `AppNotFound` for the correct
+ * key of a deleted app. An unknown app takes the same time and gets the same error as a wrong key.
  */
 export async function authenticate(
   credentials: Credentials | undefined,
-  contract: Pick<Contract, 'keyLevel' | 'method'>,
   { appCache, now }: { readonly appCache: Pick<AppCache, 'find' | 'findRecent'>; readonly now: EpochMillis },
 ): Promise<Authentication> {
   if (!credentials)
@@ -60,15 +59,30 @@ export async function authenticate(
   }
   if (!app || !key) throw new ServiceError('Forbidden', 'The app name and the key do not match.', { status: 401 });
   if (app.deletedAt !== undefined) throw new ServiceError('AppNotFound', 'The app is deleted.');
-  const problem = findMissingPermission(key, contract);
-  if (problem !== undefined) throw new ServiceError('Forbidden', problem);
   return { app, key };
 }
 
-function findMissingPermission(
+/** What the required level of a key depends on. */
+type AccessRule = Pick<Contract, 'keyLevel' | 'method' | 'permissions' | 'writingParameter'>;
+
+/** Checks that a verified key allows the request. Throws `Forbidden` if its level does not. */
+export function requireLevel(
   { level }: VerifiedKey,
-  { keyLevel, method }: Pick<Contract, 'keyLevel' | 'method'>,
-): string | undefined {
-  if (level === 'viewer' && method !== 'GET') return 'A viewer key can only read. The secret key is required.';
-  return level === 'public' && keyLevel === 'secret' ? 'The secret key is required.' : undefined;
+  contract: AccessRule,
+  query: APIGatewayProxyEvent['queryStringParameters'] = null,
+): void {
+  const { keyLevel } = contract;
+  if (level === 'viewer' && changesData(contract, query))
+    throw new ServiceError('Forbidden', `A viewer key can only read. The ${keyLevel} key is required.`);
+  if (level === 'public' && keyLevel === 'secret') throw new ServiceError('Forbidden', 'The secret key is required.');
+}
+
+/** Whether a request can change data. A GET request of a contract with the permission to write does, unless it states when. */
+function changesData(
+  { method, permissions, writingParameter }: AccessRule,
+  query: APIGatewayProxyEvent['queryStringParameters'],
+): boolean {
+  if (method !== 'GET') return true;
+  if (!permissions.includes('write')) return false;
+  return writingParameter === undefined || query?.[writingParameter] !== undefined;
 }

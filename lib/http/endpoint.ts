@@ -10,7 +10,7 @@ import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabulary.ts';
 import { type ApiCall, createApiCall, matchRoute, respondWithBody, respondWithError } from './api-call.ts';
-import { authenticate, extractCredentials } from './authenticate.ts';
+import { authenticate, extractCredentials, requireLevel } from './authenticate.ts';
 import { getBaseUrl } from './base-url.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
 import { limitRejection } from './limit-rejection.ts';
@@ -71,18 +71,17 @@ export const createHandler =
   };
 
 async function authenticateCall(call: ApiCall): Promise<void> {
-  if (call.contract.keyLevel === 'none') return;
+  const { contract, lambdaEvent } = call;
+  if (contract.keyLevel === 'none') return;
   try {
-    const credentials = extractCredentials(call.lambdaEvent);
-    const { app, key } = await authenticate(credentials, call.contract, {
-      appCache: endpointDeps.appCache,
-      now: endpointDeps.now(),
-    });
+    const { appCache, now } = endpointDeps;
+    const { app, key } = await authenticate(extractCredentials(lambdaEvent), { appCache, now: now() });
+    requireLevel(key, contract, lambdaEvent.queryStringParameters);
     call.app = app;
     call.key = key;
     call.recorder.setKey(key);
   } catch (error) {
-    throw await limitRejection(error, call.lambdaEvent, endpointDeps);
+    throw await limitRejection(error, lambdaEvent, endpointDeps);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { createEventId } from '../events/event-id.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
-import { authenticate, extractQueryCredentials } from '../http/authenticate.ts';
+import { authenticate, extractQueryCredentials, requireLevel } from '../http/authenticate.ts';
 import { matchPath } from '../http/match-path.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError, logWarning } from '../shared/log.ts';
@@ -68,8 +68,9 @@ async function authenticateStore(
   lambdaEvent: APIGatewayProxyEvent,
   { appCache, now }: Pick<Deps, 'appCache' | 'now'>,
 ): Promise<App> {
-  const permission = { keyLevel: 'public', method: 'POST' } as const;
-  return (await authenticate(extractQueryCredentials(lambdaEvent), permission, { appCache, now: now() })).app;
+  const { app, key } = await authenticate(extractQueryCredentials(lambdaEvent), { appCache, now: now() });
+  requireLevel(key, { keyLevel: 'public', method: 'POST', permissions: [] });
+  return app;
 }
 
 function matchEndpoint(path: string): { endpoint: NotificationEndpoint; appName: string | undefined } {

@@ -40,7 +40,6 @@ async function fetchStatus(contract: (typeof contracts)[number], key: string, op
 }
 
 const protectedContracts = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
-const readOnly = 'A viewer key can only read. The secret key is required.';
 
 describe('viewer key', () => {
   it.each(protectedContracts.filter(({ method }) => method === 'GET'))(
@@ -58,7 +57,7 @@ describe('viewer key', () => {
   it.each(protectedContracts.filter(({ method }) => method !== 'GET'))('cannot call: $id', async (contract) => {
     const { key } = await createKey('viewer', 'support');
     const { status, message } = await fetchStatus(contract, key, { body: {} });
-    expect(message).toBe(readOnly);
+    expect(message).toBe(`A viewer key can only read. The ${contract.keyLevel} key is required.`);
     expect([200, 403]).toContain(status);
   });
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getProcessorPurchases } from '../../lib/api/processor-a.ts';
+import { createApiKey } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import { callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -42,6 +43,22 @@ describe('GET /v3/processor_a/purchases', () => {
     const keys = { ...checkout.keys, publicKey: checkout.keys.secretKey };
     const { body } = await checkout.call(getProcessorPurchases, { applicationUsername }, { keys });
     expect(body.purchases).toMatchObject([{ productId: 'processor_a:prod_basic' }]);
+  });
+
+  it('rejects an access token with a viewer key, and changes nothing', async () => {
+    const applicationUsername = createUniqueName('user');
+    const { accessToken } = await buyBasicPlan({ applicationUsername });
+    const { appName } = checkout.keys;
+    const { key } = await createApiKey(deps().apps, appName, { level: 'viewer', name: 'support', now: deps().now() });
+    const keys = { ...checkout.keys, publicKey: key };
+    // The token is about to be rotated.
+    await checkout.callControl('/clock', { advance: 'P21D' });
+    const withToken = await checkout.call(getProcessorPurchases, { accessToken, applicationUsername }, { keys });
+    expectCheckoutError(withToken, 403, /A viewer key can only read/);
+    const read = async () => (await checkout.call(getProcessorPurchases, { applicationUsername }, { keys })).body;
+    expect(await read()).toEqual({ ok: true, purchases: [] });
+    await checkout.call(getProcessorPurchases, { accessToken });
+    expect((await read()).purchases).toMatchObject([{ productId: 'processor_a:prod_basic' }]);
   });
 
   it('rejects a missing accessToken', async () => {

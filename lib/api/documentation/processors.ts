@@ -138,7 +138,7 @@ export const processorOperations = [
   }),
   describeOperation(getProcessorPurchases, {
     description:
-      'Lists the current purchases of a customer at Stripe, by access token or, with the secret key, by username.',
+      'Lists the current purchases of a customer at Stripe: by access token, which queries Stripe and records them, or, with the secret key or a viewer key, by username as they are recorded. A viewer key must not send an access token.',
     query: { accessToken, applicationUsername },
   }),
   describeOperation(createClientToken, {
