@@ -17,7 +17,7 @@ export interface ApiCall {
   readonly contract: Contract;
   readonly lambdaEvent: APIGatewayProxyEvent;
   readonly recorder: EventRecorder;
-  /** Set after authentication. A call without an app is not recorded. */
+  /** Set after authentication, unless the request is blocked. A call without an app is not recorded. */
   app?: App;
   /** Set together with the app. */
   key?: VerifiedKey;

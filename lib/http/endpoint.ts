@@ -10,7 +10,7 @@ import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabulary.ts';
 import { type ApiCall, createApiCall, matchRoute, respondWithBody, respondWithError } from './api-call.ts';
-import { authenticate, extractCredentials, requireLevel } from './authenticate.ts';
+import { type Authentication, authenticate, extractCredentials, requireLevel } from './authenticate.ts';
 import { getBaseUrl } from './base-url.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
 import { limitRejection } from './limit-rejection.ts';
@@ -73,16 +73,26 @@ export const createHandler =
 async function authenticateCall(call: ApiCall): Promise<void> {
   const { contract, lambdaEvent } = call;
   if (contract.keyLevel === 'none') return;
+  let authentication: Authentication | undefined;
   try {
+    const credentials = extractCredentials(lambdaEvent);
     const { appCache, now } = endpointDeps;
-    const { app, key } = await authenticate(extractCredentials(lambdaEvent), { appCache, now: now() });
-    requireLevel(key, contract, lambdaEvent.queryStringParameters);
-    call.app = app;
-    call.key = key;
-    call.recorder.setKey(key);
+    authentication = await authenticate(credentials, { appCache, now: now() });
+    requireLevel(authentication.key, contract, lambdaEvent.queryStringParameters);
   } catch (error) {
-    throw await limitRejection(error, lambdaEvent, endpointDeps);
+    const rejection = await limitRejection(error, lambdaEvent, endpointDeps);
+    // A blocked request must not cause a write, so its event is not recorded.
+    if (rejection === error && authentication) identifyCall(call, authentication);
+    throw rejection;
   }
+  identifyCall(call, authentication);
+}
+
+/** Sets the app and the key under which the event of the call is recorded. */
+function identifyCall(call: ApiCall, { app, key }: Authentication): void {
+  call.app = app;
+  call.key = key;
+  call.recorder.setKey(key);
 }
 
 function parseRequest<C extends Contract>(contract: C, { lambdaEvent, app, key, recorder }: ApiCall): ApiRequest<C> {

@@ -39,29 +39,6 @@ async function fetchStatus(contract: (typeof contracts)[number], key: string, op
   return { status: typeof body.status === 'number' ? body.status : status, message: body.message };
 }
 
-const protectedContracts = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
-
-describe('viewer key', () => {
-  it.each(protectedContracts.filter(({ method }) => method === 'GET'))(
-    'reads like a secret key: $id',
-    async (contract) => {
-      const { key } = await createKey('viewer', 'support');
-      const options = { params: { appName: keys.appName } };
-      const expected = await fetchStatus(contract, keys.secretKey, options);
-      const actual = await fetchStatus(contract, key, options);
-      expect(actual).toEqual(expected);
-      expect([401, 403]).not.toContain(actual.status);
-    },
-  );
-
-  it.each(protectedContracts.filter(({ method }) => method !== 'GET'))('cannot call: $id', async (contract) => {
-    const { key } = await createKey('viewer', 'support');
-    const { status, message } = await fetchStatus(contract, key, { body: {} });
-    expect(message).toBe(`A viewer key can only read. The ${contract.keyLevel} key is required.`);
-    expect([200, 403]).toContain(status);
-  });
-});
-
 describe('named key', () => {
   it.each([
     ['public', /^pub_/],

@@ -5,6 +5,7 @@ import { listEvents } from '../../lib/api/events.ts';
 import { getPrices } from '../../lib/api/processor-a.ts';
 import { createClientToken } from '../../lib/api/processor-b.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
+import { hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { bucketSizes, reportSize } from '../../lib/apps/rejection-limiter.ts';
 import { deps } from '../../lib/deps.ts';
@@ -162,6 +163,25 @@ describe('limitRejection', () => {
         sourceIp,
       });
     expect(await deps().events.list(appName, { limit: 10, skip: 0 })).toEqual([]);
+  });
+
+  it('records an event for a valid key of an insufficient level, but none while the key is blocked', async () => {
+    const { appName, publicKey } = await service.createApp([]);
+    const headers = buildBasicAuth(appName, publicKey);
+    const call = async () => (await callEndpoint(getCustomerPurchases, { headers, sourceIp: createAddress() })).status;
+    const readEvents = async () => await deps().events.list(appName, { limit: 10, skip: 0 });
+    expect(await call()).toBe(403);
+    const [event, ...others] = await readEvents();
+    expect(event).toMatchObject({
+      ...{ type: getCustomerPurchases.eventType, key: { name: 'main', level: 'public' } },
+      outcome: { status: 403, ok: false, message: 'The secret key is required.' },
+    });
+    expect(others).toEqual([]);
+    const keyDigest = hashApiKey(publicKey);
+    for (let number = 0; number < bucketSizes.key.capacity + reportSize; number++)
+      await deps().rejectionLimiter.count({ appName, keyDigest });
+    expect(await call()).toBe(429);
+    expect(await readEvents()).toEqual([event]);
   });
 });
 

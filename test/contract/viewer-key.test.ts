@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Contract } from '../../lib/api/contract.ts';
+import { contracts } from '../../lib/api/index.ts';
+import type { ApiKeyLevel } from '../../lib/apps/app.ts';
+import { type CreatedKey, createApiKey, setReadEvents } from '../../lib/apps/manage-apps.ts';
+import { deps } from '../../lib/deps.ts';
+import type { EventRecord } from '../../lib/events/event.ts';
+import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
+import { formatItem, scanItems } from '../../testing/dump-items.ts';
+import {
+  type AppWithData,
+  callAllPaths,
+  dataRequests,
+  givenAppData,
+  readContracts,
+} from '../../testing/given-app-data.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+const table = `viewer-${process.pid}`;
+let service: TestService;
+let app: AppWithData;
+const keys = {} as Record<ApiKeyLevel, CreatedKey>;
+beforeAll(async () => {
+  service = await startTestService(table);
+  const appKeys = await service.createApp(['processor_a']);
+  app = { keys: appKeys, canary: 'canary', dollars: 5, payments: 2 };
+  await givenAppData(app);
+  for (const level of ['public', 'secret', 'viewer'] as const)
+    keys[level] = await createApiKey(deps().apps, appKeys.appName, { level, name: `test ${level}`, now: deps().now() });
+  // Responses contain ages.
+  service.freezeClock();
+});
+afterAll(() => service.close());
+
+const protectedContracts = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
+const withIds = (list: readonly Contract[]) => list.map((contract) => [contract.id, contract] as const);
+
+/** Calls a contract with a key: a GET contract for data that the app has, another one with an empty body. */
+async function callWith(level: ApiKeyLevel, contract: Contract): Promise<CallResult[]> {
+  const { appName } = app.keys;
+  const credentials = { appName, key: keys[level].key };
+  if (contract.method !== 'GET')
+    return [await callEndpoint(contract, { headers: buildBasicAuth(appName, credentials.key), body: {} })];
+  const responses: CallResult[] = [];
+  for (const options of dataRequests[contract.id]?.(app) ?? [])
+    responses.push(...(await callAllPaths(contract, credentials, options)));
+  return responses;
+}
+
+const listEvents = async (): Promise<EventRecord[]> =>
+  await deps().events.list(app.keys.appName, { limit: 10_000, skip: 0 });
+
+/** Calls and returns the events that were recorded. */
+async function recordEvents(call: () => Promise<unknown>): Promise<EventRecord[]> {
+  const before = new Set((await listEvents()).map(({ eventId }) => eventId));
+  await call();
+  return (await listEvents()).filter(({ eventId }) => !before.has(eventId));
+}
+
+/** Lists the items of the table except those of the events. Their tags are items of their own. */
+const listOtherItems = async (events: readonly EventRecord[] = []): Promise<string[]> =>
+  (await scanItems(table))
+    .map((item) => formatItem(item))
+    .filter((item) => !events.some(({ eventId }) => item.includes(eventId)))
+    .sort();
+
+describe('viewer key', () => {
+  it.each(withIds(protectedContracts))('changes nothing but its own event: %s', async (_id, contract) => {
+    const before = await listOtherItems();
+    const events = await recordEvents(async () => {
+      await callWith('viewer', contract);
+    });
+    expect(new Set(events.map(({ outcome }) => outcome.status))).toEqual(
+      new Set([contract.method === 'GET' ? 200 : 403]),
+    );
+    expect(await listOtherItems(events)).toEqual(before);
+  });
+
+  it.each(withIds(protectedContracts.filter(({ method }) => method !== 'GET')))(
+    'cannot call: %s',
+    async (_id, contract) => {
+      const [response] = await callWith('viewer', contract);
+      expect(response?.body.message).toBe(`A viewer key can only read. The ${contract.keyLevel} key is required.`);
+    },
+  );
+});
+
+describe('key of a request', () => {
+  it.each(withIds(protectedContracts))('is named in each event of %s', async (_id, contract) => {
+    for (const level of ['public', 'secret', 'viewer'] as const) {
+      let count = 0;
+      const events = await recordEvents(async () => {
+        count = (await callWith(level, contract)).length;
+      });
+      const { id, name } = keys[level];
+      expect(events.map(({ type, key }) => ({ type, key }))).toEqual(
+        Array.from({ length: count }, () => ({ type: contract.eventType, key: { id, name, level } })),
+      );
+    }
+  });
+});
+
+describe('viewer key without recorded reads', () => {
+  beforeAll(async () => {
+    await setReadEvents(deps().apps, app.keys.appName, false);
+    await service.callControl('/clock', { advance: 'PT1M' });
+    service.freezeClock();
+  });
+
+  it.each(withIds(readContracts))('receives the same response as the secret key: %s', async (id, contract) => {
+    const [expected, actual] = [await callWith('secret', contract), await callWith('viewer', contract)];
+    expect(actual.length).toBeGreaterThan(0);
+    expect(expected.map(({ status }) => status)).toEqual(expected.map(() => 200));
+    // The only difference: the settings name the key of the request.
+    const omitKey = ({ status, body: { key, ...body } }: CallResult) => ({ status, body });
+    expect(actual.map(omitKey)).toEqual(expected.map(omitKey));
+    if (id === 'get-app') expect(actual[0]?.body.key).toMatchObject({ level: 'viewer' });
+  });
+});
