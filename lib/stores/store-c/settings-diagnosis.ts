@@ -25,6 +25,7 @@ export function describeRejection({ rejection, message }: SettingsRejection, set
   }
 }
 
+/** @see https://learn.microsoft.com/en-us/gaming/gdk/_content/gc/commerce/service-to-service/microsoft-store-apis/xstore-v8-clawbackv2-sastoken */
 export async function listSettingsWarnings(context: StoreContext): Promise<readonly SettingsWarning[]> {
   const { clientId } = parseStoredSettings(context.settings);
   try {
@@ -36,7 +37,7 @@ export async function listSettingsWarnings(context: StoreContext): Promise<reado
       {
         code: 'clawbacks-unreadable',
         problem: `The Entra application ${clientId} lacks access to the clawback queue, so refunds of the Microsoft Store are missing.`,
-        cure: 'Associate the Entra application with the product in Partner Center, and give it the clawback role.',
+        cure: 'Associate the Entra application with the product in Partner Center, and ask your Developer Partner Manager or Microsoft contact to set up the clawback event queue for its client id.',
       },
     ];
   }
