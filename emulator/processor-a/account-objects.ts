@@ -5,6 +5,8 @@ import type Stripe from 'stripe';
 export interface ObjectTypes {
   readonly products: Stripe.Product;
   readonly prices: Stripe.Price;
+  /** Empty: discounts of the emulator contain their coupons. */
+  readonly coupons: Stripe.Coupon;
   readonly customers: Stripe.Customer;
   readonly 'checkout/sessions': Stripe.Checkout.Session;
   readonly subscriptions: Stripe.Subscription;
@@ -41,6 +43,7 @@ export interface AccountObjects {
 const objectTypes: readonly ObjectType[] = [
   'products',
   'prices',
+  'coupons',
   'customers',
   'checkout/sessions',
   'subscriptions',

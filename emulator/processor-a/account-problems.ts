@@ -6,7 +6,8 @@ const apiHost = 'api.stripe.com';
 /**
  * Problems of an account at Stripe:
  * - `key-expired`: the secret key has expired after it was rolled.
- * - `no-permission`: the restricted key lacks a permission.
+ * - `no-permission`: the restricted key lacks the permission of each request.
+ * - `no-dispute-permission`: the restricted key lacks the permission to read disputes only.
  *
  * @see https://docs.stripe.com/error-codes#api-key-expired
  * @see https://docs.stripe.com/keys/restricted-api-keys
@@ -23,14 +24,15 @@ export const accountProblems: EmulatedStore['accountProblems'] = {
           },
         })
       : undefined,
-  'no-permission': ({ host }) =>
-    host === apiHost
-      ? toResponse(403, {
-          error: {
-            type: 'invalid_request_error',
-            message:
-              "The provided key 'rk_live_****' does not have the required permissions for this endpoint on account 'acct_1emulated'. Having the 'rak_plan_read' permission would allow this request to continue.",
-          },
-        })
-      : undefined,
+  'no-permission': ({ host }) => (host === apiHost ? missingPermission('rak_plan_read') : undefined),
+  'no-dispute-permission': ({ host, path }) =>
+    host === apiHost && path.startsWith('/v1/disputes') ? missingPermission('rak_dispute_read') : undefined,
 };
+
+const missingPermission = (name: string) =>
+  toResponse(403, {
+    error: {
+      type: 'invalid_request_error',
+      message: `The provided key 'rk_live_****' does not have the required permissions for this endpoint on account 'acct_1emulated'. Having the '${name}' permission would allow this request to continue.`,
+    },
+  });

@@ -13,6 +13,7 @@ const filters: { readonly [K in ObjectType]?: Readonly<Record<string, ListFilter
     product: ({ product }, value) => getId(product) === value,
     type: ({ type }, value) => type === value,
   },
+  coupons: {},
   customers: { email: ({ email }, value) => email === value },
   'checkout/sessions': {
     customer: ({ customer }, value) => getId(customer) === value,

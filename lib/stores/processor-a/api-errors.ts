@@ -11,6 +11,9 @@ export const unavailableError = (cause: unknown): ServiceError => commonErrors.u
 const invalidSettingsError = (reason: string, rejection: SettingsRejection): ServiceError =>
   commonErrors.invalidSettingsError(storeName, reason, rejection);
 
+export const missingPermissionError = (rejection: SettingsRejection): ServiceError =>
+  invalidSettingsError('secretKey does not have the required permissions', rejection);
+
 /** Describes an error for logs. The message of Stripe masks the key. */
 const describeCause = ({ statusCode, code, requestId, message }: Stripe.errors.StripeError): string =>
   [`HTTP ${statusCode}`, code, requestId, message].filter(Boolean).join(', ');
@@ -29,8 +32,7 @@ export function toServiceError(error: unknown): unknown {
     return invalidSettingsError('secretKey is not valid', createRejection(kind, describeCause(error)));
   }
   if (error instanceof errors.StripePermissionError) {
-    const rejection = createRejection('permission', describeCause(error));
-    return invalidSettingsError('secretKey does not have the required permissions', rejection);
+    return missingPermissionError(createRejection('permission', describeCause(error)));
   }
   if (error instanceof errors.StripeIdempotencyError) {
     return new ServiceError('Conflict', 'The same operation is in progress.', { cause });

@@ -3,7 +3,10 @@ import type { Diagnosis, SettingsRejection, SettingsWarning } from '../settings-
 import type { StoreContext } from '../store-context.ts';
 import { parseStoredSettings } from './settings.ts';
 
-/** @see https://docs.stripe.com/keys/restricted-api-keys */
+/**
+ * @see https://docs.stripe.com/keys/restricted-api-keys
+ * @see https://docs.stripe.com/keys/permissions-reference
+ */
 export function describeRejection({ rejection, message }: SettingsRejection, settings: unknown): Diagnosis {
   const { secretKey } = parseStoredSettings(settings);
   const mode = secretKey.includes('_test_') ? 'test' : 'live';
@@ -14,10 +17,10 @@ export function describeRejection({ rejection, message }: SettingsRejection, set
         cure: 'Create a key in the Stripe dashboard, Developers, API keys, and run `app set-store`.',
       };
     case 'permission': {
-      const [permission] = /\brak_\w+/.exec(message) ?? [];
+      const permissions = [...new Set(message.match(/\brak_\w+/g))].sort().join(', ');
       return {
-        problem: `The restricted ${mode} key of Stripe lacks ${permission ? `the permission ${permission}` : 'a permission'}.`,
-        cure: 'Edit the key in the Stripe dashboard, Developers, API keys: it must read prices, products, charges, disputes, invoices and subscriptions, and write customers, checkout sessions, subscriptions and portal sessions.',
+        problem: `The restricted ${mode} key of Stripe lacks ${permissions ? `permissions: ${permissions}` : 'a permission'}.`,
+        cure: 'Edit the key in the Stripe dashboard, Developers, API keys. It must read Prices, Products, Coupons, Charges and Refunds, PaymentIntents, Disputes and Invoices, and write Customers, Checkout Sessions, Subscriptions and Customer portal.',
       };
     }
     default:

@@ -95,6 +95,7 @@ describe('diagnoseStoreSettings', () => {
     ['store_c', 'not-associated', 'store-clawbacks-unreadable', 'clawback queue'],
     ['processor_a', 'key-expired', 'store-credentials-expired', 'live secret key'],
     ['processor_a', 'no-permission', 'store-permission-missing', 'rak_plan_read'],
+    ['processor_a', 'no-dispute-permission', 'store-permission-missing', 'rak_dispute_read'],
     ['processor_b', 'no-permission', 'store-permission-missing', 'merchant'],
   ] as const)('finds the only problem of %s with the account problem %s: %s', async (platform, problem, code, text) => {
     await setAccountProblem(platform, problem);
