@@ -32,7 +32,9 @@ const functionQueries: Readonly<Record<string, QueryStringProps>> = {
   },
   'errors-by-app': {
     filterStatements: [error, 'ispresent(message.app)'],
-    statsStatements: ['count(*) as failures, max(@timestamp) as latest by message.app, message.code'],
+    statsStatements: [
+      'count(*) as failures, max(@timestamp) as latest by message.app, message.code, message.endpoint, message.worker',
+    ],
     sort: 'failures desc',
     limit: 100,
   },
