@@ -1,7 +1,8 @@
 /**
- * Source of a module with the interface of iaptic-js, which no registry has: the same options, requests and stored token as version
- * 1.0.4. It needs `fetch` and `localStorage` of a browser page, and calls `navigate` instead of changing the location.
+ * Source of a module with the interface of iaptic-js, which no registry has: the same options, requests, stored token and products as
+ * version 1.0.4. It needs `fetch` and `localStorage` of a browser page, and calls `navigate` instead of changing the location.
  * @see https://github.com/iaptic/iaptic-js/blob/main/api.md
+ * @see https://github.com/iaptic/iaptic-js/blob/main/src/iaptic-stripe.ts
  */
 export const iapticJsSource = `
 const createAdapter = ({ appName, apiKey, customIapticUrl }) => {
@@ -17,8 +18,18 @@ const createAdapter = ({ appName, apiKey, customIapticUrl }) => {
     return result;
   };
   const getToken = () => localStorage.getItem(tokenName) ?? undefined;
+  const getStored = () => JSON.parse(localStorage.getItem('iaptic_products'));
+  const refreshProducts = async () => {
+    const stored = getStored();
+    if (stored && stored.fetchedAt > Date.now() - 60_000) return stored.products;
+    const { products } = await call('prices');
+    localStorage.setItem('iaptic_products', JSON.stringify({ products, fetchedAt: Date.now() }));
+    return products;
+  };
+  const getProducts = async () => getStored()?.products ?? (await refreshProducts());
   return {
-    getProducts: async () => (await call('prices')).products,
+    getProducts,
+    refreshProducts,
     order: async (order) => void globalThis.navigate((await call('checkout', { ...order, accessToken: getToken() })).url),
     getPurchases: async () =>
       getToken() ? (await call('purchases?accessToken=' + encodeURIComponent(getToken()))).purchases : [],

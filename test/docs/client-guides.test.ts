@@ -147,6 +147,8 @@ describe('docs/guides/iaptic-js.md', () => {
     const { subscribe, isSubscribed, iaptic } = window.app;
     expect(await isSubscribed()).toBe(false);
     const username = randomUUID();
+    // Products of an earlier visit, which getProducts() would return.
+    window.localStorage.setItem('iaptic_products', JSON.stringify({ products: [], fetchedAt: 0 }));
     await subscribe('premium', username);
     const [checkoutUrl] = window.visited;
     const sessionId = /cs_\w+/.exec(checkoutUrl)?.[0];
