@@ -110,6 +110,18 @@ describe('POST /v3/webhook/:platform/:appName', () => {
     await fixture.queues.drain();
   });
 
+  it('records an event of a test notification of Google Play', async () => {
+    const { keys, act } = await fixture.givenSubscription('store_b');
+    await act('test-notification');
+    const { body } = await fetchEventList(keys);
+    expect(body.rows).toContainEqual(
+      expect.objectContaining({
+        context: expect.objectContaining({ eventType: 'webhook.store_b.called' }),
+        content: expect.objectContaining({ notifications: [{ reason: 'TEST', type: 'TEST' }] }),
+      }),
+    );
+  });
+
   it("rejects a notification of another app's bundle id", async () => {
     const { appName } = await fixture.createNotifiedApp('store_a');
     const otherApp = await fixture.createApp(['store_a'], { bundleId: 'com.other.app' });
