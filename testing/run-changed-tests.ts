@@ -12,7 +12,7 @@ const Records = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.tuple([
 /** Files that determine every test. */
 const settings = ['jest.config.js', 'package-lock.json', 'tsconfig.json'];
 
-/** Two workers run these tests, start included, in less than 30 s. */
+/** Two workers run these tests, start included, in about 30 s. */
 const budgetMs = 40 * secondMs;
 
 const args = process.argv.slice(2);
