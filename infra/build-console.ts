@@ -5,6 +5,15 @@ import { projectFolder } from './project-folder.ts';
 
 const entryPoint = 'console/main.tsx';
 
+/**
+ * Oldest browsers that support every feature of the console, among others `light-dark()` and `AbortSignal.any`.
+ * `docs/console.md` names them.
+ *
+ * @see https://web-platform-dx.github.io/web-features-explorer/features/light-dark
+ * @see https://web-platform-dx.github.io/web-features-explorer/features/abortsignal-any
+ */
+const targets = ['es2022', 'chrome123', 'firefox128', 'safari17.5'];
+
 /** Bundles the console: the page, scripts and styles with the hash of their content in the name, and the API document. */
 export async function buildConsole(outdir: string): Promise<Metafile> {
   rmSync(outdir, { recursive: true, force: true });
@@ -20,7 +29,7 @@ export async function buildConsole(outdir: string): Promise<Metafile> {
     minify: true,
     format: 'esm',
     platform: 'browser',
-    target: ['es2022', 'chrome111', 'firefox128', 'safari16.4'],
+    target: targets,
     jsx: 'automatic',
     jsxImportSource: 'preact',
     metafile: true,
