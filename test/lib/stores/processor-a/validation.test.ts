@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { deps } from '../../../../lib/deps.ts';
+import { findRejection } from '../../../../lib/stores/settings-rejection.ts';
+import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
 let service: CheckoutService;
@@ -148,5 +150,22 @@ describe('checkSettings (processor_a)', () => {
       code: 'InternalError',
       message: 'Stripe rejected the settings: secretKey is not valid.',
     });
+  });
+
+  it('names every missing permission to read', async () => {
+    const store = await deps().loadStore('processor_a');
+    const context = await service.createContext();
+    const fetch: StoreFetch = async (url, init) => {
+      const [, name] = /\/v1\/(coupon|dispute)s\?/.exec(url) ?? [];
+      if (name === undefined) return await context.fetch(url, init);
+      const message = `Having the 'rak_${name}_read' permission would allow this request to continue.`;
+      const text = JSON.stringify({ error: { type: 'invalid_request_error', message } });
+      return { status: 403, headers: new Headers(), text };
+    };
+    const error: unknown = await store.checkSettings({ ...context, fetch }, { callStore: true }).catch((e) => e);
+    const rejection = findRejection(error);
+    expect(rejection && store.describeRejection(rejection, context.settings).problem).toBe(
+      'The restricted live key of Stripe lacks permissions: rak_coupon_read, rak_dispute_read.',
+    );
   });
 });
