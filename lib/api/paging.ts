@@ -77,6 +77,9 @@ export const toPage = ({ limit, skip, offset }: PagingQuery) => ({
 /** Converts a query of `transactionPagingQuery` to the page that it requests; the latest 500 transactions by default. */
 export const toTransactionPage = (query: PagingQuery) => toPage({ ...query, limit: query.limit ?? 500 });
 
+/** DynamoDB rejects bounds above the maximum size of a sort key, 1,024 bytes. The rest is for the prefix of the list. */
+const maxCursorBytes = 1_000;
+
 /** Position after the last row of a page, as `nextCursor` of its response. Opaque for clients. */
 export const cursorParam = emptyAsAbsent(
   v.pipe(
@@ -85,6 +88,7 @@ export const cursorParam = emptyAsAbsent(
     v.regex(/^[\w-]+$/, 'the nextCursor of the previous page'),
     v.transform((cursor) => Buffer.from(cursor, 'base64url').toString('utf8')),
     v.regex(/^\d{13}#/, 'the nextCursor of the previous page'),
+    v.maxBytes(maxCursorBytes, 'the nextCursor of the previous page'),
   ),
 );
 

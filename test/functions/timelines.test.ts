@@ -87,6 +87,13 @@ describe('GET /v3/purchases/:purchaseId/timeline', () => {
     },
   );
 
+  it('rejects a cursor that is longer than a sort key', async () => {
+    const { keys, purchaseId } = await givenRenewedPurchase();
+    const cursor = Buffer.from(`1234567890123#E#${'x'.repeat(1_100)}`).toString('base64url');
+    const request = { params: { purchaseId }, query: { cursor } };
+    expect((await callWithSecretKey(getPurchaseTimeline, keys, request)).status).toBe(400);
+  });
+
   it('rejects a purchase of a different app', async () => {
     const { purchaseId } = await givenRenewedPurchase();
     const other = await service.createApp([]);
