@@ -1,16 +1,20 @@
 import { listEvents } from '../../lib/api/events.ts';
+import { toCursorPage } from '../../lib/api/paging.ts';
 import { events } from '../../lib/deps.ts';
 import { toSearchResult } from '../../lib/events/to-event-results.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { fitRowsToResponse } from '../../lib/http/fit-event-rows.ts';
 
 export const handler = createHandler(listEvents, { events })(async ({ app, query }, { events }) => {
-  const { limit = 100, skip, offset, startdate, enddate } = query;
-  const latestEvents = await events.list(app.name, {
+  const { limit = 100, skip, offset, startdate, enddate, reads, cursor } = query;
+  const { rows, next } = await events.listPage(app.name, {
     limit,
     skip: skip ?? offset ?? 0,
-    ...(startdate !== undefined && { startdate }),
-    ...(enddate !== undefined && { enddate }),
+    startdate,
+    enddate,
+    cursor,
+    includesReads: reads !== 'false',
   });
-  return { ok: true, rows: fitRowsToResponse(latestEvents.map((event) => toSearchResult(app.name, event))) };
+  const results = rows.map((event) => toSearchResult(app.name, event));
+  return { ok: true, ...toCursorPage(fitRowsToResponse(results), next) };
 });

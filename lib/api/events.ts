@@ -2,13 +2,22 @@ import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { EventAnalysisResult, EventRawResult, EventSearchResult } from './event-records.ts';
 import { Id } from './identifiers.ts';
-import { DateOrDateTime, integerParam } from './paging.ts';
+import { cursorParam, DateOrDateTime, integerParam, NextCursor } from './paging.ts';
 import { emptyAsAbsent } from './schemas.ts';
 
-/** Each skipped event costs a read. Clients reach older events with `enddate`, which costs nothing. */
+/** Each skipped event costs a read. Clients reach older events with `cursor` or `enddate`, which cost nothing. */
 const maxSkip = 10_000;
 
-const EventRows = v.strictObject({ ok: v.literal(true), rows: v.array(EventSearchResult) });
+// Spec: no cursor. Clients that ignore it get the same rows as before.
+const EventRows = v.strictObject({ ok: v.literal(true), rows: v.array(EventSearchResult), nextCursor: NextCursor });
+
+/** Selects a range and a page of events. `reads` is `false` for events without those of reads. */
+const eventPageQuery = {
+  startdate: emptyAsAbsent(DateOrDateTime),
+  enddate: emptyAsAbsent(DateOrDateTime),
+  reads: emptyAsAbsent(v.picklist(['true', 'false'])),
+  cursor: cursorParam,
+};
 const common = { area: 'events', method: 'GET', keyLevel: 'secret', errorFormat: 'default' } as const;
 const params = v.object({ id: Id });
 const receipts = v.optional(v.string());
@@ -25,8 +34,7 @@ export const listEvents = defineContract({
     limit: integerParam(1, 1000),
     skip: integerParam(0, maxSkip),
     offset: integerParam(0, maxSkip),
-    startdate: emptyAsAbsent(DateOrDateTime),
-    enddate: emptyAsAbsent(DateOrDateTime),
+    ...eventPageQuery,
   }),
   response: EventRows,
   isLongRunning: true,
@@ -41,6 +49,7 @@ export const searchEvents = defineContract({
   aliases: [],
   eventType: 'events.read',
   params: v.object({ tag: Id }),
+  query: v.object(eventPageQuery),
   response: EventRows,
   permissions: [],
 });

@@ -1,4 +1,4 @@
-import { type DetailedEvent, type EventRecord, RawEvent } from '../events/event.ts';
+import { type DetailedEvent, type EventRecord, isRead, RawEvent } from '../events/event.ts';
 import {
   countStoreRequests,
   createActivityFilter,
@@ -9,6 +9,7 @@ import { parseJson } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { compressJson, decompressText } from './compression.ts';
+import { type CursorPage, readCursorPage } from './cursor-page.ts';
 import { canHaveTag, packEvent, parseEventItem, parsePackedRawView } from './event-item.ts';
 import * as keys from './keys.ts';
 import { type EventRange, listNewestEventItems } from './list-newest-events.ts';
@@ -16,18 +17,31 @@ import { scanIndex } from './scan-index.ts';
 import { toActivityItem, toSampleItem } from './store-activity-repository.ts';
 import type { Item, Table } from './table.ts';
 
+/** A page of the events in a range. Reads at most about 1,000 events, so it can have fewer rows and still have a next page. */
+interface EventQuery extends EventRange {
+  readonly limit: number;
+  /** The position of the previous page. */
+  readonly cursor?: string | undefined;
+  /** Whether the page includes events of reads. */
+  readonly includesReads: boolean;
+}
+
 /** The events of all apps. Reads ignore events after their retention: DynamoDB deletes them some days late. */
 export interface EventRepository {
   /** Saves an event with its tags and, if passed, its raw view. Also saves the activity of the stores that it records. */
   save(appName: string, event: EventRecord, raw?: RawEvent): Promise<void>;
   /** Lists the newest events after the first `skip`. */
   list(appName: string, range: EventRange & { readonly limit: number; readonly skip: number }): Promise<EventRecord[]>;
+  /** Lists a page of events, newest first. A page without a cursor starts after the newest `skip` events, reads included. */
+  listPage(appName: string, query: EventQuery & { readonly skip?: number }): Promise<CursorPage<EventRecord>>;
   /** Lists the ids of all events since a date, in any order. */
   listIdsSince(appName: string, startdate: EpochMillis): Promise<string[]>;
   /** Returns the events that exist. An event of the last second can be missing. */
   findMany(appName: string, eventIds: readonly string[]): Promise<EventRecord[]>;
   /** Lists the newest events with at least one of the tags. Reads at most 1,000 index entries. */
   listByTags(appName: string, tags: readonly string[], limit: number): Promise<EventRecord[]>;
+  /** Lists a page of the events with at least one of the tags, newest first. */
+  listPageByTags(appName: string, tags: readonly string[], query: EventQuery): Promise<CursorPage<EventRecord>>;
   /** Lists the newest events of a customer. Reads at most 1,000 events that are tagged with the username. */
   listByUser(appName: string, username: string, limit: number): Promise<EventRecord[]>;
   /**
@@ -44,14 +58,14 @@ export interface EventRepository {
   findRaw(appName: string, eventId: string): Promise<RawEvent | undefined>;
 }
 
-interface EventFilter {
+interface EventFilter extends EventRange {
   readonly limit: number;
+  readonly cursor?: string | undefined;
   readonly matches: (event: EventRecord) => boolean;
 }
 
-/** Maximum number of tagged events that a filter reads, and the number of each further read. */
+/** Maximum number of events that a filter reads. */
 const maxScanned = 1_000;
-const scanBatchSize = 100;
 
 export function createEventRepository(table: Table, retentionDays: number, now: () => EpochMillis): EventRepository {
   const selectActivities = createActivityFilter();
@@ -66,21 +80,34 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
     const items = await table.batchGet([keys.eventKey(appName, eventId), keys.rawEventKey(appName, eventId)]);
     return await findRawView(items.filter(isLive));
   };
-  const listTagged = async (appName: string, tags: readonly string[], { limit, matches }: EventFilter) => {
+  const listTagged = async (
+    appName: string,
+    tags: readonly string[],
+    { limit, cursor, matches, ...range }: EventFilter,
+  ): Promise<CursorPage<EventRecord>> => {
     const partitions = tags.map((tag) => keys.tagPartition(appName, tag));
-    const matching: EventRecord[] = [];
-    let page: Item[] = [];
-    for (let scanned = 0; matching.length < limit && scanned < maxScanned; scanned += page.length) {
-      // Nearly every event matches, so the first read is for `limit` events only.
-      const pageSize = scanned === 0 ? limit : scanBatchSize;
-      const oldest = page.at(-1);
-      page = await listNewestTags(table, partitions, { limit: pageSize, ...(oldest && { before: String(oldest.sk) }) });
-      const ids = page.filter(isLive).map(({ sk }) => keys.parseTagEventId(String(sk)));
-      const events = await load(ids.map((id) => keys.eventKey(appName, id)));
-      matching.push(...events.filter(matches));
-      if (page.length < pageSize) break;
-    }
-    return matching.slice(0, limit);
+    return await readCursorPage(
+      {
+        async readBefore(position, batchSize) {
+          const items = await listNewestTags(table, partitions, { ...range, before: position, limit: batchSize });
+          return items.map((item) => ({ sortKey: String(item.sk), item }));
+        },
+        async load(entries) {
+          const ids = entries.flatMap(({ item }) => (isLive(item) ? keys.parseTagEventId(String(item.sk)) : []));
+          const events = await load(ids.map((id) => keys.eventKey(appName, id)));
+          const byId = new Map(events.filter(matches).map((event) => [event.eventId, event]));
+          return entries.map(({ sortKey }) => byId.get(keys.parseTagEventId(sortKey)));
+        },
+      },
+      { limit, cursor, maxScanned },
+    );
+  };
+  const listPageByTags: EventRepository['listPageByTags'] = async (appName, tags, { includesReads, ...page }) => {
+    const tagValues = [...new Set(tags.map(toTagValue))];
+    // A retried notification rewrites its event. The tag items of the first version remain.
+    const isTagged = (event: EventRecord) => tagValues.some((tag) => canHaveTag(event, tag));
+    const matches = (event: EventRecord) => (includesReads || !isRead(event)) && isTagged(event);
+    return await listTagged(appName, tagValues, { ...page, matches });
   };
   return {
     async save(appName, event, raw) {
@@ -103,7 +130,26 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
       ]);
     },
     async list(appName, { limit, skip, ...range }) {
-      return await parseLive(await listNewestEventItems(table, appName, { ...range, skip, limit }));
+      const items = (await listNewestEventItems(table, appName, { ...range, skip, limit })).map(({ item }) => item);
+      return await parseLive(items.filter((item) => item !== undefined));
+    },
+    async listPage(appName, { limit, cursor, skip = 0, includesReads, ...range }) {
+      const isSelected = (item: Item): boolean =>
+        isLive(item) && (includesReads || !isRead({ type: String(item.type) }));
+      return await readCursorPage(
+        {
+          readBefore: async (before, batchSize) =>
+            await listNewestEventItems(table, appName, {
+              ...{ ...range, before, limit: batchSize },
+              skip: before === undefined ? skip : 0,
+            }),
+          load: async (entries) =>
+            await Promise.all(
+              entries.map(async ({ item }) => (item && isSelected(item) ? await parseEventItem(item) : undefined)),
+            ),
+        },
+        { limit, cursor, maxScanned },
+      );
     },
     async listIdsSince(appName, startdate) {
       const between = keys.timestampRange({ startdate });
@@ -119,15 +165,13 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
       return ids;
     },
     findMany: async (appName, eventIds) => await load(eventIds.map((id) => keys.eventKey(appName, id))),
-    async listByTags(appName, tags, limit) {
-      const tagValues = [...new Set(tags.map(toTagValue))];
-      // A retried notification rewrites its event. The tag items of the first version remain.
-      const matches = (event: EventRecord) => tagValues.some((tag) => canHaveTag(event, tag));
-      return await listTagged(appName, tagValues, { limit, matches });
-    },
+    listByTags: async (appName, tags, limit) => [
+      ...(await listPageByTags(appName, tags, { limit, includesReads: true })).rows,
+    ],
+    listPageByTags,
     async listByUser(appName, username, limit) {
       const matches = ({ applicationUsername }: EventRecord) => applicationUsername === username;
-      return await listTagged(appName, [toTagValue(username)], { limit, matches });
+      return [...(await listTagged(appName, [toTagValue(username)], { limit, matches })).rows];
     },
     async listByIdPrefix(appName, tag, { prefixes, limit }) {
       const tags = await listNewestTags(table, [keys.tagPartition(appName, toTagValue(tag))], { limit: maxScanned });
@@ -151,17 +195,27 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
   };
 }
 
+interface TagPage extends EventRange {
+  readonly limit: number;
+  /** Selects tag items with a lower sort key. */
+  readonly before?: string | undefined;
+}
+
 /** Lists the newest tag items of all partitions, newest first. An event with several of the tags is listed once. */
 async function listNewestTags(
   table: Table,
   partitions: readonly string[],
-  page: { readonly limit: number; readonly before?: string },
+  { limit, before, ...dates }: TagPage,
 ): Promise<Item[]> {
-  const lists = await Promise.all(
-    partitions.map((partition) => table.query({ partition, newestFirst: true, isEventuallyConsistent: true, ...page })),
-  );
-  const bySortKey = new Map(lists.flat().map((item) => [String(item.sk), item]));
-  return [...bySortKey.values()].sort((a, b) => (String(a.sk) < String(b.sk) ? 1 : -1)).slice(0, page.limit);
+  const between = keys.timestampRange(dates, before);
+  const [from, until] = between;
+  if (from > until) return [];
+  // `BETWEEN` includes both bounds: the tag item of the bound is returned again and dropped.
+  const range = { between, newestFirst: true, limit: limit + 1, isEventuallyConsistent: true };
+  const lists = await Promise.all(partitions.map((partition) => table.query({ partition, ...range })));
+  const items = lists.flat().filter(({ sk }) => sk !== until);
+  const bySortKey = new Map(items.map((item) => [String(item.sk), item]));
+  return [...bySortKey.values()].sort((a, b) => (String(a.sk) < String(b.sk) ? 1 : -1)).slice(0, limit);
 }
 
 /** An eventually consistent read of up to 4 KB costs half a read unit, and each written item at least one write unit. */

@@ -483,14 +483,18 @@ export const updatedPartition = (appName: string): string => `${appName}#PU`;
 export const parseKeyTimestamp = (createdSk: string): EpochMillis => Number(createdSk.slice(0, 13));
 /** Bounds that enclose every sort key that starts with a time: a colon sorts after the digits. */
 export const allTimestamps = ['0', ':'] as const;
-/** Returns bounds of the sort keys from `startdate` (included) to `enddate` (excluded). Each defaults to no bound. */
-export const timestampRange = ({
-  startdate,
-  enddate,
-}: {
+interface TimestampRange {
   readonly startdate?: EpochMillis | undefined;
   readonly enddate?: EpochMillis | undefined;
-}): [string, string] => [
-  startdate === undefined ? allTimestamps[0] : toSortableTimestamp(startdate),
-  enddate === undefined ? allTimestamps[1] : toSortableTimestamp(enddate),
-];
+}
+/**
+ * Returns bounds of the sort keys from `startdate` (included) to `enddate` (excluded), and to the sort key `before`. Each defaults
+ * to no bound.
+ */
+export function timestampRange({ startdate, enddate }: TimestampRange, before?: string): [string, string] {
+  const end = enddate === undefined ? allTimestamps[1] : toSortableTimestamp(enddate);
+  return [
+    startdate === undefined ? allTimestamps[0] : toSortableTimestamp(startdate),
+    before !== undefined && before < end ? before : end,
+  ];
+}

@@ -104,8 +104,7 @@ async function readSortKeys(
   table: Table,
   { partition, index, range, position, limit }: SortKeyRange,
 ): Promise<string[]> {
-  const [from, end] = keys.timestampRange(range);
-  const until = position !== undefined && position < end ? position : end;
+  const [from, until] = keys.timestampRange(range, position);
   if (from > until) return [];
   const sk = index ? indexes[index].sk : 'sk';
   const items = await table.query({

@@ -4,13 +4,15 @@ import type { Item, Table } from './table.ts';
 
 /** A range of events: from `startdate` (included) to `enddate` (excluded). */
 export interface EventRange {
-  readonly startdate?: EpochMillis;
-  readonly enddate?: EpochMillis;
+  readonly startdate?: EpochMillis | undefined;
+  readonly enddate?: EpochMillis | undefined;
 }
 
 interface EventPage extends EventRange {
   readonly skip: number;
   readonly limit: number;
+  /** Selects events with a lower sort key. */
+  readonly before?: string | undefined;
 }
 
 /** An event item, or the index entry of an event of an earlier version. */
@@ -18,6 +20,12 @@ interface ListedEvent {
   /** `<date>#<eventId>`. */
   readonly sortKey: string;
   readonly item: Item;
+}
+
+interface LoadedEvent {
+  readonly sortKey: string;
+  /** Undefined if the event of an index entry does not exist. */
+  readonly item: Item | undefined;
 }
 
 /**
@@ -28,9 +36,9 @@ interface ListedEvent {
 export async function listNewestEventItems(
   table: Table,
   appName: string,
-  { skip, limit, startdate, enddate }: EventPage,
-): Promise<Item[]> {
-  const range = keys.timestampRange({ startdate, enddate });
+  { skip, limit, before, ...dates }: EventPage,
+): Promise<LoadedEvent[]> {
+  const range = keys.timestampRange(dates, before);
   const count = skip + limit;
   if (count === 0 || range[0] > range[1]) return [];
   const partitions = keys.eventPartitions(appName);
@@ -48,18 +56,16 @@ export async function listNewestEventItems(
     const oldestOfNewest = newest.length < count ? '' : (newest.at(-1)?.sortKey ?? '');
     openShards = openShards.filter((shard) => shard.canHaveEventAfter(oldestOfNewest));
   }
-  return await loadIndexed(
-    table,
-    newest.slice(skip).map(({ item }) => item),
-  );
+  return await loadIndexed(table, newest.slice(skip));
 }
 
 /** Loads the events of the index entries, which contain only keys. */
-async function loadIndexed(table: Table, items: readonly Item[]): Promise<Item[]> {
+async function loadIndexed(table: Table, events: readonly ListedEvent[]): Promise<LoadedEvent[]> {
   const isEntry = ({ createdSk }: Item): boolean => createdSk !== undefined;
-  const loaded = await table.batchGet(items.filter(isEntry).map(keys.toKey), { isEventuallyConsistent: true });
+  const entries = events.map(({ item }) => item).filter(isEntry);
+  const loaded = await table.batchGet(entries.map(keys.toKey), { isEventuallyConsistent: true });
   const itemsByPk = new Map(loaded.map((item) => [item.pk, item]));
-  return items.map((item) => (isEntry(item) ? itemsByPk.get(item.pk) : item)).filter((item) => item !== undefined);
+  return events.map(({ sortKey, item }) => ({ sortKey, item: isEntry(item) ? itemsByPk.get(item.pk) : item }));
 }
 
 /** Returns the expected number of the newest `count` events in a shard plus three standard deviations. */

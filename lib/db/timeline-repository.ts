@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { EventRecord } from '../events/event.ts';
+import { type EventRecord, isRead } from '../events/event.ts';
 import type { TimelineRow } from '../events/timeline-row.ts';
 import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
@@ -107,7 +107,7 @@ async function readEvents(table: Table, source: EventSource, { position, limit }
     const events = await loadEvents(table, source, tags);
     for (const { sk } of tags) {
       const event = events.get(keys.parseTagEventId(String(sk)));
-      if (event && !event.type.endsWith('.read') && source.matches(event))
+      if (event && !isRead(event) && source.matches(event))
         entries.push({ key: toEventKey(String(sk)), row: { type: 'event', event } });
       until = String(sk);
       if (entries.length === limit) break;

@@ -63,3 +63,6 @@ export const EventRecord = v.object({
   content: EventContent,
 });
 export type EventRecord = v.InferOutput<typeof EventRecord>;
+
+/** Whether the event records a read. Apps and the console read much more often than anything else happens. */
+export const isRead = ({ type }: Pick<EventRecord, 'type'>): boolean => type.endsWith('.read');

@@ -5,9 +5,12 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createEventRepository } from '../../lib/db/event-repository.ts';
 import { deps } from '../../lib/deps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
+import { splitIntoChunks } from '../../lib/shared/batches.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 
 interface EventInput {
+  /** `receipt.validated` by default. */
+  readonly type?: string;
   /** Epoch milliseconds; now by default. */
   readonly date?: number;
   readonly tags?: Readonly<Record<string, TagType>>;
@@ -21,9 +24,16 @@ interface EventInput {
 /** Records the event of a validation as the endpoint does, and returns its id. */
 export async function givenEvent(
   { appName }: IssuedApiKeys,
-  { date = Date.now(), tags = {}, body = {}, storeCalls = 0, retentionDays = 90 }: EventInput = {},
+  {
+    type = 'receipt.validated',
+    date = Date.now(),
+    tags = {},
+    body = {},
+    storeCalls = 0,
+    retentionDays = 90,
+  }: EventInput = {},
 ): Promise<string> {
-  const recorder = createEventRecorder({ type: 'receipt.validated', date, reqId: `req-${randomUUID()}` });
+  const recorder = createEventRecorder({ type, date, reqId: `req-${randomUUID()}` });
   for (const [tag, type] of Object.entries(tags)) recorder.addTag(tag, type);
   for (let number = 0; number < storeCalls; number++) {
     const timing = { startedAt: date + number, endedAt: date + number + 1 };
@@ -38,9 +48,26 @@ export async function givenEvent(
   return event.eventId;
 }
 
+/** Records reads, one in each millisecond from `start`. */
+export async function givenReads(
+  keys: IssuedApiKeys,
+  { start, count, tags = {} }: Pick<EventInput, 'tags'> & { readonly start: number; readonly count: number },
+): Promise<void> {
+  const reads = Array.from({ length: count }, (_, index) => ({ type: 'customer.read', date: start + index, tags }));
+  for (const batch of splitIntoChunks(reads, 100))
+    await Promise.all(batch.map(async (read) => await givenEvent(keys, read)));
+}
+
 /** Calls `GET /v3/events`. `ids` are the event ids of the rows. */
 export async function fetchEventList(keys: IssuedApiKeys, query: Record<string, string> = {}) {
   const { status, body } = await callWithSecretKey(listEvents, keys, { query });
+  const ids: string[] = (body.rows ?? []).map(({ eventId }: { eventId: string }) => eventId);
+  return { status, body, ids };
+}
+
+/** Calls `GET /v3/search/:tag`. `ids` are the event ids of the rows. */
+export async function searchByTag(keys: IssuedApiKeys, tag: string, query: Record<string, string> = {}) {
+  const { status, body } = await callWithSecretKey(searchEvents, keys, { params: { tag }, query });
   const ids: string[] = (body.rows ?? []).map(({ eventId }: { eventId: string }) => eventId);
   return { status, body, ids };
 }

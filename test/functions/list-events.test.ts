@@ -3,11 +3,12 @@ import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { getEventRaw } from '../../lib/api/events.ts';
 import { eventKey } from '../../lib/db/keys.ts';
 import type { Table } from '../../lib/db/table.ts';
+import { deps } from '../../lib/deps.ts';
 import { dayMs, minuteMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';
 import { createTestTable } from '../../testing/table.ts';
-import { fetchEventList, givenEvent } from './event-fixture.ts';
+import { fetchEventList, givenEvent, givenReads } from './event-fixture.ts';
 
 let table: Table;
 beforeAll(async () => {
@@ -70,6 +71,59 @@ describe('GET /v3/events', () => {
     });
   });
 
+  it('returns an event behind 300 reads if reads are left out', async () => {
+    const keys = await givenApp(table);
+    const start = Date.now() - minuteMs;
+    const ids = [await givenEvent(keys, { date: start - 1 }), await givenEvent(keys, { date: start - 2 })];
+    await givenReads(keys, { start, count: 300 });
+    expect((await fetchEventList(keys, { limit: '100' })).ids).not.toContain(ids[0]);
+    const query = { limit: '100', reads: 'false' };
+    expect(await fetchEventList(keys, query)).toMatchObject({ ids, body: { ok: true } });
+    expect((await fetchEventList(keys, query)).body).not.toHaveProperty('nextCursor');
+    expect((await fetchEventList(keys, { limit: '1000', reads: 'true' })).ids.length).toBeGreaterThan(300);
+  });
+
+  it('returns a cursor if it has read 1,000 events without finding enough', async () => {
+    const keys = await givenApp(table);
+    const start = Date.now() - minuteMs;
+    const id = await givenEvent(keys, { date: start - 1 });
+    await givenReads(keys, { start, count: 1_250 });
+    const before = deps().table.consumed.read;
+    const first = await fetchEventList(keys, { reads: 'false' });
+    // 1,100 small events, and half a unit for each of 24 partitions and six reads.
+    expect(deps().table.consumed.read - before).toBeLessThan(200);
+    expect(first).toMatchObject({ ids: [], body: { nextCursor: expect.any(String) } });
+    const second = await fetchEventList(keys, { reads: 'false', cursor: first.body.nextCursor });
+    expect(second.ids).toEqual([id]);
+    expect(second.body).not.toHaveProperty('nextCursor');
+  });
+
+  it('returns every event of a range once in pages with a cursor, while new events arrive', async () => {
+    const keys = await givenApp(table);
+    const start = Date.now() - minuteMs;
+    const ids: string[] = [];
+    for (let number = 0; number < 30; number++) ids.unshift(await givenEvent(keys, { date: start + number }));
+    const query = { limit: '7', startdate: new Date(start + 3).toISOString() };
+    const first = await fetchEventList(keys, { ...query, enddate: new Date(start + 30).toISOString() });
+    const pages = [...first.ids];
+    for (let cursor = first.body.nextCursor; cursor !== undefined; ) {
+      const page = await fetchEventList(keys, { ...query, skip: '5', cursor });
+      pages.push(...page.ids);
+      cursor = page.body.nextCursor;
+    }
+    expect(pages).toEqual(ids.slice(0, 27));
+  });
+
+  it('continues after skipped events with the cursor', async () => {
+    const keys = await givenApp(table);
+    const start = Date.now() - minuteMs;
+    const ids: string[] = [];
+    for (let number = 0; number < 6; number++) ids.unshift(await givenEvent(keys, { date: start + number }));
+    const { body, ids: skipped } = await fetchEventList(keys, { skip: '2', limit: '2' });
+    expect(skipped).toEqual(ids.slice(2, 4));
+    expect((await fetchEventList(keys, { skip: '2', limit: '5', cursor: body.nextCursor })).ids).toEqual(ids.slice(4));
+  });
+
   it.each([
     ['limit', '0'],
     ['limit', '1001'],
@@ -83,13 +137,15 @@ describe('GET /v3/events', () => {
     ['startdate', 'yesterday'],
     ['startdate', '2026-13-45'],
     ['enddate', '1763700000000'],
+    ['reads', 'no'],
+    ['cursor', 'x'],
   ])('rejects %s=%s', async (name, value) => {
     const { status, body } = await fetchEventList(await givenApp(table), { [name]: value });
     expect([status, body.code]).toEqual([400, 'InvalidPayload']);
   });
 
   it('treats empty parameters as absent', async () => {
-    const query = { limit: '', skip: '', offset: '', startdate: '', enddate: '' };
+    const query = { limit: '', skip: '', offset: '', startdate: '', enddate: '', reads: '', cursor: '' };
     expect(await fetchEventList(await givenApp(table), query)).toMatchObject({ status: 200, ids: [] });
   });
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { type IssuedApiKeys, setVocabulary } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
-import { dayMs, secondMs } from '../../lib/shared/time.ts';
+import { dayMs, minuteMs, secondMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName, givenApp } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
-import { fetchEventList, findEvents, givenEvent } from './event-fixture.ts';
+import { fetchEventList, findEvents, givenEvent, givenReads, searchByTag } from './event-fixture.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -59,6 +59,77 @@ describe('GET /v3/search/:tag', () => {
       ids.unshift(await givenEvent(keys, { date: start + number, tags: { often: '_A' } }));
     const rows: { eventId: string }[] = await findEvents(keys, 'often');
     expect(rows.map(({ eventId }) => eventId)).toEqual(ids.slice(0, 100));
+  });
+
+  it('returns the events behind 300 reads if reads are left out', async () => {
+    const keys = await createKeys();
+    const start = Date.now() - minuteMs;
+    const tags = { reader: '_A' } as const;
+    const id = await givenEvent(keys, { date: start - 1, tags });
+    await givenReads(keys, { start, count: 300, tags });
+    expect((await searchByTag(keys, 'reader')).ids).not.toContain(id);
+    const { ids, body } = await searchByTag(keys, 'reader', { reads: 'false' });
+    expect(ids).toEqual([id]);
+    expect(body).not.toHaveProperty('nextCursor');
+  });
+
+  it('leaves out failed reads with the other reads', async () => {
+    const keys = await createKeys();
+    await givenReads(keys, { start: Date.now() - secondMs, count: 1, tags: { error: '_X' } });
+    const id = await givenEvent(keys, { tags: { error: '_X' } });
+    expect((await searchByTag(keys, 'error')).ids).toHaveLength(2);
+    expect((await searchByTag(keys, 'error', { reads: 'false' })).ids).toEqual([id]);
+  });
+
+  it('returns a cursor if it has read 1,000 events without finding enough', async () => {
+    const keys = await createKeys();
+    const start = Date.now() - minuteMs;
+    const tags = { reader: '_A' } as const;
+    const id = await givenEvent(keys, { date: start - 1, tags });
+    await givenReads(keys, { start, count: 1_250, tags });
+    const before = deps().table.consumed.read;
+    const first = await searchByTag(keys, 'reader', { reads: 'false' });
+    // Half a read unit for each of 1,100 events, and the tags.
+    expect(deps().table.consumed.read - before).toBeLessThan(700);
+    expect(first).toMatchObject({ ids: [], body: { nextCursor: expect.any(String) } });
+    const second = await searchByTag(keys, 'reader', { reads: 'false', cursor: first.body.nextCursor });
+    expect(second.ids).toEqual([id]);
+    expect(second.body).not.toHaveProperty('nextCursor');
+  });
+
+  it('returns every event with the tag once in pages', async () => {
+    const keys = await createKeys();
+    const start = Date.now() - secondMs;
+    const ids: string[] = [];
+    for (let number = 0; number < 230; number++)
+      ids.unshift(await givenEvent(keys, { date: start + number, tags: { often: '_A' } }));
+    const pages: string[][] = [];
+    let cursor: string | undefined = '';
+    do {
+      const page: Awaited<ReturnType<typeof searchByTag>> = await searchByTag(keys, 'often', { cursor });
+      pages.push(page.ids);
+      cursor = page.body.nextCursor;
+    } while (cursor !== undefined);
+    expect(pages.map(({ length }) => length)).toEqual([100, 100, 30]);
+    expect(pages.flat()).toEqual(ids);
+  });
+
+  it('returns the events with the tag from startdate until before enddate', async () => {
+    const keys = await createKeys();
+    const start = Date.now() - minuteMs;
+    const ids: string[] = [];
+    for (let number = 0; number < 4; number++)
+      ids.push(await givenEvent(keys, { date: start + number, tags: { dated: '_A' } }));
+    const [startdate, enddate] = [new Date(start + 1).toISOString(), new Date(start + 3).toISOString()];
+    expect((await searchByTag(keys, 'dated', { startdate, enddate })).ids).toEqual([ids[2], ids[1]]);
+    expect((await searchByTag(keys, 'dated', { startdate: enddate, enddate: startdate })).ids).toEqual([]);
+  });
+
+  it.each([{ reads: 'no' }, { cursor: 'x' }, { startdate: 'yesterday' }])('rejects %j', async (query) => {
+    expect(await searchByTag(await createKeys(), 'any', query)).toMatchObject({
+      status: 400,
+      body: { code: 'InvalidPayload' },
+    });
   });
 
   it('finds a request by the request id of its row, even if the client sent no request id', async () => {

@@ -78,6 +78,10 @@ export const eventDescriptions = [
   describeObject('EventRows', listEvents.response, 'Events, newest first.', {
     ok: ['The constant true.', true],
     rows: ['The events.'],
+    nextCursor: [
+      'Cursor of the next page. Absent at the end of the list. A page without rows can have one.',
+      'MTc2ODQ2OTQwNTAwMCM0YjdlMWY2MA',
+    ],
   }),
   describeObject('EventAnalysisResult', EventAnalysisResult, 'The analyzed content of an event.', {
     eventId,
@@ -159,20 +163,30 @@ export const eventDescriptions = [
   }),
 ];
 
+const eventPage = {
+  startdate: ['Selects events at or after this date.', '2026-01-01T00:00:00Z'],
+  enddate: ['Selects events before this date.', '2026-02-01T00:00:00Z'],
+  reads: ['`false` leaves out the events of reads, also of failed ones. The default is `true`.', 'false'],
+  cursor: ['The `nextCursor` of the previous page. Absent for the first page.', 'MTc2ODQ2OTQwNTAwMCM0YjdlMWY2MA'],
+} as const;
+
+const boundedPages =
+  'One request reads about 1,000 events at most, so a page can have few rows or none and still have a `nextCursor`.';
+
 export const eventOperations = [
   describeOperation(listEvents, {
-    description: 'Lists the latest events of the app, newest first. Each request with valid credentials is an event.',
+    description: `Lists the latest events of the app, newest first. Each request with valid credentials is an event. ${boundedPages}`,
     query: {
       limit: ['Maximum number of events. The default is 100.', 100],
-      skip: ['Number of events to skip. Use `enddate` for older events.', 0],
+      skip: ['Number of events to skip, including reads. Ignored if there is a `cursor`.', 0],
       offset: ['The same as `skip`, which takes precedence.', 0],
-      startdate: ['Selects events at or after this date.', '2026-01-01T00:00:00Z'],
-      enddate: ['Selects events before this date.', '2026-02-01T00:00:00Z'],
+      ...eventPage,
     },
   }),
   describeOperation(searchEvents, {
-    description: 'Lists the latest events with a tag, newest first, at most 100.',
+    description: `Lists the latest events with a tag, newest first, 100 in a page. ${boundedPages}`,
     params: { tag: ['A username, an id of a purchase, transaction, product or request, or `error`.', 'alice'] },
+    query: eventPage,
   }),
   describeOperation(search, {
     description: 'Finds everything that has an exact name or id, for support.',
