@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { splitIntoChunks } from '../../lib/shared/batches.ts';
 import { issueViewerKey } from '../../testing/command-line.ts';
 import { expectUsablePage } from '../../testing/expect-usable-page.ts';
 import { type ConsolePage, type RunningConsole, startConsole, waitUntilLoaded } from '../../testing/open-console.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
 const oddName = 'a/b?#%+ü<script>😀';
 const scriptProduct = '<img src=x onerror=alert(1)>';
@@ -47,6 +49,14 @@ async function buy(applicationUsername: string, product: object): Promise<Bought
     readonly data: { readonly collection: readonly { readonly purchaseId: string }[] };
   }>(`${baseUrl}/v1/validate`, { ...validate, additionalData: { applicationUsername } });
   return { id, purchaseId: `store_a:${data.collection[0]?.purchaseId}` };
+}
+
+/** Sends the request again and again, as a busy app does. */
+async function read(path: string, count: number): Promise<void> {
+  const { baseUrl, secretKey } = running.service;
+  const headers = { authorization: `Basic ${btoa(`demo:${secretKey}`)}` };
+  const send = async () => await (await fetch(`${baseUrl}${path}`, { headers })).arrayBuffer();
+  for (const batch of splitIntoChunks(Array<undefined>(count).fill(undefined), 25)) await Promise.all(batch.map(send));
 }
 
 const act = async ({ id }: Bought, action: string): Promise<unknown> =>
@@ -114,6 +124,42 @@ describe('Customer', () => {
     await page.getByRole('tabpanel').getByRole('cell', { name: 'often' }).waitFor();
     await page.getByRole('tab', { name: 'Timeline' }).click();
     await page.getByRole('button', { name: 'Show older entries' }).waitFor();
+    await expectNoProblem(consolePage);
+  });
+
+  it('loads older entries once each, and keeps them while new ones arrive', async () => {
+    const { purchaseId } = await buy('erin', { platform: 'store_a', productId: 'often', type: 'paid subscription' });
+    const link = async () => await post(`${running.service.baseUrl}/v3/customers/erin/purchases`, { purchaseId });
+    for (let count = 0; count < 105; count++) await link();
+    const consolePage = await openLoaded(toPath('customers', 'erin'));
+    const { page } = consolePage;
+    const entries = page.getByRole('list', { name: 'Timeline of the customer' }).getByRole('listitem');
+    const older = page.getByRole('button', { name: 'Show older entries' });
+    await older.click();
+    await entries.getByText('Receipt validated').waitFor();
+    await older.waitFor({ state: 'detached' });
+    const count = await entries.count();
+    expect(count).toBeGreaterThanOrEqual(107);
+    await link();
+    await waitFor('the new entry', async () => (await entries.count()) === count + 1);
+    await expectNoProblem(consolePage);
+  });
+
+  it('loads older entries until one is of the selected kind', async () => {
+    const { purchaseId } = await buy('frank', { platform: 'store_a', productId: 'often', type: 'paid subscription' });
+    const url = `${running.service.baseUrl}/v3/customers/frank/purchases`;
+    for (let count = 0; count < 105; count++) await post(url, { purchaseId });
+    const consolePage = await openLoaded(`${toPath('customers', 'frank')}?kind=payment`);
+    await consolePage.page.getByRole('list', { name: 'Timeline of the customer' }).getByText(/^Paid/).waitFor();
+    await expectNoProblem(consolePage);
+  });
+
+  it('shows the entries behind more reads than one page of the timeline scans', async () => {
+    await buy('grace', { platform: 'store_a', productId: 'often', type: 'paid subscription' });
+    await read('/v3/customers/grace/purchases', 1_010);
+    const consolePage = await openLoaded(toPath('customers', 'grace'));
+    const { page } = consolePage;
+    await page.getByText('Receipt validated for grace').waitFor();
     await expectNoProblem(consolePage);
   });
 

@@ -46,7 +46,8 @@ export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
     },
     { version: JSON.stringify([purchases.data?.rows, timeline.data?.rows]), minMs: 4_000, maxMs: 60_000 },
   );
-  const isUnknown = purchases.data?.rows.length === 0 && timeline.data?.rows.length === 0;
+  const isUnknown =
+    purchases.data?.rows.length === 0 && timeline.data?.rows.length === 0 && timeline.data.nextCursor === undefined;
   return (
     <Page
       title={user}

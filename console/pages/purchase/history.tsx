@@ -1,18 +1,14 @@
-import { useState } from 'preact/hooks';
 import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
-import { useAction } from '../../api/use-api.ts';
+import type { CursorPage } from '../../api/cursor-pages.ts';
+import { useAutomaticPages, useCursorPages } from '../../api/use-cursor-pages.ts';
 import { Button } from '../../components/button.tsx';
 import { Row } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { Timeline } from '../../components/timeline.tsx';
 import { changeQuery, Link } from '../../router.tsx';
-import { type HistoryEntry, historyKinds, type PurchaseLifecycle, toHistory } from './to-history.ts';
+import { getTimelineRowId, type HistoryEntry, historyKinds, type PurchaseLifecycle, toHistory } from './to-history.ts';
 
-export interface HistoryPage {
-  /** Newest first. */
-  readonly rows: readonly TimelineRecord[];
-  readonly nextCursor?: string;
-}
+export type HistoryPage = CursorPage<TimelineRecord>;
 
 interface HistoryProps {
   readonly label: string;
@@ -28,17 +24,13 @@ interface HistoryProps {
 
 /** The timeline of a purchase or of a customer, which can be limited to one kind of entries. */
 export function History({ label, newest, loadOlder, lifecycles, kind, linksPurchases = false }: HistoryProps) {
-  const [older, setOlder] = useState<HistoryPage>({ rows: [] });
-  const nextCursor = older.rows.length > 0 ? older.nextCursor : newest?.nextCursor;
-  const { run, isRunning, error } = useAction(async (cursor: string) => {
-    const { rows, ...page } = await loadOlder(cursor);
-    setOlder((state) => ({ ...page, rows: [...state.rows, ...rows] }));
-  });
-  if (!newest) return <Skeleton lines={8} />;
-  const rows = [...newest.rows, ...older.rows];
-  const entries = toHistory(rows, lifecycles).filter(({ date }) => nextCursor === undefined || date >= getOldest(rows));
+  const pages = useCursorPages({ newest, loadPage: loadOlder, getId: getTimelineRowId });
+  const { rows, hasOlder, isLoadingOlder, error } = pages;
+  const entries = rows && toHistory(rows, lifecycles).filter(({ date }) => !hasOlder || isInRange(date, rows));
   const selected = historyKinds.find(([id]) => id === kind)?.[0];
-  const matching = selected === undefined ? entries : entries.filter((entry) => entry.kind === selected);
+  const matching = selected === undefined ? entries : entries?.filter((entry) => entry.kind === selected);
+  const isSearching = useAutomaticPages(pages, matching?.length === 0, selected);
+  if (!matching) return <Skeleton lines={8} />;
   return (
     <>
       <Row>
@@ -52,9 +44,7 @@ export function History({ label, newest, loadOlder, lifecycles, kind, linksPurch
         ))}
       </Row>
       {matching.length === 0 ? (
-        <EmptyState title="There is nothing of this kind.">
-          The log of events ends after its retention. Payments and lifecycle stay.
-        </EmptyState>
+        <NoEntries isSearching={isSearching} isFiltered={selected !== undefined} hasOlder={hasOlder} />
       ) : (
         <Timeline
           label={label}
@@ -68,8 +58,8 @@ export function History({ label, newest, loadOlder, lifecycles, kind, linksPurch
         />
       )}
       <ErrorNotice error={error} />
-      {nextCursor !== undefined && (
-        <Button onClick={() => run(nextCursor)} isBusy={isRunning}>
+      {hasOlder && (
+        <Button onClick={pages.loadOlder} isBusy={isLoadingOlder}>
           Show older entries
         </Button>
       )}
@@ -77,8 +67,32 @@ export function History({ label, newest, loadOlder, lifecycles, kind, linksPurch
   );
 }
 
-/** Entries that are older than the loaded rows would be between rows that are not loaded. */
-const getOldest = (rows: readonly TimelineRecord[]): string => rows.at(-1)?.date ?? '';
+interface NoEntriesProps {
+  readonly isSearching: boolean;
+  readonly isFiltered: boolean;
+  readonly hasOlder: boolean;
+}
+
+function NoEntries({ isSearching, isFiltered, hasOlder }: NoEntriesProps) {
+  if (isSearching) return <Skeleton lines={8} />;
+  if (hasOlder)
+    return (
+      <EmptyState title={isFiltered ? 'No loaded entry is of this kind.' : 'The latest events are reads.'}>
+        Show older entries to search further.
+      </EmptyState>
+    );
+  return (
+    <EmptyState title={isFiltered ? 'There is nothing of this kind.' : 'There are no entries.'}>
+      The log of events ends after its retention. Payments and lifecycle stay.
+    </EmptyState>
+  );
+}
+
+/** Whether the date is not before the loaded rows. Older lifecycle entries would be between rows that are not loaded. */
+function isInRange(date: string, rows: readonly TimelineRecord[]): boolean {
+  const oldest = rows.at(-1);
+  return oldest !== undefined && date >= oldest.date;
+}
 
 const Title = ({ entry: { eventId, title } }: { readonly entry: HistoryEntry }) =>
   eventId === undefined ? (

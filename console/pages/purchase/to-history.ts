@@ -45,6 +45,21 @@ export function toHistory(
   return [...byId.values()].sort((a, b) => Date.parse(b.date) - Date.parse(a.date) || (a.id < b.id ? -1 : 1));
 }
 
+/** Returns an id of a row at its position. A claim that is repeated is a new row. */
+export function getTimelineRowId(row: TimelineRecord): string {
+  const { type, date } = row;
+  switch (type) {
+    case 'payment':
+      return JSON.stringify([type, date, row.transaction.purchaseId, row.transaction.transactionId]);
+    case 'notification':
+      return JSON.stringify([type, date, row.reason]);
+    case 'claim':
+      return JSON.stringify([type, date, row.applicationUsername]);
+    case 'event':
+      return JSON.stringify([type, date, row.eventId]);
+  }
+}
+
 function toEntries(row: TimelineRecord): HistoryEntry[] {
   switch (row.type) {
     case 'payment':
