@@ -18,7 +18,11 @@ const maxEvents = 100;
 /** What is wrong now: stores, refreshes, webhooks and settings, and the failed events of the last 24 hours. */
 export function CurrentProblems() {
   const now = useNow();
-  const failures = useApi(endpoints.searchEvents, { params: { tag: 'error' } }, { refreshMs });
+  const failures = useApi(
+    endpoints.searchEvents,
+    { params: { tag: 'error' }, query: { reads: 'false' } },
+    { refreshMs },
+  );
   const app = useApi(endpoints.getApp, {}, { refreshMs });
   const due = useApi(endpoints.getDue, {}, { refreshMs });
   const stores = useApi(endpoints.listStores, {}, { refreshMs });
