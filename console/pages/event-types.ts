@@ -37,6 +37,3 @@ export function describeEventType(type: string): string {
   const [, platform] = /^webhook\.(\w+)\.called$/.exec(type) ?? [];
   return names[type] ?? (platform === undefined ? type : `Notification of ${formatPlatform(platform)}`);
 }
-
-/** Whether events of the type record a read. The console itself causes most of them. */
-export const isRead = (type: string): boolean => type.endsWith('.read');

@@ -1,7 +1,10 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { EventSearchResult } from '../../lib/api/event-records.ts';
+import { callApi } from '../api/client.ts';
+import type { CursorPage } from '../api/cursor-pages.ts';
 import { endpoints } from '../api/endpoints.ts';
-import { type Loaded, useApi } from '../api/use-api.ts';
+import { useLoad } from '../api/use-api.ts';
+import { useAutomaticPages, useCursorPages } from '../api/use-cursor-pages.ts';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Form, TextField, ToggleField } from '../components/fields.tsx';
@@ -10,20 +13,20 @@ import { EmptyState } from '../components/notice.tsx';
 import { Badge, DateTime, None } from '../components/values.tsx';
 import { formatNumber } from '../format.ts';
 import { changeQuery, Link, type RouteQuery } from '../router.tsx';
-import { describeEventType, isRead } from './event-types.ts';
+import { describeEventType } from './event-types.ts';
 import type { PageProps } from './page.ts';
 
 const pageSize = 100;
 const liveRefreshMs = 2_000;
+/** Rows that a live tail keeps. */
+const maxLiveRows = 500;
+/** Time between the date of an event and its visibility: the timeout of its request or worker, and the lag of the index. */
+const usualDelayMs = 180_000;
 
 /** Latest events, newest first, or the events with a tag. */
 export function EventsPage({ query }: PageProps) {
-  const events = useEvents(query);
-  const includesReads = query.reads === 'true';
-  const loadedRows = events.data?.rows;
-  const rows = loadedRows?.filter(({ context }) => includesReads || !isRead(context.eventType));
-  const hiddenCount = (loadedRows?.length ?? 0) - (rows?.length ?? 0);
   const isLive = query.live === 'true';
+  const key = JSON.stringify(query);
   return (
     <Page
       title="Events"
@@ -32,61 +35,100 @@ export function EventsPage({ query }: PageProps) {
         <Button
           icon="refresh"
           isPressed={isLive}
-          onClick={() => changeQuery({ live: isLive ? undefined : 'true', skip: undefined, until: undefined })}
+          onClick={() => changeQuery({ live: isLive ? undefined : 'true', until: undefined })}
         >
           {isLive ? 'Live' : 'Live tail'}
         </Button>
       }
     >
-      <Section title={query.tag ? `Events with the tag ${query.tag}` : 'Latest events'}>
-        <Filters key={JSON.stringify(query)} query={query} />
-        <DataTable
-          caption={query.tag ? `Events with the tag ${query.tag}` : 'Latest events'}
-          columns={columns}
-          rows={rows}
-          getKey={({ eventId }) => eventId}
-          isLoading={events.isLoading && !isLive}
-          error={events.error}
-          onRetry={events.reload}
-          empty={<NoEvents query={query} hiddenCount={hiddenCount} />}
-          fileName="events"
-          {...(!query.tag &&
-            !isLive && {
-              paging: {
-                skip: Number(query.skip ?? 0),
-                limit: pageSize,
-                pageCount: loadedRows?.length,
-                onSkip: (skip: number) => changeQuery({ skip: skip || undefined }),
-              },
-            })}
-        />
-        {hiddenCount > 0 && (
-          <p class="quiet">{formatNumber(hiddenCount)} reads are hidden. The console itself reads.</p>
-        )}
+      <Section title={getTitle(query)}>
+        <Filters key={`filters ${key}`} query={query} />
+        <EventTable key={`table ${key}`} query={query} />
       </Section>
     </Page>
   );
 }
 
-function useEvents(query: RouteQuery): Loaded<{ readonly rows: readonly EventSearchResult[] }> {
-  const { tag = '' } = query;
-  const options = query.live === 'true' ? { refreshMs: liveRefreshMs } : {};
-  const found = useApi(endpoints.searchEvents, tag === '' ? undefined : { params: { tag } }, options);
-  const listed = useApi(
-    endpoints.listEvents,
-    tag === ''
-      ? { query: { limit: pageSize, skip: query.skip, startdate: query.from, enddate: query.until } }
-      : undefined,
-    options,
+const getTitle = ({ tag }: RouteQuery): string => (tag ? `Events with the tag ${tag}` : 'Latest events');
+
+function EventTable({ query }: { readonly query: RouteQuery }) {
+  const { newest, pages } = useEvents(query);
+  const { rows, hasOlder, loadOlder, isLoadingOlder, error } = pages;
+  const isLive = query.live === 'true';
+  const isSearching = useAutomaticPages(pages, rows?.length === 0);
+  return (
+    <>
+      <DataTable
+        caption={getTitle(query)}
+        columns={columns}
+        rows={isSearching ? undefined : rows}
+        getKey={({ eventId }) => eventId}
+        isLoading={newest.isLoading && !isLive}
+        error={newest.error ?? error}
+        onRetry={newest.reload}
+        empty={<NoEvents query={query} hasOlder={hasOlder} />}
+        fileName="events"
+      />
+      {hasOlder && rows && !isLive && (
+        <Row>
+          <Button onClick={loadOlder} isBusy={isLoadingOlder}>
+            Show older events
+          </Button>
+          {rows.length > 0 && (
+            <p class="quiet">The table and the CSV file have the latest {formatNumber(rows.length)} events.</p>
+          )}
+        </Row>
+      )}
+    </>
   );
-  return tag === '' ? listed : found;
+}
+
+function useEvents(query: RouteQuery) {
+  const isLive = query.live === 'true';
+  const tailStart = useRef<number | undefined>(undefined);
+  const newest = useLoad(
+    async (signal) => await fetchPage(query, { signal, tailStart: tailStart.current }),
+    JSON.stringify(query),
+    isLive ? { refreshMs: liveRefreshMs } : {},
+  );
+  const pages = useCursorPages({
+    newest: newest.data,
+    loadPage: async (cursor) => await fetchPage(query, { cursor }),
+    getId: ({ eventId }) => eventId,
+    ...(isLive && { maxRows: maxLiveRows }),
+  });
+  const latest = pages.rows?.[0]?.context.eventDateMs;
+  tailStart.current = isLive && latest !== undefined ? latest - usualDelayMs : undefined;
+  return { newest, pages };
+}
+
+interface PageRequest {
+  readonly cursor?: string;
+  readonly signal?: AbortSignal;
+  /** Epoch milliseconds. A live tail requests no older events. */
+  readonly tailStart?: number | undefined;
+}
+
+async function fetchPage(
+  { tag = '', from = '', until, reads }: RouteQuery,
+  { cursor, signal, tailStart }: PageRequest,
+): Promise<CursorPage<EventSearchResult>> {
+  const isRecent = tailStart !== undefined && !(Date.parse(from) > tailStart);
+  const startdate = isRecent ? new Date(tailStart).toISOString() : from;
+  const range = { startdate, enddate: until, reads: reads === 'true' ? undefined : 'false', cursor };
+  const options = signal ? { signal } : {};
+  const page =
+    tag === ''
+      ? await callApi(endpoints.listEvents, { query: { ...range, limit: pageSize } }, options)
+      : await callApi(endpoints.searchEvents, { params: { tag }, query: range }, options);
+  return { rows: page.rows, nextCursor: page.nextCursor, isRecent };
 }
 
 function Filters({ query }: { readonly query: RouteQuery }) {
   const [tag, setTag] = useState(query.tag ?? '');
   const [from, setFrom] = useState(query.from ?? '');
   const [until, setUntil] = useState(query.until ?? '');
-  const apply = () => changeQuery({ tag: tag.trim(), from, until, skip: undefined });
+  const apply = () => changeQuery({ tag: tag.trim(), from, until });
   return (
     <Form label="Filters" onSubmit={apply}>
       <Row>
@@ -98,8 +140,8 @@ function Filters({ query }: { readonly query: RouteQuery }) {
           placeholder="Customer, purchase, transaction, request id or error"
           canGrow
         />
-        <TextField label="From" type="date" value={from} onInput={setFrom} isDisabled={tag !== ''} />
-        <TextField label="Until" type="date" value={until} onInput={setUntil} isDisabled={tag !== ''} />
+        <TextField label="From" type="date" value={from} onInput={setFrom} />
+        <TextField label="Until" type="date" value={until} onInput={setUntil} />
         <Button type="submit" icon="search">
           Search
         </Button>
@@ -119,17 +161,22 @@ function Filters({ query }: { readonly query: RouteQuery }) {
   );
 }
 
-function NoEvents({ query, hiddenCount }: { readonly query: RouteQuery; readonly hiddenCount: number }) {
-  if (hiddenCount > 0) return <EmptyState title="Only reads.">Select “Show reads” to see them.</EmptyState>;
-  if (query.tag === 'error') return <EmptyState title="No request, notification or webhook has failed." />;
+function NoEvents({ query, hasOlder }: { readonly query: RouteQuery; readonly hasOlder: boolean }) {
+  const hidesReads = query.reads !== 'true';
+  const hint = hidesReads && ' Reads are hidden: select “Show reads” to include them.';
+  if (hasOlder) return <EmptyState title="The latest events are reads.">{hint} There are older events.</EmptyState>;
+  if (query.tag === 'error')
+    return <EmptyState title="No request, notification or webhook has failed.">{hint}</EmptyState>;
   if (query.tag)
     return (
       <EmptyState title={`No event has the tag ${query.tag}.`}>
         Search for the whole username, purchase id, transaction id or request id. Events are deleted after 90 days,
-        unless the deployment has another retention.
+        unless the deployment has another retention.{hint}
       </EmptyState>
     );
-  return <EmptyState title="No events in this period.">Validate a receipt, and its event appears here.</EmptyState>;
+  return (
+    <EmptyState title="No events in this period.">Validate a receipt, and its event appears here.{hint}</EmptyState>
+  );
 }
 
 export const hasFailed = ({ content }: Pick<EventSearchResult, 'content'>): boolean => content.tags.error === '_X';

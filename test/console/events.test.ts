@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl } from '../../testing/call-local.ts';
 import { expectUsablePage } from '../../testing/expect-usable-page.ts';
-import { type RunningConsole, startConsole, waitUntilLoaded } from '../../testing/open-console.ts';
+import { type ConsolePage, type RunningConsole, startConsole, waitUntilLoaded } from '../../testing/open-console.ts';
 
 /** Every kind of character that HTML, URLs or CSV treat specially. */
 const oddUser = `=<img src=x onerror=alert(1)> "a'/b?c#d%e&f\u202eé 日本 🎉`;
@@ -20,6 +20,16 @@ async function validatePurchase(applicationUsername: string): Promise<void> {
   const { validate } = await callLocalControl(service, '/purchases', { ...order, applicationUsername });
   const init = { method: 'POST', headers: buildBasicAuth(service.appName, service.publicKey) };
   await fetch(`${service.baseUrl}/v1/validate`, { ...init, body: JSON.stringify(validate) });
+}
+
+async function downloadCsv(page: ConsolePage['page']): Promise<string> {
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'CSV' }).click(),
+  ]);
+  const chunks: Buffer[] = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 describe('Events', () => {
@@ -41,6 +51,38 @@ describe('Events', () => {
     await expectUsablePage(running, new URL(page.url()).hash.slice(1), 'Receipt validated');
   });
 
+  it('shows events behind more than 100 reads: in the list, by tag and in the live tail', async () => {
+    const { service } = running;
+    await validatePurchase('reader');
+    const headers = buildBasicAuth(service.appName, service.secretKey);
+    for (let count = 0; count < 110; count++)
+      await (await fetch(`${service.baseUrl}/v3/customers/reader/purchases`, { headers })).arrayBuffer();
+    for (const query of ['', '?tag=reader', '?live=true', '?tag=reader&live=true']) {
+      const consolePage = await running.open(`/events${query}`);
+      await consolePage.page.getByRole('link', { name: 'reader' }).first().waitFor();
+      await consolePage.page.context().close();
+    }
+    const { page } = await running.open('/events?tag=reader&reads=true');
+    await page.getByRole('link', { name: 'Customer read' }).first().waitFor();
+    expect(await page.getByRole('link', { name: 'Receipt validated' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Show older events' }).click();
+    await page.getByRole('link', { name: 'Receipt validated' }).waitFor();
+    await page.getByRole('button', { name: 'Show older events' }).waitFor({ state: 'detached' });
+    const csv = await downloadCsv(page);
+    expect(csv.match(/customer\.read/g)).toHaveLength(110);
+    expect(csv).toContain('receipt.validated');
+  });
+
+  it('does not show failed reads as failures', async () => {
+    const { service } = running;
+    const headers = buildBasicAuth(service.appName, service.secretKey);
+    await fetch(`${service.baseUrl}/v3/purchases/store_a:mistyped`, { headers });
+    const { page } = await running.open('/events?tag=error');
+    await page.getByText('No request, notification or webhook has failed.').waitFor();
+    await page.getByText('Show reads', { exact: true }).click();
+    await page.getByRole('link', { name: 'Purchase read' }).waitFor();
+  });
+
   it('selects the parts of an event with the keyboard', async () => {
     const consolePage = await running.open('/events');
     const { page } = consolePage;
@@ -58,13 +100,7 @@ describe('Events', () => {
 
   it('downloads the shown rows, with text that a spreadsheet does not run', async () => {
     const { page } = await running.open(`/events?${new URLSearchParams({ tag: oddUser })}`);
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'CSV' }).click(),
-    ]);
-    const chunks: Buffer[] = [];
-    for await (const chunk of await download.createReadStream()) chunks.push(chunk as Buffer);
-    const csv = Buffer.concat(chunks).toString('utf8');
+    const csv = await downloadCsv(page);
     expect(csv).toContain('receipt.validated');
     expect(csv).toContain(`"'${oddUser.replaceAll('"', '""')}"`);
   });

@@ -155,11 +155,15 @@ describe('Customer', () => {
   });
 
   it('shows the entries behind more reads than one page of the timeline scans', async () => {
-    await buy('grace', { platform: 'store_a', productId: 'often', type: 'paid subscription' });
+    const { purchaseId } = await buy('grace', { platform: 'store_a', productId: 'often', type: 'paid subscription' });
     await read('/v3/customers/grace/purchases', 1_010);
     const consolePage = await openLoaded(toPath('customers', 'grace'));
     const { page } = consolePage;
     await page.getByText('Receipt validated for grace').waitFor();
+    await page.getByRole('link', { name: 'often' }).first().click();
+    await read(toPath('v3/purchases', purchaseId), 110);
+    await page.getByRole('tab', { name: 'Raw' }).click();
+    await page.getByText(/^receipt\.validated/).waitFor();
     await expectNoProblem(consolePage);
   });
 

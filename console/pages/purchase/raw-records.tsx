@@ -1,6 +1,9 @@
 import type { PurchaseDetails, TransactionRecord } from '../../../lib/api/purchase-records.ts';
+import { callApi } from '../../api/client.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { useApi } from '../../api/use-api.ts';
+import { useAutomaticPages, useCursorPages } from '../../api/use-cursor-pages.ts';
+import { Button } from '../../components/button.tsx';
 import { JsonView } from '../../components/json-view.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { DateTime } from '../../components/values.tsx';
@@ -12,8 +15,16 @@ interface RawRecordsProps {
 
 /** The records of a purchase as the API returns them, and its latest events. */
 export function RawRecords({ purchase, transactions = [] }: RawRecordsProps) {
-  const { data, error, reload } = useApi(endpoints.searchEvents, { params: { tag: purchase.purchaseId } });
-  const events = data?.rows.filter(({ context }) => !context.eventType.endsWith('.read')) ?? [];
+  const request = { params: { tag: purchase.purchaseId }, query: { reads: 'false' } };
+  const { data, error, reload } = useApi(endpoints.searchEvents, request);
+  const pages = useCursorPages({
+    newest: data,
+    loadPage: async (cursor) =>
+      await callApi(endpoints.searchEvents, { ...request, query: { ...request.query, cursor } }),
+    getId: ({ eventId }) => eventId,
+  });
+  const { rows: events = [], hasOlder, loadOlder, isLoadingOlder } = pages;
+  useAutomaticPages(pages, events.length === 0);
   return (
     <div class="raw-records">
       <details open>
@@ -25,6 +36,7 @@ export function RawRecords({ purchase, transactions = [] }: RawRecordsProps) {
         <JsonView value={transactions} label="transactions" />
       </details>
       <ErrorNotice error={error} onRetry={reload} />
+      <ErrorNotice error={pages.error} />
       {events.map((event) => (
         <details key={event.eventId}>
           <summary>
@@ -33,6 +45,11 @@ export function RawRecords({ purchase, transactions = [] }: RawRecordsProps) {
           <JsonView value={event} label="event" />
         </details>
       ))}
+      {hasOlder && (
+        <Button onClick={loadOlder} isBusy={isLoadingOlder}>
+          Show older events
+        </Button>
+      )}
     </div>
   );
 }
