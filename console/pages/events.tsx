@@ -15,6 +15,7 @@ import { formatNumber } from '../format.ts';
 import { changeQuery, Link, type RouteQuery } from '../router.tsx';
 import { describeEventType } from './event-types.ts';
 import type { PageProps } from './page.ts';
+import { toRangeEnd } from './to-range-end.ts';
 
 const pageSize = 100;
 const liveRefreshMs = 2_000;
@@ -115,7 +116,12 @@ async function fetchPage(
 ): Promise<CursorPage<EventSearchResult>> {
   const isRecent = tailStart !== undefined && !(Date.parse(from) > tailStart);
   const startdate = isRecent ? new Date(tailStart).toISOString() : from;
-  const range = { startdate, enddate: until, reads: reads === 'true' ? undefined : 'false', cursor };
+  const range = {
+    startdate,
+    enddate: until && toRangeEnd(until),
+    reads: reads === 'true' ? undefined : 'false',
+    cursor,
+  };
   const options = signal ? { signal } : {};
   const page =
     tag === ''

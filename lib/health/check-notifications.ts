@@ -13,7 +13,7 @@ interface NotificationCheck {
   readonly url: string;
 }
 
-/** Latest events and purchases that are read. The events of a purchase remain findable when the app has many requests. */
+/** Latest events, without those of reads, and purchases that are read. The events of a purchase remain findable when the app has many requests. */
 const maxEvents = 300;
 const maxPurchases = 200;
 const maxTags = 20;
@@ -29,7 +29,7 @@ export async function checkNotifications(
   { events, health, now }: NotificationDeps,
 ): Promise<readonly Finding[]> {
   const { app, platform } = check;
-  const latestEvents = await events.list(app, { limit: maxEvents, skip: 0 });
+  const { rows: latestEvents } = await events.listPage(app, { limit: maxEvents, includesReads: false });
   const recovered = countRecovered(latestEvents, platform, now() - dayMs);
   if (recovered > 0) return [createUndeliveredFinding(check, recovered)];
   if (latestEvents.some((event) => isNotification(event, platform))) return [];
