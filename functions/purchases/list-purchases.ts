@@ -1,11 +1,13 @@
 import { toPage } from '../../lib/api/paging.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
+import { type Key, purchaseKey } from '../../lib/db/keys.ts';
 import { parsePurchaseItem } from '../../lib/db/purchase-repository.ts';
 import type { Item } from '../../lib/db/table.ts';
 import { type Deps, now, ownedPurchases, pagedLists, purchases } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { collectRowsThatFit } from '../../lib/http/response-size.ts';
 import { listNotificationsByPurchase } from '../../lib/purchases/list-notifications.ts';
+import { isActive } from '../../lib/purchases/purchase.ts';
 import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
 import type { EpochMillis } from '../../lib/shared/time.ts';
 
@@ -17,7 +19,7 @@ export const handler = createHandler(listPurchases, { now, ownedPurchases, paged
       await toRows(items, { appName: app.name, includesNotifications, deps });
     const isDated = startdate !== undefined || enddate !== undefined;
     if (customerId !== undefined) {
-      const ownedKeys = await deps.ownedPurchases.listPurchaseKeys(app.name, customerId);
+      const ownedKeys = await listOwnedKeys(app.name, { ...query, customerId }, deps);
       // As without a customer, `limit` and `skip` do not apply to a date range.
       const { skip, limit } = isDated ? { skip: 0, limit: ownedKeys.length } : toPage(query);
       const rows = await collectRowsThatFit(ownedKeys.slice(skip, skip + limit), async (batch) => {
@@ -43,6 +45,29 @@ export const handler = createHandler(listPurchases, { now, ownedPurchases, paged
     return { paging: { ...page, total }, rows: await loadRows(items) };
   },
 );
+
+interface OwnedRequest {
+  readonly customerId: string;
+  readonly order?: 'oldest' | 'newest' | undefined;
+  readonly active?: string | undefined;
+}
+
+/** Lists the keys of a customer's purchases in the requested order. */
+async function listOwnedKeys(
+  appName: string,
+  { customerId, order, active }: OwnedRequest,
+  { now, ownedPurchases }: Pick<Deps, 'now' | 'ownedPurchases'>,
+): Promise<Key[]> {
+  if (active !== 'true') {
+    const oldestFirst = await ownedPurchases.listPurchaseKeys(appName, customerId);
+    return order === 'newest' ? oldestFirst.reverse() : oldestFirst;
+  }
+  const newestFirst = await ownedPurchases.listDecidingPurchases(appName, customerId);
+  const activeKeys = newestFirst
+    .filter((purchase) => isActive(purchase, now()))
+    .map(({ purchaseId }) => purchaseKey(appName, purchaseId));
+  return order === 'newest' ? activeKeys : activeKeys.reverse();
+}
 
 interface Selection {
   readonly customerId: string;

@@ -122,6 +122,8 @@ const ListPurchasesQuery = v.pipe(
     offset: optionalText,
     include_notifications: optionalText,
     customerId: optionalText,
+    order: optionalText,
+    active: optionalText,
   }),
   v.transform(({ limit, skip, offset, ...rest }) =>
     rest.startdate || rest.enddate ? rest : { limit, skip, offset, ...rest },
@@ -133,7 +135,18 @@ const ListPurchasesQuery = v.pipe(
     include_notifications: optionalText,
     // Spec: not shown. Clients send it to select the purchases of a customer.
     customerId: emptyAsAbsent(Username),
+    // Spec: not shown. For customers with many purchases.
+    order: emptyAsAbsent(v.picklist(['oldest', 'newest'])),
+    active: optionalText,
   }),
+  v.forward(
+    v.check(({ customerId, order }) => customerId !== undefined || order === undefined, 'a customerId, too'),
+    ['order'],
+  ),
+  v.forward(
+    v.check(({ customerId, active }) => customerId !== undefined || active !== 'true', 'a customerId, too'),
+    ['active'],
+  ),
 );
 
 export const listPurchases = defineContract({

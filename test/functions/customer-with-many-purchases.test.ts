@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
 import * as api from '../../lib/api/customers.ts';
+import { listPurchases } from '../../lib/api/purchases.ts';
 import { purchaseKey } from '../../lib/db/keys.ts';
 import { deps } from '../../lib/deps.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
@@ -25,7 +26,7 @@ async function givenPurchases(appName: string, count: number): Promise<void> {
   const purchases = Array.from({ length: count }, (_, index) =>
     createObservation(
       index === 0
-        ? { purchaseId: 'store_a:subscription', expirationDate: startDate + 400 * dayMs }
+        ? { purchaseId: 'store_a:subscription', expirationDate: Date.now() + 30 * dayMs }
         : buildConsumable(index),
     ),
   );
@@ -76,6 +77,7 @@ describe('Customers with many purchases', () => {
         purchases: await get(api.getCustomerPurchases),
         subscription: await get(api.getCustomerSubscription),
         transactions: await get(api.getCustomerTransactions, { limit: '20' }),
+        access: await get(listPurchases, { customerId: username, active: 'true' }),
         aggregator: await measureReads(async () => await aggregateStreamRecords([record], 'shard-0', deps())),
       };
     };
@@ -84,7 +86,9 @@ describe('Customers with many purchases', () => {
     expect(many.customer.result.body.customerInfo).toMatchObject({ lastPurchaseId: 'store_a:219' });
     expect(many.subscription.result.body.subscription).toMatchObject({ purchaseId: 'store_a:subscription' });
     expect(many.transactions.result.body.transactions[0]).toMatchObject({ transactionId: 'store_a:219' });
-    for (const name of ['customer', 'purchases', 'subscription', 'transactions', 'aggregator'] as const) {
+    const onlyActive = { paging: { total: 1 }, rows: [{ purchaseId: 'store_a:subscription' }] };
+    expect(many.access.result.body).toMatchObject(onlyActive);
+    for (const name of ['access', 'customer', 'purchases', 'subscription', 'transactions', 'aggregator'] as const) {
       expect({ name, isBounded: many[name].units <= few[name].units + 5 }).toEqual({ name, isBounded: true });
     }
   });

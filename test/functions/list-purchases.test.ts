@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import type { Table } from '../../lib/db/table.ts';
 import { deps } from '../../lib/deps.ts';
+import type { Purchase } from '../../lib/purchases/purchase.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, givenApp } from '../../testing/given.ts';
@@ -66,6 +67,61 @@ describe('GET /v3/purchases', () => {
     });
     expect(response.body.rows[0]).toMatchObject({ notifications: [{ reason: 'PURCHASED' }] });
   });
+
+  it('returns the purchases of a customer newest first with order=newest, page by page', async () => {
+    const keys = await givenApp(table);
+    for (let number = 1; number <= 5; number++) {
+      const purchase = { purchaseId: `store_a:${number}`, purchaseDate: paidAt + number * dayMs };
+      await givenPurchase(keys.appName, 'ann', createObservation(purchase));
+    }
+    const list = async (query: Record<string, string>) => {
+      const { body } = await callWithSecretKey(listPurchases, keys, { query: { customerId: 'ann', ...query } });
+      return [body.rows.map(({ purchaseId }: { purchaseId: string }) => purchaseId), body.paging];
+    };
+    const pages = [
+      [['store_a:5', 'store_a:4'], 0],
+      [['store_a:3', 'store_a:2'], 2],
+      [['store_a:1'], 4],
+    ] as const;
+    for (const [ids, skip] of pages) {
+      const query = { order: 'newest', limit: '2', skip: String(skip) };
+      expect(await list(query)).toEqual([ids, { skip, limit: 2, total: 5 }]);
+    }
+    expect((await list({ order: 'oldest' }))[0]).toEqual((await list({}))[0]);
+  });
+
+  it('returns only the purchases of a customer that give access now with active=true', async () => {
+    const keys = await givenApp(table);
+    const purchases: readonly Partial<Purchase>[] = [
+      { purchaseId: 'store_a:1' },
+      { purchaseId: 'store_a:2', expirationDate: Date.now() - dayMs },
+      { purchaseId: 'store_a:3', productType: 'consumable', isConsumed: true },
+      { purchaseId: 'store_a:4', isPending: true },
+      { purchaseId: 'store_a:5' },
+    ];
+    for (const [index, purchase] of purchases.entries()) {
+      const dates = { purchaseDate: paidAt + index * dayMs, expirationDate: Date.now() + dayMs };
+      const productId = `store_a:product-${index}`;
+      await givenPurchase(keys.appName, 'ann', createObservation({ ...dates, productId, ...purchase }));
+    }
+    const list = async (query: Record<string, string>) => {
+      const { body } = await callWithSecretKey(listPurchases, keys, { query: { customerId: 'ann', ...query } });
+      return [body.rows.map(({ purchaseId }: { purchaseId: string }) => purchaseId), body.paging.total];
+    };
+    expect(await list({ active: 'true' })).toEqual([['store_a:1', 'store_a:5'], 2]);
+    expect(await list({ active: 'true', order: 'newest' })).toEqual([['store_a:5', 'store_a:1'], 2]);
+    expect((await list({ active: 'false' }))[1]).toBe(5);
+  });
+
+  it.each([{ order: 'newest' }, { active: 'true' }, { customerId: 'ann', order: 'sideways' }])(
+    'rejects %p',
+    async (query) => {
+      const keys = await givenApp(table);
+      const { status, body } = await callWithSecretKey(listPurchases, keys, { query });
+      expect([status, body.code]).toEqual([400, 'InvalidPayload']);
+      expect(body.message).toMatch(/^(order|active): expected /);
+    },
+  );
 
   it('hides a purchase from the customerId who lost it', async () => {
     const keys = await givenApp(table);

@@ -253,6 +253,14 @@ export const purchaseOperations = [
       enddate: ['Selects purchases that were last updated before this date.', '2026-02-01T00:00:00Z'],
       include_notifications: includeNotifications,
       customerId: ['Selects the purchases of a customer.', 'alice'],
+      order: [
+        'Order by purchase date: `oldest` or `newest` first. Requires `customerId`. The default is `oldest`.',
+        'newest',
+      ],
+      active: [
+        'Whether to select only purchases that give access now. Requires `customerId`. Only `true` selects them. If the customer has more than 100 purchases, the response has the best ones of each product.',
+        true,
+      ],
     },
   }),
   describeOperation(getPurchase, {
