@@ -38,6 +38,12 @@ async function post<T>(url: string, body: object): Promise<T> {
   return (await response.json()) as T;
 }
 
+/** Buys several times at the emulator. */
+async function order(applicationUsername: string, product: object, count: number): Promise<void> {
+  for (let number = 0; number < count; number++)
+    await post(`${running.service.emulatorUrl}/control/purchases`, { ...product, applicationUsername });
+}
+
 /** Buys at the emulator and validates the receipt for the customer. */
 async function buy(applicationUsername: string, product: object): Promise<Bought> {
   const { emulatorUrl, baseUrl } = running.service;
@@ -164,6 +170,30 @@ describe('Customer', () => {
     await read(toPath('v3/purchases', purchaseId), 110);
     await page.getByRole('tab', { name: 'Raw' }).click();
     await page.getByText(/^receipt\.validated/).waitFor();
+    await expectNoProblem(consolePage);
+  });
+
+  it('shows the access of an old subscription below 105 later purchases, and pages all of them', async () => {
+    const user = 'heidi';
+    await buy(user, { platform: 'store_a', productId: 'old-plan', type: 'paid subscription' });
+    const coins = { platform: 'store_a', productId: 'coins', type: 'consumable' };
+    await order(user, coins, 103);
+    // A validation records the evidence and 100 more purchases of the history of the store account.
+    for (let validation = 0; validation < 2; validation++) await buy(user, coins);
+    const consolePage = await openLoaded(toPath('customers', user));
+    const { page } = consolePage;
+    const access = page.getByRole('region', { name: 'Access now' });
+    expect(await access.textContent()).toMatch(/old-plan.*Active.*Renews on/);
+    const all = page.getByRole('region', { name: 'All purchases' });
+    await all.getByText('1–100 of 106').waitFor();
+    expect([await all.getByRole('listitem').count(), await all.getByText('old-plan').count()]).toEqual([100, 0]);
+    await all.getByRole('button', { name: 'Older' }).click();
+    await all.getByText('101–106 of 106').waitFor();
+    expect(new URL(page.url()).hash).toContain('skip=100');
+    await all.getByRole('link', { name: 'old-plan' }).waitFor();
+    await all.getByRole('button', { name: 'Newer' }).click();
+    await all.getByText('1–100 of 106').waitFor();
+    expect(new URL(page.url()).hash).not.toContain('skip');
     await expectNoProblem(consolePage);
   });
 

@@ -2,21 +2,22 @@ import type { PurchaseDetails, TransactionRecord } from '../../../lib/api/purcha
 import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
 import { useApi } from '../../api/use-api.ts';
 import { useNow } from '../../clock.ts';
+import { announce } from '../../components/announcer.tsx';
+import { Button } from '../../components/button.tsx';
 import { Section } from '../../components/layout.tsx';
-import { EmptyState, Notice, Skeleton } from '../../components/notice.tsx';
+import { EmptyState, Skeleton } from '../../components/notice.tsx';
 import { Platform } from '../../components/values.tsx';
 import { formatNumber, formatProductId } from '../../format.ts';
-import { Link } from '../../router.tsx';
+import { changeQuery, Link } from '../../router.tsx';
 import { describeOwnership } from '../purchase/describe-ownership.ts';
 import { describePurchase, type PurchaseDescription } from '../purchase/describe-purchase.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { PurchaseState } from '../purchase/purchase-state.tsx';
+import { type CustomerPurchaseLists, maxListedPurchases, purchasePageSize } from './use-customer-purchases.ts';
 
 interface CustomerPurchasesProps {
   readonly user: string;
-  /** Undefined while they are loading. */
-  readonly purchases: readonly PurchaseDetails[] | undefined;
-  readonly total: number;
+  readonly lists: CustomerPurchaseLists;
   readonly timeline: readonly TimelineRecord[] | undefined;
   readonly payments: readonly TransactionRecord[] | undefined;
 }
@@ -27,30 +28,34 @@ interface DescribedRow {
 }
 
 /** What a customer owns now and why, what no longer gives access, and what they validated without owning it. */
-export function CustomerPurchases({ user, purchases, total, timeline = [], payments }: CustomerPurchasesProps) {
+export function CustomerPurchases({ user, lists, timeline = [], payments }: CustomerPurchasesProps) {
   const now = useNow();
-  if (!purchases)
+  const describe = (purchases: readonly PurchaseDetails[]): DescribedRow[] =>
+    purchases.map((purchase) => ({
+      purchase,
+      description: describePurchase(purchase, { now, ...(payments && { transactions: payments }) }),
+    }));
+  const { newest, total } = lists;
+  const isPaged = total > purchasePageSize;
+  const deciding = isPaged ? lists.active : newest;
+  if (!newest || !deciding)
     return (
       <Section title="Access now">
         <Skeleton lines={6} />
       </Section>
     );
-  const rows = purchases
-    .map((purchase) => ({
-      purchase,
-      description: describePurchase(purchase, { now, ...(payments && { transactions: payments }) }),
-    }))
-    .toSorted((a, b) => getLatestDate(b.purchase).localeCompare(getLatestDate(a.purchase)));
+  const rows = describe(deciding).toSorted((a, b) =>
+    getLatestDate(b.purchase).localeCompare(getLatestDate(a.purchase)),
+  );
   const active = rows.filter(({ description }) => description.givesAccess);
   const ended = rows.filter(({ description }) => !description.givesAccess);
-  const isComplete = total <= purchases.length;
-  const others = isComplete ? listOtherPurchases(timeline, purchases) : [];
+  const others = isPaged ? [] : listOtherPurchases(timeline, newest);
   return (
     <>
-      <Section title="Access now">
+      <Section title="Access now" description={isPaged && 'Of each product, the purchase that gives access longest.'}>
         {active.length === 0 ? (
           <EmptyState title="No purchase gives this customer access now.">
-            {ended.length + others.length > 0
+            {ended.length + others.length + total > 0
               ? 'The purchases below state why they do not give access.'
               : 'No receipt with a purchase was validated for this customer.'}
           </EmptyState>
@@ -59,17 +64,41 @@ export function CustomerPurchases({ user, purchases, total, timeline = [], payme
         )}
       </Section>
       {others.length > 0 && <OtherPurchases user={user} purchaseIds={others} />}
-      {ended.length > 0 && (
-        <Section title="Without access">
-          <PurchaseList user={user} rows={ended} />
+      {isPaged ? (
+        <Section title="All purchases" description="Newest first.">
+          {lists.page ? <PurchaseList user={user} rows={describe(lists.page)} /> : <Skeleton lines={12} />}
+          <Pager {...lists} count={lists.page?.length ?? 0} />
         </Section>
-      )}
-      {!isComplete && (
-        <Notice>
-          The customer has {formatNumber(total)} purchases. {formatNumber(purchases.length)} of them are shown.
-        </Notice>
+      ) : (
+        ended.length > 0 && (
+          <Section title="Without access">
+            <PurchaseList user={user} rows={ended} />
+          </Section>
+        )
       )}
     </>
+  );
+}
+
+/** Leads to newer and older purchases. The position is in the query of the URL. */
+function Pager({ skip, total, count }: Pick<CustomerPurchaseLists, 'skip' | 'total'> & { readonly count: number }) {
+  const range = count === 0 ? 'No purchases' : `${formatNumber(skip + 1)}–${formatNumber(skip + count)}`;
+  const go = (target: number) => {
+    changeQuery({ skip: target || undefined });
+    announce(`Purchases from ${target + 1}.`);
+  };
+  return (
+    <nav class="pager" aria-label="Pages of the purchases">
+      <span class="number pager-range">
+        {range} of {total < maxListedPurchases ? formatNumber(total) : `the newest ${formatNumber(total)}`}
+      </span>
+      <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(Math.max(0, skip - purchasePageSize))}>
+        Newer
+      </Button>
+      <Button kind="quiet" isDisabled={skip + purchasePageSize >= total} onClick={() => go(skip + purchasePageSize)}>
+        Older
+      </Button>
+    </nav>
   );
 }
 

@@ -1,3 +1,4 @@
+import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
@@ -9,20 +10,24 @@ import { Link } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
 import { useChange } from '../../use-change.ts';
 import type { PageProps } from '../page.ts';
+import { parseSkip } from '../parse-skip.ts';
 import { HistoryTabs, maxPayments, timelinePageSize } from '../purchase/history-tabs.tsx';
 import { MissingRecord } from '../purchase/missing-record.tsx';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { CustomerPurchases } from './customer-purchases.tsx';
 import { LinkPurchaseButton } from './link-purchase-button.tsx';
-
-const maxPurchases = 100;
+import { purchasePageSize, useCustomerPurchases } from './use-customer-purchases.ts';
 
 /** A customer: what they own now and why, their payments and the timeline of everything. */
-export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
+export const CustomerPage = ({ params: { user }, query }: PageProps<'user'>) => (
+  // The key removes the data of the former customer.
+  <Customer key={user} user={user} query={query} />
+);
+
+function Customer({ user, query }: { readonly user: string } & Pick<PageProps, 'query'>) {
   const canChange = useCanChange();
-  const purchases = useApi(purchaseEndpoints.listPurchases, {
-    query: { customerId: user, include_notifications: 'true', limit: maxPurchases },
-  });
+  const purchases = useCustomerPurchases(user, parseSkip(query.skip, purchasePageSize));
+  const { newest, active = [] } = purchases.lists;
   const timeline = useApi(purchaseEndpoints.getCustomerTimeline, {
     params: { applicationUsername: user },
     query: { limit: timelinePageSize },
@@ -36,7 +41,8 @@ export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
   const reload = () => {
     for (const loaded of [purchases, timeline, transactions]) loaded.reload();
   };
-  useChange(JSON.stringify(purchases.data?.rows), purchases.data !== undefined, transactions.reload);
+  const version = JSON.stringify([newest, active]);
+  useChange(version, newest !== undefined, transactions.reload);
   usePolling(
     () => {
       readEmulatorClock().catch(() => {});
@@ -44,10 +50,10 @@ export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
       purchases.reload();
       timeline.reload();
     },
-    { version: JSON.stringify([purchases.data?.rows, timeline.data?.rows]), minMs: 4_000, maxMs: 60_000 },
+    { version: JSON.stringify([version, timeline.data?.rows]), minMs: 4_000, maxMs: 60_000 },
   );
   const isUnknown =
-    purchases.data?.rows.length === 0 && timeline.data?.rows.length === 0 && timeline.data.nextCursor === undefined;
+    newest?.length === 0 && timeline.data?.rows.length === 0 && timeline.data.nextCursor === undefined;
   return (
     <Page
       title={user}
@@ -59,8 +65,8 @@ export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
       }
       actions={canChange && <LinkPurchaseButton user={user} onDone={reload} />}
     >
-      {error !== undefined && purchases.data ? <ErrorNotice error={error} onRetry={reload} /> : null}
-      {error !== undefined && !purchases.data ? (
+      {error !== undefined && newest ? <ErrorNotice error={error} onRetry={reload} /> : null}
+      {error !== undefined && !newest ? (
         <MissingRecord error={error} onRetry={reload} title="This is not the name of a customer." query={user}>
           Check the name.
         </MissingRecord>
@@ -73,13 +79,7 @@ export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
         </EmptyState>
       ) : (
         <>
-          <CustomerPurchases
-            user={user}
-            purchases={purchases.data?.rows}
-            total={purchases.data?.paging.total ?? 0}
-            timeline={timeline.data?.rows}
-            payments={payments}
-          />
+          <CustomerPurchases user={user} lists={purchases.lists} timeline={timeline.data?.rows} payments={payments} />
           <HistoryTabs
             subject="customer"
             timeline={timeline.data}
@@ -89,7 +89,7 @@ export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
                 query: { limit: timelinePageSize, cursor },
               })
             }
-            lifecycles={purchases.data?.rows}
+            lifecycles={newest && uniqueById([...newest, ...active])}
             payments={payments}
             query={query}
           />
@@ -98,3 +98,7 @@ export function CustomerPage({ params: { user }, query }: PageProps<'user'>) {
     </Page>
   );
 }
+
+const uniqueById = (purchases: readonly PurchaseDetails[]): PurchaseDetails[] => [
+  ...new Map(purchases.map((purchase) => [purchase.purchaseId, purchase])).values(),
+];
