@@ -76,8 +76,9 @@ function buildTableStatements(
   const batchWrite = ['dynamodb:BatchWriteItem'];
   const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:ConditionCheckItem'];
   const queriedIndexes = permissions.includes('indexes') ? (['byCreated', 'byKey'] as const) : [];
+  const userIndex = permissions.includes('userIndex') ? (['byUser'] as const) : [];
   const dueIndex = permissions.includes('due') ? (['due'] as const) : [];
-  const arns = [...queriedIndexes, ...dueIndex].map(
+  const arns = [...queriedIndexes, ...userIndex, ...dueIndex].map(
     (index: keyof typeof indexes) => `${table.tableArn}/index/${index}`,
   );
   return [

@@ -4,6 +4,7 @@ import { type AccessTokenRepository, createAccessTokenRepository } from './db/ac
 import { type AppItemRepository, createAppItemRepository } from './db/app-item-repository.ts';
 import { type AppRepository, createAppRepository } from './db/app-repository.ts';
 import { type CounterRepository, createCounterRepository } from './db/counter-repository.ts';
+import { type CustomerClaimRepository, createCustomerClaimRepository } from './db/customer-claim-repository.ts';
 import { type CustomerDataRepository, createCustomerDataRepository } from './db/customer-data-repository.ts';
 import { type CustomerRepository, createCustomerRepository } from './db/customer-repository.ts';
 import { createDeliveryRepository, type DeliveryRepository } from './db/delivery-repository.ts';
@@ -59,6 +60,7 @@ export interface Deps {
   readonly ownedPurchases: OwnedPurchaseRepository;
   readonly recordPurchase: RecordPurchase;
   readonly erasedNames: ErasedNameRepository;
+  readonly customerClaims: CustomerClaimRepository;
   readonly customerData: CustomerDataRepository;
   readonly transactions: TransactionRepository;
   readonly storeActivities: StoreActivityRepository;
@@ -131,6 +133,7 @@ export const recordPurchase = once(() =>
     erasedNames(),
   ),
 );
+export const customerClaims = once(() => createCustomerClaimRepository(table()));
 const customerData = once(() => createCustomerDataRepository(table()));
 export const transactions = once(() => createTransactionRepository(table()));
 export const storeActivities = once(() => createStoreActivityRepository(table()));
@@ -218,6 +221,7 @@ export const deps = once(
       ownedPurchases,
       erasedNames,
       recordPurchase,
+      customerClaims,
       customerData,
       transactions,
       storeActivities,

@@ -121,6 +121,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'get-event-raw': () => [event],
   'list-deliveries': () => [{}, { query: { state: 'dead' } }],
   'get-delivery': () => [event],
+  'get-customer-claims': () => [customer, { ...customer, query: { isEntitled: 'true' } }],
   'get-customer-timeline': () => [customer],
   'get-purchase-owners': () => [purchase],
   'get-purchase-timeline': () => [purchase],

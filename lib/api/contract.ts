@@ -49,7 +49,7 @@ export interface Contract {
    */
   readonly writingParameter?: string;
   /** IAM permissions of the function in addition to reading items and recording its event. */
-  readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'due' | 'secrets' | 'webhooks')[];
+  readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'userIndex' | 'due' | 'secrets' | 'webhooks')[];
 }
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;

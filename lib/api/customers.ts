@@ -1,8 +1,16 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
-import { PagingInformation, pagingQuery, transactionPagingQuery } from './paging.ts';
-import { CustomerInfo, EventInfo, PurchaseCollection, PurchaseRecord, TransactionRecord } from './purchase-records.ts';
+import { NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from './paging.ts';
+import {
+  CustomerInfo,
+  EventInfo,
+  PlatformToken,
+  PurchaseCollection,
+  PurchaseRecord,
+  TransactionRecord,
+} from './purchase-records.ts';
+import { DateTime, emptyAsAbsent } from './schemas.ts';
 import { timelineQuery, timelineRows } from './timeline-records.ts';
 
 const params = v.object({ applicationUsername: Username });
@@ -114,6 +122,36 @@ export const getCustomerTimeline = defineContract({
   response: v.strictObject({ applicationUsername: v.string(), ...timelineRows }),
   isLongRunning: true,
   permissions: [],
+});
+
+/** A claim of the customer, with the purchase. */
+export const CustomerClaim = v.strictObject({
+  purchaseId: v.string(),
+  productId: v.string(),
+  platform: PlatformToken,
+  isEntitled: v.boolean(),
+  source: v.picklist(['validation', 'alias', 'manual']),
+  firstClaimedAt: DateTime,
+  lastClaimedAt: DateTime,
+});
+export type CustomerClaim = v.InferOutput<typeof CustomerClaim>;
+
+// Spec: not shown. The purchases that a customer claims, owned or not, for support. Events do not limit it: claims do not expire.
+export const getCustomerClaims = defineContract({
+  id: 'get-customer-claims',
+  area: 'customers',
+  summary: "List a customer's claims on purchases, newest first",
+  method: 'GET',
+  path: '/v3/customers/:applicationUsername/claims',
+  aliases: [],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'customer.read',
+  params,
+  query: v.object({ ...timelineQuery.entries, isEntitled: emptyAsAbsent(v.picklist(['true', 'false'])) }),
+  response: v.strictObject({ applicationUsername: v.string(), rows: v.array(CustomerClaim), nextCursor: NextCursor }),
+  isLongRunning: true,
+  permissions: ['userIndex'],
 });
 
 export const addCustomerPurchase = defineContract({

@@ -3,6 +3,7 @@ import type { Contract } from './contract.ts';
 import {
   addCustomerPurchase,
   getCustomer,
+  getCustomerClaims,
   getCustomerPurchases,
   getCustomerSubscription,
   getCustomerTimeline,
@@ -38,6 +39,7 @@ export const contracts: readonly Contract[] = [
   getCustomerPurchases,
   getCustomerSubscription,
   getCustomerTransactions,
+  getCustomerClaims,
   getCustomerTimeline,
   addCustomerPurchase,
   listPurchases,

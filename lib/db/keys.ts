@@ -82,6 +82,7 @@ import type { Product } from '../statistics/tally-product.ts';
  * Transaction by id                                   get    a#P#<id>, T#<id>; query byKey = a#T#<transactionId>
  * All data of a customer                              query  pk = a#C#<username>; query byUser = a#N#<username>; query
  *                                                            pk = a#G#<username>; query pk = a#U#<each alias>
+ * Claims of a customer, newest first                  query  byUser = a#N#<username>, sk begins with C#, then BatchGetItem
  * Unclaimed purchases of a user alias                 query  pk = a#U#<alias>, sk begins with W#
  * Newest events; events of a tag                      query  pk = a#E#<each shard>, sk begins with E#; query pk = a#G#<tag>
  * Newest webhook deliveries; failed ones              query  byKey = a#DL; query byCreated = a#D

@@ -69,6 +69,7 @@ const answers: Readonly<Record<string, object>> = {
   'get-event-raw': noSuch,
   'list-deliveries': { rows: [] },
   'get-delivery': noSuch,
+  'get-customer-claims': { applicationUsername, rows: [] },
   'get-customer-timeline': { applicationUsername, rows: [] },
   'get-purchase-owners': noSuch,
   'get-purchase-timeline': noSuch,

@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { getCustomer, getCustomerTimeline, getCustomerTransactions, listCustomers } from '../../lib/api/customers.ts';
+import {
+  getCustomer,
+  getCustomerClaims,
+  getCustomerTimeline,
+  getCustomerTransactions,
+  listCustomers,
+} from '../../lib/api/customers.ts';
 import { listEvents } from '../../lib/api/events.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
@@ -28,7 +34,7 @@ const pages = [
   ...[listCustomers, listPurchases, listTransactions, listEvents, getCustomer, getCustomerTransactions],
   getStatsBreakdown,
 ];
-const cursorPages = [listDeliveries, getCustomerTimeline, getPurchaseTimeline];
+const cursorPages = [listDeliveries, getCustomerClaims, getCustomerTimeline, getPurchaseTimeline];
 const byMoment = [listPurchases, listTransactions, listEvents, listDeliveries];
 const byDay = [getStats, getStatsV2, getStatsBreakdown];
 

@@ -1,7 +1,9 @@
 import {
   addCustomerPurchase,
+  CustomerClaim,
   CustomerSummary,
   getCustomer,
+  getCustomerClaims,
   getCustomerPurchases,
   getCustomerSubscription,
   getCustomerTimeline,
@@ -10,8 +12,14 @@ import {
 } from '../customers.ts';
 import { CustomerInfo, EventInfo, EventResponse, EventSummary } from '../purchase-records.ts';
 import { describeObject, describeOperation } from './describe.ts';
-import { applicationUsername, cursorParameters, pagingParameters, transactionPagingParameters } from './parameters.ts';
-import { timelineFieldDescriptions } from './purchases.ts';
+import {
+  applicationUsername,
+  cursorParameters,
+  pagingParameters,
+  purchaseId,
+  transactionPagingParameters,
+} from './parameters.ts';
+import { claimFields, purchaseFields, timelineFieldDescriptions } from './purchases.ts';
 
 const params = { applicationUsername } as const;
 const purchases = ["The customer's purchases by product id with platform prefix."] as const;
@@ -77,6 +85,19 @@ export const customerDescriptions = [
     ...timelineFieldDescriptions,
     applicationUsername,
   }),
+  describeObject('CustomerClaim', CustomerClaim, 'A claim of a customer on a purchase.', {
+    purchaseId,
+    productId: purchaseFields.productId,
+    platform: purchaseFields.platform,
+    ...claimFields,
+  }),
+  describeObject('CustomerClaims', getCustomerClaims.response, 'A page of the claims of a customer.', {
+    applicationUsername,
+    rows: [
+      'The claims of the page, by the date of the first claim, newest first. A page can have fewer rows than `limit`.',
+    ],
+    nextCursor: timelineFieldDescriptions.nextCursor,
+  }),
   describeObject('PurchaseLink', addCustomerPurchase.body, 'The purchase to link to the customer.', {
     purchaseId: ['Purchase id with its platform prefix.', 'store_a:2000000123456789'],
   }),
@@ -118,6 +139,18 @@ export const customerOperations = [
     description: 'Lists everything about a customer by time, newest first, for support.',
     params,
     query: cursorParameters,
+  }),
+  describeOperation(getCustomerClaims, {
+    description:
+      'Lists the purchases that the customer claims by a receipt, by a name in the data of the store or by a link, and whether the customer owns each of them now. `GET /v3/purchases/:purchaseId/owners` has the reason.',
+    params,
+    query: {
+      ...cursorParameters,
+      isEntitled: [
+        'Selects the claims on purchases that the customer owns (`true`) or does not own (`false`).',
+        'false',
+      ],
+    },
   }),
   describeOperation(addCustomerPurchase, {
     description: 'Links a purchase to a customer. The link takes precedence over all claims from validations.',

@@ -89,6 +89,16 @@ const transactionFields = {
   refundDate: ['Date of the latest refund.', '2026-02-18T12:00:00.000Z'],
 } as const;
 
+export const claimFields = {
+  isEntitled: ['Whether the customer owns the purchase.', true],
+  source: [
+    '`validation`: by a receipt. `alias`: the store named the customer. `manual`: by a link of your server.',
+    'validation',
+  ],
+  firstClaimedAt: ['Date of the first claim.', '2026-01-15T09:30:05.000Z'],
+  lastClaimedAt: ['Date of the latest claim.', '2026-02-15T09:31:00.000Z'],
+} as const;
+
 const entitledUsers = ['Usernames of the customers who own the purchase.', ['alice']] as [string, string[]];
 const timelineFields = {
   rows: ['The rows of the page, newest first.'],
@@ -143,13 +153,7 @@ export const purchaseDescriptions = [
   }),
   describeObject('PurchaseClaim', PurchaseClaim, 'A claim of a customer on a purchase.', {
     applicationUsername: ['The customer who claims the purchase.', 'alice'],
-    isEntitled: ['Whether the customer owns the purchase.', true],
-    source: [
-      '`validation`: by a receipt. `alias`: the store named the customer. `manual`: by a link of your server.',
-      'validation',
-    ],
-    firstClaimedAt: ['Date of the first claim.', '2026-01-15T09:30:05.000Z'],
-    lastClaimedAt: ['Date of the latest claim.', '2026-02-15T09:31:00.000Z'],
+    ...claimFields,
   }),
   describeObject('UserAlias', UserAlias, "A form of a username in the store's data.", {
     alias: ["The name in the store's data.", 'b6589fc6-ab0d-c82c-f120-99d1c2d40ab9'],
