@@ -1,6 +1,6 @@
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import { callApi } from '../../api/client.ts';
-import { useApi } from '../../api/use-api.ts';
+import { useApi, useLoad } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { readEmulatorClock } from '../../clock.ts';
 import { Page } from '../../components/layout.tsx';
@@ -11,7 +11,8 @@ import { useCanChange } from '../../session.ts';
 import { useChange } from '../../use-change.ts';
 import type { PageProps } from '../page.ts';
 import { parseSkip } from '../parse-skip.ts';
-import { HistoryTabs, maxPayments, timelinePageSize } from '../purchase/history-tabs.tsx';
+import { HistoryTabs, timelinePageSize } from '../purchase/history-tabs.tsx';
+import { loadPaymentsFromStart } from '../purchase/load-payments.ts';
 import { MissingRecord } from '../purchase/missing-record.tsx';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { CustomerPurchases } from './customer-purchases.tsx';
@@ -32,17 +33,18 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
     params: { applicationUsername: user },
     query: { limit: timelinePageSize },
   });
-  const transactions = useApi(purchaseEndpoints.getCustomerTransactions, {
-    params: { applicationUsername: user },
-    query: { limit: maxPayments },
-  });
-  const payments = transactions.data?.transactions;
-  const error = purchases.error ?? timeline.error ?? transactions.error;
+  const loadPayments = async (signal: AbortSignal) =>
+    await loadPaymentsFromStart(async (page) => {
+      const request = { params: { applicationUsername: user }, query: page };
+      return (await callApi(purchaseEndpoints.getCustomerTransactions, request, { signal })).transactions;
+    });
+  const payments = useLoad(loadPayments, user, { identity: user });
+  const error = purchases.error ?? timeline.error ?? payments.error;
   const reload = () => {
-    for (const loaded of [purchases, timeline, transactions]) loaded.reload();
+    for (const loaded of [purchases, timeline, payments]) loaded.reload();
   };
   const version = JSON.stringify([newest, active]);
-  useChange(version, newest !== undefined, transactions.reload);
+  useChange(version, newest !== undefined, payments.reload);
   usePolling(
     () => {
       readEmulatorClock().catch(() => {});
@@ -79,7 +81,12 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
         </EmptyState>
       ) : (
         <>
-          <CustomerPurchases user={user} lists={purchases.lists} timeline={timeline.data?.rows} payments={payments} />
+          <CustomerPurchases
+            user={user}
+            lists={purchases.lists}
+            timeline={timeline.data?.rows}
+            payments={payments.data?.rows}
+          />
           <HistoryTabs
             subject="customer"
             timeline={timeline.data}
@@ -90,7 +97,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
               })
             }
             lifecycles={newest && uniqueById([...newest, ...active])}
-            payments={payments}
+            payments={payments.data}
             query={query}
           />
         </>

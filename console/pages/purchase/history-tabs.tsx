@@ -1,4 +1,3 @@
-import type { TransactionRecord } from '../../../lib/api/purchase-records.ts';
 import { Section } from '../../components/layout.tsx';
 import { EmptyState, Notice } from '../../components/notice.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
@@ -7,13 +6,11 @@ import { changeQuery } from '../../router.tsx';
 import type { PageProps } from '../page.ts';
 import { TransactionTable } from '../transactions/transaction-table.tsx';
 import { History, type HistoryPage } from './history.tsx';
+import { maxPayments, type Payments } from './load-payments.ts';
 import type { PurchaseLifecycle } from './to-history.ts';
 
 /** Rows of one page of a timeline. */
 export const timelinePageSize = 100;
-
-/** Payments that the history shows. A customer or purchase with more has them in the list of transactions. */
-export const maxPayments = 1_000;
 
 interface HistoryTabsProps {
   readonly subject: 'customer' | 'purchase';
@@ -21,8 +18,8 @@ interface HistoryTabsProps {
   readonly loadOlder: (cursor: string) => Promise<HistoryPage>;
   /** Purchases of a customer with their lifecycle. */
   readonly lifecycles?: readonly PurchaseLifecycle[] | undefined;
-  /** The newest `maxPayments`, newest first. Undefined while they are loading. */
-  readonly payments: readonly TransactionRecord[] | undefined;
+  /** Undefined while they are loading. */
+  readonly payments: Payments | undefined;
   readonly query: PageProps['query'];
   /** Tabs after the timeline and the payments. */
   readonly furtherTabs?: readonly Tab[];
@@ -46,16 +43,14 @@ export function HistoryTabs({ subject, query, furtherTabs = [], ...shown }: Hist
     <>
       <TransactionTable
         caption={`Payments of the ${subject}`}
-        rows={payments}
+        rows={payments?.rows}
         empty={
           <EmptyState title={isCustomer ? 'The customer has not paid yet.' : 'The store has not reported a payment.'} />
         }
         fileName="payments"
         isOfOnePurchase={!isCustomer}
       />
-      {payments && payments.length >= maxPayments && (
-        <Notice>Only the newest {formatNumber(maxPayments)} payments are shown.</Notice>
-      )}
+      {payments?.hasOlder && <Notice>Only the newest {formatNumber(maxPayments)} payments are shown.</Notice>}
     </>
   );
   return (

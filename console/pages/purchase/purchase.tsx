@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { PurchaseDetails, TransactionRecord } from '../../../lib/api/purchase-records.ts';
+import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import type { getPurchaseTimeline } from '../../../lib/api/purchases.ts';
 import { callApi } from '../../api/client.ts';
-import { type Loaded, useAction, useApi } from '../../api/use-api.ts';
+import { type Loaded, useAction, useApi, useLoad } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { readEmulatorClock, useNow } from '../../clock.ts';
 import { announce } from '../../components/announcer.tsx';
@@ -18,7 +18,8 @@ import { useChange } from '../../use-change.ts';
 import type { PageProps } from '../page.ts';
 import type { Owners } from './describe-ownership.ts';
 import { describePurchase } from './describe-purchase.ts';
-import { HistoryTabs, maxPayments, timelinePageSize } from './history-tabs.tsx';
+import { HistoryTabs, timelinePageSize } from './history-tabs.tsx';
+import { loadPaymentsFromEnd, type Payments } from './load-payments.ts';
 import { MissingRecord } from './missing-record.tsx';
 import { purchaseEndpoints } from './purchase-endpoints.ts';
 import { PurchaseFacts } from './purchase-facts.tsx';
@@ -27,7 +28,12 @@ import { PurchaseState } from './purchase-state.tsx';
 import { RawRecords } from './raw-records.tsx';
 
 /** A purchase: its state in words, facts, owners, payments and timeline. Follows changes while the tab is visible. */
-export function PurchasePage({ params: { id }, query }: PageProps<'id'>) {
+export const PurchasePage = ({ params: { id }, query }: PageProps<'id'>) => (
+  // The key removes the data of the former purchase.
+  <PurchaseWithId key={id} id={id} query={query} />
+);
+
+function PurchaseWithId({ id, query }: { readonly id: string } & Pick<PageProps, 'query'>) {
   const { purchase, error, reload, ...loaded } = usePurchase(id);
   if (purchase)
     return (
@@ -55,8 +61,7 @@ type Timeline = ContractResponse<typeof getPurchaseTimeline>;
 
 interface LoadedPurchase {
   readonly purchase: PurchaseDetails | undefined;
-  /** Oldest first. */
-  readonly transactions: readonly TransactionRecord[] | undefined;
+  readonly payments: Payments | undefined;
   readonly timeline: Timeline | undefined;
   readonly owners: Loaded<Owners>;
   readonly error: unknown;
@@ -69,10 +74,12 @@ function usePurchase(id: string): LoadedPurchase {
   const params = { purchaseId: id };
   const purchase = useApi(purchaseEndpoints.getPurchase, { params, query: { include_notifications: 'true' } });
   const isKnown = purchase.data !== undefined;
-  const transactions = useApi(
-    purchaseEndpoints.listTransactions,
-    isKnown ? { query: { purchaseId: id, limit: maxPayments } } : undefined,
-  );
+  const loadPayments = async (signal: AbortSignal) =>
+    await loadPaymentsFromEnd(
+      async (page) =>
+        await callApi(purchaseEndpoints.listTransactions, { query: { ...page, purchaseId: id } }, { signal }),
+    );
+  const payments = useLoad(isKnown ? loadPayments : undefined, id, { identity: id });
   const owners = useApi(purchaseEndpoints.getPurchaseOwners, isKnown ? { params } : undefined);
   const timeline = useApi(
     purchaseEndpoints.getPurchaseTimeline,
@@ -83,7 +90,7 @@ function usePurchase(id: string): LoadedPurchase {
   const isPastEnd = expirationDate !== undefined && Date.parse(expirationDate) <= now;
   const version = JSON.stringify([timeline.data?.updatedAt, timeline.data?.checkedAt, isPastEnd]);
   useChange(version, timeline.data !== undefined, () => {
-    for (const loaded of [purchase, transactions, owners]) loaded.reload();
+    for (const loaded of [purchase, payments, owners]) loaded.reload();
   });
   usePolling(
     () => {
@@ -95,27 +102,28 @@ function usePurchase(id: string): LoadedPurchase {
   );
   return {
     purchase: purchase.data,
-    transactions: transactions.data?.rows,
+    payments: payments.data,
     timeline: timeline.data,
     owners,
-    error: purchase.error ?? transactions.error ?? timeline.error,
+    error: purchase.error ?? payments.error ?? timeline.error,
     reload: () => {
-      for (const loaded of [purchase, transactions, owners, timeline]) loaded.reload();
+      for (const loaded of [purchase, payments, owners, timeline]) loaded.reload();
     },
   };
 }
 
-interface KnownPurchaseProps extends Pick<LoadedPurchase, 'transactions' | 'timeline' | 'owners'> {
+interface KnownPurchaseProps extends Pick<LoadedPurchase, 'payments' | 'timeline' | 'owners'> {
   readonly purchase: PurchaseDetails;
   readonly query: PageProps['query'];
   readonly onReload: () => void;
   readonly children: ComponentChildren;
 }
 
-function KnownPurchase({ purchase, transactions, timeline, owners, query, onReload, children }: KnownPurchaseProps) {
+function KnownPurchase({ purchase, payments, timeline, owners, query, onReload, children }: KnownPurchaseProps) {
   const now = useNow();
   const canChange = useCanChange();
   const { purchaseId, productId, platform } = purchase;
+  const transactions = payments?.rows.toReversed();
   const description = describePurchase(purchase, { now, ...(transactions && { transactions }) });
   useChange(description.headline, transactions !== undefined, () =>
     announce(`The purchase has changed. ${description.label}. ${description.headline}`),
@@ -152,7 +160,7 @@ function KnownPurchase({ purchase, transactions, timeline, owners, query, onRelo
             query: { limit: timelinePageSize, cursor },
           })
         }
-        payments={transactions?.toReversed()}
+        payments={payments}
         query={query}
         furtherTabs={[
           {
