@@ -187,6 +187,12 @@ describe('Customer', () => {
     const all = page.getByRole('region', { name: 'All purchases' });
     await all.getByText('1–100 of 106').waitFor();
     expect([await all.getByRole('listitem').count(), await all.getByText('old-plan').count()]).toEqual([100, 0]);
+    expect(await all.getByText(/^Claimed with a receipt/).count()).toBe(10);
+    await all.getByRole('button', { name: 'Show the reasons of 10 more purchases' }).click();
+    await all
+      .getByText(/^Claimed with a receipt/)
+      .nth(19)
+      .waitFor();
     await all.getByRole('button', { name: 'Older' }).click();
     await all.getByText('101–106 of 106').waitFor();
     expect(new URL(page.url()).hash).toContain('skip=100');
@@ -217,6 +223,32 @@ describe('Customer', () => {
       .getByText(/^Linked manually/)
       .waitFor();
     expect(changes).toEqual(['POST /v3/customers/bob/purchases']);
+    expect(consolePage.problems).toEqual([]);
+    await page.context().close();
+  });
+
+  it('lists a purchase that the customer claims and another customer owns', async () => {
+    const bought = await buy('gina', { platform: 'store_a', productId: 'lost', type: 'paid subscription' });
+    const { purchaseId } = bought;
+    await post(`${running.service.baseUrl}/v3/customers/hugo/purchases`, { purchaseId });
+    const consolePage = await openLoaded(toPath('customers', 'gina'));
+    const claims = consolePage.page.getByRole('region', { name: 'Claimed, but not owned' });
+    await claims.getByRole('link', { name: 'lost' }).waitFor();
+    await claims.getByText(/^Claimed with a receipt on .*, but it is linked manually to hugo\.$/).waitFor();
+    await expectNoProblem(consolePage);
+  });
+
+  it('shows the new reason after a link of a purchase that the customer already owned', async () => {
+    const { purchaseId } = await buy('ivan', { platform: 'store_a', productId: 'kept', type: 'paid subscription' });
+    const consolePage = await openLoaded(toPath('customers', 'ivan'));
+    const { page } = consolePage;
+    const access = page.getByRole('region', { name: 'Access now' });
+    await access.getByText(/^Claimed with a receipt/).waitFor();
+    await page.getByRole('button', { name: 'Link a purchase' }).click();
+    await page.getByLabel('Purchase id').fill(purchaseId);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Link', exact: true }).click();
+    await access.getByText(/^Linked manually/).waitFor();
     expect(consolePage.problems).toEqual([]);
     await page.context().close();
   });
@@ -278,7 +310,7 @@ describe('Transactions', () => {
     const { page } = consolePage;
     await page.getByText('These days have no transactions.').waitFor();
     await page.getByRole('button', { name: 'All days' }).click();
-    await page.getByRole('cell', { name: 'premium' }).first().waitFor();
+    await page.getByRole('table', { name: 'Transactions' }).getByRole('cell').first().waitFor();
     expect(new URL(page.url()).hash).toBe('#/transactions');
     await expectNoProblem(consolePage);
   });

@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi, useLoad } from '../../api/use-api.ts';
@@ -17,6 +18,8 @@ import { MissingRecord } from '../purchase/missing-record.tsx';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { CustomerPurchases } from './customer-purchases.tsx';
 import { LinkPurchaseButton } from './link-purchase-button.tsx';
+import { findLatestClaim } from './ownership-reason.tsx';
+import { unownedClaims } from './unowned-claims.tsx';
 import { purchasePageSize, useCustomerPurchases } from './use-customer-purchases.ts';
 
 /** A customer: what they own now and why, their payments and the timeline of everything. */
@@ -39,12 +42,24 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
       return (await callApi(purchaseEndpoints.getCustomerTransactions, request, { signal })).transactions;
     });
   const payments = useLoad(loadPayments, user, { identity: user });
-  const error = purchases.error ?? timeline.error ?? payments.error;
+  const claims = useApi(purchaseEndpoints.getCustomerClaims, {
+    params: { applicationUsername: user },
+    query: unownedClaims,
+  });
+  const [linkCount, setLinkCount] = useState(0);
+  const events = timeline.data?.rows ?? [];
+  const error = purchases.error ?? timeline.error ?? payments.error ?? claims.error;
   const reload = () => {
-    for (const loaded of [purchases, timeline, payments]) loaded.reload();
+    for (const loaded of [purchases, timeline, payments, claims]) loaded.reload();
+  };
+  const handleLink = () => {
+    setLinkCount(linkCount + 1);
+    reload();
   };
   const version = JSON.stringify([newest, active]);
-  useChange(version, newest !== undefined, payments.reload);
+  useChange(version, purchases.isLoaded, payments.reload);
+  const claimVersion = JSON.stringify([version, findLatestClaim(events)]);
+  useChange(claimVersion, purchases.isLoaded && timeline.data !== undefined, claims.reload);
   usePolling(
     () => {
       readEmulatorClock().catch(() => {});
@@ -55,7 +70,8 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
     { version: JSON.stringify([version, timeline.data?.rows]), minMs: 4_000, maxMs: 60_000 },
   );
   const isUnknown =
-    newest?.length === 0 && timeline.data?.rows.length === 0 && timeline.data.nextCursor === undefined;
+    [newest, timeline.data?.rows, claims.data?.rows].every((rows) => rows?.length === 0) &&
+    timeline.data?.nextCursor === undefined;
   return (
     <Page
       title={user}
@@ -65,7 +81,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
           Copy the name
         </CopyId>
       }
-      actions={canChange && <LinkPurchaseButton user={user} onDone={reload} />}
+      actions={canChange && <LinkPurchaseButton user={user} onDone={handleLink} />}
     >
       {error !== undefined && newest ? <ErrorNotice error={error} onRetry={reload} /> : null}
       {error !== undefined && !newest ? (
@@ -84,8 +100,11 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
           <CustomerPurchases
             user={user}
             lists={purchases.lists}
-            timeline={timeline.data?.rows}
             payments={payments.data?.rows}
+            claims={claims.data}
+            getClaimVersion={
+              timeline.data && ((purchaseId) => JSON.stringify([linkCount, findLatestClaim(events, purchaseId)]))
+            }
           />
           <HistoryTabs
             subject="customer"

@@ -50,6 +50,7 @@ export function useCustomerPurchases(user: string, skip: number) {
   return {
     lists,
     isLoading: first.isLoading,
+    isLoaded: newest !== undefined && (total <= purchasePageSize || active.data !== undefined),
     error: loaded.find(({ error }) => error !== undefined)?.error,
     reload: () => {
       for (const { reload } of loaded) reload();

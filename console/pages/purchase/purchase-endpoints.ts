@@ -1,4 +1,9 @@
-import type { addCustomerPurchase, getCustomerTimeline, getCustomerTransactions } from '../../../lib/api/customers.ts';
+import type {
+  addCustomerPurchase,
+  getCustomerClaims,
+  getCustomerTimeline,
+  getCustomerTransactions,
+} from '../../../lib/api/customers.ts';
 import type {
   getPurchase,
   getPurchaseOwners,
@@ -16,6 +21,7 @@ export const purchaseEndpoints = {
     'POST',
     '/v3/customers/:applicationUsername/purchases',
   ),
+  getCustomerClaims: defineEndpoint<typeof getCustomerClaims>('GET', '/v3/customers/:applicationUsername/claims'),
   getCustomerTimeline: defineEndpoint<typeof getCustomerTimeline>('GET', '/v3/customers/:applicationUsername/timeline'),
   getCustomerTransactions: defineEndpoint<typeof getCustomerTransactions>(
     'GET',

@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks';
+import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
+import { Button } from '../../components/button.tsx';
+import { Platform } from '../../components/values.tsx';
+import { formatProductId } from '../../format.ts';
+import { Link } from '../../router.tsx';
+import type { PurchaseDescription } from '../purchase/describe-purchase.ts';
+import { PurchaseState } from '../purchase/purchase-state.tsx';
+import { OwnershipReason } from './ownership-reason.tsx';
+
+export interface DescribedPurchaseRow {
+  readonly purchase: PurchaseDetails;
+  readonly description: PurchaseDescription;
+  /** Changes with the claims on the purchase. Undefined while they are loading. */
+  readonly claimVersion: string | undefined;
+}
+
+/** Each reason is a request. */
+const reasonsPerStep = 10;
+
+/** Purchases with their state in words, and the reasons of the ownership of the first ones. */
+export function PurchaseList({
+  user,
+  rows,
+}: {
+  readonly user: string;
+  readonly rows: readonly DescribedPurchaseRow[];
+}) {
+  const [reasonCount, setReasonCount] = useState(reasonsPerStep);
+  const missing = Math.min(reasonsPerStep, rows.length - reasonCount);
+  return (
+    <>
+      <ul class="purchase-list">
+        {rows.map(({ purchase: { purchaseId, productId, platform }, description, claimVersion }, index) => (
+          <li key={purchaseId}>
+            <h3>
+              <Link to="/purchases/:id" params={{ id: purchaseId }}>
+                {formatProductId(productId)}
+              </Link>{' '}
+              <span class="quiet">
+                <Platform value={platform} />
+              </span>
+            </h3>
+            <PurchaseState description={description} />
+            {index < reasonCount && <OwnershipReason user={user} purchaseId={purchaseId} version={claimVersion} />}
+          </li>
+        ))}
+      </ul>
+      {missing > 0 && (
+        <Button onClick={() => setReasonCount(reasonCount + reasonsPerStep)}>
+          Show the reasons of {missing} more {missing === 1 ? 'purchase' : 'purchases'}
+        </Button>
+      )}
+    </>
+  );
+}
