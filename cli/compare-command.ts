@@ -7,7 +7,7 @@ import { deps } from '../lib/deps.ts';
 import { dayMs, secondMs } from '../lib/shared/time.ts';
 import { type Vocabulary, vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
-import { type CompareReport, type RowDifference, runCompare } from './compare/run-compare.ts';
+import { type CompareReport, isProof, type RowDifference, runCompare } from './compare/run-compare.ts';
 import { createValidator } from './compare/validator.ts';
 import { readDeployment } from './doctor/deployment.ts';
 import { formatExamples } from './examples.ts';
@@ -75,7 +75,10 @@ export function createCompareCommand(): Command {
         'compare my-app users.csv --users --with https://validator.example.com --app old-name',
       ),
     )
-    .addHelpText('after', '\nExit codes: 0 no difference, 3 differences.')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 all rows compared without a difference, 1 rows are not compared or interrupted, 3 differences.',
+    )
     .action(printResult(compareAction));
 }
 
@@ -109,8 +112,13 @@ async function compareAction(appName: string, path: string, options: Options, ou
   return {
     data: report,
     text: formatReport(report, output.width),
-    exitCode: report.differences.length > 0 ? exitCodes.found : exitCodes.done,
+    exitCode: getExitCode(report),
   };
+}
+
+function getExitCode(report: CompareReport): number {
+  if (report.differences.length > 0) return exitCodes.found;
+  return isProof(report) ? exitCodes.done : exitCodes.failed;
 }
 
 /** Runs with a key of this service that expires within a day and is revoked at the end. */
@@ -155,6 +163,8 @@ function formatReport(report: CompareReport, width: number | undefined): string 
     ...reasons,
     ...(omitted > 0 ? [`Not compared: ${formatCount(omitted, 'further row')}.`] : []),
     summary,
+    ...(report.interrupted ? ['Interrupted: the other rows of the file are not compared.'] : []),
+    ...(report.compared === 0 ? ['Nothing was compared.'] : []),
   ].join('\n');
 }
 

@@ -20,7 +20,7 @@ export interface Output {
   result(data: unknown, text: string): void;
   /** Deletes the progress line. */
   clearProgress(): void;
-  /** Returns a signal that is aborted when the operator ends the command (Ctrl-C): it then ends with exit code 0. */
+  /** Returns a signal that is aborted when the operator ends the command (Ctrl-C). */
   listenForInterrupt(): AbortSignal;
 }
 

@@ -6,7 +6,7 @@ import { createRateLimiter } from '../import/rate-limiter.ts';
 import { readLines } from '../import/read-lines.ts';
 import { type FileRow, getFileFormat, readRows } from '../import/read-rows.ts';
 import { compareResults, type Difference } from './compare-results.ts';
-import { toValidationBody } from './to-validation-body.ts';
+import { isExclusion, toValidationBody } from './to-validation-body.ts';
 import type { Validator } from './validator.ts';
 import type { ValidatorResult } from './validator-result.ts';
 
@@ -35,12 +35,25 @@ export interface CompareReport {
   readonly equal: number;
   readonly differences: readonly RowDifference[];
   /** Rows without a result of both validators, such as a validator that is unavailable. */
-  readonly notCompared: readonly { readonly line: number; readonly reason: string }[];
+  readonly notCompared: readonly NotCompared[];
+  /** Set if the operator ended the command before the end of the file. */
+  readonly interrupted?: true;
 }
+
+interface NotCompared {
+  readonly line: number;
+  readonly reason: string;
+  /** Set if the row can never be compared. It does not make the comparison incomplete. */
+  readonly isExcluded?: true;
+}
+
+/** Whether a comparison without a difference is complete: it compared something, and all rows that can be compared. */
+export const isProof = ({ compared, notCompared, interrupted }: CompareReport): boolean =>
+  compared > 0 && !interrupted && notCompared.every(({ isExcluded }) => isExcluded);
 
 const concurrency = 8;
 
-type RowResult = { readonly differences: readonly RowDifference[] } | { readonly reason: string };
+type RowResult = { readonly differences: readonly RowDifference[] } | Omit<NotCompared, 'line'>;
 
 /** Compares the results of two validators for each row of a file. Stops at the rows in progress if the signal is aborted. */
 export async function runCompare(options: CompareOptions): Promise<CompareReport> {
@@ -48,7 +61,8 @@ export async function runCompare(options: CompareOptions): Promise<CompareReport
   setMaxListeners(0, signal);
   const limiter = createRateLimiter({ rows: rate });
   const differences: RowDifference[] = [];
-  const notCompared: { line: number; reason: string }[] = [];
+  const notCompared: NotCompared[] = [];
+  let isInterrupted = false;
   let rows = 0;
   let equal = 0;
   const running: { readonly line: number; readonly result: Promise<RowResult> }[] = [];
@@ -56,19 +70,25 @@ export async function runCompare(options: CompareOptions): Promise<CompareReport
     const { line, result } = running.shift() as (typeof running)[number];
     const rowResult = await result;
     rows++;
-    if ('reason' in rowResult) notCompared.push({ line, reason: rowResult.reason });
+    if ('reason' in rowResult) notCompared.push({ line, ...rowResult });
     else differences.push(...rowResult.differences);
     if ('differences' in rowResult && rowResult.differences.length === 0) equal++;
     onProgress(rows, differences.length);
   };
   for await (const row of readRows(readLines(path).lines, getFileFormat(path))) {
-    if (signal.aborted) break;
+    if (signal.aborted) {
+      isInterrupted = true;
+      break;
+    }
     await limiter.acquire('rows', signal).catch(() => {});
     running.push({ line: row.line, result: compareRow(row, options) });
     if (running.length >= concurrency) await finishFirst();
   }
   while (running.length > 0) await finishFirst();
-  return { rows, compared: rows - notCompared.length, equal, differences, notCompared };
+  return {
+    ...{ rows, compared: rows - notCompared.length, equal, differences, notCompared },
+    ...(isInterrupted && { interrupted: true }),
+  };
 }
 
 async function compareRow(row: FileRow, options: CompareOptions): Promise<RowResult> {
@@ -89,7 +109,8 @@ async function compareRow(row: FileRow, options: CompareOptions): Promise<RowRes
       })),
     };
   } catch (error) {
-    if (error instanceof ServiceError) return { reason: error.message };
+    if (error instanceof ServiceError)
+      return { reason: error.message, ...(isExclusion(error) && { isExcluded: true }) };
     throw error;
   }
 }

@@ -31,15 +31,17 @@ export function toValidationBody(raw: RawRow, options: BodyOptions): object {
 
 const isRecordedBody = ({ transaction }: RawRow): boolean => typeof transaction === 'object' && transaction !== null;
 
+const chargeMessage = 'A validation of processor_b charges the customer, so it is not repeated.';
+const chargeError = (): ServiceError => new ServiceError('InvalidPayload', chargeMessage);
+
+/** Whether `toValidationBody` threw the error because the row must never be compared. */
+export const isExclusion = ({ message }: ServiceError): boolean => message === chargeMessage;
+
 /** A repeated validation of processor_b would charge the customer. */
 function requireRepeatable({ transaction }: RawRow): void {
   const { type } = (transaction ?? {}) as { readonly type?: unknown };
   const platform = resolveTransactionType({ type: String(type) })?.platform;
-  if (platform === 'processor_b' || 'paymentMethodNonce' in ((transaction ?? {}) as object))
-    throw new ServiceError(
-      'InvalidPayload',
-      'A validation of processor_b charges the customer, so it is not repeated.',
-    );
+  if (platform === 'processor_b' || 'paymentMethodNonce' in ((transaction ?? {}) as object)) throw chargeError();
 }
 
 function buildBody(raw: RawRow, { vocabulary }: BodyOptions): RawRow {
@@ -60,11 +62,7 @@ function buildRequest(platform: Platform, evidence: string, { productId, type }:
       'InvalidPayload',
       'A validation of store_a needs a receipt. Compare the purchases of the customers with --users.',
     );
-  if (platform === 'processor_b')
-    throw new ServiceError(
-      'InvalidPayload',
-      'A validation of processor_b charges the customer, so it is not repeated.',
-    );
+  if (platform === 'processor_b') throw chargeError();
   if (typeof productId !== 'string' || productId === '')
     throw new ServiceError('InvalidPayload', 'productId is missing, which a validation needs.');
   const transaction =

@@ -81,7 +81,12 @@ describe('claimcheck compare', () => {
       error: '',
       report: {
         ...{ rows: 7, compared: 6, equal: 6, differences: [] },
-        notCompared: [{ line: 7, reason: 'A validation of processor_b charges the customer, so it is not repeated.' }],
+        notCompared: [
+          {
+            ...{ line: 7, isExcluded: true },
+            reason: 'A validation of processor_b charges the customer, so it is not repeated.',
+          },
+        ],
       },
     });
     expect(`${out}${error}`).not.toContain(there.publicKey);
@@ -138,7 +143,7 @@ describe('claimcheck compare', () => {
     await server.close();
     const { code, out } = await compare([path, '--max-wait', '1'], { url: server.url });
     expect({ code, report: JSON.parse(out) }).toEqual({
-      code: 0,
+      code: 1,
       report: {
         ...{ rows: 1, compared: 0, equal: 0, differences: [] },
         notCompared: [{ line: 1, reason: 'The other validator does not respond.' }],
@@ -148,7 +153,8 @@ describe('claimcheck compare', () => {
 
   it('does not compare if the other validator rejects the key, and leaves no key behind', async () => {
     const wrongKey = 'pub_the-key-of-another-app';
-    const { out, error } = await compare([await writeBodies()], { key: wrongKey });
+    const { code, out, error } = await compare([await writeBodies()], { key: wrongKey });
+    expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ compared: 0, differences: [] });
     expect(out).toMatch(/The other validator rejected the app or its key/);
     expect(`${out}${error}`).not.toContain(wrongKey);

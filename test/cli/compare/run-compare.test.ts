@@ -1,0 +1,72 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type CompareOptions, isProof, runCompare } from '../../../cli/compare/run-compare.ts';
+import type { Validator } from '../../../cli/compare/validator.ts';
+import type { ValidatorResult } from '../../../cli/compare/validator-result.ts';
+import { ServiceError } from '../../../lib/shared/errors.ts';
+
+const empty: ValidatorResult = { isOk: true, purchases: [] };
+const body = { id: 'premium', type: 'consumable', transaction: { type: 'android-playstore' } };
+const charge = { ...body, transaction: { type: 'braintree', paymentMethodNonce: 'nonce' } };
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'claimcheck-run-compare-'));
+});
+afterAll(async () => await rm(folder, { recursive: true, force: true }));
+
+/** A validator that returns the same result for each request. */
+const createFakeValidator = (validate: () => Promise<ValidatorResult> = async () => empty): Validator => ({
+  ...{ title: 'A validator', validate, listPurchases: validate },
+});
+
+async function compareRows(rows: readonly object[], options: Partial<CompareOptions> = {}) {
+  const path = join(folder, 'rows.jsonl');
+  await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  return await runCompare({
+    ...{ path, here: createFakeValidator(), there: createFakeValidator(), comparesUsers: false },
+    ...{ vocabulary: 'neutral', includesUser: true, toleranceMs: 0, rate: 1_000 },
+    ...{ signal: new AbortController().signal, onProgress: () => {}, ...options },
+  });
+}
+
+describe('runCompare', () => {
+  it('is a proof if all rows are compared, except validations that charge the customer', async () => {
+    const report = await compareRows([body, charge]);
+    expect(report).toMatchObject({
+      ...{ rows: 2, compared: 1, equal: 1 },
+      notCompared: [{ line: 2, reason: expect.stringMatching(/charges the customer/), isExcluded: true }],
+    });
+    expect(isProof(report)).toBe(true);
+  });
+
+  it('is no proof if a validator rejects the key', async () => {
+    const there = createFakeValidator(async () => {
+      throw new ServiceError('Forbidden', 'The other validator rejected the app or its key: Forbidden');
+    });
+    const report = await compareRows([body, body], { there });
+    expect(report).toMatchObject({ rows: 2, compared: 0, differences: [] });
+    expect(isProof(report)).toBe(false);
+  });
+
+  it('is no proof if one row is not compared', async () => {
+    expect(isProof(await compareRows([body, { platform: 'store_a', originalTransactionId: '1' }]))).toBe(false);
+  });
+
+  it.each([[[]], [[charge]]])('is no proof if nothing was compared: %j', async (rows) => {
+    expect(isProof(await compareRows(rows))).toBe(false);
+  });
+
+  it('reports an interruption, which is no proof', async () => {
+    const controller = new AbortController();
+    const report = await compareRows(
+      Array.from({ length: 100 }, () => body),
+      { signal: controller.signal, onProgress: (rows) => rows === 3 && controller.abort() },
+    );
+    expect(report).toMatchObject({ interrupted: true, differences: [], notCompared: [] });
+    expect(report.rows).toBeLessThan(20);
+    expect(isProof(report)).toBe(false);
+  });
+});
