@@ -72,7 +72,7 @@ export function createCompareCommand(): Command {
       'after',
       formatExamples(
         'compare my-app bodies.jsonl --with https://validator.example.com',
-        'compare my-app users.csv --users --with https://validator.example.com --app old-name',
+        'compare my-app purchases.jsonl --users --with https://validator.example.com --app old-name',
       ),
     )
     .addHelpText(

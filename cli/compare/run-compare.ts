@@ -29,6 +29,7 @@ export interface CompareOptions {
 export type RowDifference = Difference & { readonly line: number; readonly user?: string };
 
 export interface CompareReport {
+  /** Rows of the file, or with `comparesUsers` the users and the rows without a user. */
   readonly rows: number;
   readonly compared: number;
   /** Rows without a difference. */
@@ -70,18 +71,18 @@ export async function runCompare(options: CompareOptions): Promise<CompareReport
     const { line, result } = running.shift() as (typeof running)[number];
     const rowResult = await result;
     rows++;
-    if ('reason' in rowResult) notCompared.push({ line, ...rowResult });
+    if ('reason' in rowResult) notCompared.push({ ...rowResult, line });
     else differences.push(...rowResult.differences);
     if ('differences' in rowResult && rowResult.differences.length === 0) equal++;
     onProgress(rows, differences.length);
   };
-  for await (const row of readRows(readLines(path).lines, getFileFormat(path))) {
+  for await (const comparison of listComparisons(readRows(readLines(path).lines, getFileFormat(path)), options)) {
     if (signal.aborted) {
       isInterrupted = true;
       break;
     }
     await limiter.acquire('rows', signal).catch(() => {});
-    running.push({ line: row.line, result: compareRow(row, options) });
+    running.push({ line: comparison.line, result: runComparison(comparison, options) });
     if (running.length >= concurrency) await finishFirst();
   }
   while (running.length > 0) await finishFirst();
@@ -91,22 +92,53 @@ export async function runCompare(options: CompareOptions): Promise<CompareReport
   };
 }
 
-async function compareRow(row: FileRow, options: CompareOptions): Promise<RowResult> {
-  if ('problem' in row) return { reason: row.problem };
+/** A row to compare: its validation, or one of its users. `user` is the customer in the report. */
+type Comparison = { readonly line: number } & (
+  | { readonly user?: string; readonly fetch: () => Promise<[ValidatorResult, ValidatorResult]> }
+  | Omit<NotCompared, 'line'>
+);
+
+/** Lists what to compare. A user of several rows is compared once. */
+async function* listComparisons(
+  rows: AsyncIterable<FileRow>,
+  { here, there, comparesUsers, ...options }: CompareOptions,
+): AsyncGenerator<Comparison> {
+  const comparedUsers = new Set<string>();
+  for await (const row of rows) {
+    const { line } = row;
+    if ('problem' in row) yield { line, reason: row.problem };
+    else if (comparesUsers) {
+      const users = findUsers(row.raw);
+      if (users.length === 0) yield { line, ...describeMissingUser(row.raw) };
+      for (const user of users) {
+        if (comparedUsers.has(user)) continue;
+        comparedUsers.add(user);
+        const fetch = async () => await Promise.all([here.listPurchases(user), there.listPurchases(user)]);
+        yield { line, user, fetch };
+      }
+    } else {
+      const [user] = findUsers(row.raw);
+      const fetch = async () => {
+        const body = toValidationBody(row.raw, options);
+        return await Promise.all([here.validate(body), there.validate(body)]);
+      };
+      yield { line, fetch, ...(user !== undefined && { user }) };
+    }
+  }
+}
+
+async function runComparison(comparison: Comparison, options: CompareOptions): Promise<RowResult> {
+  if ('reason' in comparison) return { ...comparison };
+  const { line, user, fetch } = comparison;
   try {
-    const user = findUser(row.raw);
-    const [here, there] = await fetchResults(row.raw, options);
+    const [here, there] = await fetch();
     const differences = compareResults(here, there, options);
     const warning = here.warning ?? there.warning;
     // The warning means that a validator could not query the store.
     if (differences.length > 0 && warning !== undefined)
       return { reason: `A validator returned a warning: ${warning}` };
     return {
-      differences: differences.map((difference) => ({
-        line: row.line,
-        ...(user !== undefined && { user }),
-        ...difference,
-      })),
+      differences: differences.map((difference) => ({ line, ...(user !== undefined && { user }), ...difference })),
     };
   } catch (error) {
     if (error instanceof ServiceError)
@@ -115,22 +147,15 @@ async function compareRow(row: FileRow, options: CompareOptions): Promise<RowRes
   }
 }
 
-async function fetchResults(
-  raw: RawRow,
-  { here, there, comparesUsers, ...options }: CompareOptions,
-): Promise<[ValidatorResult, ValidatorResult]> {
-  if (comparesUsers) {
-    const user = findUser(raw);
-    if (user === undefined) throw new ServiceError('InvalidPayload', 'user is missing.');
-    return await Promise.all([here.listPurchases(user), there.listPurchases(user)]);
-  }
-  const body = toValidationBody(raw, options);
-  return await Promise.all([here.validate(body), there.validate(body)]);
+/** Returns the customers of a row or of a recorded body, in the order of the row. */
+function findUsers({ user, entitledUsers, additionalData }: RawRow): string[] {
+  const { applicationUsername } = (additionalData ?? {}) as { readonly applicationUsername?: unknown };
+  const names = [user ?? applicationUsername, ...(Array.isArray(entitledUsers) ? entitledUsers : [])];
+  return [...new Set(names.filter((name) => name !== undefined && name !== null && name !== '').map(String))];
 }
 
-/** Returns the customer of a row, or of a recorded body. */
-function findUser({ user, additionalData }: RawRow): string | undefined {
-  const { applicationUsername } = (additionalData ?? {}) as { readonly applicationUsername?: unknown };
-  const name = user ?? applicationUsername;
-  return name === undefined || name === null || name === '' ? undefined : String(name);
-}
+/** A purchase without users has nothing to compare. A row without the columns of users is a mistake. */
+const describeMissingUser = (raw: RawRow): Omit<NotCompared, 'line'> =>
+  'user' in raw || 'entitledUsers' in raw
+    ? { reason: 'The purchase has no user.', isExcluded: true }
+    : { reason: 'user is missing.' };

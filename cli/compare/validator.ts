@@ -43,21 +43,19 @@ export function createValidator(options: ValidatorOptions): Validator {
     'content-type': 'application/json',
     accept: 'application/json',
   };
-  const request = async (path: string, body?: object): Promise<unknown> => {
+  const send = async (path: string, body?: object): Promise<Response> => {
     const init = body && { method: 'POST', body: JSON.stringify(body) };
     const timeout = AbortSignal.timeout(requestTimeoutMs);
-    const response = await fetch(url + path, { ...init, headers, redirect: 'error', signal: timeout }).catch(
-      (cause: unknown) => {
-        throw new ServiceError('ConnectionFailed', `${title} does not respond.`, { cause });
-      },
-    );
-    return await readResponse(response, title);
+    return await fetch(url + path, { ...init, headers, redirect: 'error', signal: timeout }).catch((cause: unknown) => {
+      throw new ServiceError('ConnectionFailed', `${title} does not respond.`, { cause });
+    });
   };
   return {
     title,
     async validate(body) {
       const response = await retry(options, async () => {
-        const validated = parseResponse(ValidationResponse, await request('/v1/validate', body), title);
+        const response = await send('/v1/validate', body);
+        const validated = parseResponse(ValidationResponse, await readResponse(response, title), title);
         throwIfNoResult(validated, title);
         return validated;
       });
@@ -65,28 +63,52 @@ export function createValidator(options: ValidatorOptions): Validator {
     },
     async listPurchases(username) {
       const path = `/v3/customers/${encodeURIComponent(username)}/purchases`;
-      const response = await retry(options, async () => parseResponse(CustomerPurchases, await request(path), title));
+      const response = await retry(options, async () => {
+        const content = await readResponse(await send(path), title, { toleratesUnknownCustomer: true });
+        return content === undefined ? noPurchases : parseResponse(CustomerPurchases, content, title);
+      });
       return fromCustomerPurchases(response, Date.now());
     },
   };
 }
 
-/** Throws `ConnectionFailed` for a status that a later request can change, and `Forbidden` for another failure. */
-async function readResponse(response: Response, title: string): Promise<unknown> {
+const noPurchases: CustomerPurchases = { purchases: {} };
+
+/**
+ * Throws `ConnectionFailed` for a status that a later request can change, and `Forbidden` for another failure. Returns undefined
+ * for an unknown customer if that is tolerated.
+ */
+async function readResponse(
+  response: Response,
+  title: string,
+  { toleratesUnknownCustomer = false } = {},
+): Promise<unknown> {
   const text = await response.text().catch((cause: unknown) => {
     throw new ServiceError('ConnectionFailed', `${title} does not respond.`, { cause });
   });
   const { status } = response;
   if (status === 429 || status >= 500)
     throw new ServiceError('ConnectionFailed', `${title} responded with status ${status}.`);
+  const content = parseText(text);
+  if (toleratesUnknownCustomer && status === 404 && isUnknownCustomer(content)) return undefined;
   if (!response.ok)
     throw new ServiceError('Forbidden', `${title} responded with status ${status}. Check its URL, app and key.`);
+  if (content === undefined) throw new ServiceError('ConnectionFailed', `The response of ${title} is not JSON.`);
+  return content;
+}
+
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (cause) {
-    throw new ServiceError('ConnectionFailed', `The response of ${title} is not JSON.`, { cause });
+  } catch {
+    return undefined;
   }
 }
+
+const Failure = v.object({ ok: v.literal(false), code: v.optional(v.unknown()) });
+
+/** Whether status 404 is a failure of the contract for another reason than the app. A wrong path has another format. */
+const isUnknownCustomer = (content: unknown): boolean => v.is(Failure, content) && !rejectedKeyCodes.has(content.code);
 
 function parseResponse<S extends v.GenericSchema>(schema: S, response: unknown, title: string): v.InferOutput<S> {
   if (v.is(schema, response)) return parse(schema, response);

@@ -59,6 +59,36 @@ describe('runCompare', () => {
     expect(isProof(await compareRows(rows))).toBe(false);
   });
 
+  it('compares each entitled user of GET /v3/purchases once', async () => {
+    const users: string[] = [];
+    const here = createFakeValidator();
+    const listPurchases = async (user: string) => {
+      users.push(user);
+      return empty;
+    };
+    const there = { ...here, listPurchases };
+    const rows = [
+      { purchaseId: 'google:1', entitledUsers: ['ann', 'bob'] },
+      { purchaseId: 'google:2', entitledUsers: ['bob'] },
+      { purchaseId: 'google:3', entitledUsers: [] },
+      { user: 'cyd' },
+      { ...body, additionalData: { applicationUsername: 'dan' } },
+    ];
+    const report = await compareRows(rows, { here, there, comparesUsers: true });
+    expect(users).toEqual(['ann', 'bob', 'cyd', 'dan']);
+    expect(report).toMatchObject({
+      ...{ rows: 5, compared: 4, equal: 4, differences: [] },
+      notCompared: [{ line: 3, reason: 'The purchase has no user.', isExcluded: true }],
+    });
+    expect(isProof(report)).toBe(true);
+  });
+
+  it('is no proof if a row of users names none', async () => {
+    const report = await compareRows([{ user: 'ann' }, { name: 'bob' }], { comparesUsers: true });
+    expect(report).toMatchObject({ compared: 1, notCompared: [{ line: 2, reason: 'user is missing.' }] });
+    expect(isProof(report)).toBe(false);
+  });
+
   it('reports an interruption, which is no proof', async () => {
     const controller = new AbortController();
     const report = await compareRows(
