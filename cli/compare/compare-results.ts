@@ -1,6 +1,8 @@
 import type { OwnedState, ValidatorResult } from './validator-result.ts';
 
-type ComparedField = 'ok' | 'product' | 'owned' | Exclude<keyof OwnedState, 'productId' | 'purchaseId' | 'isOwned'>;
+type ComparedField = 'ok' | 'product' | 'owned' | Exclude<keyof OwnedState, 'productId' | 'isOwned' | PairingField>;
+/** Fields that identify a purchase. They differ between validators. */
+type PairingField = 'purchaseId' | 'transactionId' | 'purchaseDate';
 type ComparedValue = string | boolean | undefined;
 
 /** A difference between the results of two validators. `here` is the value of this service. */
@@ -32,7 +34,7 @@ export function compareResults(here: ValidatorResult, there: ValidatorResult, op
       const [own, other] = [here, there].map(({ purchases }) =>
         purchases.filter((purchase) => purchase.productId === productId),
       ) as [OwnedState[], OwnedState[]];
-      return pairPurchases(own, other).flatMap((pair) => comparePurchases(productId, pair, options));
+      return pairPurchases(own, other, options).flatMap((pair) => comparePurchases(productId, pair, options));
     }),
   ];
 }
@@ -41,18 +43,51 @@ const describeOk = ({ isOk, reason }: ValidatorResult): ComparedValue => (isOk ?
 
 type Pair = readonly [OwnedState | undefined, OwnedState | undefined];
 
-/** Pairs the purchases of a product: by their ids, or the only ones, because validators can identify a purchase differently. */
-function pairPurchases(here: readonly OwnedState[], there: readonly OwnedState[]): Pair[] {
-  if (here.length === 1 && there.length === 1) return [[here[0], there[0]]];
-  const rest = [...there];
-  const pairs = here.map((purchase): Pair => {
-    const index = rest.findIndex(({ purchaseId }) => purchaseId !== undefined && purchaseId === purchase.purchaseId);
-    return [purchase, index === -1 ? undefined : rest.splice(index, 1)[0]];
-  });
-  return [...pairs, ...rest.map((purchase): Pair => [undefined, purchase])];
+type IsSame = (here: OwnedState, there: OwnedState) => boolean;
+
+/**
+ * Pairs the purchases of a product: by their ids, then by transaction, expiration and purchase date, then the remaining ones,
+ * because validators can identify a purchase differently or not at all. If some ids are equal, purchases with different ids are not paired.
+ */
+function pairPurchases(here: readonly OwnedState[], there: readonly OwnedState[], options: CompareOptions): Pair[] {
+  const rest = { here: [...here], there: [...there] };
+  const pairs: Pair[] = [];
+  const pairIf = (isSame: IsSame): void => {
+    for (const own of [...rest.here]) {
+      const index = rest.there.findIndex((other) => isSame(own, other));
+      if (index === -1) continue;
+      pairs.push([own, rest.there.splice(index, 1)[0]]);
+      rest.here.splice(rest.here.indexOf(own), 1);
+    }
+  };
+  pairIf((a, b) => a.purchaseId !== undefined && a.purchaseId === b.purchaseId);
+  const hasEqualIds = pairs.length > 0;
+  const canBeSame: IsSame = (a, b) => !hasEqualIds || a.purchaseId === undefined || b.purchaseId === undefined;
+  const isSameDate = (a: number | undefined, b: number | undefined): boolean => isSameTime(a, b, options);
+  const haveSameDates: IsSame = (a, b) =>
+    isSameDate(a.expiryDate, b.expiryDate) && isSameDate(a.purchaseDate, b.purchaseDate);
+  const rules: readonly IsSame[] = [
+    (a, b) => a.transactionId !== undefined && a.transactionId === b.transactionId,
+    (a, b) => haveSameDates(a, b) && a.isOwned === b.isOwned,
+    haveSameDates,
+    (a, b) => a.expiryDate !== undefined && isSameDate(a.expiryDate, b.expiryDate),
+    (a, b) => a.purchaseDate !== undefined && isSameDate(a.purchaseDate, b.purchaseDate),
+    (a, b) => a.isOwned === b.isOwned,
+    () => true,
+  ];
+  for (const isSame of rules) pairIf((a, b) => canBeSame(a, b) && isSame(a, b));
+  return [
+    ...pairs,
+    ...rest.here.map((purchase): Pair => [purchase, undefined]),
+    ...rest.there.map((purchase): Pair => [undefined, purchase]),
+  ];
 }
 
-function comparePurchases(productId: string, [here, there]: Pair, { toleranceMs }: CompareOptions): Difference[] {
+/** Whether both dates are absent, or differ by at most the tolerance. */
+const isSameTime = (a: number | undefined, b: number | undefined, { toleranceMs }: CompareOptions): boolean =>
+  a === b || Math.abs((a ?? Number.NaN) - (b ?? Number.NaN)) <= toleranceMs;
+
+function comparePurchases(productId: string, [here, there]: Pair, options: CompareOptions): Difference[] {
   if (!here || !there) {
     const isOwned = here?.isOwned || there?.isOwned;
     return isOwned
@@ -61,15 +96,14 @@ function comparePurchases(productId: string, [here, there]: Pair, { toleranceMs 
   }
   const difference = (field: ComparedField, own: ComparedValue, other: ComparedValue): Difference[] =>
     own === other ? [] : [{ field, productId, here: own, there: other }];
-  const isSameExpiry =
-    here.expiryDate === there.expiryDate ||
-    Math.abs((here.expiryDate ?? Number.NaN) - (there.expiryDate ?? Number.NaN)) <= toleranceMs;
+  const isSameExpiry = isSameTime(here.expiryDate, there.expiryDate, options);
   return [
     ...difference('owned', here.isOwned, there.isOwned),
     ...(isSameExpiry ? [] : difference('expiryDate', formatDate(here.expiryDate), formatDate(there.expiryDate))),
     ...difference('cancelationReason', here.cancelationReason, there.cancelationReason),
     ...difference('isTrialPeriod', here.isTrialPeriod, there.isTrialPeriod),
     ...difference('isIntroPeriod', here.isIntroPeriod, there.isIntroPeriod),
+    ...difference('isConsumed', here.isConsumed, there.isConsumed),
   ];
 }
 

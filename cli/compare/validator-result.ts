@@ -6,12 +6,15 @@ import { parsePlatform } from '../../lib/shared/vocabulary.ts';
 export interface OwnedState {
   readonly productId: string;
   readonly purchaseId: string | undefined;
+  readonly transactionId: string | undefined;
+  readonly purchaseDate: EpochMillis | undefined;
   readonly isOwned: boolean;
   readonly expiryDate: EpochMillis | undefined;
   /** Undefined if the purchase is not canceled. */
   readonly cancelationReason: string | undefined;
   readonly isTrialPeriod: boolean;
   readonly isIntroPeriod: boolean;
+  readonly isConsumed: boolean;
 }
 
 /** The result of a validation, or the purchases of a customer, in a form that two validators share. */
@@ -34,10 +37,13 @@ const DateValue = v.fallback(
 );
 const StateFields = v.object({
   purchaseId: MaybeText,
+  transactionId: MaybeText,
+  purchaseDate: DateValue,
   isExpired: MaybeFlag,
   cancelationReason: MaybeText,
   isTrialPeriod: MaybeFlag,
   isIntroPeriod: MaybeFlag,
+  isConsumed: MaybeFlag,
 });
 
 /** The response of `POST /v1/validate`. Released validators differ in the fields that they leave out. */
@@ -81,11 +87,14 @@ const toOwnedState = (
 ): OwnedState => ({
   productId: omitPlatform(productId),
   purchaseId: fields.purchaseId === undefined ? undefined : omitPlatform(fields.purchaseId),
+  transactionId: fields.transactionId === undefined ? undefined : omitPlatform(fields.transactionId),
+  purchaseDate: fields.purchaseDate,
   isOwned: fields.isExpired !== true && (expiryDate === undefined || expiryDate > now),
   expiryDate,
   cancelationReason: fields.cancelationReason || undefined,
   isTrialPeriod: fields.isTrialPeriod === true,
   isIntroPeriod: fields.isIntroPeriod === true,
+  isConsumed: fields.isConsumed === true,
 });
 
 export function fromValidationResponse({ ok, message, data }: ValidationResponse, now: EpochMillis): ValidatorResult {

@@ -41,6 +41,7 @@ describe('compareResults', () => {
     ['cancelationReason', { cancelationReason: 'Customer' }, 'undefined', 'Customer'],
     ['isTrialPeriod', { isTrialPeriod: true }, 'false', 'true'],
     ['isIntroPeriod', { isIntroPeriod: true }, 'false', 'true'],
+    ['isConsumed', { isConsumed: true }, 'false', 'true'],
   ])('returns a difference of %s', (field, change, here, there) => {
     const differences = compare(fromCollection(purchase), fromCollection({ ...purchase, ...change }));
     expect(
@@ -62,6 +63,44 @@ describe('compareResults', () => {
       { field: 'owned', productId: 'monthly', here: true, there: 'missing' },
     ]);
     expect(compare(fromCollection(purchase), fromCollection(purchase, other))).toEqual([
+      { field: 'owned', productId: 'monthly', here: 'missing', there: true },
+    ]);
+  });
+
+  it.each([
+    ['without ids', [{}, {}], [{}, {}]],
+    ['by ownership', [{}, { isExpired: true }], [{ isExpired: true }, {}]],
+    ['without ids at one validator', [{ purchaseId: '1' }, { purchaseId: '2' }], [{}, {}]],
+    ['with ids of two forms', [{ purchaseId: '1' }, { purchaseId: '2' }], [{ purchaseId: 'a' }, { purchaseId: 'b' }]],
+    [
+      'by transaction',
+      [{ transactionId: '1' }, { transactionId: '2', isExpired: true }],
+      [{ transactionId: 'apple:2', isExpired: true }, { transactionId: '1' }],
+    ],
+    [
+      'by expiration',
+      [{ expiryDate: now + 1 }, { expiryDate: now + dayMs }],
+      [{ expiryDate: now + dayMs }, { expiryDate: now + 1 }],
+    ],
+    [
+      'by purchase date',
+      [{ purchaseDate: 1 }, { purchaseDate: now, isExpired: true }],
+      [{ purchaseDate: now, isExpired: true }, { purchaseDate: 1 }],
+    ],
+  ])('pairs the purchases of a product %s', (_case, here, there) => {
+    const toCollection = (states: readonly object[]) =>
+      fromCollection(...states.map((state) => ({ id: 'coins', isExpired: false, ...state })));
+    expect(compare(toCollection(here), toCollection(there))).toEqual([]);
+    const missing = compare(toCollection(here), toCollection(there.slice(1)));
+    expect(missing.every(({ field }) => field === 'owned')).toBe(true);
+    expect(missing.length).toBeLessThanOrEqual(1);
+  });
+
+  it('does not pair purchases whose ids differ while others are equal', () => {
+    const here = fromCollection(purchase, { ...purchase, purchaseId: '2' });
+    const there = fromCollection(purchase, { ...purchase, purchaseId: '3' });
+    expect(compare(here, there)).toEqual([
+      { field: 'owned', productId: 'monthly', here: true, there: 'missing' },
       { field: 'owned', productId: 'monthly', here: 'missing', there: true },
     ]);
   });
