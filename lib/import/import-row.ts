@@ -43,6 +43,7 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
   const storeContext = {
     ...(await createStoreContext(app.name, platform, { recorder: { addExternalCall }, deps })),
     requiresAmounts: true,
+    requiresQuery: true,
   };
   const { observations, purchaseId } = await queryStore(row, store, storeContext);
   let isChanged = false;

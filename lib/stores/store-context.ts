@@ -24,6 +24,11 @@ export interface StoreContext {
    */
   readonly requiresAmounts?: boolean;
   /**
+   * Whether `validate` throws `InternalError` if the settings lack the credentials for a query of the store. Otherwise the result
+   * relies on a signed receipt alone, which lacks later renewals and refunds.
+   */
+  readonly requiresQuery?: boolean;
+  /**
    * Runs `run` at most once per key, across containers and retries, and replays its JSON result on later calls.
    * If an earlier run ended without a recorded result, `recover` queries the store first. Returns its result, or calls `run` if it
    * returns undefined. Throws `Conflict` while another call is running.

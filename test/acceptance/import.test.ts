@@ -222,6 +222,32 @@ describe('claimcheck import', () => {
     expect(`${out}${error}${report}`).not.toContain(token);
   }, 300_000);
 
+  it.each([
+    [
+      'store_a',
+      ['issuerId', 'keyId', 'privateKey', 'sharedSecret'],
+      /The store_a settings lack issuerId.+ sharedSecret,/,
+    ],
+    ['store_b', ['serviceAccount'], /The store_b settings lack serviceAccount,/],
+    ['store_b', ['serviceAccount', 'licenseKey'], /The store_b settings lack serviceAccount,/],
+  ] as const)('stops without an import of receipts if the %s settings lack %j', async (platform, names, message) => {
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    const all = await callLocalControl(service, `/settings/${platform}`);
+    const settings = Object.fromEntries(
+      Object.entries(all).filter(([name]) => !names.some((lacking) => lacking === name)),
+    );
+    await cli(['app', 'set-store', appName, platform, '-'], JSON.stringify(settings));
+    const { validate } = await callLocalControl(service, '/purchases', {
+      ...{ platform, productId: 'premium', type: 'paid subscription', applicationUsername: appName },
+      ...(platform === 'store_a' && { form: 'receipt' }),
+    });
+    const { appStoreReceipt, receipt = appStoreReceipt, signature = '' } = validate.transaction;
+    const path = await writeRows([{ platform, user: 'ann', receipt, ...(signature && { signature }) }]);
+    expect(await cli(['import', appName, path])).toMatchObject({ code: 1, error: expect.stringMatching(message) });
+    expect(existsSync(`${path}.refused.csv`)).toBe(false);
+  });
+
   it('stops without an import if the store settings are missing', async () => {
     const appName = createUniqueName();
     await cli(['app', 'create', appName]);

@@ -36,11 +36,13 @@ type LookupMethod = () => Promise<LookupResult>;
 
 /**
  * Queries the App Store for the submitted evidence: by the App Store Server API, or by verifyReceipt if the API is unavailable or not
- * configured. Throws `InvalidPayload` for unknown transactions and `InternalError` if the App Store rejects the settings.
+ * configured. Throws `InvalidPayload` for unknown transactions and `InternalError` if the App Store rejects the settings, or if a
+ * required query lacks credentials.
  */
 export async function lookUpEvidence(evidence: Evidence, request: LookupRequest): Promise<LookupResult> {
   let outage: unknown;
   const methods = await listLookupMethods(evidence, request);
+  if (methods.length === 0 && request.context.requiresQuery) requireCredentials(evidence, request.settings);
   for (const [attempt, lookUp] of methods.entries()) {
     try {
       const result = await lookUp();
@@ -98,6 +100,19 @@ function createVerifyReceiptLookup(
     );
     return { account, receipt, download: fromClassicReceipt(receipt) };
   };
+}
+
+/** Throws `InternalError` if the evidence could be looked up with further credentials. */
+function requireCredentials({ isVerified, receiptData }: Evidence, settings: StoreASettings): void {
+  if (isVerified && getApiKey(settings)) return;
+  const missing = [
+    ...(isVerified ? ['issuerId, keyId and privateKey'] : []),
+    ...(receiptData === undefined ? [] : ['sharedSecret']),
+  ];
+  throw new ServiceError(
+    'InternalError',
+    `The store_a settings lack ${missing.join(', or ')}, without which the App Store cannot be queried. Add them with app set-store.`,
+  );
 }
 
 const isOutage = (error: unknown): boolean => error instanceof ServiceError && error.code === 'ConnectionFailed';

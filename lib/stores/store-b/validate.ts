@@ -19,6 +19,7 @@ const signatureOnlyWarning =
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
   const fulfillDeadline = startFulfillDeadline();
   const settings = parseStoredSettings(context.settings);
+  if (context.requiresQuery && !settings.serviceAccount) throw missingServiceAccountError();
   const evidence = verifyEvidence(request.transaction, settings);
   const { serviceAccount } = settings;
   if (!serviceAccount) {
@@ -55,6 +56,12 @@ async function rejectMissing(
     throw new ServiceError('PurchaseExpired', 'The purchase expired. Google Play has deleted its details.');
   throw unknownTokenError();
 }
+
+const missingServiceAccountError = (): ServiceError =>
+  new ServiceError(
+    'InternalError',
+    'The store_b settings lack serviceAccount, without which Google Play cannot be queried. Add it with app set-store.',
+  );
 
 const unknownTokenError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'purchaseToken is not found in Google Play for this app.');

@@ -6,6 +6,7 @@ import { type ImportRow, parseImportRow } from '../../../lib/import/parse-import
 import type { Observation } from '../../../lib/purchases/observation.ts';
 import { ServiceError } from '../../../lib/shared/errors.ts';
 import type { Store, StoreValidation } from '../../../lib/stores/store.ts';
+import type { StoreContext } from '../../../lib/stores/store-context.ts';
 import { createObservation, createUniqueName, givenApp } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -25,14 +26,19 @@ interface ImportOptions {
   readonly line?: number;
   readonly validate?: Partial<StoreValidation>;
   readonly refresh?: Store['refresh'];
+  readonly onValidate?: (context: StoreContext) => void;
 }
 
 /** Imports a row of a store with these results. Returns whether the table changed. */
 async function runImport(
   row: ImportRow,
-  { appName = '', line = 2, validate = {}, refresh = async () => [createObservation()] }: ImportOptions,
+  { appName = '', line = 2, validate = {}, refresh = async () => [createObservation()], onValidate }: ImportOptions,
 ): Promise<boolean> {
-  const store = { platform: 'store_a', validate: async () => ({ ...validation, ...validate }), refresh };
+  const validateReceipt = async (_request: unknown, context: StoreContext) => {
+    onValidate?.(context);
+    return { ...validation, ...validate };
+  };
+  const store = { platform: 'store_a', validate: validateReceipt, refresh };
   const loadStore = async () => store as unknown as Store;
   return await importRow(row, line, {
     app: await getApp(deps().apps, appName),
@@ -55,6 +61,13 @@ describe('importRow', () => {
       expect(await findUsers(appName)).toBeUndefined();
     },
   );
+
+  it('requires a query of the store and amounts', async () => {
+    const appName = await givenAppName();
+    const contexts: object[] = [];
+    await runImport(receiptRow, { appName, onValidate: (context) => contexts.push(context) });
+    expect(contexts).toMatchObject([{ requiresQuery: true, requiresAmounts: true }]);
+  });
 
   it('rejects a purchase that the store does not have', async () => {
     const appName = await givenAppName();

@@ -307,4 +307,12 @@ describe('validate (store_a) without an API key', () => {
     expect(observations).toMatchObject([{ purchase: { expirationDate: purchaseDate + 31 * dayMs } }]);
     expect(observations[0]).not.toHaveProperty('refreshToken');
   });
+
+  it('throws InternalError with the missing settings if a query is required', async () => {
+    const context = { ...withoutApiKey, fetch: failFetch, requiresQuery: true };
+    await expect(validateSignedTransaction({}, buildTransactionPayload(), { context })).rejects.toMatchObject({
+      code: 'InternalError',
+      message: expect.stringMatching(/^The store_a settings lack issuerId, keyId and privateKey, .+app set-store/),
+    });
+  });
 });

@@ -57,6 +57,22 @@ describe('validate (store_b)', () => {
     await expect(storeB.validate(createRequest(), context)).rejects.toMatchObject({ code: 'InternalError' });
   });
 
+  it.each([{}, { licenseKey: 'MIIB' }])(
+    'throws InternalError if a query is required and the settings have %j',
+    async (keys) => {
+      const settings = { packageName: 'com.example', ...keys };
+      const transaction = { type: 'android-store', receipt: '{}', signature: 'abc' };
+      const validation = storeB.validate(
+        { ...createRequest(), transaction },
+        createContext({}, { settings, requiresQuery: true }),
+      );
+      await expect(validation).rejects.toMatchObject({
+        code: 'InternalError',
+        message: expect.stringMatching(/^The store_b settings lack serviceAccount, .+app set-store/),
+      });
+    },
+  );
+
   it.each<[string, string, Response]>([
     ['ConnectionFailed', 'an exceeded quota', createError(403, 'rateLimitExceeded')],
     ['InternalError', 'missing permissions', createError(403, 'permissionDenied')],
