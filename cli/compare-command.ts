@@ -102,6 +102,7 @@ async function compareAction(appName: string, path: string, options: Options, ou
       comparesUsers: options.users === true,
       vocabulary: options.vocabulary,
       includesUser: options.claims,
+      isErased: async (username) => (await deps().erasedNames.select(appName, [username])).length > 0,
       toleranceMs: options.tolerance * secondMs,
       rate: options.rate,
       signal,

@@ -18,6 +18,8 @@ export interface CompareOptions {
   readonly comparesUsers: boolean;
   readonly vocabulary: Vocabulary;
   readonly includesUser: boolean;
+  /** Whether a customer was erased from this service. A validation that names the customer would end the erasure. */
+  readonly isErased: (username: string) => Promise<boolean>;
   readonly toleranceMs: number;
   /** Rows per second. */
   readonly rate: number;
@@ -101,7 +103,7 @@ type Comparison = { readonly line: number } & (
 /** Lists what to compare. A user of several rows is compared once. */
 async function* listComparisons(
   rows: AsyncIterable<FileRow>,
-  { here, there, comparesUsers, ...options }: CompareOptions,
+  { here, there, comparesUsers, isErased, ...options }: CompareOptions,
 ): AsyncGenerator<Comparison> {
   const comparedUsers = new Set<string>();
   for await (const row of rows) {
@@ -113,11 +115,19 @@ async function* listComparisons(
       for (const user of users) {
         if (comparedUsers.has(user)) continue;
         comparedUsers.add(user);
+        if (await isErased(user)) {
+          yield { line, ...erasedUser };
+          continue;
+        }
         const fetch = async () => await Promise.all([here.listPurchases(user), there.listPurchases(user)]);
         yield { line, user, fetch };
       }
     } else {
       const [user] = findUsers(row.raw);
+      if (user !== undefined && options.includesUser && (await isErased(user))) {
+        yield { line, ...erasedUser };
+        continue;
+      }
       const fetch = async () => {
         const body = toValidationBody(row.raw, options);
         return await Promise.all([here.validate(body), there.validate(body)]);
@@ -126,6 +136,8 @@ async function* listComparisons(
     }
   }
 }
+
+const erasedUser = { reason: 'The user was erased on request.', isExcluded: true } as const;
 
 async function runComparison(comparison: Comparison, options: CompareOptions): Promise<RowResult> {
   if ('reason' in comparison) return { ...comparison };

@@ -12,7 +12,7 @@ import type { StoreContext } from '../stores/store-context.ts';
 import { type RecordingDeps, recordObservations } from '../validation/record-observations.ts';
 import type { ImportRow } from './parse-import-row.ts';
 
-type ImportDeps = StoreContextDeps & RecordingDeps & Pick<Deps, 'events' | 'loadStore'>;
+type ImportDeps = StoreContextDeps & RecordingDeps & Pick<Deps, 'erasedNames' | 'events' | 'loadStore'>;
 
 export interface ImportContext {
   readonly app: App;
@@ -28,12 +28,13 @@ export interface ImportContext {
  * concurrently with other rows and with the service. Acknowledges and consumes nothing at the store. `line` is the line of the row in its file: rows without `claimedAt` count as
  * claimed at the purchase date, in the order of the file.
  *
- * Throws like `Store.validate`: `InvalidPayload` also if the store does not have the purchase, and `ConnectionFailed` also if the
- * store does not return an amount. Returns whether the table changed.
+ * Throws like `Store.validate`: `InvalidPayload` also if the store does not have the purchase or a customer was erased, and
+ * `ConnectionFailed` also if the store does not return an amount. Returns whether the table changed.
  */
 export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
   const { app, isMuted, onStoreCall, deps } = context;
   const { platform, usernames } = row;
+  await rejectErasedUsers(app.name, usernames, deps);
   const recorder = createEventRecorder({ type: 'purchase.imported', date: deps.now() });
   const addExternalCall: EventRecorder['addExternalCall'] = (call) => {
     onStoreCall();
@@ -58,6 +59,16 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
   }
   if (isChanged) await recordImportEvent(row, { recorder, context });
   return isChanged;
+}
+
+/** The file can be older than the erasure, so its claim does not mean that the customer has returned. */
+async function rejectErasedUsers(
+  appName: string,
+  usernames: readonly string[],
+  { erasedNames }: Pick<Deps, 'erasedNames'>,
+): Promise<void> {
+  if ((await erasedNames.select(appName, usernames)).length > 0)
+    throw new ServiceError('InvalidPayload', 'A user of the row was erased on request. Remove the user or the row.');
 }
 
 /** The line distinguishes the claims of several rows to one purchase, so the result does not depend on the order of their import. */

@@ -27,7 +27,7 @@ async function compareRows(rows: readonly object[], options: Partial<CompareOpti
   await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   return await runCompare({
     ...{ path, here: createFakeValidator(), there: createFakeValidator(), comparesUsers: false },
-    ...{ vocabulary: 'neutral', includesUser: true, toleranceMs: 0, rate: 1_000 },
+    ...{ vocabulary: 'neutral', includesUser: true, toleranceMs: 0, rate: 1_000, isErased: async () => false },
     ...{ signal: new AbortController().signal, onProgress: () => {}, ...options },
   });
 }
@@ -87,6 +87,25 @@ describe('runCompare', () => {
     const report = await compareRows([{ user: 'ann' }, { name: 'bob' }], { comparesUsers: true });
     expect(report).toMatchObject({ compared: 1, notCompared: [{ line: 2, reason: 'user is missing.' }] });
     expect(isProof(report)).toBe(false);
+  });
+
+  it.each([
+    [false, { ...body, additionalData: { applicationUsername: 'ann' } }],
+    [true, { user: 'ann' }],
+  ])('sends no request for an erased user (users: %j)', async (comparesUsers, row) => {
+    const validator = createFakeValidator(async () => {
+      throw new Error('requested');
+    });
+    const isErased = async (user: string) => user === 'ann';
+    const options = { comparesUsers, isErased, here: validator, there: validator };
+    expect(await compareRows([row], options)).toMatchObject({
+      notCompared: [{ line: 1, reason: 'The user was erased on request.', isExcluded: true }],
+    });
+  });
+
+  it('compares the validation of an erased user without the user', async () => {
+    const row = { ...body, additionalData: { applicationUsername: 'ann' } };
+    expect(await compareRows([row], { isErased: async () => true, includesUser: false })).toMatchObject({ equal: 1 });
   });
 
   it('reports an interruption, which is no proof', async () => {

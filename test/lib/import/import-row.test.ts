@@ -8,6 +8,7 @@ import { ServiceError } from '../../../lib/shared/errors.ts';
 import type { Store, StoreValidation } from '../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../lib/stores/store-context.ts';
 import { createObservation, createUniqueName, givenApp } from '../../../testing/given.ts';
+import { createCustomerDataDeps } from '../../../testing/given-customer.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 beforeAll(async () => {
@@ -27,12 +28,20 @@ interface ImportOptions {
   readonly validate?: Partial<StoreValidation>;
   readonly refresh?: Store['refresh'];
   readonly onValidate?: (context: StoreContext) => void;
+  readonly changedDeps?: Partial<Deps>;
 }
 
 /** Imports a row of a store with these results. Returns whether the table changed. */
 async function runImport(
   row: ImportRow,
-  { appName = '', line = 2, validate = {}, refresh = async () => [createObservation()], onValidate }: ImportOptions,
+  {
+    appName = '',
+    line = 2,
+    validate = {},
+    refresh = async () => [createObservation()],
+    onValidate,
+    changedDeps,
+  }: ImportOptions,
 ): Promise<boolean> {
   const validateReceipt = async (_request: unknown, context: StoreContext) => {
     onValidate?.(context);
@@ -44,7 +53,7 @@ async function runImport(
     app: await getApp(deps().apps, appName),
     isMuted: true,
     onStoreCall: () => {},
-    deps: { ...deps(), loadStore } as Deps,
+    deps: { ...deps(), loadStore, ...changedDeps } as Deps,
   });
 }
 
@@ -108,6 +117,26 @@ describe('importRow', () => {
     expect(await runImport(row, { appName })).toBe(true);
     expect((await findUsers(appName))?.toSorted()).toEqual(['ann', 'bob']);
     expect(await runImport(row, { appName })).toBe(false);
+  });
+
+  it('rejects a user who was erased, without a query of the store, and keeps the erasure', async () => {
+    const appName = await givenAppName();
+    const { erasedNames, recordPurchase } = createCustomerDataDeps(deps().table);
+    const changedDeps = { erasedNames, recordPurchase };
+    await erasedNames.add(appName, ['ann', 'bob']);
+    for (const users of [{ user: 'ann' }, { entitledUsers: ['cyd', 'bob'] }]) {
+      const refresh = async () => {
+        throw new Error('queried');
+      };
+      await expect(
+        runImport(parseImportRow({ purchaseId: 'apple:1', ...users }), { appName, refresh, changedDeps }),
+      ).rejects.toMatchObject({ code: 'InvalidPayload', message: expect.stringMatching(/erased on request/) });
+    }
+    expect(await findUsers(appName)).toBeUndefined();
+    expect(await erasedNames.select(appName, ['ann', 'bob'])).toEqual(['ann', 'bob']);
+    expect(await runImport(parseImportRow({ purchaseId: 'apple:1', user: 'cyd' }), { appName, changedDeps })).toBe(
+      true,
+    );
   });
 
   it('records an event that names the user and the purchase', async () => {
