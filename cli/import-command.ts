@@ -72,14 +72,16 @@ async function importAction(
   });
   return {
     data: report,
-    text: formatReport(report),
+    text: formatReport(report, path),
     exitCode: report.refused > 0 ? exitCodes.found : exitCodes.done,
   };
 }
 
-const formatReport = ({ rows, imported, unchanged, refused, refusedFile }: ImportReport): string =>
+const formatReport = ({ rows, imported, unchanged, refused, refusedFile }: ImportReport, path: string): string =>
   `${formatCount(rows, 'row')}: ${imported} imported, ${unchanged} unchanged, ${refused} refused.` +
-  (refusedFile === undefined ? '' : `\nThe refused rows and their reasons are in ${refusedFile}.`);
+  (refusedFile === undefined
+    ? ''
+    : `\nThe refused rows and their reasons are in ${refusedFile}. Correct these lines in ${path} and import it again.`);
 
 /** Estimates the remaining time from the size of the file, because only a complete read counts its rows. */
 function formatProgress(

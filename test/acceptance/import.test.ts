@@ -210,7 +210,7 @@ describe('claimcheck import', () => {
     expect({ code, error, out, report }).toEqual({
       code: 3,
       error: '',
-      out: `4 rows: 0 imported, 1 unchanged, 3 refused.\nThe refused rows and their reasons are in ${path}.refused.csv.\n`,
+      out: `4 rows: 0 imported, 1 unchanged, 3 refused.\nThe refused rows and their reasons are in ${path}.refused.csv. Correct these lines in ${path} and import it again.\n`,
       report: [
         'line,platform,evidence,reason',
         '3,store_b,…xist,"The store does not have the purchase, or has deleted it."',
@@ -220,6 +220,18 @@ describe('claimcheck import', () => {
       ].join('\n'),
     });
     expect(`${out}${error}${report}`).not.toContain(token);
+    // The guide: correct or remove the lines in the file and import it again.
+    await writeFile(path, toCsv([a.row, b.row]));
+    expect(await cli(['--json', 'import', clean.appName, `${path}.refused.csv`])).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('unknown'),
+    });
+    const corrected = await cli(['--json', 'import', clean.appName, path, ...fast]);
+    expect({ code: corrected.code, report: JSON.parse(corrected.out) }).toEqual({
+      code: 0,
+      report: { rows: 2, imported: 0, unchanged: 2, refused: 0 },
+    });
+    expect(existsSync(`${path}.refused.csv`)).toBe(false);
   }, 300_000);
 
   it.each([
