@@ -10,3 +10,9 @@ export const listLeafCommands = (program: Command): Command[] =>
 /** Returns the names of a command and its parents without the program, such as `key create`. Empty for the program. */
 export const getCommandPath = (command: Command): string =>
   command.parent ? `${getCommandPath(command.parent)} ${command.name()}`.trimStart() : '';
+
+/** Returns the deepest command that the names lead to. Arguments after its names are ignored. */
+export function findCommand(command: Command, [name, ...rest]: readonly string[]): Command {
+  const inner = command.commands.find((child) => name === child.name() || child.aliases().includes(name ?? ''));
+  return inner ? findCommand(inner, rest) : command;
+}

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { deps } from '../lib/deps.ts';
 import { platforms } from '../lib/shared/platform.ts';
 import { secondMs } from '../lib/shared/time.ts';
@@ -26,14 +26,13 @@ export function createImportCommand(): Command {
     .description('Import purchases from a file of a previous validator and query the stores for them')
     .argument('<app>')
     .argument('<file>', 'CSV with a header, or JSON lines (.jsonl); see docs/guides/move-from-another-validator.md')
-    .option('--mute', 'no webhooks for the imported purchases (default)', true)
+    .option('--mute', 'no webhooks for the imported purchases', true)
     .option('--no-mute', 'webhooks for the imported purchases, as for validations')
     .option('--resume', 'continue an unfinished import of the file')
-    .option(
-      '--rate <store=calls>',
-      `calls per second of a store; repeatable (default: ${defaults})`,
-      parseRate,
-      defaultRates,
+    .addOption(
+      new Option('--rate <store=calls>', 'calls per second of a store; repeatable')
+        .default(defaultRates, defaults)
+        .argParser(parseRate),
     )
     .option(
       '--max-wait <seconds>',

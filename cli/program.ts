@@ -8,6 +8,7 @@ import { createCustomerCommands } from './customer-commands.ts';
 import { createCustomerDataCommands } from './customer-data-commands.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createEventCommands } from './event-commands.ts';
+import { createHelpCommand } from './help-command.ts';
 import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
 import type { Terminal } from './output.ts';
@@ -31,10 +32,11 @@ const commandGroups = [
   createImportCommand,
   createCompareCommand,
   createCompletionCommand,
+  createHelpCommand,
 ];
 
 /** Commands without a connection to a service. */
-export const offlineCommands: readonly string[] = ['completion'];
+export const offlineCommands: readonly string[] = ['completion', 'help'];
 
 /**
  * Creates the program with all commands, which connect to the service before they run. It throws a `CommanderError` instead of

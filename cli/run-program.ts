@@ -2,6 +2,7 @@ import { type Command, CommanderError, InvalidArgumentError } from 'commander';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { toLoggable } from '../lib/shared/log.ts';
 import { exitCodes, exitErrorCode } from './command-result.ts';
+import { findCommand, getCommandPath } from './command-tree.ts';
 import { type Terminal, toPrintable } from './output.ts';
 import { createProgram } from './program.ts';
 
@@ -20,12 +21,21 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 
 function reportError(error: unknown, program: Command, { writeErr }: Terminal): number {
   const isJson = program.opts().json === true;
-  const report = describeError(error);
+  const report = isMissingCommand(error) ? describeMissingCommand(program) : describeError(error);
   // Commander has printed its own errors, with the help of the command.
   const isPrinted = error instanceof CommanderError && !(error instanceof InvalidArgumentError);
   if (isJson) writeErr(`${toPrintable(JSON.stringify({ ok: false, ...report }))}\n`);
   else if (!isPrinted) writeErr(`${toPrintable(formatReport(report))}\n`);
   return error instanceof CommanderError ? exitCodes.wrongUsage : exitCodes.failed;
+}
+
+/** Commander prints the help of the command then, and its error has no message. */
+const isMissingCommand = (error: unknown): boolean =>
+  error instanceof CommanderError && error.code === 'commander.help';
+
+function describeMissingCommand(program: Command): ErrorReport {
+  const paths = findCommand(program, program.args).commands.map(getCommandPath);
+  return { code: 'WrongUsage', message: `Pass a command: ${paths.join(', ')}.` };
 }
 
 /** An error as `--json` prints it. */

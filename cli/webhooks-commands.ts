@@ -37,7 +37,7 @@ export function createWebhooksCommands(): Command {
     .option('--dead', 'all dead deliveries')
     .option('--from <date>', 'start of the range, such as 2026-01-31T10:00:00Z', parseTime)
     .option('--to <date>', 'end of the range; now by default', parseTime)
-    .addOption(new Option('--state <state>', 'state in the range').choices(['dead', 'delivered']).default('dead'))
+    .addOption(new Option('--state <state>', 'state in the range; dead by default').choices(['dead', 'delivered']))
     .addHelpText(
       'after',
       formatExamples(
@@ -120,7 +120,7 @@ interface ReplayOptions {
   readonly dead?: true;
   readonly from?: EpochMillis;
   readonly to?: EpochMillis;
-  readonly state: 'dead' | 'delivered';
+  readonly state?: 'dead' | 'delivered';
 }
 
 async function replayAction(
@@ -131,12 +131,14 @@ async function replayAction(
 ): Promise<CommandResult> {
   if ([id, dead, from].filter((choice) => choice !== undefined).length !== 1)
     throw new InvalidArgumentError('Pass a delivery id, --from with a date, or --dead for all dead deliveries.');
+  if (from === undefined && (to !== undefined || state !== undefined))
+    throw new InvalidArgumentError('Pass --to and --state with --from only.');
   const { name } = await getApp(deps().apps, appName);
   if (id !== undefined) {
     await replayDelivery(name, id, deps());
     return { data: { app: name, replayed: 1 }, text: '1 delivery enqueued.' };
   }
-  const range = { state, startdate: from ?? 0, enddate: to ?? deps().now() };
+  const range = { state: state ?? 'dead', startdate: from ?? 0, enddate: to ?? deps().now() };
   let replayed = 0;
   for (let isComplete = false; !isComplete; ) {
     const batch = await replayDeliveries(name, range, deps());

@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { runProgram } from '../../cli/run-program.ts';
+
+/** Runs a command that needs no service. */
+async function run(...args: readonly string[]) {
+  const [out, error]: [string[], string[]] = [[], []];
+  const code = await runProgram(args, {
+    writeOut: (text) => out.push(text),
+    writeErr: (text) => error.push(text),
+    getOutHelpWidth: () => 1_000,
+    getErrHelpWidth: () => 1_000,
+  });
+  return { code, out: out.join(''), error: error.join('') };
+}
+
+describe('claimcheck help', () => {
+  it.each([
+    [['key', 'create'], 'Usage: claimcheck key create [options] <app>'],
+    [['webhooks', 'replay'], 'Usage: claimcheck webhooks replay [options] <app> [id]'],
+    [['deliveries', 'replay'], 'Usage: claimcheck webhooks replay [options] <app> [id]'],
+    [['import'], 'Usage: claimcheck import [options] <app> <file>'],
+  ])('prints the help of %j with examples', async (names, usage) => {
+    const { code, out, error } = await run('help', ...names);
+    expect({ code, error }).toEqual({ code: 0, error: '' });
+    expect(out.replace('webhooks|deliveries', 'webhooks')).toContain(usage);
+    expect(out).toContain('Example');
+    expect((await run(...names, '--help')).out).toBe(out);
+  });
+
+  it('lists the commands without a name', async () => {
+    expect((await run('help')).out).toContain('Operate a Claimcheck service');
+    expect((await run('help', 'key')).out).toContain('Manage the API keys of an app');
+  });
+
+  it.each([[['no']], [['key', 'no']], [['import', 'my-app']]])('rejects the unknown command %j', async (names) => {
+    expect(await run('help', ...names)).toMatchObject({
+      ...{ code: 2, out: '' },
+      error: expect.stringContaining(`Unknown command: ${names.join(' ')}.`),
+    });
+  });
+
+  it('shows the defaults of an import as text', async () => {
+    const { out } = await run('help', 'import');
+    expect(out).toMatch(/--mute +no webhooks for the imported purchases \(default: true\)/);
+    expect(out).toMatch(/--rate.+repeatable \(default: store_a=25, store_b=25,/);
+    expect(out).not.toContain('{"');
+  });
+});
+
+describe('claimcheck --json', () => {
+  it.each([
+    [[], /^Pass a command: doctor, app, .+, completion, help\.$/],
+    [['key'], /^Pass a command: key create, key list, key revoke\.$/],
+  ])('names the commands if it is missing after %j', async (names, message) => {
+    const { code, out, error } = await run('--json', ...names);
+    expect({ code, out, report: JSON.parse(error) }).toEqual({
+      ...{ code: 2, out: '' },
+      report: { ok: false, code: 'WrongUsage', message: expect.stringMatching(message) },
+    });
+  });
+});
+
+describe('claimcheck webhooks replay', () => {
+  const connection = ['--table', 'none', '--master-key', 'none'];
+
+  it.each([
+    [['--dead', '--state', 'delivered']],
+    [['--dead', '--to', '2026-01-31']],
+    [['wd_1', '--to', '2026-01-31']],
+    [['wd_1', '--state', 'dead']],
+  ])('rejects %j', async (options) => {
+    expect(await run(...connection, 'webhooks', 'replay', 'my-app', ...options)).toMatchObject({
+      ...{ code: 2, out: '' },
+      error: expect.stringContaining('Pass --to and --state with --from only.'),
+    });
+  });
+});
