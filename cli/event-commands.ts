@@ -9,7 +9,7 @@ import type { EpochMillis } from '../lib/shared/time.ts';
 import { printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { printRepeatedly } from './follow.ts';
-import { formatTime } from './format.ts';
+import { formatCount, formatTime } from './format.ts';
 import { parseRowLimit, parseTime } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
@@ -23,7 +23,7 @@ export function createEventCommands(): Command {
     .option('-f, --follow', 'print further events until Ctrl-C')
     .option('--type <type>', 'type such as receipt.validated, or the beginning of types such as webhook.*')
     .option('--since <date>', 'all events since a time, such as 2026-01-31T10:00:00Z', parseTime)
-    .option('--limit <number>', 'number of events without --since', parseRowLimit, 20)
+    .option('--limit <number>', 'number of events of the type without --since', parseRowLimit, 20)
     .addHelpText(
       'after',
       formatExamples(
@@ -46,18 +46,31 @@ interface TailOptions {
 async function tailAction(name: string, options: TailOptions, output: Output): Promise<undefined> {
   const { follow = false, type, since, limit } = options;
   const { name: appName } = await getStoredApp(deps().apps, name);
-  const tail = createEventTail(appName, { limit, follow, ...(since !== undefined && { startdate: since }) }, deps());
+  const tail = createEventTail(
+    appName,
+    {
+      ...{ limit, follow, onSearchLimit: createSearchNote(output) },
+      ...(since !== undefined && { startdate: since }),
+      ...(type !== undefined && { matches: (event: EventRecord) => matchesType(event, type) }),
+    },
+    deps(),
+  );
   const print = async () => {
-    const events = (await tail.poll()).filter((event) => matchesType(event, type));
-    for (const event of events) output.line(toEventData(event), formatEvent(event));
+    for (const event of await tail.poll()) output.line(toEventData(event), formatEvent(event));
   };
   await printRepeatedly(print, { follow, output });
   return undefined;
 }
 
 /** A type that ends with `*` matches the types that begin like it. */
-const matchesType = (event: EventRecord, type: string | undefined): boolean =>
-  type === undefined || (type.endsWith('*') ? event.type.startsWith(type.slice(0, -1)) : event.type === type);
+const matchesType = (event: EventRecord, type: string): boolean =>
+  type.endsWith('*') ? event.type.startsWith(type.slice(0, -1)) : event.type === type;
+
+/** Tells the operator that earlier events were not searched. */
+export const createSearchNote =
+  (output: Output) =>
+  (searched: number): void =>
+    output.note(`The newest ${formatCount(searched, 'event')} were searched. Earlier ones may match.`);
 
 function toEventData(event: EventRecord): object {
   const { eventInfo } = toEventInfo(event);

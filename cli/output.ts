@@ -8,6 +8,11 @@ export interface Terminal {
   getErrHelpWidth(): number | undefined;
 }
 
+/** The terminal as `createProgram` configures it: `writeErr` writes nothing with `--json`, and `writeNote` always. */
+export interface ProgramTerminal extends Terminal {
+  writeNote(text: string): void;
+}
+
 /** Output of a command while it runs. */
 export interface Output {
   /** Columns of the terminal. Undefined if standard output is not a terminal: tables are plain then. */
@@ -16,6 +21,8 @@ export interface Output {
   line(data: unknown, text: string): void;
   /** Replaces the progress line on standard error. Does nothing with `--json` or if standard error is not a terminal. */
   progress(text: string): void;
+  /** Prints a sentence on standard error, with `--json` as a document on one line. */
+  note(text: string): void;
   /** Prints the only result: `text`, or with `--json` a document with `data`. */
   result(data: unknown, text: string): void;
   /** Deletes the progress line. */
@@ -31,7 +38,8 @@ const clearLine = '\r\u001b[K';
 /** Creates the output of a command: to the streams and in the format that its program has. */
 export function createOutput(command: Command): Output {
   const program = getProgram(command);
-  const { writeOut, writeErr, getOutHelpWidth, getErrHelpWidth } = program.configureOutput() as Terminal;
+  const { writeOut, writeErr, writeNote, getOutHelpWidth, getErrHelpWidth } =
+    program.configureOutput() as ProgramTerminal;
   const isJson = program.opts().json === true;
   const errorWidth = isJson ? undefined : getErrHelpWidth();
   let lastProgress = Number.NEGATIVE_INFINITY;
@@ -49,6 +57,10 @@ export function createOutput(command: Command): Output {
     listenForInterrupt,
     line: (data, text) => print(isJson ? JSON.stringify(data) : text),
     result: (data, text) => print(isJson ? JSON.stringify(data, null, 2) : text),
+    note(text) {
+      clearProgress();
+      writeNote(`${toPrintable(isJson ? JSON.stringify({ note: text }) : text)}\n`);
+    },
     progress(text) {
       if (errorWidth === undefined || performance.now() - lastProgress < progressIntervalMs) return;
       lastProgress = performance.now();

@@ -11,7 +11,7 @@ import { createEventCommands } from './event-commands.ts';
 import { createHelpCommand } from './help-command.ts';
 import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
-import type { Terminal } from './output.ts';
+import type { ProgramTerminal, Terminal } from './output.ts';
 import { createNotificationCommands, createPurchaseCommands } from './purchase-commands.ts';
 import { createSecretCommands } from './secret-commands.ts';
 import { createStatsCommands } from './stats-commands.ts';
@@ -74,7 +74,7 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
     .showHelpAfterError()
     .exitOverride()
     .configureOutput({
-      ...(terminal as OutputConfiguration),
+      ...({ ...terminal, writeNote: terminal.writeErr } satisfies ProgramTerminal as OutputConfiguration),
       // An error with --json is one JSON document without help.
       writeErr: (text) => {
         if (!program.opts().json) terminal.writeErr(text);

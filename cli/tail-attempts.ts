@@ -3,12 +3,11 @@ import { deps } from '../lib/deps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
 import { parseAttemptEventId } from '../lib/events/event-id.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
+import { createSearchNote } from './event-commands.ts';
 import { printRepeatedly } from './follow.ts';
 import { formatTime } from './format.ts';
 import type { Output } from './output.ts';
 
-/** Number of the latest events that are searched for attempts at first. */
-const maxEvents = 1_000;
 const maxPrintedAtStart = 20;
 
 /** Prints the latest webhook attempts, oldest first. With `follow`, prints further attempts until the operator ends it. */
@@ -18,13 +17,11 @@ export async function tailAttempts(
   output: Output,
 ): Promise<undefined> {
   const { name: appName } = await getApp(deps().apps, name);
-  const tail = createEventTail(appName, { limit: maxEvents, follow }, deps());
-  const pollAttempts = async () => (await tail.poll()).filter(({ type }) => type === 'webhook.app.called');
-  let maxPrinted = maxPrintedAtStart;
+  const matches = ({ type }: EventRecord): boolean => type === 'webhook.app.called';
+  const onSearchLimit = createSearchNote(output);
+  const tail = createEventTail(appName, { limit: maxPrintedAtStart, follow, matches, onSearchLimit }, deps());
   const print = async () => {
-    for (const attempt of (await pollAttempts()).slice(-maxPrinted))
-      output.line(toAttemptData(attempt), formatAttempt(attempt));
-    maxPrinted = Number.POSITIVE_INFINITY;
+    for (const attempt of await tail.poll()) output.line(toAttemptData(attempt), formatAttempt(attempt));
   };
   await printRepeatedly(print, { follow, output });
   return undefined;

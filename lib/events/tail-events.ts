@@ -18,17 +18,25 @@ const maxDelayMs = hourMs;
 const lateReadIntervalMs = minuteMs;
 
 interface TailOptions {
-  /** Start of the first events; the newest `limit` ones by default. */
+  /** Start of the first events; the newest `limit` ones that match by default. */
   readonly startdate?: EpochMillis;
   readonly limit: number;
   /** Whether `poll` is called again. Otherwise the tail does not read which earlier events the next calls must leave out. */
   readonly follow: boolean;
+  /** Whether the tail returns an event. Default: every event. */
+  readonly matches?: (event: EventRecord) => boolean;
+  /** Called with the number of searched events if they contain less than `limit` matches and earlier ones are not searched. */
+  readonly onSearchLimit?: (searched: number) => void;
 }
 
-/** Creates a tail that starts with the events since `startdate`, or with the newest `limit` ones. */
+/** Number of events that one read of the search returns, and the maximum number of searched events. */
+const searchPageSize = 1_000;
+const maxSearched = 20_000;
+
+/** Creates a tail that starts with the events since `startdate`, or with the newest `limit` ones that match. */
 export function createEventTail(
   appName: string,
-  { startdate, limit, follow }: TailOptions,
+  { startdate, limit, follow, matches, onSearchLimit }: TailOptions,
   { events, now }: TailDeps,
 ): EventTail {
   const startedAt = now();
@@ -51,16 +59,39 @@ export function createEventTail(
     lastLateReadAt = startedAt;
     if (startdate !== undefined) return await readSince(startdate);
     if (follow) skipped = new Set(await events.listIdsSince(appName, startedAt - maxDelayMs));
-    return returnOnce(await events.list(appName, { limit, skip: 0 }));
+    return returnOnce(matches ? await searchNewest(matches) : await events.list(appName, { limit, skip: 0 }));
+  };
+  const searchNewest = async (isMatch: (event: EventRecord) => boolean): Promise<EventRecord[]> => {
+    const searched = new Set<string>();
+    const found: EventRecord[] = [];
+    for (let range = {}; found.length < limit; ) {
+      if (searched.size >= maxSearched) {
+        onSearchLimit?.(searched.size);
+        break;
+      }
+      const page = await events.list(appName, { ...range, limit: searchPageSize, skip: 0 });
+      const unsearched = page.filter(({ eventId }) => !searched.has(eventId));
+      const oldest = unsearched.at(-1);
+      if (!oldest) break;
+      for (const { eventId } of unsearched) searched.add(eventId);
+      found.push(...unsearched.filter(isMatch));
+      // Includes the further events of the same millisecond.
+      range = { enddate: oldest.date + 1 };
+    }
+    return found.slice(0, limit);
+  };
+  const readNext = async (): Promise<EventRecord[]> => {
+    if (lastLateReadAt === undefined) return await readFirst();
+    const isLateRead = now() - lastLateReadAt >= lateReadIntervalMs;
+    if (isLateRead) lastLateReadAt = now();
+    const since = now() - (isLateRead ? maxDelayMs : usualDelayMs);
+    for (const [eventId, date] of returned) if (date < now() - 2 * maxDelayMs) returned.delete(eventId);
+    return await readSince(startdate === undefined ? since : Math.max(since, startdate));
   };
   return {
     async poll() {
-      if (lastLateReadAt === undefined) return await readFirst();
-      const isLateRead = now() - lastLateReadAt >= lateReadIntervalMs;
-      if (isLateRead) lastLateReadAt = now();
-      const since = now() - (isLateRead ? maxDelayMs : usualDelayMs);
-      for (const [eventId, date] of returned) if (date < now() - 2 * maxDelayMs) returned.delete(eventId);
-      return await readSince(startdate === undefined ? since : Math.max(since, startdate));
+      const found = await readNext();
+      return matches ? found.filter(matches) : found;
     },
   };
 }

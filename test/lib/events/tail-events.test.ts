@@ -25,6 +25,44 @@ const startTail = (appName: string, options: { startdate?: number; limit: number
   createEventTail(appName, { ...options, follow: true }, { ...deps, events });
 
 describe('createEventTail', () => {
+  it('searches backwards for the newest events that match, among many others', async () => {
+    now = startDate;
+    const appName = createUniqueName();
+    const matching = await Promise.all(
+      [5, 4, 3].map(async (index) => {
+        const event = { ...createEvent(startDate - 4 * secondMs - index), type: 'webhook.app.called' as const };
+        await events.save(appName, event);
+        return event.eventId;
+      }),
+    );
+    // Several events of each millisecond, more than one page of the search.
+    for (let saved = 0; saved < 1_100; saved += 100)
+      await Promise.all(
+        Array.from(
+          { length: 100 },
+          async (_, index) => await events.save(appName, createEvent(startDate - secondMs - ((saved + index) % 300))),
+        ),
+      );
+    const matches = ({ type }: EventRecord): boolean => type === 'webhook.app.called';
+    const tail = createEventTail(appName, { limit: 2, follow: false, matches }, { ...deps, events });
+    expect((await tail.poll()).map(({ eventId }) => eventId)).toEqual(matching.slice(1));
+  });
+
+  it('reports that the search ended before the first event', async () => {
+    const limits: number[] = [];
+    const list: EventRepository['list'] = async (_app, { limit, enddate = startDate }) =>
+      Array.from({ length: limit }, (_, index) => createEvent(enddate - 1 - index));
+    const options = {
+      limit: 1,
+      follow: false,
+      matches: () => false,
+      onSearchLimit: (count: number) => limits.push(count),
+    };
+    const tail = createEventTail('app', options, { ...deps, events: { ...events, list } });
+    expect(await tail.poll()).toEqual([]);
+    expect(limits).toEqual([20_000]);
+  });
+
   it('returns every event once, in any order in which events become visible', async () => {
     // Time until the next event is visible, its delay, and whether the tail is polled after it.
     const step = fc.record({
