@@ -69,7 +69,7 @@ async function readProgress(progressPath: string): Promise<Progress | undefined>
 
 /** Writes the progress atomically: after a crash, the file has the earlier or the later content. */
 export async function saveProgress(path: string, progress: Progress): Promise<void> {
-  const temporaryPath = `${getProgressPath(path)}.tmp`;
+  const temporaryPath = `${getProgressPath(path)}.${process.pid}.tmp`;
   const file = await open(temporaryPath, 'w');
   try {
     await file.writeFile(JSON.stringify(progress));

@@ -8,10 +8,11 @@ import { type ErrorCode, ServiceError } from '../../lib/shared/errors.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { secondMs } from '../../lib/shared/time.ts';
 import { parsePlatform } from '../../lib/shared/vocabulary.ts';
+import { lockImport } from './lock-file.ts';
 import { deleteProgress, loadProgress, type Progress, saveProgress } from './progress-file.ts';
 import { createRateLimiter, type RateLimiter, type StoreRates } from './rate-limiter.ts';
 import { readLines } from './read-lines.ts';
-import { type FileRow, getFileFormat, readRows } from './read-rows.ts';
+import { type FileFormat, type FileRow, getFileFormat, readRows } from './read-rows.ts';
 import { openRefusedRows, type RefusedRow, type RefusedRows } from './refused-rows.ts';
 
 export interface ImportOptions {
@@ -57,12 +58,22 @@ type RowResult = 'imported' | 'unchanged' | RefusedRow;
 
 /**
  * Imports the rows of a file. Saves the progress in the order of the rows, so that a later run continues after a crash. Throws
- * `Conflict` like `loadProgress`, and the failure of a row that must not be refused: the import can be resumed after it.
+ * `Conflict` like `loadProgress` and `lockImport`, and the failure of a row that must not be refused: the import can be resumed after it.
  */
 export async function runImport(options: ImportOptions): Promise<ImportReport> {
-  const { path, isMuted, isResumed, appName, deps } = options;
+  const { path, appName, deps } = options;
   const app = await getApp(deps.apps, appName);
   const format = getFileFormat(path);
+  const lock = await lockImport(path);
+  try {
+    return await runLocked(app, format, options);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function runLocked(app: ImportContext['app'], format: FileFormat, options: ImportOptions): Promise<ImportReport> {
+  const { path, isMuted, isResumed } = options;
   const progress = await loadProgress({ path, app: app.name, isMuted, isResumed });
   const refusedRows = await openRefusedRows(path, format, progress.refusedBytes);
   try {

@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { lockImport } from '../../../cli/import/lock-file.ts';
+
+let folder: string;
+let path: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'claimcheck-lock-'));
+  path = join(folder, 'purchases.csv');
+});
+afterAll(async () => await rm(folder, { recursive: true, force: true }));
+
+describe('lockImport', () => {
+  it('rejects a second import of the file until the first has ended', async () => {
+    const lock = await lockImport(path);
+    await expect(lockImport(path)).rejects.toMatchObject({
+      code: 'Conflict',
+      message: `${path} is being imported by process ${process.pid}. Wait until it has ended. If it is no import, delete ${path}.lock.`,
+    });
+    await lock.release();
+    await (await lockImport(path)).release();
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  it('gives the lock to one of several imports that start at once', async () => {
+    const results = await Promise.allSettled(Array.from({ length: 8 }, async () => await lockImport(path)));
+    const locks = results.filter(({ status }) => status === 'fulfilled');
+    expect(locks).toHaveLength(1);
+    await rm(`${path}.lock`);
+  });
+
+  it.each([['of an ended process'], ['without an id']])('ignores a lock %s', async (kind) => {
+    const ended = spawn(process.execPath, ['--version']);
+    await once(ended, 'exit');
+    await writeFile(`${path}.lock`, kind === 'without an id' ? '' : String(ended.pid));
+    await (await lockImport(path)).release();
+  });
+});
