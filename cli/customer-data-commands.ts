@@ -9,6 +9,7 @@ import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import { type ErasureCounts, eraseCustomer, settleMs } from '../lib/customer-data/erase-customer.ts';
 import { exportCustomer } from '../lib/customer-data/export-customer.ts';
 import { deps } from '../lib/deps.ts';
+import { ServiceError } from '../lib/shared/errors.ts';
 import { secondMs } from '../lib/shared/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { confirmName } from './confirm-name.ts';
@@ -68,9 +69,14 @@ async function exportAction(
 ): Promise<CommandResult | undefined> {
   const app = await getStoredApp(deps().apps, appName);
   const counts: Record<string, number> = {};
-  const chunks = exportCustomer(app, username, deps(), (section, count) => {
-    counts[section] = count;
-    output.progress(`${count} ${section}`);
+  // On a terminal, the progress would be in the middle of the document.
+  const isDocumentOnTerminal = file === undefined && output.width !== undefined;
+  const chunks = exportCustomer(app, username, deps(), {
+    onProgress: (section, count) => {
+      counts[section] = count;
+      if (!isDocumentOnTerminal) output.progress(`${count} ${section}`);
+    },
+    onEmpty: () => output.note(`${appName} has no data of ${username}. Check the name.`),
   });
   if (file === undefined) {
     // Not through `output`, which would need the whole document in memory.
@@ -111,12 +117,27 @@ async function eraseAction(
     question: `Erase ${username} from ${appName}? This cannot be undone. Type the name of the customer:`,
     option: '--confirm <user>',
   });
+  let removedSoFar: ErasureCounts | undefined;
   const removed = await eraseCustomer(app, username, deps(), {
     wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),
     waitMs: waitSeconds * secondMs,
     onProgress: output.progress,
+    onRemoved: (counts) => {
+      removedSoFar = counts;
+    },
+  }).catch((error: unknown) => {
+    throw toPartialError(error, removedSoFar);
   });
   return { data: { app: appName, removed }, text: formatCounts(removed) };
+}
+
+/** Adds to a failure what the erasure has removed: the operator must be able to prove it. */
+export function toPartialError(error: unknown, removed: ErasureCounts | undefined): unknown {
+  if (!removed || Object.values(removed).every((count) => count === 0)) return error;
+  const { code, message, cause } = ServiceError.fromUnknown(error);
+  return new ServiceError(code, `${message}\nRemoved until then:\n${formatCounts(removed)}`, {
+    ...{ cause, data: { removed } },
+  });
 }
 
 const formats: Readonly<Record<keyof ErasureCounts, (count: number) => string>> = {

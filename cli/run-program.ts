@@ -43,6 +43,8 @@ interface ErrorReport {
   readonly code: string;
   readonly message: string;
   readonly cause?: string;
+  /** Results before the failure, such as `removed`. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 function describeError(error: unknown): ErrorReport {
@@ -50,7 +52,9 @@ function describeError(error: unknown): ErrorReport {
   if (!(error instanceof ServiceError))
     return { code: 'InternalError', message: error instanceof Error ? error.message : String(error) };
   const cause = describeCause(error.cause);
-  return { code: error.code, message: error.message, ...(cause !== undefined && { cause }) };
+  const { code, message, data } = error;
+  const hasData = Object.keys(data).length > 0;
+  return { code, message, ...(cause !== undefined && { cause }), ...(hasData && { data }) };
 }
 
 /** Describes the internal reason without secrets: the operator must learn that, for example, a permission is missing. */

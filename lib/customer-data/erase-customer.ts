@@ -34,6 +34,8 @@ interface EraseOptions {
   readonly waitMs?: number;
   /** Receives a sentence about the progress. */
   readonly onProgress?: (text: string) => void;
+  /** Receives the counts so far after each step, so that the caller has them if the erasure fails. */
+  readonly onRemoved?: (counts: ErasureCounts) => void;
 }
 
 /**
@@ -57,14 +59,18 @@ export async function eraseCustomer(
   app: App,
   username: string,
   deps: EraseDeps,
-  { wait, waitMs = settleMs, onProgress = () => {} }: EraseOptions,
+  { wait, waitMs = settleMs, onProgress = () => {}, onRemoved = () => {} }: EraseOptions,
 ): Promise<ErasureCounts> {
   let total = noCounts;
+  const count = (counts: Partial<ErasureCounts>): void => {
+    total = addCounts(total, { ...noCounts, ...counts });
+    onRemoved(total);
+  };
   for (let pass = 1; pass <= maxPasses; pass++) {
     onProgress(`Pass ${pass}: searching`);
-    const counts = await runPass({ app, username, deps, onProgress });
-    if (Object.values(counts).every((count) => count === 0)) return total;
-    total = addCounts(total, counts);
+    const before = sumCounts(total);
+    await runPass({ app, username, deps, onProgress, count });
+    if (sumCounts(total) === before) return total;
     onProgress(`Pass ${pass}: removed. Waiting ${Math.ceil(waitMs / secondMs)} s for requests in progress`);
     await wait(waitMs);
   }
@@ -84,39 +90,44 @@ const addCounts = (a: ErasureCounts, b: ErasureCounts): ErasureCounts =>
     Object.entries(a).map(([kind, count]) => [kind, count + b[kind as keyof ErasureCounts]]),
   ) as unknown as ErasureCounts;
 
+const sumCounts = (counts: ErasureCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
 interface ErasureContext {
   readonly app: App;
   readonly username: string;
   readonly deps: EraseDeps;
   readonly onProgress: (text: string) => void;
+  /** Counts what was removed. */
+  readonly count: (counts: Partial<ErasureCounts>) => void;
 }
 
 /**
  * Removes the user once. An item that leads to other items is removed after them: the names are marked first, the aliases of
  * purchases lead to unclaimed purchases, the claims and links lead to purchases, and the tags lead to events.
  */
-async function runPass(context: ErasureContext): Promise<ErasureCounts> {
-  const { app, username, deps, onProgress } = context;
+async function runPass(context: ErasureContext): Promise<void> {
+  const { app, username, deps, onProgress, count } = context;
   const { customerData, erasedNames } = deps;
   const purchaseIds = await findPurchaseIds(context);
   const aliases = await findAliases(context, purchaseIds);
   await erasedNames.add(app.name, [...aliases]);
-  const unclaimed = await eraseUnclaimedPurchases(context, aliases);
-  let vaultReferences = 0;
-  let purchases = 0;
+  await eraseUnclaimedPurchases(context, aliases);
+  let checked = 0;
   for (const batch of splitIntoChunks(purchaseIds, batchSize)) {
     const erased = await pMap(batch, async (id) => await erasePurchase(context, id, aliases), { concurrency });
-    purchases += erased.filter(({ isChanged }) => isChanged).length;
-    vaultReferences += erased.filter(({ hadReference }) => hadReference).length;
-    onProgress(`${purchases} of ${purchaseIds.length} purchases`);
+    count({
+      purchases: erased.filter(({ isChanged }) => isChanged).length,
+      vaultReferences: erased.filter(({ hadReference }) => hadReference).length,
+    });
+    checked += batch.length;
+    onProgress(`${checked} of ${purchaseIds.length} purchases`);
   }
-  purchases += await customerData.deleteOrphanedClaims(app.name, username);
-  const deliveries = await customerData.deleteDeliveries(app.name, username);
-  const accessTokens = await customerData.deleteAccessTokens(app.name, username);
+  count({ purchases: await customerData.deleteOrphanedClaims(app.name, username) });
+  count({ deliveries: await customerData.deleteDeliveries(app.name, username) });
+  count({ accessTokens: await customerData.deleteAccessTokens(app.name, username) });
   onProgress('Events');
-  const events = await customerData.eraseFromEvents(app.name, username);
-  const customerItems = await customerData.deleteCustomer(app.name, username);
-  return { purchases, ...unclaimed, vaultReferences, accessTokens, deliveries, events, customerItems };
+  count({ events: await customerData.eraseFromEvents(app.name, username) });
+  count({ customerItems: await customerData.deleteCustomer(app.name, username) });
 }
 
 async function findPurchaseIds({ app, username, deps }: ErasureContext): Promise<string[]> {
@@ -148,7 +159,7 @@ async function findAliases(
 /** Whether an alias identifies another customer. Such an alias stays. */
 async function belongsToOther(
   alias: string,
-  { app, username, deps }: Omit<ErasureContext, 'onProgress'>,
+  { app, username, deps }: Pick<ErasureContext, 'app' | 'username' | 'deps'>,
 ): Promise<boolean> {
   const owner = await deps.customerData.findAliasUser(app.name, alias);
   if (owner !== undefined) return owner !== username;
@@ -156,13 +167,8 @@ async function belongsToOther(
 }
 
 /** Removes the aliases from the purchases that are filed under them, then the saved aliases. */
-async function eraseUnclaimedPurchases(
-  context: ErasureContext,
-  aliases: ReadonlySet<string>,
-): Promise<Pick<ErasureCounts, 'aliases' | 'unclaimedPurchases'>> {
-  const { app, username, deps } = context;
-  let deletedAliases = 0;
-  let unclaimedPurchases = 0;
+async function eraseUnclaimedPurchases(context: ErasureContext, aliases: ReadonlySet<string>): Promise<void> {
+  const { app, username, deps, count } = context;
   for (const alias of aliases) {
     const filedIds = await deps.customerData.listFiledPurchases(app.name, alias);
     await pMap(
@@ -174,10 +180,9 @@ async function eraseUnclaimedPurchases(
       },
       { concurrency },
     );
-    unclaimedPurchases += filedIds.length;
-    if (await deps.customerData.deleteAlias(app.name, alias, username)) deletedAliases++;
+    count({ unclaimedPurchases: filedIds.length });
+    if (await deps.customerData.deleteAlias(app.name, alias, username)) count({ aliases: 1 });
   }
-  return { aliases: deletedAliases, unclaimedPurchases };
 }
 
 interface ErasedPurchase {

@@ -14,8 +14,12 @@ import { toExportedEvent } from './to-exported-event.ts';
 
 export type ExportDeps = Pick<Deps, 'customerData' | 'now' | 'purchases' | 'vaultReferences'>;
 
-/** Receives the number of rows of a section that are exported so far. */
-type OnProgress = (section: string, count: number) => void;
+interface ExportOptions {
+  /** Receives the number of rows of a section that are exported so far. */
+  readonly onProgress?: (section: string, count: number) => void;
+  /** Called before the end if the document contains no data of the customer. */
+  readonly onEmpty?: () => void;
+}
 
 interface ExportContext {
   readonly app: App;
@@ -34,7 +38,7 @@ export async function* exportCustomer(
   app: App,
   username: string,
   deps: ExportDeps,
-  onProgress: OnProgress = () => {},
+  { onProgress, onEmpty }: ExportOptions = {},
 ): AsyncGenerator<string> {
   const context = { app, username, deps };
   const stored = await deps.customerData.find(app.name, username);
@@ -50,6 +54,7 @@ export async function* exportCustomer(
     webhookDeliveries: scanDeliveries(context),
     events: scanEvents(context),
   };
+  let isEmpty = !stored && head.userAliases.length === 0;
   yield JSON.stringify(head).slice(0, -1);
   for (const [section, batches] of Object.entries(sections)) {
     yield `,${JSON.stringify(section)}:[`;
@@ -57,10 +62,12 @@ export async function* exportCustomer(
     for await (const rows of batches) {
       if (rows.length > 0) yield `${count > 0 ? ',' : ''}${rows.map((row) => JSON.stringify(row)).join(',\n')}`;
       count += rows.length;
-      onProgress(section, count);
+      isEmpty &&= count === 0;
+      onProgress?.(section, count);
     }
     yield ']';
   }
+  if (isEmpty) onEmpty?.();
   yield '}\n';
 }
 

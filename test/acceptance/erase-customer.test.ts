@@ -288,6 +288,9 @@ describe('customer export and customer erase', () => {
   it('finds nothing in a second run', async () => {
     const { out } = await cli('customer', 'erase', service.appName, erin, '--confirm', erin, '--wait', '1');
     expect(out).toContain('No data of the customer was found.');
+    const exported = await cli('--json', 'customer', 'export', service.appName, erin);
+    expect(JSON.parse(exported.out)).toMatchObject({ customer: null, purchases: [] });
+    expect(JSON.parse(exported.error).note).toContain('has no data of');
   });
 
   it('does not store the name again if stores repeat it', async () => {

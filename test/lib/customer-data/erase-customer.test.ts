@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
+import { type ErasureCounts, eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
 import { toKey } from '../../../lib/db/keys.ts';
 import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
@@ -147,9 +147,38 @@ describe('eraseCustomer', () => {
 
   it('reports a user who keeps using the app', async () => {
     const { app, username, deps } = await givenStoredCustomer();
-    const wait = async () =>
-      void (await deps.recordPurchase(app.name, 'store_a:owned', buildValidationInput(username)));
-    await expect(eraseCustomer(app, username, deps, { wait })).rejects.toMatchObject({ code: 'Conflict' });
+    let pass = 0;
+    const wait = async () => {
+      const purchaseId = `store_a:${pass++}`;
+      const observation = createObservation({ purchaseId, transactionId: purchaseId });
+      await deps.recordPurchase(app.name, purchaseId, buildValidationInput(username, observation));
+    };
+    let removed: ErasureCounts | undefined;
+    const onRemoved = (counts: ErasureCounts): void => {
+      removed = counts;
+    };
+    await expect(eraseCustomer(app, username, deps, { wait, onRemoved })).rejects.toMatchObject({
+      code: 'Conflict',
+      message: expect.stringContaining('still using the app'),
+    });
+    expect(removed).toMatchObject({ purchases: 12, aliases: 2, deliveries: 1, events: 4 });
+  });
+
+  it('reports what it has removed before a failure in the middle of a pass', async () => {
+    const { app, username, deps } = await givenStoredCustomer();
+    const removed: ErasureCounts[] = [];
+    const customerData = {
+      ...deps.customerData,
+      eraseFromEvents: async () => {
+        throw new Error('unavailable');
+      },
+    };
+    const options = { ...noWait, onRemoved: (counts: ErasureCounts) => void removed.push(counts) };
+    await expect(eraseCustomer(app, username, { ...deps, customerData }, options)).rejects.toThrow('unavailable');
+    expect(removed.at(-1)).toEqual({
+      ...{ purchases: 8, unclaimedPurchases: 1, aliases: 2, vaultReferences: 1, accessTokens: 1, deliveries: 1 },
+      ...{ events: 0, customerItems: 0 },
+    });
   });
 });
 

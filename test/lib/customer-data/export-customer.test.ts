@@ -11,13 +11,18 @@ async function exportStored(username: string, requested = username) {
   const app = await getApp(deps.apps, (await givenApp(await createTestTable())).appName);
   await givenCustomer(app, { username, alias: 'alias-at-the-store', companion: 'companion@example.com' }, deps);
   let text = '';
-  for await (const chunk of exportCustomer(app, requested, deps)) text += chunk;
-  return { text, document: JSON.parse(text) };
+  let isEmpty = false;
+  const onEmpty = (): void => {
+    isEmpty = true;
+  };
+  for await (const chunk of exportCustomer(app, requested, deps, { onEmpty })) text += chunk;
+  return { text, document: JSON.parse(text), isEmpty };
 }
 
 describe('exportCustomer', () => {
   it('exports owned, lost and unclaimed purchases, aliases, access tokens, deliveries and events', async () => {
-    const { document } = await exportStored(createUniqueName('user'));
+    const { document, isEmpty } = await exportStored(createUniqueName('user'));
+    expect(isEmpty).toBe(false);
     const ids = document.purchases.map(({ purchaseId }: { purchaseId: string }) => purchaseId);
     expect(ids.sort()).toEqual([
       ...['processor_b:owned', 'store_a:linked', 'store_a:lost', 'store_a:owned', 'store_a:shared'],
@@ -56,7 +61,8 @@ describe('exportCustomer', () => {
   });
 
   it('exports an empty document for an unknown user', async () => {
-    const { document } = await exportStored(createUniqueName('user'), 'unknown');
+    const { document, isEmpty } = await exportStored(createUniqueName('user'), 'unknown');
+    expect(isEmpty).toBe(true);
     expect(document).toMatchObject({
       customer: null,
       userAliases: [],
