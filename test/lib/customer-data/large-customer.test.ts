@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import pMap from 'p-map';
+import type { App } from '../../../lib/apps/app.ts';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
+import { exportCustomer } from '../../../lib/customer-data/export-customer.ts';
+import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import { formatItem, scanItems } from '../../../testing/dump-items.ts';
+import { findNames } from '../../../testing/find-names.ts';
+import { createObservation, createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
+import { createCustomerDataDeps } from '../../../testing/given-customer.ts';
+import { buildValidationInput } from '../../../testing/purchase-repository.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+/** More than the batches of 100 and the pages of 1,000. */
+const count = 1_100;
+const username = createUniqueName('buyer');
+
+let deps: ReturnType<typeof createCustomerDataDeps>;
+let tableName: string;
+let app: App;
+beforeAll(async () => {
+  const table = await createTestTable(createUniqueName('large'));
+  deps = createCustomerDataDeps(table);
+  tableName = table.name;
+  app = await getApp(deps.apps, (await givenApp(table)).appName);
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  await pMap(indexes, recordPurchaseAndEvent, { concurrency: 8 });
+}, 300_000);
+
+async function recordPurchaseAndEvent(index: number): Promise<void> {
+  const purchaseId = `store_a:${index}`;
+  const observation = createObservation({ purchaseId, transactionId: purchaseId, productId: `store_a:p${index}` });
+  await deps.recordPurchase(app.name, purchaseId, buildValidationInput(username, observation));
+  const recorder = createEventRecorder({ type: 'receipt.validated', date: startDate + index });
+  recorder.setUser(username);
+  const outcome = { status: 200, ok: true };
+  const { event, raw } = recorder.finish({ request: { applicationUsername: username }, response: {}, outcome });
+  await deps.events.save(app.name, event, raw);
+}
+
+async function readExport() {
+  let text = '';
+  for await (const chunk of exportCustomer(app, username, deps)) text += chunk;
+  return JSON.parse(text) as { purchases: { purchaseId: string }[]; events: { eventId: string }[] };
+}
+
+describe('a customer of more purchases and events than one page', () => {
+  it('is exported completely, with each purchase and event once', async () => {
+    const { purchases, events } = await readExport();
+    expect(purchases).toHaveLength(count);
+    expect(new Set(purchases.map(({ purchaseId }) => purchaseId)).size).toBe(count);
+    expect(events).toHaveLength(count);
+    expect(new Set(events.map(({ eventId }) => eventId)).size).toBe(count);
+  }, 300_000);
+
+  it('is erased completely', async () => {
+    const removed = await eraseCustomer(app, username, deps, { wait: async () => {} });
+    expect(removed).toMatchObject({ purchases: count, events: count });
+    const items = (await scanItems(tableName)).map(formatItem);
+    expect(items.length).toBeGreaterThan(count);
+    expect(findNames(items, [username])).toEqual([]);
+    expect(await readExport()).toMatchObject({ purchases: [], events: [] });
+  }, 300_000);
+});
