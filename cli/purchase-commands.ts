@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { deps } from '../lib/deps.ts';
 import { refreshAllPurchases } from '../lib/refresh/refresh-all-purchases.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
-import { recoverSince } from '../lib/store-notifications/recover-notifications.ts';
+import { type RecoveryProgress, recoverSince } from '../lib/store-notifications/recover-notifications.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
@@ -47,8 +47,16 @@ async function refreshAction(name: string, _options: object, { progress }: Outpu
   };
 }
 
-async function recoverAction(name: string, { from }: { from: EpochMillis }): Promise<CommandResult> {
-  const recoveries = await recoverSince(name, from, deps());
+const formatRecoveryProgress = ({ platform, finished, total }: RecoveryProgress): string =>
+  total === undefined ? `${platform}: listing notifications` : `${platform}: ${finished} of ${total} notifications`;
+
+async function recoverAction(
+  name: string,
+  { from }: { from: EpochMillis },
+  { progress }: Output,
+): Promise<CommandResult> {
+  const onProgress = (state: RecoveryProgress): void => progress(formatRecoveryProgress(state));
+  const recoveries = await recoverSince(name, { since: from, onProgress }, deps());
   const hasFailed = recoveries.some(({ failed }) => failed > 0);
   const lines = recoveries.map(
     ({ platform, processed, failed }) =>

@@ -62,22 +62,42 @@ interface StoreRecovery {
   readonly failed: number;
 }
 
+interface RecoveryOptions {
+  /** Time of the earliest notification. */
+  readonly since: EpochMillis;
+  readonly onProgress?: (progress: RecoveryProgress) => void;
+}
+
+export interface RecoveryProgress {
+  readonly platform: Platform;
+  /** Number of processed and failed notifications. */
+  readonly finished: number;
+  /** Undefined while the store lists its notifications. */
+  readonly total?: number;
+}
+
 /**
  * Processes all notifications since a time that the stores keep, also delivered ones, except handled ones. For a restored
  * table, which lacks the notifications after the restored time. Idempotent. Omits stores that are polled or have no settings.
  */
 export async function recoverSince(
   name: string,
-  since: EpochMillis,
+  { since, onProgress = () => {} }: RecoveryOptions,
   deps: RecoveryDeps & ProcessDeps,
 ): Promise<StoreRecovery[]> {
   const app = await getApp(deps.apps, name);
   const recoveries: StoreRecovery[] = [];
   for (const platform of pushPlatforms) {
+    let finished = 0;
+    onProgress({ platform, finished });
     const notifications = await listKeptNotifications(app.name, { platform, since, deps });
     const results = await pMap(
       notifications,
-      async (notification) => await processRecovered(notification, { appName: app.name, platform, deps }),
+      async (notification) => {
+        const isProcessed = await processRecovered(notification, { appName: app.name, platform, deps });
+        onProgress({ platform, finished: ++finished, total: notifications.length });
+        return isProcessed;
+      },
       { concurrency },
     );
     if (results.length === 0) continue;
