@@ -92,7 +92,9 @@ describe('Customers', () => {
     const { page } = consolePage;
     await page.getByRole('searchbox', { name: 'Customer or id' }).fill('alice');
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'alice', exact: true }).focus();
+    // The list of all customers, which has the link, too, is shown until the search begins.
+    const results = page.getByRole('region', { name: 'Results' });
+    await results.getByRole('link', { name: 'alice', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'alice' }).waitFor();
     const access = page.getByRole('region', { name: 'Access now' });
