@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { runSuccessfully } from '../../testing/command-line.ts';
+import { issueViewerKey, runSuccessfully } from '../../testing/command-line.ts';
 import {
   findAccessibilityViolations,
   type RunningConsole,
@@ -92,11 +92,11 @@ describe('sign-in', () => {
 
   it('states that the service has rejected the key of a session', async () => {
     const { appName, environment } = running.service;
-    const command = ['--json', 'key', 'create', appName, '--level', 'viewer', '--name', 'guest'];
-    const { id, key } = JSON.parse(await runSuccessfully(environment, command)) as Readonly<Record<string, string>>;
-    const viewer = await running.open('/', { key: key ?? '' });
+    const viewer = await running.open('/', { key: await issueViewerKey(running.service) });
     const { page } = viewer;
-    await runSuccessfully(environment, ['key', 'revoke', appName, id ?? '']);
+    const keys = JSON.parse(await runSuccessfully(environment, ['--json', 'key', 'list', appName]));
+    const { id } = keys.find(({ level }: { readonly level: string }) => level === 'viewer');
+    await runSuccessfully(environment, ['key', 'revoke', appName, id]);
     const sentence = page.getByText('The service has rejected the key: it was revoked or replaced, or it has expired.');
     // Running functions accept a revoked key for up to 15 seconds.
     await waitFor('the end of the session', async () => {
