@@ -80,6 +80,7 @@ const answers: Readonly<Record<string, object>> = {
     overdueRefreshes: { count: 0, isExact: expect.any(Boolean) },
     pendingWebhooks: { count: 0, isExact: true },
     deadWebhooks: { count: 0, isExact: true },
+    waitingWebhooks: { count: 0, isExact: true },
     webhookUrls: [],
   },
   'list-stores': {

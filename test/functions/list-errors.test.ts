@@ -7,7 +7,7 @@ import {
   getCustomerTransactions,
   listCustomers,
 } from '../../lib/api/customers.ts';
-import { listEvents } from '../../lib/api/events.ts';
+import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
 import { getStats, getStatsBreakdown, getStatsV2 } from '../../lib/api/stats.ts';
@@ -35,7 +35,7 @@ const pages = [
   getStatsBreakdown,
 ];
 const cursorPages = [listDeliveries, getCustomerClaims, getCustomerTimeline, getPurchaseTimeline];
-const byMoment = [listPurchases, listTransactions, listEvents, listDeliveries];
+const byMoment = [listPurchases, listTransactions, listEvents, searchEvents, listDeliveries];
 const byDay = [getStats, getStatsV2, getStatsBreakdown];
 
 const noNumbers = ['-1', '1.5', '1e2', 'ten', 'NaN', 'Infinity', '0x10', ' 1', '+1', '١', '1,2', 'null'];
