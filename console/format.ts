@@ -35,10 +35,10 @@ export const formatNumber = (value: number): string => new Intl.NumberFormat(loc
 export const formatPercent = (share: number): string =>
   new Intl.NumberFormat(locales, { style: 'percent', maximumFractionDigits: 1 }).format(share);
 
-/** Formats a share with its sign, such as `+12.5%`. */
-export const formatChange = (share: number): string =>
+/** Formats a change with its sign, such as `+12.5%`. The previous value is not 0; it can be negative, after refunds. */
+export const formatChange = (current: number, previous: number): string =>
   new Intl.NumberFormat(locales, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'exceptZero' }).format(
-    share,
+    (current - previous) / Math.abs(previous),
   );
 
 /** Formats a date-time in the viewer's time zone. */

@@ -2,11 +2,16 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Contract, ContractResponse } from '../../lib/api/contract.ts';
 import { callApi, type Endpoint, type EndpointRequest } from './client.ts';
 
-/** State of a request. `data` stays while it is requested again, so that the page does not jump. */
+/**
+ * State of a request. `data` stays while it is requested again, and while another request is made, so that the page does not
+ * jump. If the other request fails, there is no data.
+ */
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
+  /** Whether `data` is the response to a former request, for example of another page or period. */
+  readonly isStale: boolean;
   /** Requests the data again. */
   readonly reload: () => void;
 }
@@ -31,16 +36,22 @@ export function useApi<C extends Contract>(
   });
 }
 
+interface LoadState<T> {
+  readonly data?: T;
+  readonly error?: unknown;
+  readonly isLoading: boolean;
+  /** Of the data or the error. */
+  readonly key: string;
+  readonly identity: string;
+}
+
 /** Runs `load` when the component appears and when `key` changes. Aborts it when the component disappears. */
 export function useLoad<T>(
   load: ((signal: AbortSignal) => Promise<T>) | undefined,
   key: string,
   { refreshMs, identity = '' }: LoadOptions = {},
 ): Loaded<T> {
-  const [state, setState] = useState<{ data?: T; error?: unknown; isLoading: boolean; identity: string }>({
-    isLoading: load !== undefined,
-    identity,
-  });
+  const [state, setState] = useState<LoadState<T>>({ isLoading: load !== undefined, key, identity });
   const [run, setRun] = useState(0);
   const latestLoad = useRef(load);
   latestLoad.current = load;
@@ -50,13 +61,16 @@ export function useLoad<T>(
     const { current } = latestLoad;
     if (!current) return;
     const controller = new AbortController();
-    setState((state) => (state.identity === identity ? { ...state, isLoading: true } : { isLoading: true, identity }));
+    setState((state) =>
+      state.identity === identity ? { ...state, isLoading: true } : { isLoading: true, key, identity },
+    );
     current(controller.signal).then(
       (data) => {
-        if (!controller.signal.aborted) setState({ data, isLoading: false, identity });
+        if (!controller.signal.aborted) setState({ data, isLoading: false, key, identity });
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) setState((state) => ({ ...state, error, isLoading: false, identity }));
+        if (controller.signal.aborted) return;
+        setState((state) => ({ ...(state.key === key && state), error, isLoading: false, key, identity }));
       },
     );
     return () => controller.abort();
@@ -68,6 +82,7 @@ export function useLoad<T>(
     data: isCurrent ? state.data : undefined,
     error: isCurrent ? state.error : undefined,
     isLoading: state.isLoading || !isCurrent,
+    isStale: isCurrent && state.data !== undefined && state.key !== key,
     reload,
   };
 }

@@ -10,7 +10,7 @@ interface ButtonProps {
   readonly kind?: 'primary' | 'normal' | 'danger' | 'quiet';
   readonly type?: 'button' | 'submit';
   readonly isDisabled?: boolean;
-  /** Disables the button and announces that the action is in progress. */
+  /** Ignores clicks and announces that the action is in progress. The button keeps the focus. */
   readonly isBusy?: boolean;
   /** For a toggle: whether it is on. */
   readonly isPressed?: boolean;
@@ -32,8 +32,9 @@ export const Button = ({
   <button
     type={type}
     class={classes('button', `button-${kind}`)}
-    onClick={onClick}
-    disabled={isDisabled || isBusy}
+    onClick={isBusy ? (event) => event.preventDefault() : onClick}
+    disabled={isDisabled}
+    aria-disabled={isBusy}
     aria-busy={isBusy}
     aria-pressed={isPressed}
     aria-label={label}

@@ -19,7 +19,7 @@ interface ChartProps {
   readonly kind?: 'line' | 'bars';
   readonly format?: (value: number) => string;
   /** Dims the chart while new values are loading. */
-  readonly isLoading?: boolean;
+  readonly isStale?: boolean;
 }
 
 const height = 220;
@@ -28,7 +28,7 @@ const height = 220;
  * A chart of values over time. The pointer and the arrow keys select a day, whose values are shown above the chart; the same
  * values are in a table below it.
  */
-export function Chart({ title, days, series, kind = 'line', format = formatNumber, isLoading = false }: ChartProps) {
+export function Chart({ title, days, series, kind = 'line', format = formatNumber, isStale = false }: ChartProps) {
   const [hovered, setHovered] = useState<number | undefined>();
   const plot = useRef<UPlot | undefined>(undefined);
   const last = days.length - 1;
@@ -55,7 +55,7 @@ export function Chart({ title, days, series, kind = 'line', format = formatNumbe
     select(target);
   };
   return (
-    <figure class={isLoading ? 'chart is-stale' : 'chart'} aria-busy={isLoading}>
+    <figure class={isStale ? 'chart is-stale' : 'chart'} aria-busy={isStale}>
       <figcaption class="chart-readout">
         <span class="chart-day number">{day === undefined ? '\u00a0' : formatDay(day)}</span>
         {series.map(({ label, values }, index) => (

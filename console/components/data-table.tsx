@@ -3,15 +3,12 @@ import { formatNumber } from '../format.ts';
 import { announce } from './announcer.tsx';
 import { Button } from './button.tsx';
 import { classes } from './classes.ts';
-import { buildCsv, type CsvValue, downloadFile } from './csv.ts';
+import { CsvButton, type CsvColumn } from './csv-button.tsx';
 import { ErrorNotice } from './notice.tsx';
 
-export interface Column<Row> {
-  readonly title: string;
+export interface Column<Row> extends CsvColumn<Row> {
   /** Content of the cell; without it, the column is in the CSV file only. */
   readonly render?: (row: Row) => ComponentChildren;
-  /** Value in the CSV file; without it, the column is not in the file. */
-  readonly csv?: (row: Row) => CsvValue;
   /** `end` for numbers. */
   readonly align?: 'start' | 'end';
   /** Whether the column names the row for screen readers. By default, the first one does. */
@@ -36,8 +33,8 @@ interface DataTableProps<Row> {
   /** Undefined while the first page is loading. */
   readonly rows: readonly Row[] | undefined;
   readonly getKey: (row: Row) => string;
-  /** Rows stay, dimmed, while the next page is loading. */
-  readonly isLoading?: boolean;
+  /** Whether the rows are those of a former page or filter. They stay, dimmed, while the next ones are loading. */
+  readonly isStale?: boolean;
   readonly error?: unknown;
   readonly onRetry?: () => void;
   /** Replaces an empty table, and says what to do next. */
@@ -51,7 +48,7 @@ interface DataTableProps<Row> {
 
 /** A table of one page of rows. Scrolls sideways in its own box, so that the page never does. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, rows, isLoading = false, error, onRetry, empty, paging, fileName } = props;
+  const { caption, rows, isStale = false, error, onRetry, empty, paging, fileName } = props;
   const columns = props.columns.filter(({ render }) => render);
   if (error !== undefined && !rows) return <ErrorNotice error={error} {...(onRetry && { onRetry })} />;
   const isEmpty = rows?.length === 0;
@@ -64,7 +61,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       ) : (
         // Scrolls, so it must be reachable by keyboard.
         <section class="table-scroll" aria-label={`Table: ${caption}`} tabIndex={0}>
-          <table class={classes('table', isLoading && rows && 'is-stale')} aria-busy={isLoading}>
+          <table class={classes('table', isStale && 'is-stale')} aria-busy={isStale || !rows}>
             <caption class="visually-hidden">{caption}</caption>
             <thead>
               <tr>
@@ -87,16 +84,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       )}
       {(paging || fileName) && !(isEmpty && isFirstPage && !paging?.pageCount) && (
         <footer class="table-footer">
-          {paging && rows ? (
-            <Pager {...paging} count={paging.pageCount ?? rows.length} isLoading={isLoading} />
-          ) : (
-            <span />
-          )}
-          {fileName && rows && (
-            <Button kind="quiet" icon="download" onClick={() => downloadRows(fileName, props.columns, rows)}>
-              CSV
-            </Button>
-          )}
+          {paging && rows ? <Pager {...paging} count={paging.pageCount ?? rows.length} isStale={isStale} /> : <span />}
+          {fileName && rows && <CsvButton fileName={fileName} columns={props.columns} rows={rows} />}
         </footer>
       )}
     </div>
@@ -143,8 +132,8 @@ function Pager({
   total,
   onSkip,
   count,
-  isLoading,
-}: Paging & { readonly count: number; readonly isLoading: boolean }) {
+  isStale,
+}: Paging & { readonly count: number; readonly isStale: boolean }) {
   const last = total === undefined ? undefined : Math.max(0, Math.floor((total - 1) / limit) * limit);
   const hasNext = last === undefined ? count >= limit : skip < last;
   const range = count === 0 ? 'No rows' : `${formatNumber(skip + 1)}–${formatNumber(skip + count)}`;
@@ -164,7 +153,7 @@ function Pager({
       <Button kind="quiet" isDisabled={skip === 0} onClick={() => go(skip - limit)}>
         Previous
       </Button>
-      <Button kind="quiet" isDisabled={!hasNext || isLoading} onClick={() => go(skip + limit)}>
+      <Button kind="quiet" isDisabled={!hasNext} isBusy={isStale} onClick={() => go(skip + limit)}>
         Next
       </Button>
       {last !== undefined && (
@@ -174,11 +163,4 @@ function Pager({
       )}
     </nav>
   );
-}
-
-function downloadRows<Row>(fileName: string, columns: readonly Column<Row>[], rows: readonly Row[]): void {
-  const exported = columns.flatMap(({ title, csv }) => (csv ? [{ title, csv }] : []));
-  const lines = rows.map((row) => exported.map(({ csv }) => csv(row)));
-  downloadFile(`${fileName}.csv`, buildCsv([exported.map(({ title }) => title), ...lines]));
-  announce(`${rows.length} rows are downloaded.`);
 }

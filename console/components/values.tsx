@@ -132,4 +132,10 @@ export const Figure = ({
 );
 
 /** Figures side by side. */
-export const Figures = ({ children }: { readonly children: ComponentChildren }) => <dl class="figures">{children}</dl>;
+export const Figures = ({
+  isStale = false,
+  children,
+}: {
+  readonly isStale?: boolean;
+  readonly children: ComponentChildren;
+}) => <dl class={isStale ? 'figures is-stale' : 'figures'}>{children}</dl>;

@@ -36,15 +36,16 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
   const skip = by === 'product' ? parseSkip(query.skip, 1) : 0;
   const page = { by, ...(by === 'product' && { skip: String(skip), limit: String(productsPerPage) }) };
   const { current, previous } = period;
-  const { data, error, isLoading, reload } = useApi(endpoints.getStatsBreakdown, {
+  const { data, error, isStale, reload } = useApi(endpoints.getStatsBreakdown, {
     query: { ...page, interval, startdate: current.first, enddate: current.last },
   });
-  const { data: before } = useApi(endpoints.getStatsBreakdown, {
+  const before = useApi(endpoints.getStatsBreakdown, {
     query: { ...page, interval: 'range', startdate: previous.first, enddate: previous.last },
   });
+  const groupsBefore = isStale || before.isStale ? undefined : before.data?.groups;
   const rows =
     data?.by === by
-      ? data.groups.map((group) => ({ ...group, previous: findPrevious(group, before?.groups) }))
+      ? data.groups.map((group) => ({ ...group, previous: findPrevious(group, groupsBefore) }))
       : undefined;
   const sorted = rows?.toSorted((a, b) => (metric.read(b.rows) ?? -1) - (metric.read(a.rows) ?? -1));
   const shown = sorted?.filter((row) => hasValues(row));
@@ -77,13 +78,13 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
     >
       <Chart
         title={`${metric.label} by ${by}`}
-        days={toChartDays(sorted?.[0]?.rows ?? [], interval)}
+        days={toChartDays(sorted?.[0]?.rows ?? [], data?.interval ?? interval)}
         series={largest.map((group, index) => ({
           label: labels[index] ?? '',
           values: readEach(metric, group.rows),
         }))}
         format={metric.format}
-        isLoading={isLoading}
+        isStale={isStale}
       />
       <DataTable
         caption={`Figures by ${by}`}
@@ -92,7 +93,7 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
         }
         rows={shown}
         getKey={toKey}
-        isLoading={isLoading}
+        isStale={isStale}
         error={error}
         onRetry={reload}
         empty={<EmptyState title="This period has no revenue and no subscriptions." />}
@@ -171,5 +172,5 @@ function Change({
   readonly read: (rows: GroupRow['rows']) => number | undefined;
 }) {
   const [current, previous] = [read(row.rows), read(row.previous)];
-  return previous ? <span class="number">{formatChange(((current ?? 0) - previous) / previous)}</span> : <None />;
+  return previous ? <span class="number">{formatChange(current ?? 0, previous)}</span> : <None />;
 }

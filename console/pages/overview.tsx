@@ -2,7 +2,7 @@ import type { BreakdownRow } from '../../lib/api/stats.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useApi } from '../api/use-api.ts';
 import { usePolling } from '../api/use-polling.ts';
-import { useNow } from '../clock.ts';
+import { emulatorUrl, useNow } from '../clock.ts';
 import { Button } from '../components/button.tsx';
 import { Chart } from '../components/chart.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -26,7 +26,7 @@ export function OverviewPage({ query }: PageProps) {
   const period = choosePeriod(query.period, now);
   const interval = chooseInterval(query.interval, period);
   const { current, previous } = period;
-  const { data, error, isLoading, reload } = useApi(endpoints.getStatsBreakdown, {
+  const { data, error, isStale, reload } = useApi(endpoints.getStatsBreakdown, {
     query: { interval, startdate: current.first, enddate: current.last },
   });
   const before = useApi(endpoints.getStatsBreakdown, {
@@ -43,14 +43,23 @@ export function OverviewPage({ query }: PageProps) {
       {isEmpty ? (
         <Section title="Revenue and subscriptions">
           <EmptyState title="This period has no transactions.">
-            Validate a receipt from your app, or select a longer period. On this machine, the emulator can buy for you.{' '}
-            <Link to="/reference">See the API reference</Link>
+            Validate a receipt from your app, or select a longer period.{' '}
+            {emulatorUrl === undefined ? (
+              <Link to="/reference">See the API reference</Link>
+            ) : (
+              <Link to="/emulator">Buy in the emulator</Link>
+            )}
           </EmptyState>
         </Section>
       ) : (
         <>
-          <PeriodFigures rows={rows} rowsBefore={rowsBefore} periodLabel={period.previousLabel} />
-          <Charts rows={rows ?? []} days={toChartDays(rows ?? [], data?.interval ?? interval)} isLoading={isLoading} />
+          <PeriodFigures
+            rows={rows}
+            rowsBefore={isStale || before.isStale ? undefined : rowsBefore}
+            periodLabel={period.previousLabel}
+            isStale={isStale}
+          />
+          <Charts rows={rows ?? []} days={toChartDays(rows ?? [], data?.interval ?? interval)} isStale={isStale} />
           <BreakdownSection period={period} interval={interval} query={query} />
           <Section title="Revenue by currency">
             <RevenueByCurrency records={rows} />
@@ -89,10 +98,10 @@ const PeriodChoice = ({ period, interval }: { readonly period: Period; readonly 
 interface ChartsProps {
   readonly rows: Rows;
   readonly days: readonly string[];
-  readonly isLoading: boolean;
+  readonly isStale: boolean;
 }
 
-function Charts({ rows, days, isLoading }: ChartsProps) {
+function Charts({ rows, days, isStale }: ChartsProps) {
   const toSeries = (label: string, read: Metric['read']) => ({ label, values: readEach({ read }, rows) });
   const readSum = (read: (row: BreakdownRow) => number) => (list: Rows) =>
     list.reduce((total, row) => total + read(row), 0);
@@ -105,7 +114,7 @@ function Charts({ rows, days, isLoading }: ChartsProps) {
           days={days}
           series={[toSeries('Revenue', chooseMetric('revenue').read)]}
           format={formatUsd}
-          isLoading={isLoading}
+          isStale={isStale}
         />
       </Section>
       <Columns>
@@ -120,7 +129,7 @@ function Charts({ rows, days, isLoading }: ChartsProps) {
                 readSum((row) => row.activeTrials),
               ),
             ]}
-            isLoading={isLoading}
+            isStale={isStale}
           />
         </Section>
         <Section title="Subscriptions">
@@ -128,7 +137,7 @@ function Charts({ rows, days, isLoading }: ChartsProps) {
             title="Subscriptions"
             days={days}
             series={lifecycleMetrics.map(({ label, read }) => toSeries(label, read))}
-            isLoading={isLoading}
+            isStale={isStale}
           />
         </Section>
       </Columns>
@@ -150,7 +159,7 @@ function Charts({ rows, days, isLoading }: ChartsProps) {
               readSum((row) => row.trialsEnded),
             ),
           ]}
-          isLoading={isLoading}
+          isStale={isStale}
         />
       </Section>
     </>
@@ -163,11 +172,12 @@ interface PeriodFiguresProps {
   readonly rows: Rows | undefined;
   readonly rowsBefore: Rows | undefined;
   readonly periodLabel: string;
+  readonly isStale: boolean;
 }
 
 /** Figures of the period with their change from the period before. */
-const PeriodFigures = ({ rows, rowsBefore, periodLabel }: PeriodFiguresProps) => (
-  <Figures>
+const PeriodFigures = ({ rows, rowsBefore, periodLabel, isStale }: PeriodFiguresProps) => (
+  <Figures isStale={isStale}>
     {metrics.map((metric) => (
       <Figure
         key={metric.id}
@@ -202,7 +212,7 @@ function describeChange(
 ): string {
   const [current, previous] = [read(rows) ?? 0, read(rowsBefore) ?? 0];
   if (previous === 0) return current === 0 ? `Same as ${periodLabel}` : `${format(0)} in ${periodLabel}`;
-  return `${formatChange((current - previous) / previous)} from ${format(previous)}`;
+  return `${formatChange(current, previous)} from ${format(previous)}`;
 }
 
 interface CurrencyRow {

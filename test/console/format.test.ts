@@ -1,10 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
-import { selectLocales } from '../../console/format.ts';
+import { formatChange, selectLocales } from '../../console/format.ts';
 
 describe('selectLocales', () => {
   it('leaves out languages that Intl rejects', () => {
     const locales = selectLocales(['en-US@posix', 'de-CH', 'C', 'fr']);
     expect(locales).toEqual(['de-CH', 'fr']);
     expect(new Intl.NumberFormat(locales).format(1)).toBe('1');
+  });
+});
+
+describe('formatChange', () => {
+  it.each([
+    [150, 100, '+50%'],
+    [50, 100, '-50%'],
+    [100, 100, '0%'],
+    [-50, 100, '-150%'],
+    [50, -100, '+150%'],
+    [-200, -100, '-100%'],
+  ])('describes %d after %d as %s', (current, previous, text) => {
+    expect(formatChange(current, previous)).toBe(text);
   });
 });

@@ -104,6 +104,43 @@ describe('Overview', () => {
       expect(await page.getByLabel('Interval').inputValue()).toBe('week');
     });
 
+    it('shows no figures of the former period if those of the selected one cannot be loaded', async () => {
+      const consolePage = await running.open('/');
+      const { page } = consolePage;
+      await waitUntilLoaded(consolePage);
+      await page.route(/\/v3\/stats\/breakdown\?interval=month/, (route) =>
+        route.fulfill({ status: 504, json: { ok: false, code: 'Timeout', message: 'The request took too long.' } }),
+      );
+      await page.getByRole('button', { name: '12 months' }).click();
+      await page.getByRole('alert').first().waitFor();
+      await page.waitForFunction(() => !document.querySelector('.figure-value')?.textContent);
+      expect(await readFigure(consolePage, 'New')).toEqual(['', '\u00a0']);
+      await page.unroute(/\/v3\/stats\/breakdown\?interval=month/);
+      await page.getByRole('button', { name: 'Try again' }).first().click();
+      await page.locator('.figure-value', { hasText: /^3$/ }).first().waitFor();
+    });
+
+    it('compares figures only with the period before the one that they are of', async () => {
+      const consolePage = await running.open('/');
+      const { page } = consolePage;
+      await waitUntilLoaded(consolePage);
+      let release = () => {};
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(/\/v3\/stats\/breakdown\?interval=month/, async (route) => {
+        await released;
+        await route.continue();
+      });
+      const before = page.waitForResponse(/\/v3\/stats\/breakdown\?interval=range/);
+      await page.getByRole('button', { name: '12 months' }).click();
+      await before;
+      await page.locator('dl.figures.is-stale').waitFor();
+      expect((await readFigure(consolePage, 'New'))[1]).toBe('\u00a0');
+      release();
+      await page.locator('.figure-detail', { hasText: 'the previous 12 months' }).first().waitFor();
+    });
+
     it('breaks the figures down by platform and by product', async () => {
       const consolePage = await running.open('/');
       const { page } = consolePage;

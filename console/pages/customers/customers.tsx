@@ -64,7 +64,7 @@ function SearchForm({ text }: { readonly text: string }) {
 }
 
 function AllCustomers({ skip }: { readonly skip: number }) {
-  const { data, error, isLoading, reload } = useNewestFirst<CustomerRow>({
+  const { data, error, isStale, reload } = useNewestFirst<CustomerRow>({
     list: 'customers',
     getPage: (page, signal) => callApi(endpoints.listCustomers, { query: page }, { signal }),
     skip,
@@ -77,7 +77,7 @@ function AllCustomers({ skip }: { readonly skip: number }) {
         columns={columns}
         rows={data?.rows}
         getKey={({ applicationUsername }) => applicationUsername}
-        isLoading={isLoading}
+        isStale={isStale}
         error={error}
         onRetry={reload}
         empty={

@@ -9,7 +9,7 @@ import { isRefundedInFull } from '../purchase/describe-purchase.ts';
 interface TransactionTableProps {
   readonly caption: string;
   readonly rows: readonly TransactionRecord[] | undefined;
-  readonly isLoading?: boolean;
+  readonly isStale?: boolean;
   readonly error?: unknown;
   readonly onRetry?: () => void;
   readonly empty: ComponentChildren;
@@ -25,7 +25,8 @@ export const TransactionTable = ({ isOfOnePurchase = false, ...props }: Transact
   <DataTable
     {...props}
     columns={hideColumns(isOfOnePurchase ? purchaseColumns : paymentColumns)}
-    getKey={({ transactionId }) => transactionId}
+    // Purchases of one order share the id of the transaction.
+    getKey={({ purchaseId, transactionId }) => JSON.stringify([purchaseId, transactionId])}
   />
 );
 

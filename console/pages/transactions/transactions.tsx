@@ -21,7 +21,7 @@ const selectDays = (days: { readonly from?: string; readonly to?: string }) =>
 export function TransactionsPage({ query }: PageProps) {
   const { from = '', to = '' } = query;
   const skip = parseSkip(query.skip, limit);
-  const { data, error, isLoading, reload } = useNewestFirst<TransactionRecord>({
+  const { data, error, isStale, reload } = useNewestFirst<TransactionRecord>({
     list: `transactions ${from} ${to}`,
     getPage: (page, signal) =>
       callApi(
@@ -56,7 +56,7 @@ export function TransactionsPage({ query }: PageProps) {
         <TransactionTable
           caption="Transactions"
           rows={data?.rows}
-          isLoading={isLoading}
+          isStale={isStale}
           error={error}
           onRetry={reload}
           empty={
