@@ -122,9 +122,11 @@ function toPaymentEntries(transaction: TransactionRecord): HistoryEntry[] {
   const { transactionId, purchaseId, purchaseDate, expirationDate, refundDate } = transaction;
   const product = formatProductId(transaction.productId);
   const common = { kind: 'payment', purchaseId } as const;
+  // Purchases of one order share the id of the transaction.
+  const id = `${purchaseId} ${transactionId}`;
   const payment: HistoryEntry = {
     ...common,
-    id: `payment ${transactionId}`,
+    id: `payment ${id}`,
     date: purchaseDate,
     title: describePayment(transaction),
     detail: expirationDate === undefined ? product : `${product}, until ${formatDate(new Date(expirationDate))}`,
@@ -133,7 +135,7 @@ function toPaymentEntries(transaction: TransactionRecord): HistoryEntry[] {
   if (refundDate === undefined) return [payment];
   const refunded = toAmount(transaction.refundedAmountMicros, transaction) ?? 'the payment';
   const title = `Returned ${refunded}`;
-  return [payment, { ...common, id: `refund ${transactionId}`, date: refundDate, title, detail: product, tone: 'bad' }];
+  return [payment, { ...common, id: `refund ${id}`, date: refundDate, title, detail: product, tone: 'bad' }];
 }
 
 function describePayment(transaction: TransactionRecord): string {

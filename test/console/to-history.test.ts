@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { toHistory } from '../../console/pages/purchase/to-history.ts';
+import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
+
+/** A payment of one purchase of an order, and its refund. */
+const buildPayment = (purchaseId: string): TransactionRecord => ({
+  transactionId: 'store_c:order-1',
+  purchaseId,
+  productId: `store_c:product-${purchaseId}`,
+  platform: 'store_c',
+  purchaseDate: '2026-03-01T00:00:00.000Z',
+  refundDate: '2026-03-02T00:00:00.000Z',
+  currency: 'USD',
+  amountMicros: 1_000_000,
+  refundedAmountMicros: 1_000_000,
+  amountUSD: 1,
+  sandbox: false,
+});
+
+describe('toHistory', () => {
+  it('shows the payments and refunds of all purchases of an order, which share the id of the transaction', () => {
+    const rows = ['store_c:1', 'store_c:2'].map((id) => {
+      const transaction = buildPayment(id);
+      return { type: 'payment', date: transaction.purchaseDate, transaction } as const;
+    });
+    const entries = toHistory([...rows, ...rows]);
+    expect(entries.map(({ purchaseId, title }) => [purchaseId, title])).toEqual([
+      ['store_c:1', 'Returned $1.00'],
+      ['store_c:2', 'Returned $1.00'],
+      ['store_c:1', 'Paid $1.00'],
+      ['store_c:2', 'Paid $1.00'],
+    ]);
+  });
+});
