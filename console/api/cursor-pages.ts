@@ -7,6 +7,31 @@ export interface CursorPage<Row> {
   readonly isRecent?: boolean | undefined;
 }
 
+/** Pages that are requested without a click, to close a gap or to find a row. */
+export const maxAutomaticPages = 5;
+
+interface PagesOptions<Row> {
+  /** Position of the first page. Without it, the newest one. */
+  readonly cursor?: string | undefined;
+  readonly isEnough: (rows: readonly Row[]) => boolean;
+}
+
+/** Requests pages until their rows are enough, a limited number. They are one page afterwards. */
+export async function loadPages<Row>(
+  loadPage: (cursor: string | undefined) => Promise<CursorPage<Row>>,
+  { cursor, isEnough }: PagesOptions<Row>,
+): Promise<CursorPage<Row>> {
+  const rows: Row[] = [];
+  let next = cursor;
+  for (let count = 0; count < maxAutomaticPages; count++) {
+    const page = await loadPage(next);
+    rows.push(...page.rows);
+    next = page.nextCursor;
+    if (next === undefined || isEnough(rows)) break;
+  }
+  return { rows, nextCursor: next };
+}
+
 type GetId<Row> = (row: Row) => string;
 
 /**

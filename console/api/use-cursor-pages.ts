@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { addNewestPage, addOlderPage, type CursorPage, hasGap } from './cursor-pages.ts';
+import { addNewestPage, addOlderPage, type CursorPage, hasGap, maxAutomaticPages } from './cursor-pages.ts';
 import { useAction } from './use-api.ts';
 
 interface CursorPagesOptions<Row> {
@@ -20,9 +20,6 @@ export interface CursorPages<Row> {
   readonly isLoadingOlder: boolean;
   readonly error: unknown;
 }
-
-/** Pages that are loaded without a click, to close a gap or to find a row. */
-const maxAutomaticPages = 5;
 
 /** Accumulates the rows of the newest page and of older pages, each once. */
 export function useCursorPages<Row>(options: CursorPagesOptions<Row>): CursorPages<Row> {

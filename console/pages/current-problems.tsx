@@ -1,6 +1,9 @@
+import type { EventSearchResult } from '../../lib/api/event-records.ts';
+import { callApi } from '../api/client.ts';
+import { type CursorPage, loadPages } from '../api/cursor-pages.ts';
 import { endpoints } from '../api/endpoints.ts';
-import { useApi } from '../api/use-api.ts';
-import { useNow } from '../clock.ts';
+import { useApi, useLoad } from '../api/use-api.ts';
+import { getNow, useNow } from '../clock.ts';
 import { Section } from '../components/layout.tsx';
 import { ErrorNotice, Notice, Skeleton } from '../components/notice.tsx';
 import { Timeline } from '../components/timeline.tsx';
@@ -12,17 +15,23 @@ import { describeEventType } from './event-types.ts';
 const dayMs = 86_400_000;
 const refreshMs = 60_000;
 
-/** Events that a search by tag returns at most. */
-const maxEvents = 100;
+/** More failures are not counted. */
+const maxFailures = 100;
+
+/** Loads the failures of the last 24 hours other than those of reads, such as of a customer who does not exist. */
+async function loadFailures(signal: AbortSignal): Promise<CursorPage<EventSearchResult>> {
+  const query = { reads: 'false', startdate: new Date(getNow() - dayMs).toISOString() } as const;
+  return await loadPages(
+    async (cursor) =>
+      await callApi(endpoints.searchEvents, { params: { tag: 'error' }, query: { ...query, cursor } }, { signal }),
+    { isEnough: (rows) => rows.length >= maxFailures },
+  );
+}
 
 /** What is wrong now: stores, refreshes, webhooks and settings, and the failed events of the last 24 hours. */
 export function CurrentProblems() {
   const now = useNow();
-  const failures = useApi(
-    endpoints.searchEvents,
-    { params: { tag: 'error' }, query: { reads: 'false' } },
-    { refreshMs },
-  );
+  const failures = useLoad(loadFailures, 'failures', { refreshMs });
   const app = useApi(endpoints.getApp, {}, { refreshMs });
   const due = useApi(endpoints.getDue, {}, { refreshMs });
   const stores = useApi(endpoints.listStores, {}, { refreshMs });
@@ -35,7 +44,8 @@ export function CurrentProblems() {
         <Skeleton lines={1} />
       </Section>
     );
-  const recent = (failures.data?.rows ?? []).filter(({ context }) => context.eventDateMs > now - dayMs);
+  const { rows: recent = [], nextCursor } = failures.data ?? {};
+  const isComplete = nextCursor === undefined;
   const problems = describeProblems(
     {
       ...(app.data && { app: app.data }),
@@ -44,11 +54,11 @@ export function CurrentProblems() {
     },
     now,
   );
-  if (!failed && recent.length === 0 && problems.length === 0)
+  if (!failed && isComplete && recent.length === 0 && problems.length === 0)
     return (
       <Notice tone="good" icon="check">
-        Nothing is wrong: the stores respond, refreshes and webhooks are in time, and no request has failed in the last
-        24 hours.
+        Nothing is wrong: the stores respond, refreshes and webhooks are in time, and no validation, notification or
+        other change has failed in the last 24 hours.
       </Notice>
     );
   return (
@@ -64,10 +74,18 @@ export function CurrentProblems() {
           )}
         </Notice>
       ))}
+      {recent.length === 0 && !isComplete && (
+        <p class="section-description">
+          Many reads have failed in the last 24 hours.{' '}
+          <Link to="/events" query={{ tag: 'error', reads: 'true' }}>
+            Show all failures
+          </Link>
+        </p>
+      )}
       {recent.length > 0 && (
         <>
           <p class="section-description">
-            {recent.length < maxEvents ? '' : 'At least '}
+            {isComplete ? '' : 'At least '}
             {formatNumber(recent.length)} failed in the last 24 hours.{' '}
             <Link to="/events" query={{ tag: 'error' }}>
               Show all failures

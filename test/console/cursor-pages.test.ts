@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addNewestPage, addOlderPage, type CursorPage, hasGap } from '../../console/api/cursor-pages.ts';
+import {
+  addNewestPage,
+  addOlderPage,
+  type CursorPage,
+  hasGap,
+  loadPages,
+  maxAutomaticPages,
+} from '../../console/api/cursor-pages.ts';
 
 /** Ids of rows: a higher number is newer. */
 type Page = CursorPage<number>;
@@ -104,5 +111,36 @@ describe('loaded rows', () => {
         expect(loaded.rows).toEqual(list.filter((row) => row % 3 !== 0 && row <= (loaded.rows[0] ?? 0)));
       }),
     );
+  });
+});
+
+describe('loadPages', () => {
+  /** Each third row is visible. */
+  const load = async (list: readonly number[], options: Parameters<typeof loadPages<number>>[1]) => {
+    const cursors: (string | undefined)[] = [];
+    const page = await loadPages(async (cursor) => {
+      cursors.push(cursor);
+      return readPage(list, 1, cursor);
+    }, options);
+    return { ...page, cursors };
+  };
+  const hasRows = (rows: readonly number[]) => rows.length > 0;
+
+  it('continues behind a page without rows, and stops when the rows are enough', async () => {
+    expect(await load([9, 6, 5, 4], { isEnough: hasRows })).toEqual({
+      ...{ rows: [5], nextCursor: '5' },
+      cursors: [undefined, '9', '6'],
+    });
+    expect(await load([9, 6, 5, 4], { cursor: '5', isEnough: hasRows })).toMatchObject({ rows: [4], cursors: ['5'] });
+  });
+
+  it('stops at the end of the list', async () => {
+    expect(await load([9, 6], { isEnough: hasRows })).toEqual({ rows: [], cursors: [undefined, '9'] });
+  });
+
+  it('stops after some pages with the cursor of the next one', async () => {
+    const list = [30, 27, 24, 21, 18, 15, 12, 11];
+    const { rows, nextCursor, cursors } = await load(list, { isEnough: hasRows });
+    expect([rows, nextCursor, cursors.length]).toEqual([[], '18', maxAutomaticPages]);
   });
 });

@@ -1,7 +1,8 @@
 import type { DeliveryRecord } from '../../../lib/api/webhooks.ts';
 import { callApi } from '../../api/client.ts';
+import { loadPages } from '../../api/cursor-pages.ts';
 import { endpoints } from '../../api/endpoints.ts';
-import { useApi } from '../../api/use-api.ts';
+import { useApi, useLoad } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
 import { Button } from '../../components/button.tsx';
@@ -10,7 +11,7 @@ import { ConfirmButton } from '../../components/dialog.tsx';
 import { DayField, SearchField, SelectField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
 import { EmptyState, Notice } from '../../components/notice.tsx';
-import { Badge, DateTime } from '../../components/values.tsx';
+import { Badge, CopyId, DateTime, shorten } from '../../components/values.tsx';
 import { changeQuery, Link, type RouteQuery } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
 import type { PageProps } from '../page.ts';
@@ -27,9 +28,7 @@ export function WebhooksPage({ query }: PageProps) {
   const canChange = useCanChange();
   const app = useApi(endpoints.getApp, {});
   const filters = toFilters(query);
-  const { data, error, isLoading, reload } = useApi(webhookEndpoints.listDeliveries, {
-    query: { ...filters, enddate: toRangeEnd(filters.enddate), limit: pageSize, cursor: query.cursor },
-  });
+  const { data, error, isStale, reload } = useDeliveries(filters, query.cursor);
   usePolling(reload, { version: JSON.stringify([filters, data?.rows]), minMs: 3_000, maxMs: 60_000 });
   const urls = app.data?.webhooks && [...app.data.webhooks.urls, ...app.data.webhooks.sandboxUrls];
   return (
@@ -69,10 +68,10 @@ export function WebhooksPage({ query }: PageProps) {
           columns={columns}
           rows={data?.rows}
           getKey={({ deliveryId }) => deliveryId}
-          isLoading={isLoading}
+          isStale={isStale}
           error={error}
           onRetry={reload}
-          empty={<EmptyDeliveries query={query} />}
+          empty={<EmptyDeliveries query={query} hasOlder={data?.nextCursor !== undefined} />}
           fileName="webhook-deliveries"
         />
         <Row>
@@ -82,15 +81,26 @@ export function WebhooksPage({ query }: PageProps) {
             </Button>
           )}
           {data?.nextCursor && (
-            <Button kind="quiet" onClick={() => changeQuery({ cursor: data.nextCursor })} isDisabled={isLoading}>
+            <Button kind="quiet" onClick={() => changeQuery({ cursor: data.nextCursor })} isBusy={isStale}>
               Older
             </Button>
           )}
         </Row>
       </Section>
-      <SignatureHelp />
+      <SignatureHelp language={query.language} />
     </Page>
   );
+}
+
+/** Loads a page of the deliveries. A page of few matching deliveries can be empty, with matching ones behind it. */
+function useDeliveries(filters: DeliveryFilters, cursor: string | undefined) {
+  const query = { ...filters, enddate: toRangeEnd(filters.enddate), limit: pageSize };
+  const load = async (signal: AbortSignal) =>
+    await loadPages(
+      async (next) => await callApi(webhookEndpoints.listDeliveries, { query: { ...query, cursor: next } }, { signal }),
+      { cursor, isEnough: (rows) => rows.length > 0 },
+    );
+  return useLoad(load, JSON.stringify([query, cursor]));
 }
 
 const Filters = ({ filters }: { readonly filters: DeliveryFilters }) => {
@@ -108,8 +118,19 @@ const Filters = ({ filters }: { readonly filters: DeliveryFilters }) => {
   );
 };
 
-const EmptyDeliveries = ({ query: { cursor, ...filters } }: { readonly query: RouteQuery }) => {
+interface EmptyDeliveriesProps {
+  readonly query: RouteQuery;
+  readonly hasOlder: boolean;
+}
+
+const EmptyDeliveries = ({ query: { cursor, language: _, ...filters }, hasOlder }: EmptyDeliveriesProps) => {
   const isFiltered = Object.values(filters).some((value) => value !== '') || cursor !== undefined;
+  if (hasOlder)
+    return (
+      <EmptyState title="None of the latest deliveries matches the filters.">
+        Show older deliveries to search further.
+      </EmptyState>
+    );
   return isFiltered ? (
     <EmptyState title="No delivery matches the filters.">
       <Link to="/webhooks">Remove the filters</Link>
@@ -160,6 +181,16 @@ const columns: readonly Column<DeliveryRecord>[] = [
     render: ({ lastHttpStatus, failureReason }) =>
       lastHttpStatus === undefined ? failureReason : `HTTP ${lastHttpStatus}`,
     csv: ({ lastHttpStatus }) => lastHttpStatus,
+  },
+  { title: 'Failure', csv: ({ failureReason }) => failureReason },
+  {
+    title: 'Delivery id',
+    render: ({ deliveryId }) => (
+      <CopyId value={deliveryId} label="delivery id">
+        {shorten(deliveryId, 14)}
+      </CopyId>
+    ),
+    csv: ({ deliveryId }) => deliveryId,
   },
   {
     title: 'Failed attempts',
