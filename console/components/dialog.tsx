@@ -8,12 +8,14 @@ import { ErrorNotice } from './notice.tsx';
 
 interface DialogProps {
   readonly title: string;
+  /** Whether an action is in progress: Escape does not close the dialog, which shows an error of the action. */
+  readonly isBusy?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
 /** A modal dialog. The browser keeps the focus inside, and Escape closes it. The element that opened it has the focus again. */
-export function Dialog({ title, onClose, children }: DialogProps) {
+export function Dialog({ title, isBusy = false, onClose, children }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -26,7 +28,13 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     };
   }, []);
   return (
-    <dialog ref={dialog} class="dialog" aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => isBusy && event.preventDefault()}
+      onClose={onClose}
+    >
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>
@@ -47,40 +55,38 @@ interface ConfirmButtonProps {
 }
 
 /** A button that performs an action after the user has confirmed it in a dialog. The dialog shows an error of the action. */
-export function ConfirmButton({
-  label,
-  icon,
-  kind = 'normal',
-  question,
-  consequence,
-  done,
-  onConfirm,
-}: ConfirmButtonProps) {
+export function ConfirmButton(props: ConfirmButtonProps) {
+  const { label, icon, kind = 'normal' } = props;
   const [isOpen, setOpen] = useState(false);
-  const { run, isRunning, error } = useAction(async () => {
-    await onConfirm();
-    setOpen(false);
-    announce(done);
-  });
   return (
     <>
       <Button onClick={() => setOpen(true)} {...(icon && { icon })} kind={kind}>
         {label}
       </Button>
-      {isOpen && (
-        <Dialog title={question} onClose={() => setOpen(false)}>
-          <div class="dialog-body">{consequence}</div>
-          <ErrorNotice error={error} />
-          <div class="dialog-actions">
-            <Button onClick={() => setOpen(false)} isDisabled={isRunning}>
-              Cancel
-            </Button>
-            <Button onClick={run} kind={kind === 'danger' ? 'danger' : 'primary'} isBusy={isRunning}>
-              {label}
-            </Button>
-          </div>
-        </Dialog>
-      )}
+      {isOpen && <ConfirmDialog {...props} onClose={() => setOpen(false)} />}
     </>
+  );
+}
+
+function ConfirmDialog(props: ConfirmButtonProps & { readonly onClose: () => void }) {
+  const { label, kind, question, consequence, done, onConfirm, onClose } = props;
+  const { run, isRunning, error } = useAction(async () => {
+    await onConfirm();
+    onClose();
+    announce(done);
+  });
+  return (
+    <Dialog title={question} isBusy={isRunning} onClose={onClose}>
+      <div class="dialog-body">{consequence}</div>
+      <ErrorNotice error={error} />
+      <div class="dialog-actions">
+        <Button onClick={onClose} isDisabled={isRunning}>
+          Cancel
+        </Button>
+        <Button onClick={run} kind={kind === 'danger' ? 'danger' : 'primary'} isBusy={isRunning}>
+          {label}
+        </Button>
+      </div>
+    </Dialog>
   );
 }

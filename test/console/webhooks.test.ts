@@ -68,11 +68,84 @@ describe('Webhooks page', () => {
     await page.waitForURL(/state=delivered/);
   });
 
+  it('searches behind a page without matching deliveries', async () => {
+    const { page } = await running.open('/');
+    const requested: string[] = [];
+    await page.route(/\/v3\/webhooks\/deliveries\?/, async (route) => {
+      const cursor = new URL(route.request().url()).searchParams.get('cursor');
+      requested.push(String(cursor));
+      await (cursor === null
+        ? route.fulfill({ json: { rows: [], nextCursor: 'next' } })
+        : route.fulfill({ json: { rows: [] } }));
+    });
+    await page.getByRole('navigation').getByRole('link', { name: 'Webhooks' }).click();
+    await page.getByText('The service has not sent a webhook.').waitFor();
+    expect(requested.slice(0, 2)).toEqual(['null', 'next']);
+    await page.route(/\/v3\/webhooks\/deliveries\?/, async (route) => {
+      await route.fulfill({ json: { rows: [], nextCursor: 'next' } });
+    });
+    await page.getByText('None of the latest deliveries matches the filters.').waitFor();
+    await page.getByRole('button', { name: 'Older' }).waitFor();
+  });
+
+  it('stops a replay of several requests when the session ends', async () => {
+    const consolePage = await running.open('/webhooks?state=delivered');
+    const { page } = consolePage;
+    await click(consolePage, /^Replay delivered deliveries/);
+    let respond = async () => {};
+    const requests: string[] = [];
+    const requested = new Promise<void>((resolve) => {
+      page.route(/\/v3\/webhooks\/replay$/, (route) => {
+        requests.push(route.request().url());
+        respond = async () => await route.fulfill({ json: { replayed: 1000, isComplete: requests.length > 2 } });
+        resolve();
+      });
+    });
+    await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+    await requested;
+    // A link that signs in again, possibly to another app.
+    const signedIn = page.waitForResponse(/\/v3\/app$/);
+    await page.evaluate((link) => {
+      location.href = link;
+    }, running.service.consoleUrl);
+    await signedIn;
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await respond();
+    await page.waitForLoadState('networkidle');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('shows an error of an action once, and stays open while the action is in progress', async () => {
+    const consolePage = await running.open('/webhooks');
+    const { page } = consolePage;
+    const dialog = page.getByRole('dialog');
+    await click(consolePage, 'Send a test');
+    let respond = async () => {};
+    const requested = new Promise<void>((resolve) => {
+      page.route(/\/v3\/webhooks\/test$/, (route) => {
+        respond = async () =>
+          await route.fulfill({ status: 500, json: { ok: false, code: 'InternalError', message: '-' } });
+        resolve();
+      });
+    });
+    await dialog.getByRole('button', { name: 'Send a test' }).click();
+    await requested;
+    await page.keyboard.press('Escape');
+    await respond();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await click(consolePage, 'Send a test');
+    await dialog.getByText('The service sends a webhook of the type "test"').waitFor();
+    expect(await dialog.getByRole('alert').count()).toBe(0);
+  });
+
   it('explains the verification of signatures per language, by keyboard', async () => {
     const { page } = await running.open('/webhooks');
     await page.getByRole('tab', { name: 'Node.js' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('tabpanel').filter({ hasText: 'from standardwebhooks.webhooks import Webhook' }).waitFor();
+    await page.waitForURL(/language=python/);
+    await page.locator('[role=tab]:focus', { hasText: 'Python' }).waitFor();
   });
 
   it('offers nothing that changes to a viewer key', async () => {

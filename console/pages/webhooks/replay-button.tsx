@@ -8,6 +8,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { formatNumber } from '../../format.ts';
+import { getSession } from '../../session.ts';
 import type { DeliveryFilters } from './delivery-filters.ts';
 
 const dayMs = 86_400_000;
@@ -76,7 +77,7 @@ function ReplayDialog({ range, onClose, onDone }: ReplayDialogProps) {
     onDone();
   });
   return (
-    <Dialog title={`Replay ${range.state} deliveries?`} onClose={onClose}>
+    <Dialog title={`Replay ${range.state} deliveries?`} isBusy={replay.isRunning} onClose={onClose}>
       <div class="dialog-body">
         {count === undefined ? error === undefined && <Skeleton lines={2} /> : <p>{describeReplay(count, range)}</p>}
       </div>
@@ -125,10 +126,11 @@ async function countDeliveries(range: ReplayRange, signal: AbortSignal): Promise
   return { total, isMinimum: cursor !== undefined };
 }
 
-/** Replays all deliveries of a range. A request replays at most 1,000. */
+/** Replays all deliveries of a range. A request replays at most 1,000. Stops if the session ends: the next one is another app. */
 async function replayRange(range: ReplayRange): Promise<number> {
+  const credentials = getSession();
   let replayed = 0;
-  for (let isComplete = false; !isComplete; ) {
+  for (let isComplete = false; !isComplete && credentials === getSession(); ) {
     const result = await callApi(webhookEndpoints.replayDeliveries, { body: range as never });
     replayed += result.replayed;
     isComplete = result.isComplete;

@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks';
 import { Section } from '../../components/layout.tsx';
 import { Tabs } from '../../components/tabs.tsx';
+import { changeQuery } from '../../router.tsx';
 
 /** @see https://github.com/standard-webhooks/standard-webhooks/tree/main/libraries */
 const snippets: readonly (readonly [id: string, label: string, code: string])[] = [
@@ -49,9 +49,8 @@ expected  = "v1," + base64(hmac_sha256(key, signed))
   ],
 ];
 
-/** Explains how the app's server verifies the signature of a webhook. */
-export function SignatureHelp() {
-  const [selected, setSelected] = useState<string | undefined>();
+/** Explains how the app's server verifies the signature of a webhook. The language is in the query of the URL. */
+export function SignatureHelp({ language }: { readonly language: string | undefined }) {
   return (
     <Section
       title="Verify the signature"
@@ -59,8 +58,8 @@ export function SignatureHelp() {
     >
       <Tabs
         label="Languages"
-        selected={selected}
-        onSelect={setSelected}
+        selected={language}
+        onSelect={(id) => changeQuery({ language: id }, { isReplacing: true })}
         tabs={snippets.map(([id, label, code]) => ({
           id,
           label,
