@@ -101,7 +101,7 @@ const describeKey = ({ keyLevel, method }: Contract): string =>
   keyLevel === 'secret' && method === 'GET' ? ' Requires the secret key or a viewer key.' : keyDescriptions[keyLevel];
 
 function buildOperation(contract: Contract) {
-  const { id, summary, area, aliases, keyLevel } = contract;
+  const { id, summary, area, aliases, keyLevel, writingParameter } = contract;
   const operation = operations.get(id);
   if (!operation) throw new Error(`The description of the operation ${id} is missing.`);
   return {
@@ -118,6 +118,7 @@ function buildOperation(contract: Contract) {
     responses: buildResponses(contract),
     ...(keyLevel === 'none' && { security: [] }),
     'x-key': keyLevel,
+    ...(writingParameter !== undefined && { 'x-writing-parameter': writingParameter }),
     ...(aliases.length > 0 && { 'x-aliases': aliases.map(toGatewayPath) }),
   };
 }

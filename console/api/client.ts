@@ -101,17 +101,21 @@ export function buildUrl(
 
 async function fetchJson<T>(url: URL, init: RequestInit, signal: AbortSignal | undefined): Promise<T> {
   const timeout = AbortSignal.timeout(timeoutMs);
+  const handleFailure = (error: unknown): never => {
+    signal?.throwIfAborted();
+    throw toUnreachable(error);
+  };
   const response = await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }).catch(
-    (error: unknown) => {
-      signal?.throwIfAborted();
-      throw apiError({ status: 0, code: 'Unreachable', message: String(error) });
-    },
+    handleFailure,
   );
-  const text = await response.text();
-  const body = parseJson(text);
+  // The connection can also end within the response.
+  const body = parseJson(await response.text().catch(handleFailure));
   if (!response.ok || body === undefined) throw toApiError(response, body);
   return body as T;
 }
+
+/** The error of a request without a whole response. */
+export const toUnreachable = (error: unknown) => apiError({ status: 0, code: 'Unreachable', message: String(error) });
 
 /** Returns undefined for text that is not JSON, such as the page of a proxy. */
 function parseJson(text: string): unknown {

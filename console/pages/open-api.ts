@@ -16,6 +16,8 @@ interface OpenApiOperation {
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
   readonly 'x-key': 'public' | 'secret' | 'none';
+  /** Query parameter with which a GET request changes data. */
+  readonly 'x-writing-parameter'?: string;
 }
 
 type Content = Readonly<Record<string, { readonly schema: Schema }>>;

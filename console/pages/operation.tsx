@@ -109,10 +109,12 @@ function TryIt({ operation }: { readonly operation: Operation }) {
         <Notice>A viewer key can only read. Sign in with the secret key to call this operation.</Notice>
       </Section>
     );
+  const writingParameter = operation['x-writing-parameter'];
+  const parameters = operation.parameters.filter(({ name }) => canChange || name !== writingParameter);
   return (
     <Section title="Try it" description={describeEffect(operation)}>
       <Form label="Try it" onSubmit={run}>
-        {operation.parameters.map(({ name, required, schema }) => (
+        {parameters.map(({ name, required, schema }) => (
           <TextField
             key={name}
             label={name}
@@ -143,7 +145,8 @@ function TryIt({ operation }: { readonly operation: Operation }) {
   );
 }
 
-const describeEffect = ({ method }: Operation): string =>
-  method === 'GET'
-    ? 'Calls this service with the key of your session.'
-    : 'Calls this service with the key of your session, and changes its data.';
+function describeEffect({ method, 'x-writing-parameter': writingParameter }: Operation): string {
+  const call = 'Calls this service with the key of your session';
+  if (method !== 'GET') return `${call}, and changes its data.`;
+  return writingParameter === undefined ? `${call}.` : `${call}. With ${writingParameter}, it changes data.`;
+}

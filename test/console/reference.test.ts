@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contracts } from '../../lib/api/index.ts';
+import { issueViewerKey } from '../../testing/command-line.ts';
 import { expectUsablePage } from '../../testing/expect-usable-page.ts';
 import { type RunningConsole, startConsole, waitUntilLoaded } from '../../testing/open-console.ts';
 
@@ -27,6 +28,17 @@ describe('API reference', () => {
     const response = await page.getByRole('region', { name: 'response', exact: true }).textContent();
     expect(JSON.parse(response ?? '')).toEqual({ applicationUsername: 'a/b?c', purchases: {} });
     expect(problems).toEqual([]);
+  });
+
+  it('offers a viewer key neither changes nor the parameter with which a GET request changes data', async () => {
+    const path = '/reference/get-processor-purchases';
+    const secret = await running.open(path);
+    await secret.page.getByLabel('accessToken').waitFor();
+    const viewer = await running.open(path, { key: await issueViewerKey(running.service) });
+    await viewer.page.getByRole('button', { name: 'Send the request' }).waitFor();
+    expect(await viewer.page.getByLabel('accessToken').count()).toBe(0);
+    await viewer.go('/reference/add-customer-purchase');
+    await viewer.page.getByText('A viewer key can only read.').waitFor();
   });
 
   it('shows an operation with a body in a usable page', async () => {
