@@ -28,6 +28,9 @@ export function App() {
     return () => removeEventListener('hashchange', signInAgain);
   }, []);
   useEffect(() => {
+    if (session) setError(undefined);
+  }, [session]);
+  useEffect(() => {
     if (!credentials) return;
     endSession();
     setError(undefined);

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EventSearchResult } from '../../lib/api/event-records.ts';
 import { callApi } from '../api/client.ts';
 import type { CursorPage } from '../api/cursor-pages.ts';
@@ -10,7 +10,7 @@ import { type Column, DataTable } from '../components/data-table.tsx';
 import { Form, TextField, ToggleField } from '../components/fields.tsx';
 import { Page, Row, Section } from '../components/layout.tsx';
 import { EmptyState } from '../components/notice.tsx';
-import { Badge, DateTime, None } from '../components/values.tsx';
+import { Badge, CopyId, DateTime, None } from '../components/values.tsx';
 import { formatNumber } from '../format.ts';
 import { changeQuery, Link, type RouteQuery } from '../router.tsx';
 import { describeEventType } from './event-types.ts';
@@ -27,7 +27,6 @@ const usualDelayMs = 180_000;
 /** Latest events, newest first, or the events with a tag. */
 export function EventsPage({ query }: PageProps) {
   const isLive = query.live === 'true';
-  const key = JSON.stringify(query);
   return (
     <Page
       title="Events"
@@ -43,8 +42,8 @@ export function EventsPage({ query }: PageProps) {
       }
     >
       <Section title={getTitle(query)}>
-        <Filters key={`filters ${key}`} query={query} />
-        <EventTable key={`table ${key}`} query={query} />
+        <Filters query={query} />
+        <EventTable key={JSON.stringify(query)} query={query} />
       </Section>
     </Page>
   );
@@ -64,7 +63,6 @@ function EventTable({ query }: { readonly query: RouteQuery }) {
         columns={columns}
         rows={isSearching ? undefined : rows}
         getKey={({ eventId }) => eventId}
-        isLoading={newest.isLoading && !isLive}
         error={newest.error ?? error}
         onRetry={newest.reload}
         empty={<NoEvents query={query} hasOlder={hasOlder} />}
@@ -134,6 +132,10 @@ function Filters({ query }: { readonly query: RouteQuery }) {
   const [tag, setTag] = useState(query.tag ?? '');
   const [from, setFrom] = useState(query.from ?? '');
   const [until, setUntil] = useState(query.until ?? '');
+  // A link or a navigation back changes the query only.
+  useEffect(() => setTag(query.tag ?? ''), [query.tag]);
+  useEffect(() => setFrom(query.from ?? ''), [query.from]);
+  useEffect(() => setUntil(query.until ?? ''), [query.until]);
   const apply = () => changeQuery({ tag: tag.trim(), from, until });
   return (
     <Form label="Filters" onSubmit={apply}>
@@ -227,7 +229,11 @@ const columns: readonly Column<EventSearchResult>[] = [
   { title: 'Key', render: ({ context }) => context.key?.name ?? <None />, csv: ({ context }) => context.key?.name },
   {
     title: 'Event id',
-    render: ({ eventId }) => <span class="mono quiet">{eventId.slice(0, 8)}</span>,
+    render: ({ eventId }) => (
+      <CopyId value={eventId} label="event id">
+        {eventId.slice(0, 8)}
+      </CopyId>
+    ),
     csv: ({ eventId }) => eventId,
   },
 ];

@@ -73,6 +73,32 @@ describe('Events', () => {
     expect(csv).toContain('receipt.validated');
   });
 
+  it('keeps a button focused that is pressed by keyboard, while it loads', async () => {
+    const { page } = await running.open('/events?reads=true');
+    const button = page.getByRole('button', { name: 'Show older events' });
+    await button.waitFor();
+    await page.route(/\/v3\/events\?.*cursor=/, () => {});
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.locator('button[aria-busy=true]:focus', { hasText: 'Show older events' }).waitFor();
+  });
+
+  it('keeps the text and the focus of the filters while another filter changes', async () => {
+    const { page } = await running.open('/events');
+    await page.getByLabel('Tag').fill('half a na');
+    await page.getByLabel('Show reads').focus();
+    await page.keyboard.press('Space');
+    await page.waitForURL(/reads=true/);
+    expect(await page.getByLabel('Tag').inputValue()).toBe('half a na');
+    await page.locator('input[type=checkbox]:focus').waitFor();
+    await page.getByLabel('Tag').fill('');
+    await page.getByRole('button', { name: 'Failures' }).click();
+    await page.waitForURL(/tag=error/);
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('input[type=search]')?.value === 'error');
+    await page.goBack();
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('input[type=search]')?.value === '');
+  });
+
   it('does not show failed reads as failures', async () => {
     const { service } = running;
     const headers = buildBasicAuth(service.appName, service.secretKey);

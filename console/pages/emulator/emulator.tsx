@@ -25,7 +25,12 @@ export function EmulatorPage({ query }: PageProps) {
   const purchases = state && listPurchases(state);
   const selected = purchases?.find(({ id }) => id === query.purchase) ?? purchases?.[0];
   const actions = state?.platforms.find(({ platform }) => platform === selected?.platform)?.actions ?? [];
-  const refreshServiceMs = useSettling(JSON.stringify(state?.platforms)) ? refreshMs : undefined;
+  const [changes, setChanges] = useState(0);
+  const handleChange = () => {
+    setChanges((count) => count + 1);
+    reload();
+  };
+  const refreshServiceMs = useSettling(JSON.stringify([changes, state?.platforms])) ? refreshMs : undefined;
   return (
     <Page
       title="Emulator"
@@ -37,13 +42,13 @@ export function EmulatorPage({ query }: PageProps) {
     >
       <ErrorNotice error={error} onRetry={reload} />
       {canChange ? (
-        <ClockControls nextDueTime={state?.nextDueTime} onChange={reload} />
+        <ClockControls nextDueTime={state?.nextDueTime} onChange={handleChange} />
       ) : (
         <Notice>A viewer key watches the emulator. Sign in with the secret key to buy and to move the clock.</Notice>
       )}
       <DayStatistics refreshMs={refreshServiceMs} />
       {selected && (
-        <SelectedPurchase purchase={selected} actions={actions} refreshMs={refreshServiceMs} onChange={reload} />
+        <SelectedPurchase purchase={selected} actions={actions} refreshMs={refreshServiceMs} onChange={handleChange} />
       )}
       <Columns>
         {canChange && <BuyForm platforms={state?.platforms ?? []} onChange={reload} />}
@@ -86,7 +91,7 @@ const columns: readonly Column<EmulatorPurchase>[] = [
   { title: 'State in the store', render: ({ state }) => <Badge>{state}</Badge> },
 ];
 
-/** The service processes a change of the stores within seconds. */
+/** The service processes a change of the stores, or of the clock, within seconds. */
 const settlingMs = 15_000;
 
 /** Returns whether `version` changed recently, so that the service may not have processed the change. */
