@@ -215,7 +215,7 @@ describe('Customer', () => {
     const consolePage = await openLoaded('/customers/bob');
     const { page, changes } = consolePage;
     await page.getByRole('button', { name: 'Link a purchase' }).click();
-    await page.getByLabel('Purchase id').fill(premium.purchaseId);
+    await page.getByLabel('Purchase id', { exact: true }).fill(premium.purchaseId);
     await page.keyboard.press('Enter');
     await page.getByText('alice will lose it').waitFor();
     expect(changes).toEqual([]);
@@ -247,7 +247,7 @@ describe('Customer', () => {
     const access = page.getByRole('region', { name: 'Access now' });
     await access.getByText(/^Claimed with a receipt/).waitFor();
     await page.getByRole('button', { name: 'Link a purchase' }).click();
-    await page.getByLabel('Purchase id').fill(purchaseId);
+    await page.getByLabel('Purchase id', { exact: true }).fill(purchaseId);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Link', exact: true }).click();
     await access.getByText(/^Linked manually/).waitFor();

@@ -116,6 +116,11 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
               })
             }
             lifecycles={newest && uniqueById([...newest, ...active])}
+            timelineNote={
+              purchases.lists.total > purchasePageSize
+                ? `The lifecycle is that of the newest ${purchasePageSize} purchases and of those that give access. The page of a purchase has its own.`
+                : undefined
+            }
             payments={payments.data}
             query={query}
           />

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import { Button } from '../../components/button.tsx';
-import { Platform } from '../../components/values.tsx';
+import { CsvButton, type CsvColumn } from '../../components/csv-button.tsx';
+import { Row } from '../../components/layout.tsx';
+import { CopyId, Platform, shorten } from '../../components/values.tsx';
 import { formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import type { PurchaseDescription } from '../purchase/describe-purchase.ts';
@@ -39,18 +41,36 @@ export function PurchaseList({
               </Link>{' '}
               <span class="quiet">
                 <Platform value={platform} />
-              </span>
+              </span>{' '}
+              <CopyId value={purchaseId} label="purchase id">
+                <span class="quiet">{shorten(purchaseId, 22)}</span>
+              </CopyId>
             </h3>
             <PurchaseState description={description} />
             {index < reasonCount && <OwnershipReason user={user} purchaseId={purchaseId} version={claimVersion} />}
           </li>
         ))}
       </ul>
-      {missing > 0 && (
-        <Button onClick={() => setReasonCount(reasonCount + reasonsPerStep)}>
-          Show the reasons of {missing} more {missing === 1 ? 'purchase' : 'purchases'}
-        </Button>
-      )}
+      <Row>
+        {missing > 0 && (
+          <Button onClick={() => setReasonCount(reasonCount + reasonsPerStep)}>
+            Show the reasons of {missing} more {missing === 1 ? 'purchase' : 'purchases'}
+          </Button>
+        )}
+        <CsvButton fileName="purchases" columns={csvColumns} rows={rows} />
+      </Row>
     </>
   );
 }
+
+const csvColumns: readonly CsvColumn<DescribedPurchaseRow>[] = [
+  { title: 'Purchase', csv: ({ purchase }) => purchase.purchaseId },
+  { title: 'Product', csv: ({ purchase }) => purchase.productId },
+  { title: 'Store', csv: ({ purchase }) => purchase.platform },
+  { title: 'State', csv: ({ description }) => description.label },
+  { title: 'Gives access', csv: ({ description }) => description.givesAccess },
+  { title: 'Description', csv: ({ description }) => description.headline },
+  { title: 'Purchased', csv: ({ purchase }) => purchase.purchaseDate },
+  { title: 'Access until', csv: ({ purchase }) => purchase.expirationDate },
+  { title: 'Sandbox', csv: ({ purchase }) => purchase.sandbox },
+];

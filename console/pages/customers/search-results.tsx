@@ -4,7 +4,7 @@ import { useApi } from '../../api/use-api.ts';
 import { useNow } from '../../clock.ts';
 import { Section } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
-import { Badge } from '../../components/values.tsx';
+import { Badge, CopyId } from '../../components/values.tsx';
 import { formatPlatform, formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { describePurchase } from '../purchase/describe-purchase.ts';
@@ -55,7 +55,7 @@ function ResultRow({ result }: { readonly result: Result }) {
             <Link to="/purchases/:id" params={{ id: purchaseId }}>
               {formatProductId(productId)}
             </Link>{' '}
-            <Badge tone={tone}>{label}</Badge>
+            <Badge tone={tone}>{label}</Badge> <CopyId value={purchaseId} label="purchase id" />
           </span>
           <span class="quiet">
             Purchase at {formatPlatform(platform)}
@@ -76,24 +76,30 @@ function ResultRow({ result }: { readonly result: Result }) {
           <Link to="/purchases/:id" params={{ id: purchaseId }} query={{ tab: 'payments' }}>
             {formatProductId(productId)}
           </Link>
-          <span class="quiet">Transaction {transactionId}</span>
+          <span class="quiet">
+            Transaction <CopyId value={transactionId} label="transaction id" />
+          </span>
         </li>
       );
     }
     case 'event':
       return (
         <li>
-          <Link to="/events/:id" params={{ id: result.eventId }}>
-            Event {result.eventId}
-          </Link>
+          <CopyId value={result.eventId} label="event id">
+            <Link to="/events/:id" params={{ id: result.eventId }}>
+              Event {result.eventId}
+            </Link>
+          </CopyId>
         </li>
       );
     case 'delivery':
       return (
         <li>
-          <Link to="/webhooks/:id" params={{ id: result.deliveryId }}>
-            Webhook delivery {result.deliveryId}
-          </Link>
+          <CopyId value={result.deliveryId} label="delivery id">
+            <Link to="/webhooks/:id" params={{ id: result.deliveryId }}>
+              Webhook delivery {result.deliveryId}
+            </Link>
+          </CopyId>
         </li>
       );
   }

@@ -18,6 +18,8 @@ interface HistoryTabsProps {
   readonly loadOlder: (cursor: string) => Promise<HistoryPage>;
   /** Purchases of a customer with their lifecycle. */
   readonly lifecycles?: readonly PurchaseLifecycle[] | undefined;
+  /** What the timeline leaves out. */
+  readonly timelineNote?: string | undefined;
   /** Undefined while they are loading. */
   readonly payments: Payments | undefined;
   readonly query: PageProps['query'];
@@ -27,17 +29,20 @@ interface HistoryTabsProps {
 
 /** The timeline and the payments of a purchase or of a customer. The selected tab is in the query of the URL. */
 export function HistoryTabs({ subject, query, furtherTabs = [], ...shown }: HistoryTabsProps) {
-  const { timeline, loadOlder, lifecycles, payments } = shown;
+  const { timeline, loadOlder, lifecycles, timelineNote, payments } = shown;
   const isCustomer = subject === 'customer';
   const renderTimeline = () => (
-    <History
-      label={`Timeline of the ${subject}`}
-      newest={timeline}
-      loadOlder={loadOlder}
-      {...(lifecycles && { lifecycles })}
-      kind={query.kind}
-      linksPurchases={isCustomer}
-    />
+    <>
+      <History
+        label={`Timeline of the ${subject}`}
+        newest={timeline}
+        loadOlder={loadOlder}
+        {...(lifecycles && { lifecycles })}
+        kind={query.kind}
+        linksPurchases={isCustomer}
+      />
+      {timelineNote !== undefined && <p class="section-note quiet">{timelineNote}</p>}
+    </>
   );
   const renderPayments = () => (
     <>

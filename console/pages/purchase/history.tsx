@@ -2,6 +2,7 @@ import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
 import type { CursorPage } from '../../api/cursor-pages.ts';
 import { useAutomaticPages, useCursorPages } from '../../api/use-cursor-pages.ts';
 import { Button } from '../../components/button.tsx';
+import { CsvButton, type CsvColumn } from '../../components/csv-button.tsx';
 import { Row } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { Timeline } from '../../components/timeline.tsx';
@@ -58,14 +59,26 @@ export function History({ label, newest, loadOlder, lifecycles, kind, linksPurch
         />
       )}
       <ErrorNotice error={error} />
-      {hasOlder && (
-        <Button onClick={pages.loadOlder} isBusy={isLoadingOlder}>
-          Show older entries
-        </Button>
-      )}
+      <Row>
+        {hasOlder && (
+          <Button onClick={pages.loadOlder} isBusy={isLoadingOlder}>
+            Show older entries
+          </Button>
+        )}
+        {matching.length > 0 && <CsvButton fileName="timeline" columns={csvColumns} rows={matching} />}
+      </Row>
     </>
   );
 }
+
+const csvColumns: readonly CsvColumn<HistoryEntry>[] = [
+  { title: 'Date', csv: ({ date }) => date },
+  { title: 'Kind', csv: ({ kind }) => kind },
+  { title: 'Title', csv: ({ title }) => title },
+  { title: 'Detail', csv: ({ detail }) => detail },
+  { title: 'Purchase', csv: ({ purchaseId }) => purchaseId },
+  { title: 'Event id', csv: ({ eventId }) => eventId },
+];
 
 interface NoEntriesProps {
   readonly isSearching: boolean;

@@ -3,7 +3,7 @@ import type { ContractResponse } from '../../../lib/api/contract.ts';
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import type { getPurchaseTimeline } from '../../../lib/api/purchases.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { DateTime, Money, None, Usd } from '../../components/values.tsx';
+import { DateTime, Money, Usd } from '../../components/values.tsx';
 import { formatPlatform, formatProductId } from '../../format.ts';
 
 interface Fact {
@@ -38,7 +38,7 @@ const columns: readonly Column<Fact>[] = [
   {
     title: 'Age',
     render: ({ asOf }) => (
-      <span class="quiet">{asOf === undefined ? <None /> : <DateTime value={asOf} kind="relative" />}</span>
+      <span class="quiet">{asOf === undefined ? 'now' : <DateTime value={asOf} kind="relative" />}</span>
     ),
   },
 ];
@@ -107,7 +107,7 @@ function listFacts(purchase: PurchaseDetails, reportedAt: string | undefined): F
             name: 'In US dollars',
             value: <Usd amount={amountUSD} />,
             source: 'Exchange rate of the purchase date',
-            asOf: purchase.purchaseDate,
+            asOf: purchase.lastRenewalDate ?? purchase.purchaseDate,
           },
         ]),
     ...(purchase.isExpired === undefined
