@@ -184,15 +184,6 @@ const columns: readonly Column<DeliveryRecord>[] = [
   },
   { title: 'Failure', csv: ({ failureReason }) => failureReason },
   {
-    title: 'Delivery id',
-    render: ({ deliveryId }) => (
-      <CopyId value={deliveryId} label="delivery id">
-        {shorten(deliveryId, 14)}
-      </CopyId>
-    ),
-    csv: ({ deliveryId }) => deliveryId,
-  },
-  {
     title: 'Failed attempts',
     align: 'end',
     render: ({ failedAttempts }) => failedAttempts,
@@ -202,5 +193,14 @@ const columns: readonly Column<DeliveryRecord>[] = [
     title: 'Next attempt',
     render: ({ nextAttemptAt }) => <DateTime value={nextAttemptAt} kind="relative" />,
     csv: ({ nextAttemptAt }) => nextAttemptAt,
+  },
+  {
+    title: 'Delivery id',
+    render: ({ deliveryId }) => (
+      <CopyId value={deliveryId} label="delivery id">
+        {shorten(deliveryId, 14)}
+      </CopyId>
+    ),
+    csv: ({ deliveryId }) => deliveryId,
   },
 ];
