@@ -11,7 +11,7 @@ import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import { reencryptField } from './reencrypt-field.ts';
 import type { Item, Table } from './table.ts';
-import { tryUpdate } from './try-update.ts';
+import { tryUpdate, tryWrite } from './try-update.ts';
 
 /** A change of an app. */
 interface AppChange {
@@ -173,7 +173,13 @@ async function changeItem<T extends { readonly fields: Item }>(
     const app = requireApp(name, item && parse(App, item, 'DatabaseError'));
     const result = await change(app, item ?? {});
     const isUnchanged = buildIsUnchanged(item ?? {}, Object.keys(result.fields));
-    return (await tryUpdate(table, buildUpdate(keys.appKey(name), result.fields, isUnchanged))) ? result : undefined;
+    const update = buildUpdate(keys.appKey(name), result.fields, isUnchanged);
+    // A transaction: its idempotency token lets the SDK repeat it after a lost response. A repeated update fails its condition.
+    // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+    const isWritten = await tryWrite(
+      async () => await table.transact([{ Update: { TableName: table.name, ...update } }]),
+    );
+    return isWritten ? result : undefined;
   });
 }
 

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hashApiKey } from '../../../lib/apps/api-keys.ts';
 import {
   createApiKey,
@@ -18,6 +18,7 @@ import { appKey } from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createUniqueName, startDate, testCipher } from '../../../testing/given.ts';
+import { connectLossyDatabase, type LossyDatabase } from '../../../testing/lossy-database.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -33,8 +34,8 @@ const givenApp = async () => await createApp(apps, createUniqueName(), startDate
 const createKey = async (appName: string, name: string) =>
   await createApiKey(apps, appName, { level: 'viewer', name, now: startDate });
 
-const configureWebhook = async (appName: string, url: string): Promise<string | undefined> => {
-  const deps = { apps, deliveries: createDeliveryRepository(table), emulator: { roots: [] } };
+const configureWebhook = async (appName: string, url: string, usedApps = apps): Promise<string | undefined> => {
+  const deps = { apps: usedApps, deliveries: createDeliveryRepository(table), emulator: { roots: [] } };
   const settings = { urls: [url], sandboxUrls: [], includesPassword: false };
   return await setWebhook(appName, settings, { newSecret: false, deps });
 };
@@ -151,5 +152,47 @@ describe('a change of an app', () => {
     const deleted = { code: 'AppNotFound', message: `The app ${appName} is deleted.` };
     await expect(createKey(appName, 'support')).rejects.toMatchObject(deleted);
     await expect(deleteApp(apps, appName, startDate)).rejects.toMatchObject(deleted);
+  });
+});
+
+describe('a change of an app whose response is lost', () => {
+  let database: LossyDatabase;
+  let lossyApps: AppRepository;
+  beforeAll(async () => {
+    database = await connectLossyDatabase(table);
+    lossyApps = createAppRepository(database.table, testCipher);
+  });
+  afterAll(async () => await database.close());
+
+  it('keeps the earlier key for the overlap of a rotation', async () => {
+    const { appName, publicKey } = await givenApp();
+    database.loseNextResponse();
+    const rotation = { level: 'public', overlapMs: 1000, now: startDate } as const;
+    const newKey = await rotateApiKey(lossyApps, appName, rotation);
+    expect((await getStoredApp(apps, appName)).publicKeys).toEqual([
+      { digest: hashApiKey(newKey), createdAt: startDate },
+      { digest: hashApiKey(publicKey), createdAt: startDate, expiresAt: startDate + 1000 },
+    ]);
+  });
+
+  it('returns the created key', async () => {
+    const { appName } = await givenApp();
+    database.loseNextResponse();
+    const { key } = await createApiKey(lossyApps, appName, { level: 'viewer', name: 'support', now: startDate });
+    expect((await getStoredApp(apps, appName)).viewerKeys).toMatchObject([{ digest: hashApiKey(key) }]);
+  });
+
+  it('returns the signing secret of the first webhook settings', async () => {
+    const { appName } = await givenApp();
+    database.loseNextResponse();
+    const secret = await configureWebhook(appName, 'https://example.com/hook', lossyApps);
+    expect(secret).toBeDefined();
+    expect(await apps.findWebhookSender(appName)).toMatchObject({ signingSecret: secret });
+  });
+
+  it('returns the deleted app', async () => {
+    const { appName } = await givenApp();
+    database.loseNextResponse();
+    expect(await deleteApp(lossyApps, appName, startDate)).toMatchObject({ name: appName, deletedAt: startDate });
   });
 });
