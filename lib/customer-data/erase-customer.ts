@@ -114,20 +114,22 @@ async function runPass(context: ErasureContext): Promise<void> {
   await eraseUnclaimedPurchases(context, aliases);
   let checked = 0;
   for (const batch of splitIntoChunks(purchaseIds, batchSize)) {
-    const erased = await pMap(batch, async (id) => await erasePurchase(context, id, aliases), { concurrency });
-    count({
-      purchases: erased.filter(({ isChanged }) => isChanged).length,
-      vaultReferences: erased.filter(({ hadReference }) => hadReference).length,
-    });
+    await pMap(
+      batch,
+      async (id) => {
+        if (await erasePurchase(context, id, aliases)) count({ purchases: 1 });
+      },
+      { concurrency },
+    );
     checked += batch.length;
     onProgress(`${checked} of ${purchaseIds.length} purchases`);
   }
-  count({ purchases: await customerData.deleteOrphanedClaims(app.name, username) });
-  count({ deliveries: await customerData.deleteDeliveries(app.name, username) });
-  count({ accessTokens: await customerData.deleteAccessTokens(app.name, username) });
+  await customerData.deleteOrphanedClaims(app.name, username, (purchases) => count({ purchases }));
+  await customerData.deleteDeliveries(app.name, username, (deliveries) => count({ deliveries }));
+  await customerData.deleteAccessTokens(app.name, username, (accessTokens) => count({ accessTokens }));
   onProgress('Events');
-  count({ events: await customerData.eraseFromEvents(app.name, username) });
-  count({ customerItems: await customerData.deleteCustomer(app.name, username) });
+  await customerData.eraseFromEvents(app.name, username, (events) => count({ events }));
+  await customerData.deleteCustomer(app.name, username, (customerItems) => count({ customerItems }));
 }
 
 async function findPurchaseIds({ app, username, deps }: ErasureContext): Promise<string[]> {
@@ -175,40 +177,39 @@ async function eraseUnclaimedPurchases(context: ErasureContext, aliases: Readonl
       filedIds,
       async (purchaseId) => {
         await erasePurchase(context, purchaseId, aliases);
+        count({ unclaimedPurchases: 1 });
         // The change has deleted the link, unless the purchase does not have the alias any longer.
         await deps.customerData.deleteUnclaimedLink(app.name, alias, purchaseId);
       },
       { concurrency },
     );
-    count({ unclaimedPurchases: filedIds.length });
     if (await deps.customerData.deleteAlias(app.name, alias, username)) count({ aliases: 1 });
   }
 }
 
-interface ErasedPurchase {
-  readonly isChanged: boolean;
-  readonly hadReference: boolean;
-}
-
-/** Removes the user from one purchase, and the vault reference of a purchase that no other customer has claimed. */
+/**
+ * Removes the user from one purchase. Also removes and counts the vault reference of a purchase that no other customer has
+ * claimed. Returns whether the purchase has changed.
+ */
 async function erasePurchase(
-  { app, username, deps }: ErasureContext,
+  { app, username, deps, count }: ErasureContext,
   purchaseId: string,
   aliases: ReadonlySet<string>,
-): Promise<ErasedPurchase> {
+): Promise<boolean> {
   const { purchases, vaultReferences, now } = deps;
   return await retryOnConflict(async () => {
     const before = await purchases.load(app.name, purchaseId);
-    if (!before) return { isChanged: false, hadReference: false };
+    if (!before) return false;
     const { refreshToken = {} } = (await purchases.findRefreshState(app.name, purchaseId)) ?? {};
     const { customerId } = refreshToken;
     const isShared = before.claims.some((claim) => claim.username !== username);
     const hadReference = customerId !== undefined && !isShared && (await vaultReferences.delete(app.name, customerId));
+    if (hadReference) count({ vaultReferences: 1 });
     const change = computeUserErasure(before, {
       ...{ username, aliases, removesRefreshToken: namesUser(refreshToken, aliases) },
       ...{ strategy: app.strategy, now: now() },
     });
     if (change) await purchases.saveChange(app.name, change);
-    return { isChanged: change !== undefined, hadReference };
+    return change !== undefined;
   });
 }

@@ -31,6 +31,9 @@ export interface StoredEvent {
   readonly raw?: RawEvent;
 }
 
+/** Receives the number of items after each step of a removal, so that they are counted if a later step fails. */
+type OnRemoved = (count: number) => void;
+
 /**
  * All data of one customer, for exporting and erasing it. Every scan yields batches. Reads of an index are eventually consistent:
  * an item of the last seconds can be missing.
@@ -57,13 +60,13 @@ export interface CustomerDataRepository {
   deleteAlias(appName: string, alias: string, username: string): Promise<boolean>;
   deleteUnclaimedLink(appName: string, alias: string, purchaseId: string): Promise<void>;
   /** Deletes the claims of the customer to purchases that do not exist: an interrupted write can leave them. */
-  deleteOrphanedClaims(appName: string, username: string): Promise<number>;
-  deleteDeliveries(appName: string, username: string): Promise<number>;
-  deleteAccessTokens(appName: string, username: string): Promise<number>;
-  /** Removes the username, the raw view and the tag of the username from events. Returns the number of changed events. */
-  eraseFromEvents(appName: string, username: string): Promise<number>;
-  /** Deletes the links of the customer, then the customer. Returns the number of deleted items. */
-  deleteCustomer(appName: string, username: string): Promise<number>;
+  deleteOrphanedClaims(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
+  deleteDeliveries(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
+  deleteAccessTokens(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
+  /** Removes the username, the raw view and the tag of the username from events. Counts the changed events. */
+  eraseFromEvents(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
+  /** Deletes the links of the customer, then the customer. */
+  deleteCustomer(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
 }
 
 const CustomerItem = v.object({
@@ -88,14 +91,14 @@ export function createCustomerDataRepository(table: Table): CustomerDataReposito
   async function* scanNamingItems(appName: string, username: string, kind: keys.NamingKind) {
     for await (const itemKeys of scanNamingKeys(appName, username, kind)) yield await table.batchGet(itemKeys);
   }
-  const deleteNamingItems = async (appName: string, username: string, kind: keys.NamingKind): Promise<number> => {
-    let count = 0;
-    for await (const items of scanNamingItems(appName, username, kind)) {
-      await table.batchDelete(items.map(keys.toKey));
-      count += items.length;
-    }
-    return count;
-  };
+  const createNamingDeletion =
+    (kind: keys.NamingKind) =>
+    async (appName: string, username: string, onRemoved: OnRemoved): Promise<void> => {
+      for await (const items of scanNamingItems(appName, username, kind)) {
+        await table.batchDelete(items.map(keys.toKey));
+        onRemoved(items.length);
+      }
+    };
   return {
     async find(appName, username) {
       const item = await table.get(keys.customerKey(appName, username));
@@ -162,48 +165,44 @@ export function createCustomerDataRepository(table: Table): CustomerDataReposito
     },
     deleteUnclaimedLink: async (appName, alias, purchaseId) =>
       await table.batchDelete([keys.unclaimedKey(appName, normalizeAlias(alias), purchaseId)]),
-    async deleteOrphanedClaims(appName, username) {
-      let count = 0;
+    async deleteOrphanedClaims(appName, username, onRemoved) {
       for (const kind of ['claim', 'sharedClaim'] as const) {
         for await (const items of scanNamingItems(appName, username, kind)) {
           const purchaseKeys = items.map(({ pk }) => ({ pk: String(pk), sk: keys.purchaseSortKey }));
           const existing = new Set((await table.batchGet(purchaseKeys)).map(({ pk }) => pk));
           const orphans = items.filter(({ pk }) => !existing.has(pk)).map(keys.toKey);
           await table.batchDelete(orphans);
-          count += orphans.length;
+          onRemoved(orphans.length);
         }
       }
-      return count;
     },
-    deleteDeliveries: async (appName, username) => await deleteNamingItems(appName, username, 'delivery'),
-    deleteAccessTokens: async (appName, username) => await deleteNamingItems(appName, username, 'accessToken'),
-    async eraseFromEvents(appName, username) {
-      let count = 0;
+    deleteDeliveries: createNamingDeletion('delivery'),
+    deleteAccessTokens: createNamingDeletion('accessToken'),
+    async eraseFromEvents(appName, username, onRemoved) {
       for await (const entries of scanEventTags(table, appName, username)) {
-        const erased = await pMap(
+        await pMap(
           entries,
-          async ({ sk }) =>
-            await eraseFromEvent(table, { appName, username, eventId: keys.parseTagEventId(String(sk)) }),
+          async ({ sk }) => {
+            const eventId = keys.parseTagEventId(String(sk));
+            if (await eraseFromEvent(table, { appName, username, eventId })) onRemoved(1);
+          },
           { concurrency },
         );
         // After the events: the tags find them if this run is interrupted.
         await table.batchDelete(entries.map(keys.toKey));
-        count += erased.filter(Boolean).length;
       }
-      return count;
     },
-    async deleteCustomer(appName, username) {
+    async deleteCustomer(appName, username, onRemoved) {
       const partition = keys.customerPartition(appName, username);
       const customerKey = keys.customerKey(appName, username);
-      let count = 0;
       for await (const items of scanIndex(table, { partition, between: allSortKeys })) {
         const links = items.filter(({ sk }) => sk !== customerKey.sk);
         await table.batchDelete(links.map(keys.toKey));
-        count += links.length;
+        onRemoved(links.length);
       }
-      if (!(await table.get(customerKey))) return count;
+      if (!(await table.get(customerKey))) return;
       await table.batchDelete([customerKey]);
-      return count + 1;
+      onRemoved(1);
     },
   };
 }

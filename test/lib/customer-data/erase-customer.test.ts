@@ -1,11 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { App } from '../../../lib/apps/app.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import { type ErasureCounts, eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
-import { toKey } from '../../../lib/db/keys.ts';
+import { type EraseDeps, type ErasureCounts, eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
+import { createCustomerDataRepository } from '../../../lib/db/customer-data-repository.ts';
+import { accessTokenKey, customerKey, namingIndexKeys, toKey } from '../../../lib/db/keys.ts';
 import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import { ServiceError } from '../../../lib/shared/errors.ts';
 import { formatItem, scanItems } from '../../../testing/dump-items.ts';
 import { findNames } from '../../../testing/find-names.ts';
 import { createObservation, createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
@@ -13,6 +16,7 @@ import { createCustomerDataDeps, givenCustomer } from '../../../testing/given-cu
 import { findItemKinds, itemKinds } from '../../../testing/item-kinds.ts';
 import { buildValidationInput } from '../../../testing/purchase-repository.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { waitFor } from '../../../testing/wait-for.ts';
 
 const companion = 'companion@example.com';
 
@@ -166,21 +170,100 @@ describe('eraseCustomer', () => {
 
   it('reports what it has removed before a failure in the middle of a pass', async () => {
     const { app, username, deps } = await givenStoredCustomer();
-    const removed: ErasureCounts[] = [];
     const customerData = {
       ...deps.customerData,
       eraseFromEvents: async () => {
         throw new Error('unavailable');
       },
     };
-    const options = { ...noWait, onRemoved: (counts: ErasureCounts) => void removed.push(counts) };
-    await expect(eraseCustomer(app, username, { ...deps, customerData }, options)).rejects.toThrow('unavailable');
-    expect(removed.at(-1)).toEqual({
+    expect(await failToErase(app, username, { ...deps, customerData })).toEqual({
       ...{ purchases: 8, unclaimedPurchases: 1, aliases: 2, vaultReferences: 1, accessTokens: 1, deliveries: 1 },
       ...{ events: 0, customerItems: 0 },
     });
   });
+
+  it('reports each purchase that it has changed before the failure of another one', async () => {
+    const { app, username, deps } = await givenStoredCustomer();
+    const purchases = { ...deps.purchases, saveChange: failLast(9, deps.purchases.saveChange) };
+    expect(await failToErase(app, username, { ...deps, purchases })).toMatchObject({
+      ...{ purchases: 7, unclaimedPurchases: 1, aliases: 2, vaultReferences: 1 },
+    });
+  });
+
+  it('reports the vault reference of a purchase that changes concurrently', async () => {
+    const { app, username, deps } = await givenStoredCustomer();
+    let conflicts = 0;
+    const saveChange: typeof deps.purchases.saveChange = async (appName, change, part) => {
+      if (change.after.state.purchase.purchaseId === 'processor_b:owned' && conflicts++ === 0) {
+        throw new ServiceError('Conflict', 'The data was changed by a concurrent request.');
+      }
+      await deps.purchases.saveChange(appName, change, part);
+    };
+    const counts = await eraseCustomer(
+      app,
+      username,
+      { ...deps, purchases: { ...deps.purchases, saveChange } },
+      noWait,
+    );
+    expect(counts).toMatchObject({ purchases: 8, vaultReferences: 1 });
+  });
+
+  it('reports each event that it has changed before the failure of another one', async () => {
+    const { app, username, deps } = await givenStoredCustomer();
+    const customerData = createCustomerDataRepository({ ...table, update: failLast(4, table.update) });
+    expect(await failToErase(app, username, { ...deps, customerData })).toMatchObject({ events: 3 });
+  });
+
+  it('reports each page of items that it has deleted before a failure', async () => {
+    const { app, username, deps } = await givenStoredCustomer();
+    const tokens = Array.from({ length: 1_001 }, (_, number) => {
+      const key = accessTokenKey(app.name, `token-${number}`);
+      return { ...key, ...namingIndexKeys({ appName: app.name, username, kind: 'accessToken', date: startDate }, key) };
+    });
+    await table.batchPut(tokens);
+    let pages = 0;
+    const batchDelete: Table['batchDelete'] = async (keys) => {
+      if (keys[0]?.sk === tokens[0]?.sk && ++pages === 2) throw new Error('unavailable');
+      await table.batchDelete(keys);
+    };
+    const customerData = createCustomerDataRepository({ ...table, batchDelete });
+    expect(await failToErase(app, username, { ...deps, customerData })).toMatchObject({ accessTokens: 1_000 });
+  });
+
+  it('reports the deleted links of a customer whose own item cannot be deleted', async () => {
+    const { app, username, deps } = await givenStoredCustomer();
+    const batchDelete: Table['batchDelete'] = async (keys) => {
+      if (keys[0]?.sk === customerKey(app.name, username).sk) throw new Error('unavailable');
+      await table.batchDelete(keys);
+    };
+    const customerData = createCustomerDataRepository({ ...table, batchDelete });
+    const { customerItems } = await failToErase(app, username, { ...deps, customerData });
+    expect(customerItems).toBeGreaterThan(0);
+  });
 });
+
+/** Runs an erasure that fails with `unavailable`, and returns the last reported counts. */
+async function failToErase(app: App, username: string, deps: EraseDeps): Promise<ErasureCounts> {
+  const removed: ErasureCounts[] = [];
+  const options = { ...noWait, onRemoved: (counts: ErasureCounts) => void removed.push(counts) };
+  await expect(eraseCustomer(app, username, deps, options)).rejects.toThrow('unavailable');
+  const last = removed.at(-1);
+  if (!last) throw new Error('No counts were reported.');
+  return last;
+}
+
+/** Makes the last of `callCount` calls fail when the other ones have ended. */
+function failLast<A extends readonly unknown[]>(callCount: number, call: (...args: A) => Promise<void>) {
+  let [started, ended] = [0, 0];
+  return async (...args: A): Promise<void> => {
+    if (++started === callCount) {
+      await waitFor('the end of the other calls', () => ended === callCount - 1);
+      throw new Error('unavailable');
+    }
+    await call(...args);
+    ended++;
+  };
+}
 
 /** Wraps the writes of a table. */
 const wrapWrites = (intact: Table, around: (write: () => Promise<void>) => Promise<void>): Table => ({
