@@ -5,6 +5,9 @@ import { ServiceError } from '../../lib/shared/errors.ts';
 
 const getLockPath = (path: string): string => `${path}.lock`;
 
+/** Content of the locks of this process. In a container, an ended process can have had the same id, which is often 1. */
+const ownContent = `${process.pid} ${randomUUID()}`;
+
 /** Time in which another command that replaces the same stale lock has finished. */
 const replacementMs = 200;
 
@@ -22,7 +25,7 @@ export async function lockImport(path: string): Promise<{ readonly release: () =
 async function tryCreate(lockPath: string): Promise<boolean> {
   const temporaryPath = `${lockPath}.${process.pid}.${randomUUID()}`;
   try {
-    await writeFile(temporaryPath, String(process.pid));
+    await writeFile(temporaryPath, ownContent);
     await link(temporaryPath, lockPath);
     return true;
   } catch (cause) {
@@ -34,15 +37,18 @@ async function tryCreate(lockPath: string): Promise<boolean> {
 }
 
 async function replaceStaleLock(path: string, lockPath: string): Promise<void> {
-  const pid = await readPid(lockPath);
-  if (isRunning(pid)) throw lockedError(path, `process ${pid}`);
+  const content = await readContent(lockPath);
+  const pid = parsePid(content);
+  const isLocked = pid === process.pid ? content === ownContent : isRunning(pid);
+  if (isLocked) throw lockedError(path, `process ${pid}`);
   await rm(lockPath, { force: true });
   const isCreated = await tryCreate(lockPath);
   await sleep(replacementMs);
-  if (!isCreated || (await readPid(lockPath)) !== process.pid) throw lockedError(path, 'another process');
+  if (!isCreated || (await readContent(lockPath)) !== ownContent) throw lockedError(path, 'another process');
 }
 
-const readPid = async (lockPath: string): Promise<number> => Number(await readFile(lockPath, 'utf8').catch(() => ''));
+const readContent = async (lockPath: string): Promise<string> => await readFile(lockPath, 'utf8').catch(() => '');
+const parsePid = (content: string): number => Number(content.split(' ')[0]);
 
 const lockedError = (path: string, owner: string): ServiceError =>
   new ServiceError(

@@ -34,10 +34,14 @@ describe('lockImport', () => {
     await rm(`${path}.lock`);
   });
 
-  it.each([['of an ended process'], ['without an id']])('ignores a lock %s', async (kind) => {
-    const ended = spawn(process.execPath, ['--version']);
-    await once(ended, 'exit');
-    await writeFile(`${path}.lock`, kind === 'without an id' ? '' : String(ended.pid));
-    await (await lockImport(path)).release();
-  });
+  it.each([['of an ended process'], ['without an id'], ['of an ended process that had the id of this one']])(
+    'ignores a lock %s',
+    async (kind) => {
+      const ended = spawn(process.execPath, ['--version']);
+      await once(ended, 'exit');
+      const pid = kind === 'of an ended process' ? ended.pid : process.pid;
+      await writeFile(`${path}.lock`, kind === 'without an id' ? '' : String(pid));
+      await (await lockImport(path)).release();
+    },
+  );
 });
