@@ -44,4 +44,26 @@ describe('lockImport', () => {
       await (await lockImport(path)).release();
     },
   );
+
+  it.each(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])(
+    'locks a file on a file system without hard links (%s)',
+    async (code) => {
+      const createLink = async () => {
+        throw Object.assign(new Error('not supported'), { code });
+      };
+      const lock = await lockImport(path, createLink);
+      await expect(lockImport(path, createLink)).rejects.toMatchObject({ code: 'Conflict' });
+      await lock.release();
+      await writeFile(`${path}.lock`, String(process.ppid));
+      await expect(lockImport(path, createLink)).rejects.toMatchObject({ code: 'Conflict' });
+      await rm(`${path}.lock`);
+    },
+  );
+
+  it('rejects a file in a folder that does not exist', async () => {
+    await expect(lockImport(join(folder, 'missing', 'purchases.csv'))).rejects.toMatchObject({
+      code: 'InvalidPayload',
+      message: expect.stringContaining('cannot be written'),
+    });
+  });
 });
