@@ -112,7 +112,10 @@ export const getPurchaseTimeline = defineContract({
 
 const optionalText = v.optional(v.string());
 
-/** Ignores the page parameters, even invalid ones, if `startdate` or `enddate` is present. */
+/**
+ * Ignores the page parameters, even invalid ones, if `startdate` or `enddate` is present. Ignores `order` and `active`, even
+ * invalid ones, without `customerId`.
+ */
 const ListPurchasesQuery = v.pipe(
   v.object({
     startdate: optionalText,
@@ -125,9 +128,11 @@ const ListPurchasesQuery = v.pipe(
     order: optionalText,
     active: optionalText,
   }),
-  v.transform(({ limit, skip, offset, ...rest }) =>
-    rest.startdate || rest.enddate ? rest : { limit, skip, offset, ...rest },
-  ),
+  v.transform(({ limit, skip, offset, order, active, ...rest }) => ({
+    ...rest,
+    ...(!rest.startdate && !rest.enddate && { limit, skip, offset }),
+    ...(rest.customerId && { order, active }),
+  })),
   v.object({
     startdate: emptyAsAbsent(DateOrDateTime),
     enddate: emptyAsAbsent(DateOrDateTime),
@@ -139,14 +144,6 @@ const ListPurchasesQuery = v.pipe(
     order: emptyAsAbsent(v.picklist(['oldest', 'newest'])),
     active: optionalText,
   }),
-  v.forward(
-    v.check(({ customerId, order }) => customerId !== undefined || order === undefined, 'a customerId, too'),
-    ['order'],
-  ),
-  v.forward(
-    v.check(({ customerId, active }) => customerId !== undefined || active !== 'true', 'a customerId, too'),
-    ['active'],
-  ),
 );
 
 export const listPurchases = defineContract({

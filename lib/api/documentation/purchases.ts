@@ -258,11 +258,11 @@ export const purchaseOperations = [
       include_notifications: includeNotifications,
       customerId: ['Selects the purchases of a customer.', 'alice'],
       order: [
-        'Order by purchase date: `oldest` or `newest` first. Requires `customerId`. The default is `oldest`.',
+        'Order by purchase date: `oldest` or `newest` first. Ignored without `customerId`. The default is `oldest`.',
         'newest',
       ],
       active: [
-        'Whether to select only purchases that give access now. Requires `customerId`. Only `true` selects them. If the customer has more than 100 purchases, the response has the best ones of each product.',
+        'Whether to select only purchases that give access now. Ignored without `customerId`. Only `true` selects them. If the customer has more than 100 purchases, the response has the best ones of each product.',
         true,
       ],
     },
