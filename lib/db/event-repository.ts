@@ -40,8 +40,15 @@ export interface EventRepository {
   findMany(appName: string, eventIds: readonly string[]): Promise<EventRecord[]>;
   /** Lists the newest events with at least one of the tags. Reads at most 1,000 index entries. */
   listByTags(appName: string, tags: readonly string[], limit: number): Promise<EventRecord[]>;
-  /** Lists a page of the events with at least one of the tags, newest first. */
-  listPageByTags(appName: string, tags: readonly string[], query: EventQuery): Promise<CursorPage<EventRecord>>;
+  /**
+   * Lists a page of the events with at least one of the tags, newest first. Includes the event of the request `reqId`, which is
+   * not tagged with its own id.
+   */
+  listPageByTags(
+    appName: string,
+    tags: readonly string[],
+    query: EventQuery & { readonly reqId?: string },
+  ): Promise<CursorPage<EventRecord>>;
   /** Lists the newest events of a customer. Reads at most 1,000 events that are tagged with the username. */
   listByUser(appName: string, username: string, limit: number): Promise<EventRecord[]>;
   /**
@@ -62,6 +69,8 @@ interface EventFilter extends EventRange {
   readonly limit: number;
   readonly cursor?: string | undefined;
   readonly matches: (event: EventRecord) => boolean;
+  /** An event to list as if it had one of the tags. */
+  readonly untaggedEvent?: EventRecord | undefined;
 }
 
 /** Maximum number of events that a filter reads. */
@@ -83,13 +92,17 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
   const listTagged = async (
     appName: string,
     tags: readonly string[],
-    { limit, cursor, matches, ...range }: EventFilter,
+    { limit, cursor, matches, untaggedEvent, ...range }: EventFilter,
   ): Promise<CursorPage<EventRecord>> => {
     const partitions = tags.map((tag) => keys.tagPartition(appName, tag));
+    const unstoredItems = untaggedEvent ? [toUnstoredTag(appName, untaggedEvent)] : [];
     return await readCursorPage(
       {
         async readBefore(position, batchSize) {
-          const items = await listNewestTags(table, partitions, { ...range, before: position, limit: batchSize });
+          const items = await listNewestTags(table, partitions, {
+            ...{ ...range, before: position, limit: batchSize },
+            unstoredItems,
+          });
           return items.map((item) => ({ sortKey: String(item.sk), item }));
         },
         async load(entries) {
@@ -102,12 +115,20 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
       { limit, cursor, maxScanned },
     );
   };
-  const listPageByTags: EventRepository['listPageByTags'] = async (appName, tags, { includesReads, ...page }) => {
+  const find = async (appName: string, eventId: string): Promise<EventRecord | undefined> => {
+    const item = await table.get(keys.eventKey(appName, eventId));
+    return item && isLive(item) ? await parseEventItem(item) : undefined;
+  };
+  const listPageByTags: EventRepository['listPageByTags'] = async (appName, tags, query) => {
+    const { includesReads, reqId, ...page } = query;
+    const eventById = reqId === undefined ? undefined : await find(appName, reqId);
+    const untaggedEvent = eventById?.reqId === reqId ? eventById : undefined;
     const tagValues = [...new Set(tags.map(toTagValue))];
     // A retried notification rewrites its event. The tag items of the first version remain.
-    const isTagged = (event: EventRecord) => tagValues.some((tag) => canHaveTag(event, tag));
+    const isTagged = (event: EventRecord) =>
+      event.eventId === untaggedEvent?.eventId || tagValues.some((tag) => canHaveTag(event, tag));
     const matches = (event: EventRecord) => (includesReads || !isRead(event)) && isTagged(event);
-    return await listTagged(appName, tagValues, { ...page, matches });
+    return await listTagged(appName, tagValues, { ...page, matches, untaggedEvent });
   };
   return {
     async save(appName, event, raw) {
@@ -187,10 +208,7 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
         return { event, ...(raw && { raw }) };
       });
     },
-    async find(appName, eventId) {
-      const item = await table.get(keys.eventKey(appName, eventId));
-      return item && isLive(item) ? await parseEventItem(item) : undefined;
-    },
+    find,
     findRaw,
   };
 }
@@ -199,13 +217,21 @@ interface TagPage extends EventRange {
   readonly limit: number;
   /** Selects tag items with a lower sort key. */
   readonly before?: string | undefined;
+  /** Further items, which the table does not have. */
+  readonly unstoredItems?: readonly Item[];
 }
+
+/** Builds the item of a tag that an event does not have. Its event is live, so it does not expire. */
+const toUnstoredTag = (appName: string, { eventId, date }: EventRecord): Item => ({
+  ...keys.tagKey(appName, eventId, date, eventId),
+  ttl: Number.POSITIVE_INFINITY,
+});
 
 /** Lists the newest tag items of all partitions, newest first. An event with several of the tags is listed once. */
 async function listNewestTags(
   table: Table,
   partitions: readonly string[],
-  { limit, before, ...dates }: TagPage,
+  { limit, before, unstoredItems = [], ...dates }: TagPage,
 ): Promise<Item[]> {
   const between = keys.timestampRange(dates, before);
   const [from, until] = between;
@@ -213,7 +239,7 @@ async function listNewestTags(
   // `BETWEEN` includes both bounds: the tag item of the bound is returned again and dropped.
   const range = { between, newestFirst: true, limit: limit + 1, isEventuallyConsistent: true };
   const lists = await Promise.all(partitions.map((partition) => table.query({ partition, ...range })));
-  const items = lists.flat().filter(({ sk }) => sk !== until);
+  const items = [...lists.flat(), ...unstoredItems].filter(({ sk }) => String(sk) >= from && String(sk) < until);
   const bySortKey = new Map(items.map((item) => [String(item.sk), item]));
   return [...bySortKey.values()].sort((a, b) => (String(a.sk) < String(b.sk) ? 1 : -1)).slice(0, limit);
 }

@@ -14,6 +14,8 @@ interface EventInput {
   /** Epoch milliseconds; now by default. */
   readonly date?: number;
   readonly tags?: Readonly<Record<string, TagType>>;
+  /** Empty for a request without one. Its event id is then its request id. */
+  readonly reqId?: string;
   /** Body of the recorded request. */
   readonly body?: object;
   /** Number of recorded calls to a store. */
@@ -28,12 +30,13 @@ export async function givenEvent(
     type = 'receipt.validated',
     date = Date.now(),
     tags = {},
+    reqId = `req-${randomUUID()}`,
     body = {},
     storeCalls = 0,
     retentionDays = 90,
   }: EventInput = {},
 ): Promise<string> {
-  const recorder = createEventRecorder({ type, date, reqId: `req-${randomUUID()}` });
+  const recorder = createEventRecorder({ type, date, reqId });
   for (const [tag, type] of Object.entries(tags)) recorder.addTag(tag, type);
   for (let number = 0; number < storeCalls; number++) {
     const timing = { startedAt: date + number, endedAt: date + number + 1 };
@@ -70,6 +73,18 @@ export async function searchByTag(keys: IssuedApiKeys, tag: string, query: Recor
   const { status, body } = await callWithSecretKey(searchEvents, keys, { params: { tag }, query });
   const ids: string[] = (body.rows ?? []).map(({ eventId }: { eventId: string }) => eventId);
   return { status, body, ids };
+}
+
+/** Calls `GET /v3/search/:tag` until the last page, and returns the event ids of each page. */
+export async function searchPages(keys: IssuedApiKeys, tag: string): Promise<string[][]> {
+  const pages: string[][] = [];
+  let cursor: string | undefined = '';
+  do {
+    const page: Awaited<ReturnType<typeof searchByTag>> = await searchByTag(keys, tag, { cursor });
+    pages.push(page.ids);
+    cursor = page.body.nextCursor;
+  } while (cursor !== undefined);
+  return pages;
 }
 
 /** Calls `GET /v3/search/:tag` and returns the rows. */

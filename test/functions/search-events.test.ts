@@ -6,7 +6,7 @@ import { dayMs, minuteMs, secondMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName, givenApp } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
-import { fetchEventList, findEvents, givenEvent, givenReads, searchByTag } from './event-fixture.ts';
+import { fetchEventList, findEvents, givenEvent, givenReads, searchByTag, searchPages } from './event-fixture.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -103,13 +103,7 @@ describe('GET /v3/search/:tag', () => {
     const ids: string[] = [];
     for (let number = 0; number < 230; number++)
       ids.unshift(await givenEvent(keys, { date: start + number, tags: { often: '_A' } }));
-    const pages: string[][] = [];
-    let cursor: string | undefined = '';
-    do {
-      const page: Awaited<ReturnType<typeof searchByTag>> = await searchByTag(keys, 'often', { cursor });
-      pages.push(page.ids);
-      cursor = page.body.nextCursor;
-    } while (cursor !== undefined);
+    const pages = await searchPages(keys, 'often');
     expect(pages.map(({ length }) => length)).toEqual([100, 100, 30]);
     expect(pages.flat()).toEqual(ids);
   });
@@ -147,6 +141,24 @@ describe('GET /v3/search/:tag', () => {
       { tag: reqId, type: '_R', eventId: ids[0] },
     ]);
     expect(await findEvents(await createKeys(), reqId)).toEqual([]);
+  });
+
+  it('returns a request that is found by its event id once, in the order of the dates', async () => {
+    const keys = await createKeys();
+    const start = Date.now() - minuteMs;
+    const positions = [0, 1, 99, 100, 101, 199, 200, 201];
+    const requests = await Promise.all(
+      positions.map(async (position) => await givenEvent(keys, { date: start - 2 * position + 1, reqId: '' })),
+    );
+    // Clients have sent each of these ids with 200 later or earlier requests.
+    const tags = Object.fromEntries(requests.map((id) => [id, '_R' as const]));
+    const ids: string[] = [];
+    for (let number = 0; number < 200; number++) ids.push(await givenEvent(keys, { date: start - 2 * number, tags }));
+    for (const [index, request] of requests.entries()) {
+      const pages = await searchPages(keys, request);
+      expect(pages.map(({ length }) => length)).toEqual([100, 100, 1]);
+      expect(pages.flat()).toEqual(ids.toSpliced(positions[index] ?? 0, 0, request));
+    }
   });
 
   it('does not find a request by its event id if the client sent another request id', async () => {
