@@ -1,3 +1,4 @@
+import './valid-language.ts';
 import { render } from 'preact';
 import './styles.css';
 import { App } from './app.tsx';

@@ -88,6 +88,21 @@ describe('Overview', () => {
       expect(await readFigure(consolePage, 'New')).toEqual(['3', '0 in the previous 30 days']);
     });
 
+    it('shows charts in a browser whose language is not valid', async () => {
+      const consolePage = await running.open('/');
+      const { page } = consolePage;
+      // As Chrome under the locale C.
+      await page.addInitScript(() => {
+        Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' });
+        Object.defineProperty(Navigator.prototype, 'languages', { get: () => ['en-US@posix'] });
+      });
+      await page.reload();
+      await waitUntilLoaded(consolePage);
+      await page.getByRole('slider', { name: 'Active subscriptions, chart' }).waitFor();
+      expect(await readFigure(consolePage, 'New')).toEqual(['3', '0 in the previous 30 days']);
+      expect(consolePage.problems).toEqual([]);
+    });
+
     it('changes the interval of the charts, and keeps it in the link', async () => {
       const consolePage = await running.open('/?period=12m');
       const { page } = consolePage;
