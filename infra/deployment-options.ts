@@ -50,6 +50,8 @@ const DeploymentOptions = v.pipe(
     masterKeyArn: v.optional(Arn('secretsmanager')),
     /** Maximum instances of each queue worker. Lambda accepts 2 to 1,000. */
     maxConcurrency: v.optional(WholeNumber(2, 1_000)),
+    /** Retention of events in days. */
+    eventRetentionDays: v.optional(WholeNumber(1, 3_650)),
     /** Adds an AWS Backup plan for the table. */
     backup: v.optional(Flag),
     /**
@@ -92,8 +94,18 @@ export type DeploymentOptions = v.InferOutput<typeof DeploymentOptions>;
 /** Names of the options, as `-c name=value`. */
 export const deploymentOptionNames = Object.keys(DeploymentOptions.pipe[0].entries) as (keyof DeploymentOptions)[];
 
-/** Reads the options from the CDK context. Throws an error that names each invalid option. */
+/** Names of the CDK and of internal settings have other characters, such as `@aws-cdk/core:stackRelativeExports`. */
+const optionPattern = /^[a-z]+$/i;
+
+/** Reads the options from the CDK context. Throws an error that names each invalid or unknown option. */
 export function readDeploymentOptions(node: Node): DeploymentOptions {
+  const unknown = Object.keys(node.getAllContext()).filter(
+    (name) => optionPattern.test(name) && !(deploymentOptionNames as readonly string[]).includes(name),
+  );
+  if (unknown.length > 0)
+    throw new Error(
+      `The deployment options have unknown names: ${unknown.join(', ')}. The names are: ${deploymentOptionNames.join(', ')}.`,
+    );
   const context = Object.fromEntries(deploymentOptionNames.map((name) => [name, node.tryGetContext(name) as unknown]));
   const result = v.safeParse(DeploymentOptions, context);
   if (result.success) return result.output;
@@ -111,5 +123,6 @@ export const getStackName = ({ stage }: DeploymentOptions): string =>
 /** Whether the environment must survive an accidental deletion. */
 export const isProduction = ({ stage }: DeploymentOptions): boolean => stage === 'production';
 
-/** Returns the retention of events in days, from the CDK context. */
-export const getEventRetentionDays = (node: Node): string => String(node.tryGetContext('eventRetentionDays') ?? 90);
+/** Returns the retention of events in days, from the CDK context, which `readDeploymentOptions` has checked. */
+export const getEventRetentionDays = (node: Node): string =>
+  String(node.tryGetContext('eventRetentionDays' satisfies keyof DeploymentOptions) ?? 90);

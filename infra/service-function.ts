@@ -66,7 +66,7 @@ export class ServiceFunction extends Construct {
       }),
     );
     this.handler = new LambdaFunction(this, 'Function', {
-      code: Code.fromAsset(join(this.node.tryGetContext('bundles') ?? bundlesFolder, props.bundle)),
+      code: Code.fromAsset(join(this.node.tryGetContext('claimcheck:bundles') ?? bundlesFolder, props.bundle)),
       handler: `${basename(props.bundle)}.handler`,
       description: props.description,
       runtime: Runtime.NODEJS_24_X,

@@ -60,7 +60,7 @@ async function writeAssembly(folder: string, options: DeploymentOptions): Promis
   const outdir = join(folder, assemblyFolder);
   const app = new App({
     outdir,
-    context: { ...context, bundles: join(folder, bundlesFolder) },
+    context: { ...context, 'claimcheck:bundles': join(folder, bundlesFolder) },
     // Takes most of the time of a synthesis. `cdk synth` validates the template.
     builtinCloudFormationValidation: false,
   });

@@ -23,7 +23,7 @@ describe('docs/guides/run-for-production.md', () => {
     const options = Object.fromEntries(
       [...command.matchAll(/-c (\w+)=(\S+)/g)].map(([, name = '', value = '']) => [name, value]),
     );
-    expect(Object.keys(options).sort()).toEqual([...deploymentOptionNames, 'eventRetentionDays'].sort());
+    expect(Object.keys(options).sort()).toEqual([...deploymentOptionNames].sort());
     const { stack } = createStack(options);
     expect(stack.stackName).toBe('Claimcheck-production');
     Template.fromStack(stack).resourceCountIs('AWS::Budgets::Budget', 1);
@@ -34,7 +34,7 @@ describe('docs/operating.md', () => {
   it('describes each deployment option', () => {
     const rows = listTableRows(readSection('docs/operating.md', 'Deployment options'));
     const documented = rows.flatMap(([cell]) => listNames(cell));
-    expect(documented.sort()).toEqual([...deploymentOptionNames, 'eventRetentionDays'].sort());
+    expect(documented.sort()).toEqual([...deploymentOptionNames].sort());
   });
 
   it('shows a catalogue that the service accepts', () => {

@@ -34,8 +34,20 @@ describe('readDeploymentOptions', () => {
     [{ waf: 'perhaps' }, 'waf'],
     [{ monthlyBudgetUsd: '10' }, 'alarmEmail'],
     [{ canary: 'Canary50Percent1Minute' }, 'canary'],
+    [{ eventRetentionDays: 'x' }, 'eventRetentionDays'],
+    [{ eventRetentionDays: '0' }, 'eventRetentionDays'],
+    [{ alarmEmial: 'ops@example.com', stage: 'production' }, 'unknown names: alarmEmial. The names are: stage, '],
   ])('rejects %j and names %s', (options, name) => {
     expect(() => readDeploymentOptions(new App({ context: options }).node)).toThrow(name);
+  });
+
+  it('accepts the settings of the CDK', () => {
+    const context = {
+      '@aws-cdk/core:stackRelativeExports': true,
+      'cli-telemetry': false,
+      'acknowledged-issue-numbers': [1],
+    };
+    expect(readDeploymentOptions(new App({ context }).node)).toEqual({});
   });
 });
 

@@ -30,7 +30,7 @@ export const everyOption = {
  */
 export const createCdkApp = (options: Readonly<Record<string, string>> = {}): App =>
   new App({
-    context: { ...context, bundles: createEmptyBundles(), ...options },
+    context: { ...context, 'claimcheck:bundles': createEmptyBundles(), ...options },
     builtinCloudFormationValidation: false,
   });
 
