@@ -136,8 +136,16 @@ async function importRows(
     stop.abort();
     await Promise.allSettled(running);
     while (running.length > 0 && (await isFulfilled(running[0]))) await finishFirst();
+    if (progress.rows === 0) {
+      // The file can be corrected, for example its header. The progress is of the file as it was.
+      await deleteProgress(path);
+      throw toStopError(error, `before the first row of ${path} was done. Run the command again.`);
+    }
     await save();
-    throw toStopError(error, { path, rows: progress.rows });
+    throw toStopError(
+      error,
+      `after ${progress.rows} rows of ${path}. Run the command again with --resume to continue.`,
+    );
   }
   await save();
   return toCounts(progress);
@@ -155,14 +163,10 @@ function countResult(progress: Progress, result: RowResult): Progress {
   return { ...progress, rows: progress.rows + 1, [outcome]: progress[outcome] + 1 };
 }
 
-/** Adds how to continue to the message of a failure. */
-function toStopError(error: unknown, { path, rows }: { readonly path: string; readonly rows: number }): ServiceError {
+/** Adds where the import stopped, and how to continue, to the message of a failure. */
+function toStopError(error: unknown, position: string): ServiceError {
   const { code, message, cause } = ServiceError.fromUnknown(error);
-  return new ServiceError(
-    code,
-    `${message} The import has stopped after ${rows} rows of ${path}. Run the command again with --resume to continue.`,
-    { cause },
-  );
+  return new ServiceError(code, `${message} The import has stopped ${position}`, { cause });
 }
 
 const interruptedError = (): ServiceError => new ServiceError('Conflict', 'Interrupted.');

@@ -260,13 +260,29 @@ describe('claimcheck import', () => {
     expect(existsSync(`${path}.refused.csv`)).toBe(false);
   });
 
+  it('imports a file after its header has been corrected', async () => {
+    const { appName } = await givenMovedApp();
+    const path = await writeRows(purchases.slice(0, 3).map(({ row }) => row));
+    const csv = await readFile(path, 'utf8');
+    await writeFile(path, csv.replace('user', 'usr'));
+    const stopped = await cli(['import', appName, path]);
+    expect(stopped).toMatchObject({
+      code: 1,
+      error: expect.stringMatching(/The column "usr" is unknown.+before the first row.+Run the command again\.\n$/s),
+    });
+    await writeFile(path, csv);
+    expect(await cli(['import', appName, path])).toMatchObject({ code: 0 });
+  }, 300_000);
+
   it('stops without an import if the store settings are missing', async () => {
     const appName = createUniqueName();
     await cli(['app', 'create', appName]);
     const path = await writeRows(purchases.slice(0, 3).map(({ row }) => row));
     expect(await cli(['import', appName, path])).toMatchObject({
       code: 1,
-      error: expect.stringMatching(/The app has no store_a settings. \(line 2\) The import has stopped after 0 rows/),
+      error: expect.stringMatching(
+        /The app has no store_a settings. \(line 2\) The import has stopped before the first row/,
+      ),
     });
     expect(existsSync(`${path}.refused.csv`)).toBe(false);
   }, 300_000);
