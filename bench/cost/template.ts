@@ -19,7 +19,7 @@ export async function synthesizeTemplate(bundles: string): Promise<Template> {
     const assets = { 'aws:cdk:disable-asset-staging': true, 'aws:cdk:enable-asset-metadata': true };
     const app = new App({
       outdir,
-      context: { ...context, bundles, ...assets },
+      context: { ...context, 'claimcheck:bundles': bundles, ...assets },
       // Its findings are warnings, and it takes most of the time.
       builtinCloudFormationValidation: false,
     });
