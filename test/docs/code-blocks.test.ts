@@ -40,8 +40,9 @@ const shellLines = blocks
   .filter(({ language }) => language === 'sh')
   .flatMap((block) => listShellCommands(block).map((line) => [`${block.file}:${block.line}`, line] as const));
 
-/** Replaces placeholders such as `<app>` and `<Time>`. A day is valid for every argument that is checked. */
-const fillPlaceholders = (text: string): string => text.replaceAll(/<[^<>]+>/g, '2026-01-31');
+/** Replaces placeholders such as `<app>` and `<Time>`, and the URL of the service. A day is valid for every argument that is checked. */
+const fillPlaceholders = (text: string): string =>
+  text.replaceAll(/<[^<>]+>/g, '2026-01-31').replaceAll('$API', 'http://127.0.0.1:4000');
 
 /** Returns the arguments of a command line of the CLI, or undefined if it is a different command. */
 function parseCliArguments(line: string): string[] | undefined {
