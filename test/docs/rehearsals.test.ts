@@ -43,3 +43,11 @@ describe('docs/guides/move-from-another-validator.md', () => {
     ]);
   });
 });
+
+describe('docs/stores/README.md', () => {
+  it('connects an app to an emulated store', async () => {
+    const lines = await runBlocks('docs/stores/README.md', 'rehearse');
+    expect(lines).toContain('Google Play accepted the service account.');
+    expect(lines.at(-1)).toContain('Settings saved');
+  });
+});
