@@ -223,6 +223,8 @@ describe('docs/guides/plain-app.md', () => {
 
     const success = JSON.parse(readSnippet(file, 'success'));
     expect(Object.keys(signed.data)).toEqual(expect.arrayContaining(Object.keys(success.data)));
+    const { id, latest_receipt, transaction, ineligible_for_intro_price } = success.data;
+    expect(signed.data).toMatchObject({ id, latest_receipt, transaction, ineligible_for_intro_price });
     const [example] = success.data.collection;
     expect(Object.keys(signed.data.collection[0])).toEqual(expect.arrayContaining(Object.keys(example)));
   });
