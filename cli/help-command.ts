@@ -8,7 +8,9 @@ export function createHelpCommand(): Command {
     .description('Describe a command, with examples')
     .argument('[command...]', 'names of the command, such as key create')
     .addHelpText('after', formatExamples('help', 'help key create'))
-    .action((names: readonly string[], _options: object, help: Command) => {
+    .action((words: readonly string[], _options: object, help: Command) => {
+      // Quotes make one argument of the names: `help "key create"`.
+      const names = words.flatMap((word) => word.split(/\s+/)).filter(Boolean);
       const command = findCommand(help.parent as Command, names);
       // Aliases make the path differ from the names.
       const isFound = getCommandPath(command).split(' ').filter(Boolean).length === names.length;

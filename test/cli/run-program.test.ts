@@ -27,6 +27,16 @@ describe('claimcheck help', () => {
     expect((await run(...names, '--help')).out).toBe(out);
   });
 
+  it('accepts the names of a command as one argument', async () => {
+    const { code, out, error } = await run('help', 'key create');
+    expect({ code, error }).toEqual({ code: 0, error: '' });
+    expect(out).toBe((await run('help', 'key', 'create')).out);
+  });
+
+  it('rejects an unknown command in one argument', async () => {
+    expect(await run('help', 'key no')).toMatchObject({ code: 2, error: expect.stringContaining('command: key no.') });
+  });
+
   it('lists the commands without a name', async () => {
     expect((await run('help')).out).toContain('Operate a Claimcheck service');
     expect((await run('help', 'key')).out).toContain('Manage the API keys of an app');
