@@ -50,7 +50,14 @@ async function listFailed(app: string, deliveries: Deps['deliveries']): Promise<
   return pages.flatMap(({ rows }) => rows).filter(({ type }) => type !== 'test');
 }
 
-const formatCount = (count: number): string => (count < maxDeliveries ? String(count) : `At least ${maxDeliveries}`);
+/** Formats a number of webhooks with the verb of its number, such as `1 webhook is` or `At least 1000 webhooks are`. */
+function formatWebhooks(count: number, [singular, plural]: readonly [string, string]): string {
+  if (count === 1) return `1 webhook ${singular}`;
+  return `${count < maxDeliveries ? count : `At least ${maxDeliveries}`} webhooks ${plural}`;
+}
+
+const formatConnections = (count: number): string =>
+  count === 1 ? '1 connection timed out or was refused' : `${count} connections in a row timed out or were refused`;
 
 const createMissingFinding = (app: string): Finding =>
   createFinding(
@@ -119,13 +126,13 @@ function checkUrl({ url, health }: UrlState, { app, failed, now, allowsLoopback 
   if (health.disabledAt !== undefined)
     return create(
       'webhook-url-disabled',
-      `${shownUrl} responded with 410 Gone ${formatDuration(now - health.disabledAt)} ago, so nothing is sent to it. ${count} webhooks are lost so far.`,
+      `${shownUrl} responded with 410 Gone ${formatDuration(now - health.disabledAt)} ago, so nothing is sent to it. ${formatWebhooks(count, ['is', 'are'])} lost so far.`,
       `Correct the server or the URL, run \`app test-webhook ${app}\`, which enables the URL, and \`webhooks replay ${app} --dead\`.`,
     );
   if (health.consecutiveFailures !== undefined)
     return create(
       'webhook-url-unresponsive',
-      `${shownUrl} does not respond: ${health.consecutiveFailures} connections in a row timed out or were refused. ${count} webhooks are affected.`,
+      `${shownUrl} does not respond: ${formatConnections(health.consecutiveFailures)}. ${formatWebhooks(count, ['is', 'are'])} affected.`,
       `Start the server of the app, or correct the URL with \`app set-webhook ${app} --url https://…\`. Then run \`app test-webhook ${app}\` and \`webhooks replay ${app} --dead\`.`,
     );
   return [];
@@ -154,7 +161,7 @@ function checkDeliveries(app: string, failed: readonly WebhookDelivery[]): Findi
           createFinding(
             'webhook-deliveries-dead',
             {
-              problem: `${formatCount(dead.length)} webhooks have failed for three days and are no longer retried. Reason of the latest: ${reason.replace(/\.$/, '')}.`,
+              problem: `${formatWebhooks(dead.length, ['has failed for three days and is', 'have failed for three days and are'])} no longer retried. Reason of the latest: ${reason.replace(/\.$/, '')}.`,
               cure: `When the server of the app works, run \`webhooks replay ${app} --dead\`.`,
             },
             { app },
@@ -166,7 +173,7 @@ function checkDeliveries(app: string, failed: readonly WebhookDelivery[]): Findi
           createFinding(
             'webhook-deliveries-failing',
             {
-              problem: `${formatCount(failing.length)} webhooks have failed at least ${minFailedAttempts} times and are retried. Reason of the latest: ${reason.replace(/\.$/, '')}.`,
+              problem: `${formatWebhooks(failing.length, [`has failed at least ${minFailedAttempts} times and is`, `have failed at least ${minFailedAttempts} times and are`])} retried. Reason of the latest: ${reason.replace(/\.$/, '')}.`,
               cure: `Correct the server of the app: \`webhooks list ${app}\` shows its responses.`,
             },
             { app },
