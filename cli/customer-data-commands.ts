@@ -117,6 +117,8 @@ async function eraseAction(
     question: `Erase ${username} from ${appName}? This cannot be undone. Type the name of the customer:`,
     option: '--confirm <user>',
   });
+  // Without a terminal, the command would be silent until its end.
+  output.note(`The command searches again ${waitSeconds} s after it has removed data.`);
   let removedSoFar: ErasureCounts | undefined;
   const removed = await eraseCustomer(app, username, deps(), {
     wait: async (ms) => await new Promise((resolve) => setTimeout(resolve, ms)),

@@ -244,7 +244,7 @@ describe('customer export and customer erase', () => {
   });
 
   it('erases the customer from all items, and leaves other customers and apps unchanged', async () => {
-    const { code, out } = await cli(
+    const { code, out, error } = await cli(
       '--json',
       'customer',
       'erase',
@@ -256,6 +256,7 @@ describe('customer export and customer erase', () => {
       '1',
     );
     expect(code).toBe(0);
+    expect(JSON.parse(error)).toEqual({ note: 'The command searches again 1 s after it has removed data.' });
     const { removed } = JSON.parse(out) as { removed: Record<string, number> };
     expect(Object.values(removed).every((count) => Number.isInteger(count))).toBe(true);
     expect(removed).toMatchObject({ accessTokens: 1, vaultReferences: 1 });
