@@ -15,7 +15,7 @@ import { saveResults } from './results.ts';
 import { benchScale } from './scale.ts';
 import { benchStartTimes } from './start-times.ts';
 import { benchTableUnits } from './table-units.ts';
-import { benchVerifyStoreA } from './verify-store-a.ts';
+import { benchVerifyAppStore } from './verify-app-store.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 const benches: Readonly<Record<string, () => Promise<BenchResult | readonly BenchResult[]>>> = {
@@ -31,7 +31,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult | readonly Benc
   scale: benchScale,
   start: benchStartTimes,
   units: benchTableUnits,
-  verify: benchVerifyStoreA,
+  verify: benchVerifyAppStore,
   webhooks: benchWebhooks,
 };
 

@@ -1,16 +1,16 @@
+import { appStore } from './app-store/app-store.ts';
+import { braintree } from './braintree/braintree.ts';
 import type { StoreDefinition } from './emulated-store.ts';
-import { processorA, serviceProcessorA } from './processor-a/processor-a.ts';
-import { processorB } from './processor-b/processor-b.ts';
-import { storeA } from './store-a/store-a.ts';
-import { storeB } from './store-b/store-b.ts';
-import { storeC } from './store-c/store-c.ts';
+import { googlePlay } from './google-play/google-play.ts';
+import { microsoftStore } from './microsoft-store/microsoft-store.ts';
+import { serviceStripe, stripe } from './stripe/stripe.ts';
 
 /** Registry of the emulated stores. */
 export const storeDefinitions: readonly StoreDefinition[] = [
-  storeA,
-  storeB,
-  storeC,
-  processorA,
-  processorB,
-  serviceProcessorA,
+  appStore,
+  googlePlay,
+  microsoftStore,
+  stripe,
+  braintree,
+  serviceStripe,
 ];

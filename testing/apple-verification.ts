@@ -1,6 +1,6 @@
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
-import { getReceiptRoots, getSignedDataRoots } from '../lib/stores/store-a/trusted-roots.ts';
-import { verifyTransaction } from '../lib/stores/store-a/verification.ts';
+import { getReceiptRoots, getSignedDataRoots } from '../lib/stores/app-store/trusted-roots.ts';
+import { verifyTransaction } from '../lib/stores/app-store/verification.ts';
 import { appAppleId, bundleId } from './apple-payloads.ts';
 
 interface VerificationInput {

@@ -1,6 +1,6 @@
 import { JSDOM, VirtualConsole } from 'jsdom';
+import { premiumProduct } from './app-store-device.ts';
 import { enforcePreflight } from './enforce-preflight.ts';
-import { premiumProduct } from './store-a-device.ts';
 import { decodeTransaction, type SignedBody } from './storekit-2-device.ts';
 
 /** The page of a Capacitor app on an iOS device whose StoreKit 2 delivers one transaction. */

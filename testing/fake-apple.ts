@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { minuteMs } from '../lib/shared/time.ts';
+import { appStore } from '../lib/stores/app-store/app-store.ts';
 import type { StoreValidation, ValidationRequest } from '../lib/stores/store.ts';
-import { storeA } from '../lib/stores/store-a/store-a.ts';
 import type { StoreContext, StoreFetch, StoreResponse } from '../lib/stores/store-context.ts';
 import { appAppleId, buildRenewalPayload, buildTransactionPayload, bundleId, purchaseDate } from './apple-payloads.ts';
 import { createPki, type Pki } from './apple-pki.ts';
@@ -136,7 +136,7 @@ export const validateSignedTransaction = async (
   payload: object = buildTransactionPayload(),
   changes: { request?: Partial<ValidationRequest>; context?: Partial<StoreContext> } = {},
 ): Promise<StoreValidation> =>
-  await storeA.validate(
+  await appStore.validate(
     createSignedRequest(payload, changes.request),
     createContext({ fetch: createAppStore({ Production: customer }).fetch, ...changes.context }),
   );

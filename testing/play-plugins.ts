@@ -1,4 +1,4 @@
-import { openPlayPage, type PlayBody, type PlayPage, productDetails, skuDetails } from './store-b-device.ts';
+import { openPlayPage, type PlayBody, type PlayPage, productDetails, skuDetails } from './google-play-device.ts';
 
 /** Starts version 13 of the plugin in a page and waits until it has verified the purchase on the device. */
 export async function verifyWithPlugin13(body: PlayBody, validator: string) {

@@ -1,5 +1,5 @@
+import { premiumProduct } from './app-store-device.ts';
 import { type CordovaPage, openCordovaPage } from './cordova-page.ts';
-import { premiumProduct } from './store-a-device.ts';
 
 /** Body for `POST /v1/validate` with a signed transaction. */
 export interface SignedBody {

@@ -44,8 +44,8 @@ export function ReferencePage() {
 }
 
 const areaNames: Readonly<Record<string, string>> = {
-  'processor-a': 'Stripe checkout',
-  'processor-b': 'Braintree',
+  stripe: 'Stripe checkout',
+  braintree: 'Braintree',
   notifier: 'Repetition of webhooks',
   stats: 'Statistics',
 };

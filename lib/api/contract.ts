@@ -17,8 +17,8 @@ type Area =
   | 'stores'
   | 'events'
   | 'notifier'
-  | 'processor-a'
-  | 'processor-b'
+  | 'stripe'
+  | 'braintree'
   | 'search'
   | 'service'
   | 'webhooks';

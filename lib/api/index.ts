@@ -1,4 +1,5 @@
 import { getApp } from './app.ts';
+import { createClientToken } from './braintree.ts';
 import type { Contract } from './contract.ts';
 import {
   addCustomerPurchase,
@@ -13,8 +14,6 @@ import {
 import { getDue } from './due.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
 import { repeatWebhook } from './notifier.ts';
-import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './processor-a.ts';
-import { createClientToken } from './processor-b.ts';
 import {
   getPurchase,
   getPurchaseOwners,
@@ -27,6 +26,7 @@ import { search } from './search.ts';
 import { getVersion } from './service.ts';
 import { getAppStats, getStats, getStatsBreakdown, getStatsV2 } from './stats.ts';
 import { checkStore, listStores } from './stores.ts';
+import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './stripe.ts';
 import { getTransaction, listTransactions } from './transactions.ts';
 import { validateReceipt } from './validation.ts';
 import { getDelivery, listDeliveries, replayDeliveries, replayDelivery, testWebhook } from './webhooks.ts';

@@ -1,6 +1,6 @@
-import type { StripeAccount } from '../stores/processor-a/stripe-account.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
-import { fetchSession, fetchSubscription } from '../stores/processor-a/stripe-queries.ts';
+import type { StripeAccount } from '../stores/stripe/stripe-account.ts';
+import { callStripe } from '../stores/stripe/stripe-client.ts';
+import { fetchSession, fetchSubscription } from '../stores/stripe/stripe-queries.ts';
 import { invalidTokenError } from './checkout-context.ts';
 import { toStripeId } from './offer-id.ts';
 

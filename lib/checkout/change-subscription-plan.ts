@@ -1,13 +1,13 @@
 import type { ContractBody } from '../api/contract.ts';
-import type { changePlan, PurchaseWithOffer } from '../api/processor-a.ts';
+import type { changePlan, PurchaseWithOffer } from '../api/stripe.ts';
 import type { ActiveGrant } from '../db/access-token-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
-import { unavailableError } from '../stores/processor-a/api-errors.ts';
-import { fetchObservation } from '../stores/processor-a/fetch-observations.ts';
-import type { Subscription } from '../stores/processor-a/payloads.ts';
-import type { StripeAccount } from '../stores/processor-a/stripe-account.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
-import { fetchSubscription, listSubscriptions } from '../stores/processor-a/stripe-queries.ts';
+import { unavailableError } from '../stores/stripe/api-errors.ts';
+import { fetchObservation } from '../stores/stripe/fetch-observations.ts';
+import type { Subscription } from '../stores/stripe/payloads.ts';
+import type { StripeAccount } from '../stores/stripe/stripe-account.ts';
+import { callStripe } from '../stores/stripe/stripe-client.ts';
+import { fetchSubscription, listSubscriptions } from '../stores/stripe/stripe-queries.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
 import {
   type CheckoutContext,

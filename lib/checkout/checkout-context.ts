@@ -5,10 +5,10 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { ProcessorAPlatform } from '../stores/processor-a/mapping-context.ts';
-import { openStripeAccount, type StripeAccount } from '../stores/processor-a/stripe-account.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
-import { fetchSession } from '../stores/processor-a/stripe-queries.ts';
+import type { StripePlatform } from '../stores/stripe/mapping-context.ts';
+import { openStripeAccount, type StripeAccount } from '../stores/stripe/stripe-account.ts';
+import { callStripe } from '../stores/stripe/stripe-client.ts';
+import { fetchSession } from '../stores/stripe/stripe-queries.ts';
 import type { RecordingDeps } from '../validation/record-observations.ts';
 import { selectCheckoutPlatform } from './checkout-platform.ts';
 
@@ -22,22 +22,19 @@ export interface CheckoutContext {
 }
 
 /** Opens the Stripe account of an access token's platform. The default is the account that the app sells through. */
-export async function openCheckoutAccount(
-  context: CheckoutContext,
-  platform?: ProcessorAPlatform,
-): Promise<StripeAccount> {
+export async function openCheckoutAccount(context: CheckoutContext, platform?: StripePlatform): Promise<StripeAccount> {
   const { app, deps } = context;
   const checkoutPlatform = platform ?? (await selectCheckoutPlatform(app.name, deps.appCache));
   return openStripeAccount(checkoutPlatform, await createStoreContext(app.name, checkoutPlatform, context));
 }
 
 /** A grant of a Stripe account. */
-type CheckoutGrant = ActiveGrant & { readonly platform: ProcessorAPlatform };
+type CheckoutGrant = ActiveGrant & { readonly platform: StripePlatform };
 
 /** Finds the grant of an access token. Returns undefined if the token is unknown, expired or for another store. */
 export async function findGrant(token: string, { app, deps }: CheckoutContext): Promise<CheckoutGrant | undefined> {
   const grant = await deps.accessTokens.find(app.name, token, deps.now());
-  return grant && isProcessorAPlatform(grant.platform) ? { ...grant, platform: grant.platform } : undefined;
+  return grant && isStripePlatform(grant.platform) ? { ...grant, platform: grant.platform } : undefined;
 }
 
 /** Finds the grant of an access token. Throws `Forbidden` if the token is unknown, expired or for another store. */
@@ -69,5 +66,5 @@ export async function requireStripeCustomerId(grant: AccessTokenGrant, account: 
   return customer;
 }
 
-const isProcessorAPlatform = (platform: Platform): platform is ProcessorAPlatform =>
+const isStripePlatform = (platform: Platform): platform is StripePlatform =>
   platform === 'processor_a' || platform === 'service_processor_a';

@@ -1,11 +1,11 @@
 import type { AppCache } from '../apps/app-cache.ts';
-import type { ProcessorAPlatform } from '../stores/processor-a/mapping-context.ts';
+import type { StripePlatform } from '../stores/stripe/mapping-context.ts';
 
 /** Selects the account that an app sells through: the deployment's account if only that is configured, else the app's own. */
 export async function selectCheckoutPlatform(
   appName: string,
   { findStoreSettings }: Pick<AppCache, 'findStoreSettings'>,
-): Promise<ProcessorAPlatform> {
+): Promise<StripePlatform> {
   if ((await findStoreSettings(appName, 'processor_a')) !== undefined) return 'processor_a';
   return (await findStoreSettings(appName, 'service_processor_a')) === undefined
     ? 'processor_a'
@@ -16,7 +16,7 @@ export async function selectCheckoutPlatform(
 export async function listCheckoutPlatforms(
   appName: string,
   appCache: Pick<AppCache, 'findStoreSettings'>,
-): Promise<readonly ProcessorAPlatform[]> {
+): Promise<readonly StripePlatform[]> {
   const platform = await selectCheckoutPlatform(appName, appCache);
   const hasServiceAccount =
     platform === 'processor_a' && (await appCache.findStoreSettings(appName, 'service_processor_a')) !== undefined;

@@ -1,11 +1,11 @@
 import type Stripe from 'stripe';
 import type { ContractBody } from '../api/contract.ts';
-import type { createCheckout } from '../api/processor-a.ts';
+import type { createCheckout } from '../api/stripe.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
-import { unavailableError } from '../stores/processor-a/api-errors.ts';
-import type { Price } from '../stores/processor-a/payloads.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
+import { unavailableError } from '../stores/stripe/api-errors.ts';
+import type { Price } from '../stores/stripe/payloads.ts';
+import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { type CheckoutContext, findGrant, findStripeCustomerId, openCheckoutAccount } from './checkout-context.ts';
 import { findOfferPrice } from './price-list.ts';
 import { getTrialDays } from './to-price-list.ts';

@@ -1,7 +1,7 @@
 import type { ContractBody } from '../api/contract.ts';
-import type { createPortal } from '../api/processor-a.ts';
-import { parseStoredSettings } from '../stores/processor-a/settings.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
+import type { createPortal } from '../api/stripe.ts';
+import { parseStoredSettings } from '../stores/stripe/settings.ts';
+import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
 import {
   type CheckoutContext,

@@ -1,8 +1,8 @@
-import type { PurchaseWithOffer } from '../api/processor-a.ts';
+import type { PurchaseWithOffer } from '../api/stripe.ts';
 import { type AccessTokenGrant, isExpiringSoon } from '../db/access-token-repository.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
-import { fetchGrantObservations } from '../stores/processor-a/evidence.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
+import { fetchGrantObservations } from '../stores/stripe/evidence.ts';
+import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { PriceListProduct } from '../api/processor-a.ts';
+import { PriceListProduct } from '../api/stripe.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
-import { isOwnMetadata } from '../stores/processor-a/mapping-context.ts';
-import { Price, type Product, parseStripeObject } from '../stores/processor-a/payloads.ts';
-import type { StripeAccount } from '../stores/processor-a/stripe-account.ts';
-import { callStripe } from '../stores/processor-a/stripe-client.ts';
+import { isOwnMetadata } from '../stores/stripe/mapping-context.ts';
+import { Price, type Product, parseStripeObject } from '../stores/stripe/payloads.ts';
+import type { StripeAccount } from '../stores/stripe/stripe-account.ts';
+import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { type CheckoutContext, openCheckoutAccount } from './checkout-context.ts';
 import { parseOfferId } from './offer-id.ts';
 import { parseActiveProduct, toPriceList } from './to-price-list.ts';

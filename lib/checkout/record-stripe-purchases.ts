@@ -1,4 +1,4 @@
-import type { PurchaseWithOffer } from '../api/processor-a.ts';
+import type { PurchaseWithOffer } from '../api/stripe.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';

@@ -87,16 +87,16 @@ export const importFormats: Readonly<Record<Platform, readonly EvidenceFormat[]>
     {
       required: ['productId', 'storeIdKey_collections'],
       optional: [],
-      toQuery: (fields) => buildStoreCQuery(fields, 'non consumable'),
+      toQuery: (fields) => buildMicrosoftStoreQuery(fields, 'non consumable'),
     },
     {
       required: ['productId', 'storeIdKey_purchases'],
       optional: ['storeIdKey_collections'],
-      toQuery: (fields) => buildStoreCQuery(fields, 'paid subscription'),
+      toQuery: (fields) => buildMicrosoftStoreQuery(fields, 'paid subscription'),
     },
   ],
-  processor_a: [{ required: ['token'], optional: ['productId'], toQuery: buildProcessorAQuery }],
-  service_processor_a: [{ required: ['token'], optional: ['productId'], toQuery: buildProcessorAQuery }],
+  processor_a: [{ required: ['token'], optional: ['productId'], toQuery: buildStripeQuery }],
+  service_processor_a: [{ required: ['token'], optional: ['productId'], toQuery: buildStripeQuery }],
   processor_b: [
     {
       required: ['token', 'productId'],
@@ -126,7 +126,7 @@ const toPlayKind = (type: ProductType | undefined): string => {
   return type === 'consumable' || type === 'non consumable' ? type : 'product';
 };
 
-function buildStoreCQuery(fields: EvidenceFields, type: 'paid subscription' | 'non consumable'): StoreQuery {
+function buildMicrosoftStoreQuery(fields: EvidenceFields, type: 'paid subscription' | 'non consumable'): StoreQuery {
   const { productId = '', storeIdKey_collections: collections, storeIdKey_purchases: purchases } = fields;
   return {
     validation: {
@@ -141,6 +141,6 @@ function buildStoreCQuery(fields: EvidenceFields, type: 'paid subscription' | 'n
   };
 }
 
-function buildProcessorAQuery({ token = '' }: EvidenceFields): StoreQuery {
+function buildStripeQuery({ token = '' }: EvidenceFields): StoreQuery {
   return { refreshTokens: [{ id: withoutPlatform(token) }] };
 }

@@ -13,35 +13,35 @@ export interface NotificationEndpoint {
 /** All notification endpoints. The routes, functions and permissions are generated from this list. */
 export const notificationEndpoints: readonly NotificationEndpoint[] = [
   {
-    id: 'receive-store-a',
+    id: 'receive-app-store',
     platform: 'store_a',
     summary: 'Receives server notifications of store_a',
     paths: [...buildPaths('store_a', 'apple'), '/v1/webhook/apple', '/v1/webhook/store_a'],
     methods: ['POST'],
   },
   {
-    id: 'receive-store-b',
+    id: 'receive-google-play',
     platform: 'store_b',
     summary: 'Receives push messages of store_b',
     paths: buildPaths('store_b', 'google'),
     methods: ['POST'],
   },
   {
-    id: 'receive-processor-a',
+    id: 'receive-stripe',
     platform: 'processor_a',
     summary: "Receives events of the app's account at processor_a",
     paths: buildPaths('processor_a', 'stripe'),
     methods: ['POST'],
   },
   {
-    id: 'receive-service-processor-a',
+    id: 'receive-service-stripe',
     platform: 'service_processor_a',
     summary: "Receives events of the deployment's account at processor_a",
     paths: buildPaths('service_processor_a', 'iaptic'),
     methods: ['POST'],
   },
   {
-    id: 'receive-processor-b',
+    id: 'receive-braintree',
     platform: 'processor_b',
     summary: 'Receives webhooks of processor_b and responds to its challenge',
     paths: buildPaths('processor_b', 'braintree'),

@@ -6,10 +6,10 @@ import type { Store } from './store.ts';
  * store short.
  */
 export const stores: Readonly<Record<Platform, () => Promise<Store>>> = {
-  store_a: async () => (await import('./store-a/store-a.ts')).storeA,
-  store_b: async () => (await import('./store-b/store-b.ts')).storeB,
-  store_c: async () => (await import('./store-c/store-c.ts')).storeC,
-  processor_a: async () => (await import('./processor-a/processor-a.ts')).processorA,
-  service_processor_a: async () => (await import('./processor-a/processor-a.ts')).serviceProcessorA,
-  processor_b: async () => (await import('./processor-b/processor-b.ts')).processorB,
+  store_a: async () => (await import('./app-store/app-store.ts')).appStore,
+  store_b: async () => (await import('./google-play/google-play.ts')).googlePlay,
+  store_c: async () => (await import('./microsoft-store/microsoft-store.ts')).microsoftStore,
+  processor_a: async () => (await import('./stripe/stripe.ts')).stripe,
+  service_processor_a: async () => (await import('./stripe/stripe.ts')).serviceStripe,
+  processor_b: async () => (await import('./braintree/braintree.ts')).braintree,
 };

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { startLocal } from '../../local/start-local.ts';
+import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../testing/app-store-device.ts';
 import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
-import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../testing/store-a-device.ts';
 
 let service: Awaited<ReturnType<typeof startLocal>>;
 let page: CordovaPage | undefined;

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { type ErrorCode, errorCodes } from '../../lib/shared/errors.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
+import type { PlayBody, PlayPage } from '../../testing/google-play-device.ts';
 import { startHttpServer } from '../../testing/http-server.ts';
 import { startPlugin11, verifyAgain, verifyWithPlugin13 } from '../../testing/play-plugins.ts';
-import type { PlayBody, PlayPage } from '../../testing/store-b-device.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 let page: PlayPage | undefined;

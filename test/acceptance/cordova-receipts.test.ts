@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../testing/app-store-device.ts';
 import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 import { enforcePreflight } from '../../testing/enforce-preflight.ts';
-import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../testing/store-a-device.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;

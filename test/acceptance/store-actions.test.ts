@@ -45,11 +45,14 @@ const productIds: Readonly<Record<ProductType, string>> = {
   'paid subscription': 'premium',
   'non consumable': 'lifetime',
 };
-const storeCProductIds: typeof productIds = { 'paid subscription': '9NBLGGH5W123', 'non consumable': '9NBLGGH5X123' };
+const microsoftStoreProductIds: typeof productIds = {
+  'paid subscription': '9NBLGGH5W123',
+  'non consumable': '9NBLGGH5X123',
+};
 
 /** Buys and validates a purchase and refreshes it after each action. Returns its records before and after the actions. */
 async function performActions([platform, actions]: ActionCase, type: ProductType) {
-  const productId = (platform === 'store_c' ? storeCProductIds : productIds)[type];
+  const productId = (platform === 'store_c' ? microsoftStoreProductIds : productIds)[type];
   const order = { platform, productId, type, applicationUsername: createUniqueName('user') };
   const { id, validate } = await service.callControl('/purchases', order);
   const keys = await service.createApp([platform]);

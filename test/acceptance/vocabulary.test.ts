@@ -28,12 +28,12 @@ interface FormatPair {
   readonly brandPlatform: string;
 }
 
-const processorA: Omit<FormatPair, 'platform'> = {
+const stripe: Omit<FormatPair, 'platform'> = {
   neutral: { type: 'processor_a-charge', form: 'charge' },
   brand: { type: 'stripe-charge', form: 'brand' },
   brandPlatform: 'stripe',
 };
-const libraries: typeof processorA = {
+const libraries: typeof stripe = {
   neutral: { type: 'client-library', form: 'purchase' },
   brand: { type: 'iaptic', form: 'purchase' },
   brandPlatform: 'stripe',
@@ -64,9 +64,9 @@ const pairs: readonly FormatPair[] = [
     brand: { type: 'windows-store-transaction', form: 'brand' },
     brandPlatform: 'windows-store-transaction',
   },
-  { platform: 'processor_a', ...processorA },
+  { platform: 'processor_a', ...stripe },
   { platform: 'processor_a', ...libraries },
-  { platform: 'service_processor_a', ...processorA },
+  { platform: 'service_processor_a', ...stripe },
   { platform: 'service_processor_a', ...libraries },
   {
     platform: 'processor_b',

@@ -60,6 +60,6 @@ describe('getFunctionGroup', () => {
     expect(getFunctionGroup('customers/get-customer-purchases')).toBe('reads');
     expect(getFunctionGroup('validation/validate-receipt')).toBe('validate-receipt');
     expect(getFunctionGroup('workers/send-webhook')).toBe('workers');
-    expect(getFunctionGroup('processor-a/create-checkout')).toBeUndefined();
+    expect(getFunctionGroup('stripe/create-checkout')).toBeUndefined();
   });
 });

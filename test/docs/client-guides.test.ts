@@ -6,14 +6,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { build, type Plugin } from 'esbuild';
 import { JSDOM, VirtualConsole } from 'jsdom';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { createAppStoreDevice } from '../../testing/app-store-device.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, callLocalService, type Json } from '../../testing/call-local.ts';
 import { openCapacitorPage } from '../../testing/capacitor-page.ts';
 import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
 import { listCodeBlocks, readSnippet } from '../../testing/documents.ts';
+import { openPlayPage, productDetails } from '../../testing/google-play-device.ts';
 import { iapticJsSource } from '../../testing/iaptic-js.ts';
-import { createAppStoreDevice } from '../../testing/store-a-device.ts';
-import { openPlayPage, productDetails } from '../../testing/store-b-device.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 let service: LocalService;
@@ -214,9 +214,9 @@ describe('docs/guides/plain-app.md', () => {
   const file = 'docs/guides/plain-app.md';
 
   it('validates purchases of both stores, which the server can read', async () => {
-    const signed = await runCommands(file, 'buy', 'validate-store-a');
+    const signed = await runCommands(file, 'buy', 'validate-app-store');
     expect(signed).toMatchObject({ ok: true, data: { collection: [{ id: 'premium', isExpired: false }] } });
-    const token = await runCommands(file, 'buy', 'validate-store-b');
+    const token = await runCommands(file, 'buy', 'validate-google-play');
     expect(token).toMatchObject({ ok: true, data: { collection: [{ id: 'premium', isExpired: false }] } });
     const { purchases } = await runCommands(file, 'read');
     expect(Object.keys(purchases).sort()).toEqual(['store_a:premium', 'store_b:premium']);
@@ -242,8 +242,8 @@ describe('docs/guides/plain-app.md', () => {
   });
 
   it.each([
-    ['swift', 'validate-store-a'],
-    ['kotlin', 'validate-store-b'],
+    ['swift', 'validate-app-store'],
+    ['kotlin', 'validate-google-play'],
   ])('sends the fields of the command in %s', (language, command) => {
     const code = readSnippet(file, language);
     const body = JSON.parse(

@@ -8,11 +8,11 @@ import { setStrategy } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import { errorCodes } from '../../lib/shared/errors.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import * as stripe from '../../lib/stores/processor-a/settings.ts';
-import * as braintree from '../../lib/stores/processor-b/settings.ts';
-import * as appStore from '../../lib/stores/store-a/settings.ts';
-import * as googlePlay from '../../lib/stores/store-b/settings.ts';
-import * as microsoftStore from '../../lib/stores/store-c/settings.ts';
+import * as appStore from '../../lib/stores/app-store/settings.ts';
+import * as braintree from '../../lib/stores/braintree/settings.ts';
+import * as googlePlay from '../../lib/stores/google-play/settings.ts';
+import * as microsoftStore from '../../lib/stores/microsoft-store/settings.ts';
+import * as stripe from '../../lib/stores/stripe/settings.ts';
 import { listTableRows, readDocument, readSection, readSnippet } from '../../testing/documents.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -37,8 +37,8 @@ const pages: readonly StorePage[] = [
   {
     platform: 'store_a',
     file: 'docs/stores/app-store.md',
-    folder: 'store-a',
-    fields: Object.keys(appStore.StoreASettings.pipe[0].entries),
+    folder: 'app-store',
+    fields: Object.keys(appStore.AppStoreSettings.pipe[0].entries),
     parse: appStore.parseEnteredSettings,
     foreignSettings: { bundleId: 'com.other' },
     unknown: { jwsRepresentation: 'eyJhbGciOiJFUzI1NiJ9.e30.c2ln' },
@@ -47,8 +47,8 @@ const pages: readonly StorePage[] = [
   {
     platform: 'store_b',
     file: 'docs/stores/google-play.md',
-    folder: 'store-b',
-    fields: Object.keys(googlePlay.StoreBSettings.entries),
+    folder: 'google-play',
+    fields: Object.keys(googlePlay.GooglePlaySettings.entries),
     parse: googlePlay.parseEnteredSettings,
     foreignSettings: { packageName: 'com.other' },
     unknown: { purchaseToken: 'unknown', receipt: '', signature: '' },
@@ -57,8 +57,8 @@ const pages: readonly StorePage[] = [
   {
     platform: 'store_c',
     file: 'docs/stores/microsoft-store.md',
-    folder: 'store-c',
-    fields: Object.keys(microsoftStore.StoreCSettings.entries),
+    folder: 'microsoft-store',
+    fields: Object.keys(microsoftStore.MicrosoftStoreSettings.entries),
     parse: microsoftStore.parseEnteredSettings,
     foreignSettings: { clientId: 'another-client' },
     unknown: { storeId: '9NBLGGH5ZZZZ' },
@@ -68,8 +68,8 @@ const pages: readonly StorePage[] = [
   {
     platform: 'processor_a',
     file: 'docs/stores/stripe.md',
-    folder: 'processor-a',
-    fields: Object.keys(stripe.ProcessorASettings.entries),
+    folder: 'stripe',
+    fields: Object.keys(stripe.StripeSettings.entries),
     parse: stripe.parseEnteredSettings,
     foreignSettings: { secretKey: 'sk_test_another_account' },
     unknown: { id: 'ch_unknown' },
@@ -78,8 +78,8 @@ const pages: readonly StorePage[] = [
   {
     platform: 'processor_b',
     file: 'docs/stores/braintree.md',
-    folder: 'processor-b',
-    fields: Object.keys(braintree.ProcessorBSettings.entries),
+    folder: 'braintree',
+    fields: Object.keys(braintree.BraintreeSettings.entries),
     parse: braintree.parseEnteredSettings,
     foreignSettings: { publicKey: 'another-key' },
     unknown: { paymentMethodNonce: 'unknown' },

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { startTime } from './emulator-client.ts';
-import { type StoreBClient, startStoreBClient } from './store-b-client-app.ts';
+import { type GooglePlayClient, startGooglePlayClient } from './google-play-client-app.ts';
 import { createStripeClient } from './stripe-client.ts';
 
-let client: StoreBClient;
+let client: GooglePlayClient;
 beforeAll(async () => {
-  client = await startStoreBClient();
+  client = await startGooglePlayClient();
 });
 beforeEach(() => client.clock.set(startTime));
 afterAll(() => client.close());

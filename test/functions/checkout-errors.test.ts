@@ -1,12 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import {
-  changePlan,
-  createCheckout,
-  createPortal,
-  getPrices,
-  getProcessorPurchases,
-} from '../../lib/api/processor-a.ts';
+import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from '../../lib/api/stripe.ts';
 import {
   type CheckoutFixture,
   checkoutUrls,

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import Stripe from 'stripe';
 import type { Contract } from '../../lib/api/contract.ts';
-import { createCheckout } from '../../lib/api/processor-a.ts';
+import { createCheckout } from '../../lib/api/stripe.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/shared/platform.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import { createCheckout, getProcessorPurchases } from '../../lib/api/processor-a.ts';
+import { createCheckout, getProcessorPurchases } from '../../lib/api/stripe.ts';
 import { eventKey } from '../../lib/db/keys.ts';
 import { deps } from '../../lib/deps.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createClientToken } from '../../lib/api/processor-b.ts';
+import { createClientToken } from '../../lib/api/braintree.ts';
 import { getRefreshToken } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createCheckout, createPortal, getProcessorPurchases } from '../../lib/api/processor-a.ts';
+import { createCheckout, createPortal, getProcessorPurchases } from '../../lib/api/stripe.ts';
 import {
   type CheckoutFixture,
   checkoutUrls,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getPrices } from '../../lib/api/processor-a.ts';
+import { getPrices } from '../../lib/api/stripe.ts';
 import { deps } from '../../lib/deps.ts';
 import { type CheckoutFixture, expectCheckoutError, startCheckoutFixture, toBasicOffer } from './checkout-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { getProcessorPurchases } from '../../lib/api/processor-a.ts';
+import { getProcessorPurchases } from '../../lib/api/stripe.ts';
 import { createApiKey } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import { callEndpoint } from '../../testing/call.ts';

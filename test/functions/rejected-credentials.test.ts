@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { createClientToken } from '../../lib/api/braintree.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { listEvents } from '../../lib/api/events.ts';
-import { getPrices } from '../../lib/api/processor-a.ts';
-import { createClientToken } from '../../lib/api/processor-b.ts';
+import { getPrices } from '../../lib/api/stripe.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';

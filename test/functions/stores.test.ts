@@ -27,18 +27,21 @@ describe('GET /v3/stores', () => {
     );
     const { validate } = await service.callControl('/purchases', { ...order, applicationUsername: createUniqueName() });
     expect((await service.validate(keys, validate)).body.ok).toBe(true);
-    const [storeA, storeB] = await fetchRows();
-    expect(storeA).not.toHaveProperty('lastSuccessAt');
-    expect(storeB).toMatchObject({ isFailing: false, lastDay: { numRequests: expect.any(Number), numFailures: 0 } });
-    expect(storeB.lastDay.numRequests).toBeGreaterThan(0);
-    expect(deps().now() - Date.parse(storeB.lastSuccessAt)).toBeLessThan(minuteMs);
+    const [appStore, googlePlay] = await fetchRows();
+    expect(appStore).not.toHaveProperty('lastSuccessAt');
+    expect(googlePlay).toMatchObject({
+      isFailing: false,
+      lastDay: { numRequests: expect.any(Number), numFailures: 0 },
+    });
+    expect(googlePlay.lastDay.numRequests).toBeGreaterThan(0);
+    expect(deps().now() - Date.parse(googlePlay.lastSuccessAt)).toBeLessThan(minuteMs);
     await service.callControl('/clock', { advance: 'PT5M' });
     await service.callControl('/faults', { platform: 'store_b', fault: 'down', times: 30 });
     await service.validate(keys, validate);
     const [, failing] = await fetchRows();
-    expect(failing).toMatchObject({ isFailing: true, lastSuccessAt: storeB.lastSuccessAt });
+    expect(failing).toMatchObject({ isFailing: true, lastSuccessAt: googlePlay.lastSuccessAt });
     expect(failing.lastDay.numFailures).toBeGreaterThan(0);
-    expect(failing.lastDay.numRequests).toBe(storeB.lastDay.numRequests + failing.lastDay.numFailures);
+    expect(failing.lastDay.numRequests).toBe(googlePlay.lastDay.numRequests + failing.lastDay.numFailures);
     await service.callControl('/clock', { advance: 'PT25H' });
     expect((await fetchRows())[1].lastDay).toEqual({ numRequests: 0, numFailures: 0 });
     expect(failing.lastFailure).toEqual({ date: expect.any(String), message: expect.stringMatching(/^The store /) });

@@ -56,8 +56,8 @@ describe('buildFunctions', () => {
       built.find((bundle) => bundle.name === name)?.files.flatMap(({ sources }) => sources);
     expect(listSources('customers/get-customer-purchases')).toContain('lib/db/owned-purchase-repository.ts');
     expect(listSources('customers/get-customer-purchases')).not.toContain('lib/db/delivery-repository.ts');
-    expect(listSources('validation/validate-receipt')).toContain('lib/stores/store-a/store-a.ts');
-    expect(listSources('customers/get-customer-purchases')).not.toContain('lib/stores/store-a/store-a.ts');
+    expect(listSources('validation/validate-receipt')).toContain('lib/stores/app-store/app-store.ts');
+    expect(listSources('customers/get-customer-purchases')).not.toContain('lib/stores/app-store/app-store.ts');
   });
 
   it('leaves out the descriptions of the API document', () => {

@@ -1,3 +1,4 @@
+import { createClientToken } from '../braintree.ts';
 import {
   changePlan,
   createCheckout,
@@ -8,8 +9,7 @@ import {
   PriceListProduct,
   PricingPhase,
   PurchaseWithOffer,
-} from '../processor-a.ts';
-import { createClientToken } from '../processor-b.ts';
+} from '../stripe.ts';
 import { describeObject, describeOperation, describeValue } from './describe.ts';
 import { applicationUsername } from './parameters.ts';
 import { purchaseFields } from './purchases.ts';

@@ -1,0 +1,96 @@
+import * as v from 'valibot';
+import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
+import { mapValues } from '../map-values.ts';
+import { getPurchase } from '../purchase-checks.ts';
+import { createSchedule } from '../run-due.ts';
+import { accountProblems } from './account-problems.ts';
+import { createActions, getDueAction } from './actions.ts';
+import { app } from './app.ts';
+import { getNextDueTime } from './billing.ts';
+import { createKeys, Keys } from './keys.ts';
+import { toOutgoingNotification } from './notification.ts';
+import { toPurchaseSummary } from './purchase-summary.ts';
+import { getLatestTransaction, type Purchase } from './records.ts';
+import type { ResponseContext } from './response-context.ts';
+import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
+import {
+  applyActionToPurchase,
+  type OperationContext,
+  placeOrder,
+  requireOwnPurchase,
+  shareWithMember,
+} from './store-operations.ts';
+import { createState, getAccount, SavedState, toSavedState } from './store-state.ts';
+import { buildValidateBody } from './validate-body.ts';
+
+const SavedStore = v.object({ keys: Keys, state: SavedState });
+
+/** Apple App Store: App Store Server API, verifyReceipt, signed transactions and receipts, server notifications. */
+export const appStore: StoreDefinition = {
+  platform: 'store_a',
+  aliases: ['apple'],
+  hosts: hostNames,
+  open: openAppStore,
+};
+
+async function openAppStore({
+  now,
+  savedState,
+  emitNotification,
+  deliveries,
+}: EmulatedStoreContext): Promise<EmulatedStore> {
+  const saved = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
+  const keys = saved?.keys ?? (await createKeys());
+  const state = createState(saved?.state);
+  const operations: OperationContext = { state, now, emitNotification };
+  const context: ResponseContext = { state, keys, now, deliveries };
+  const listOwnPurchases = (): Purchase[] =>
+    [...state.purchases.values()].filter(({ sharedFrom }) => sharedFrom === undefined);
+  return {
+    settings: toSettings(keys),
+    rootCertificate: Buffer.from(keys.signedData.chain[2], 'base64'),
+    handleCall: (call) => handleCall({ ...context, emitNotification }, call),
+    faultResponses: { down: unavailableResponse, 'rate-limited': () => rateLimitedResponse(now()) },
+    accountProblems,
+    placeOrder: (order) => placeOrder(operations, order),
+    actions: {
+      ...createPurchaseActions(operations),
+      share: (id, details) => shareWithMember(operations, getPurchase(state, id), details),
+    },
+    findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),
+    validateBody: (id, form) => {
+      const purchase = getPurchase(state, id);
+      return buildValidateBody(
+        context,
+        { purchase, transaction: getLatestTransaction(purchase), account: getAccount(state, purchase) },
+        form,
+      );
+    },
+    toOutgoingNotification: (notification) => toOutgoingNotification(context, notification),
+    products: () => [...state.products.values()],
+    purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
+    ...createSchedule({
+      items: listOwnPurchases,
+      dueAt: getNextDueTime,
+      run: (due, at) => applyActionToPurchase(operations, due, getDueAction(due), { at }),
+    }),
+    toSavedState: () => ({ keys, state: toSavedState(state) }),
+  };
+}
+
+const createPurchaseActions = (operations: OperationContext): EmulatedStore['actions'] =>
+  mapValues(createActions(operations.state), (action, name) => (id, details) => {
+    const purchase = getPurchase(operations.state, id);
+    if (name !== 'revoke') requireOwnPurchase(purchase);
+    applyActionToPurchase(operations, purchase, action, { at: operations.now(), details });
+    return id;
+  });
+
+const toSettings = ({ issuerId, keyId, apiPrivateKey, sharedSecret }: Keys): EmulatedStore['settings'] => ({
+  bundleId: app.bundleId,
+  appAppleId: app.appAppleId,
+  issuerId,
+  keyId,
+  privateKey: apiPrivateKey,
+  sharedSecret,
+});

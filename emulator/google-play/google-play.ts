@@ -1,0 +1,100 @@
+import * as v from 'valibot';
+import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
+import { mapValues } from '../map-values.ts';
+import { getPurchase } from '../purchase-checks.ts';
+import { createSchedule } from '../run-due.ts';
+import { accountProblems } from './account-problems.ts';
+import { createActions, getNextDueTime, runDueTransition } from './actions.ts';
+import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
+import { getPurchasedPlan } from './catalogue.ts';
+import { createKeys, Keys, packageName, toSettings } from './keys.ts';
+import { toOutgoingNotification } from './pubsub-push.ts';
+import { toPurchaseSummary } from './purchase-summary.ts';
+import type { DeveloperNotification, Transition, TransitionContext } from './purchase-transition.ts';
+import { purchaseProduct } from './purchasing.ts';
+import type { Purchase } from './records.ts';
+import type { ResponseContext } from './response-context.ts';
+import { handleCall, hostNames } from './store-calls.ts';
+import { createState, SavedState, type StoreState, toSavedState } from './store-state.ts';
+import { buildValidateBody } from './validate-body.ts';
+
+const SavedStore = v.object({ keys: Keys, state: SavedState });
+
+/** Google Play: service account tokens, purchases and orders of the Developer API, real-time developer notifications. */
+export const googlePlay: StoreDefinition = {
+  platform: 'store_b',
+  aliases: ['google', 'android'],
+  hosts: hostNames,
+  open: openGooglePlay,
+};
+
+async function openGooglePlay({ now, savedState, emitNotification }: EmulatedStoreContext): Promise<EmulatedStore> {
+  const saved = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
+  const keys = saved?.keys ?? (await createKeys());
+  const state = createState(saved?.state);
+  const context: ResponseContext = { state, keys, now };
+  const saveTransition = createSaveTransition(state, emitNotification);
+  return {
+    settings: toSettings(keys),
+    handleCall: (call) => handleCall(context, call),
+    toOutgoingNotification: (notification) => toOutgoingNotification(keys, notification),
+    faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
+    accountProblems,
+    placeOrder: (order) => saveTransition(purchaseProduct(state, order, now()), now()),
+    actions: createPurchaseActions(context, saveTransition),
+    findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),
+    validateBody: (id, form) => buildValidateBody(context, getPurchase(state, id), form),
+    setOrdersReadable: (readable) => {
+      state.areOrdersReadable = readable;
+    },
+    products: () => [...state.products.values()],
+    purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
+    ...createSchedule<Purchase>({
+      items: () => state.purchases.values(),
+      dueAt: getNextDueTime,
+      run: (due, at) => saveTransition(runDueTransition(due, createTransitionContext(state, due, at)), at),
+    }),
+    toSavedState: () => ({ keys, state: toSavedState(state) }),
+  };
+}
+
+type SaveTransition = (transition: Transition, at: number) => string;
+
+/** Creates a function that saves a transition, emits its notifications and returns the id of the resulting purchase. */
+function createSaveTransition(
+  state: StoreState,
+  emitNotification: EmulatedStoreContext['emitNotification'],
+): SaveTransition {
+  const saveTransition: SaveTransition = ({ purchase, notifications, successor, voided }, at) => {
+    state.purchases.set(purchase.id, purchase);
+    if (voided !== undefined) state.voided.push(voided);
+    // The notification of the new purchase is sent before the notifications of the replaced purchase.
+    const resultId = successor === undefined ? purchase.id : saveTransition(successor, at);
+    for (const notification of notifications)
+      emitNotification({ purchaseId: purchase.id, at, native: toNative(notification, at) });
+    return resultId;
+  };
+  return saveTransition;
+}
+
+const toNative = (notification: DeveloperNotification, at: number): Readonly<Record<string, unknown>> => ({
+  version: '1.0',
+  packageName,
+  eventTimeMillis: String(at),
+  ...notification,
+});
+
+const createPurchaseActions = (
+  { state, now }: ResponseContext,
+  saveTransition: SaveTransition,
+): EmulatedStore['actions'] =>
+  mapValues(createActions(state), (action) => (id, details) => {
+    const purchase = getPurchase(state, id);
+    const context = createTransitionContext(state, purchase, now());
+    return saveTransition(action(purchase, context, details), context.at);
+  });
+
+const createTransitionContext = (state: StoreState, purchase: Purchase, at: number): TransitionContext => ({
+  at,
+  product: getPurchasedPlan(state, purchase),
+});

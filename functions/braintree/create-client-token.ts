@@ -1,0 +1,16 @@
+import { createClientToken } from '../../lib/api/braintree.ts';
+import { storeContextProviders } from '../../lib/deps.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+import { generateClientToken } from '../../lib/stores/braintree/client-token.ts';
+import { createStoreContext } from '../../lib/stores/create-store-context.ts';
+
+export const handler = createHandler(createClientToken, { ...storeContextProviders })(
+  async ({ app, body, recorder }, deps) => {
+    const { applicationUsername, customerId: reference } = body;
+    if (applicationUsername !== undefined) recorder.setUser(applicationUsername);
+    const context = await createStoreContext(app.name, 'processor_b', { recorder, deps });
+    const customerId =
+      reference === undefined ? undefined : await deps.vaultReferences.findCustomerId(app.name, reference);
+    return { success: true, clientToken: await generateClientToken(customerId, context) };
+  },
+);

@@ -1,0 +1,12 @@
+import { createCheckout } from '../../lib/api/stripe.ts';
+import { createCheckoutSession } from '../../lib/checkout/create-checkout-session.ts';
+import { checkoutProviders } from '../../lib/deps.ts';
+import { createHandler } from '../../lib/http/endpoint.ts';
+
+export const handler = createHandler(
+  createCheckout,
+  checkoutProviders,
+)(async ({ app, body, recorder }, deps) => {
+  if (body.applicationUsername !== undefined) recorder.setUser(body.applicationUsername);
+  return { ok: true, ...(await createCheckoutSession(body, { app, recorder, deps })) };
+});

@@ -1,0 +1,22 @@
+import type { Store } from '../store.ts';
+import { checkSettings } from './check-settings.ts';
+import { listNotifications, listUndelivered } from './list-undelivered.ts';
+import { observe } from './observe.ts';
+import { receive } from './receive.ts';
+import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
+import { validate } from './validate.ts';
+
+/** Apple App Store. */
+export const appStore: Store = {
+  platform: 'store_a',
+  validate,
+  checkSettings,
+  describeRejection,
+  listSettingsWarnings,
+  refresh,
+  receive,
+  observe,
+  listUndelivered,
+  listNotifications,
+};

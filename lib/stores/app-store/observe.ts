@@ -1,0 +1,92 @@
+import type { Observation } from '../../purchases/observation.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import type { ObservedNotification, StoreNotification } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
+import { connectAppStore } from './connect-app-store.ts';
+import type { TransactionGroup } from './group-by-purchase.ts';
+import { toNotificationReason } from './notification-reason.ts';
+import { verifySignedParts } from './parse-notification.ts';
+import { refetchPurchase } from './refetch-purchase.ts';
+import { withRequestBudget } from './request-budget.ts';
+import { type AppStoreSettings, getApiKey, parseStoredSettings } from './settings.ts';
+import { isLaterTransaction } from './store-transaction.ts';
+import { toObservation } from './to-observation.ts';
+import { createVerificationContext, type VerificationContext } from './verification.ts';
+import {
+  isNotificationCurrent,
+  toCurrentGroup,
+  toPastGroup,
+  type VerifiedNotification,
+} from './verified-notification.ts';
+
+/**
+ * Apple sends it repeatedly during a refund review to request consumption data. The purchase does not change.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information
+ */
+const consumptionRequestType = 'CONSUMPTION_REQUEST';
+
+interface ObservationContext {
+  readonly settings: AppStoreSettings;
+  readonly context: StoreContext;
+  readonly verification: VerificationContext;
+}
+
+/** Determines the current state by the App Store Server API, or by the signed parts of the notification if that is impossible. */
+export async function observe(
+  storeNotification: StoreNotification,
+  context: StoreContext,
+): Promise<ObservedNotification> {
+  const { type, occurredAt, payload } = storeNotification;
+  const reason = toNotificationReason(type);
+  if (type === consumptionRequestType || payload.transaction === undefined) return { reason, observations: [] };
+  const settings = parseStoredSettings(context.settings);
+  const verification = createVerificationContext(settings, context);
+  const parts = verifySignedParts(storeNotification, verification);
+  if (!parts) return { reason, observations: [] };
+  const notification = { ...parts, type, occurredAt };
+  const group = await determineCurrentGroup(notification, { settings, context, verification });
+  const observation = toNotificationObservation(group ?? toPastGroup(notification), settings);
+  return { reason, observations: [withRenewalIntentChange(observation, notification)] };
+}
+
+/** Returns the current transactions of the purchase. Returns undefined if the notification concerns a past period only. */
+async function determineCurrentGroup(
+  notification: VerifiedNotification,
+  observationContext: ObservationContext,
+): Promise<TransactionGroup | undefined> {
+  const signed = isNotificationCurrent(notification) ? toCurrentGroup(notification) : undefined;
+  const fetched = await tryRefetch(notification, observationContext);
+  return fetched && (!signed || isLaterGroup(fetched, signed)) ? fetched : signed;
+}
+
+/** Whether the API response is at least as new as the notification. API responses can lag behind notifications. */
+function isLaterGroup(fetched: TransactionGroup, signed: TransactionGroup): boolean {
+  if (fetched.latest.transactionId !== signed.latest.transactionId)
+    return isLaterTransaction(fetched.latest, signed.latest);
+  return fetched.asOf >= signed.asOf;
+}
+
+/** Returns undefined without an API key and on errors of the API: the signed parts are sufficient. */
+async function tryRefetch(
+  notification: VerifiedNotification,
+  { settings, context, verification }: ObservationContext,
+): Promise<TransactionGroup | undefined> {
+  try {
+    const server = await connectAppStore(settings, { ...context, fetch: withRequestBudget(context.fetch) });
+    if (!server) return undefined;
+    return await refetchPurchase(notification, { server, environment: notification.environment, verification });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return undefined;
+  }
+}
+
+const toNotificationObservation = (group: TransactionGroup, settings: AppStoreSettings): Observation =>
+  toObservation(group, { requestDetails: {}, canRefresh: getApiKey(settings) !== undefined });
+
+/** Only the notification contains the date at which the customer changed the renewal intent. The latest date takes precedence. */
+function withRenewalIntentChange(observation: Observation, { type, occurredAt }: VerifiedNotification): Observation {
+  const { purchase } = observation;
+  if (purchase.renewalIntent === undefined || !type.startsWith('DID_CHANGE_RENEWAL_STATUS')) return observation;
+  return { ...observation, purchase: { ...purchase, renewalIntentChangeDate: occurredAt } };
+}

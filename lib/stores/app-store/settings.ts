@@ -1,0 +1,69 @@
+import { createPrivateKey } from 'node:crypto';
+import * as v from 'valibot';
+import { ServiceError } from '../../shared/errors.ts';
+import { parseEntered, parseStored } from '../parse-settings.ts';
+
+const Text = v.pipe(v.string(), v.minLength(1));
+const PrivateKeyPem = v.pipe(v.string(), v.check(isPrivateKeyPem, 'a private key in PEM, the content of the .p8 file'));
+
+const hasCompleteApiKey = ({ issuerId, keyId, privateKey }: Partial<ApiKey>): boolean =>
+  new Set([issuerId, keyId, privateKey].map((part) => part === undefined)).size === 1;
+
+/**
+ * The settings of an app for store_a. They determine how purchases are validated:
+ * - `issuerId`, `keyId` and `privateKey`: by the App Store Server API.
+ * - `sharedSecret`: by verifyReceipt, which Apple has deprecated.
+ * - neither: by the signature of the evidence only.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/creating-api-keys-to-authorize-api-requests
+ */
+export const AppStoreSettings = v.pipe(
+  v.object({
+    bundleId: Text,
+    /** Numeric id of the app in the App Store. If set, production data with a different id is rejected. */
+    appAppleId: v.exactOptional(v.pipe(v.number(), v.integer())),
+    issuerId: v.exactOptional(Text),
+    keyId: v.exactOptional(Text),
+    /** The .p8 file: PKCS#8, P-256. */
+    privateKey: v.exactOptional(PrivateKeyPem),
+    sharedSecret: v.exactOptional(Text),
+  }),
+  v.check((settings) => hasCompleteApiKey(settings), 'issuerId, keyId and privateKey together, or none of them'),
+);
+export type AppStoreSettings = v.InferOutput<typeof AppStoreSettings>;
+
+function isPrivateKeyPem(text: string): boolean {
+  return /^-----BEGIN PRIVATE KEY-----\s[^-]+-----END PRIVATE KEY-----\s*$/.test(text);
+}
+
+/** A key for the App Store Server API. */
+export interface ApiKey {
+  readonly issuerId: string;
+  readonly keyId: string;
+  readonly privateKey: string;
+}
+
+const format = { platform: 'store_a', schema: AppStoreSettings } as const;
+
+/** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
+export const parseStoredSettings = (settings: unknown): AppStoreSettings => parseStored(settings, format);
+
+/** Parses settings entered by an operator. Throws `InvalidPayload` with a message that names the invalid setting. */
+export function parseEnteredSettings(settings: unknown): AppStoreSettings {
+  const entered = parseEntered(settings, format);
+  if (entered.privateKey !== undefined && !isP256Key(entered.privateKey)) {
+    throw new ServiceError('InvalidPayload', 'privateKey: expected a private key of the curve P-256.');
+  }
+  return entered;
+}
+
+function isP256Key(privateKey: string): boolean {
+  try {
+    return createPrivateKey(privateKey).asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
+}
+
+/** Returns undefined if the settings contain no API key. */
+export const getApiKey = ({ issuerId, keyId, privateKey }: AppStoreSettings): ApiKey | undefined =>
+  issuerId && keyId && privateKey ? { issuerId, keyId, privateKey } : undefined;

@@ -1,0 +1,21 @@
+import type { Store } from '../store.ts';
+import { checkSettings } from './check-settings.ts';
+import { listUndelivered } from './list-undelivered.ts';
+import { observe } from './observe.ts';
+import { receive } from './receive.ts';
+import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
+import { validate } from './validate.ts';
+
+/** Braintree. Unlike in other stores, a validation creates the payment. */
+export const braintree: Store = {
+  platform: 'processor_b',
+  validate,
+  checkSettings,
+  describeRejection,
+  listSettingsWarnings,
+  refresh,
+  receive,
+  observe,
+  listUndelivered,
+};

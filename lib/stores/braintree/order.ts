@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import { ServiceError } from '../../shared/errors.ts';
+import type { ValidationRequest } from '../store.ts';
+import type { StoreContext } from '../store-context.ts';
+import { isCartTotal } from './cart.ts';
+import { parseEvidence } from './evidence.ts';
+import { getSmallestUnit, toDecimalAmount, toMicros } from './money.ts';
+import { type BraintreeSettings, type CatalogueProduct, parseStoredSettings } from './settings.ts';
+
+/** A request to charge one nonce. */
+export interface Order {
+  /** Idempotency key, derived from the app and the nonce. Identifies the payment at Braintree. */
+  readonly key: string;
+  readonly nonce: string;
+  readonly productId: string;
+  readonly deviceData?: string;
+}
+
+/** An order whose amount the catalogue allows. */
+export interface PricedOrder extends Order {
+  readonly product: CatalogueProduct;
+  /** Decimal amount in units of the currency. */
+  readonly amount: string;
+}
+
+/** Parses the order of a request. Throws `InvalidPayload` if the nonce is missing. */
+export function parseOrder(request: ValidationRequest, { appName }: Pick<StoreContext, 'appName'>): Order {
+  const { paymentMethodNonce: nonce, deviceData } = parseEvidence(request.transaction);
+  return {
+    key: hashParts(appName, 'nonce', nonce),
+    nonce,
+    productId: request.id,
+    ...(deviceData !== undefined && deviceData !== null && { deviceData: toText(deviceData) }),
+  };
+}
+
+/** Determines the amount of a new order. Throws `InvalidPayload` if the request does not match the catalogue. */
+export function priceOrder(
+  order: Order,
+  request: ValidationRequest,
+  { settings }: Pick<StoreContext, 'settings'>,
+): PricedOrder {
+  const { catalogue } = parseStoredSettings(settings);
+  const product = findCatalogueProduct(request, catalogue);
+  return { ...order, product, amount: computeAmount(request, product, catalogue) };
+}
+
+// Spec: not shown. The catalogue's type applies, because existing clients send `consumable` for every product.
+function findCatalogueProduct({ id }: ValidationRequest, catalogue: BraintreeSettings['catalogue']): CatalogueProduct {
+  const product = Object.hasOwn(catalogue, id) ? catalogue[id] : undefined;
+  if (!product) throw new ServiceError('InvalidPayload', 'id is not found in the catalogue.');
+  return product;
+}
+
+/** Returns the amount to charge. Throws `InvalidPayload` if the catalogue does not allow the amount of the request. */
+function computeAmount(
+  { priceMicros, currency }: ValidationRequest,
+  product: CatalogueProduct,
+  catalogue: BraintreeSettings['catalogue'],
+): string {
+  const hasCurrency = currency === undefined || currency === product.currency;
+  if (
+    hasCurrency &&
+    product.amount !== 'any' &&
+    (priceMicros ?? toMicros(product.amount)) === toMicros(product.amount)
+  ) {
+    return product.amount;
+  }
+  if (hasCurrency && priceMicros !== undefined && allowsAmount(product, priceMicros, catalogue)) {
+    return toDecimalAmount(priceMicros, product.currency);
+  }
+  throw new ServiceError(
+    'InvalidPayload',
+    'priceMicros and currency must match the catalogue. The payment method was not charged.',
+  );
+}
+
+/** Whether the catalogue allows an amount other than the price of the product: the buyer's choice, or the total of a cart. */
+const allowsAmount = (product: CatalogueProduct, micros: number, catalogue: BraintreeSettings['catalogue']): boolean =>
+  micros % getSmallestUnit(product.currency) === 0 &&
+  (product.amount === 'any'
+    ? micros >= toMicros(product.minimum ?? '') && micros <= toMicros(product.maximum ?? '')
+    : isCartTotal(micros, product, Object.values(catalogue)));
+
+const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** Returns 32 characters, because Braintree's ids have at most 36 and allow few characters. */
+const hashParts = (...parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);

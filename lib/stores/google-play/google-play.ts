@@ -1,0 +1,25 @@
+import type { Store } from '../store.ts';
+import { checkSettings } from './check-settings.ts';
+import { fulfill } from './fulfill.ts';
+import { identifyPurchase } from './identify-purchase.ts';
+import { listUndelivered } from './list-undelivered.ts';
+import { observe } from './observe.ts';
+import { receive } from './receive.ts';
+import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
+import { validate } from './validate.ts';
+
+/** Google Play. */
+export const googlePlay: Store = {
+  platform: 'store_b',
+  validate,
+  checkSettings,
+  describeRejection,
+  listSettingsWarnings,
+  identifyPurchase,
+  fulfill,
+  refresh,
+  receive,
+  observe,
+  listUndelivered,
+};

@@ -1,0 +1,137 @@
+import * as v from 'valibot';
+import { ServiceError } from '../../shared/errors.ts';
+import type { EpochMillis } from '../../shared/time.ts';
+import type { StoreContext, StoreFetch, StoreResponse } from '../store-context.ts';
+import { evictAccessToken, getAccessToken } from './access-token.ts';
+import { checkResponse, parseResponse, unavailableError } from './api-errors.ts';
+import { fromLegacyProduct, LegacyProduct } from './legacy-product.ts';
+import { OneTimePurchase, Order, Orders, Subscription, VoidedPurchases } from './payloads.ts';
+import { isPlayId } from './play-id.ts';
+import { withRequestBudget } from './request-budget.ts';
+import type { GooglePlaySettings, ServiceAccount } from './settings.ts';
+
+/** A parsed response with Google's own JSON, or the reason for its absence: HTTP 400, 404 or 410. */
+type ApiResult<T> =
+  | { readonly kind: 'found'; readonly value: T; readonly native: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'invalid' | 'notFound' | 'gone' };
+
+/** Google Play Developer API of one app. Every call throws `ConnectionFailed` or `InternalError` like `validate`. */
+export interface PlayApi {
+  fetchSubscription(token: string): Promise<ApiResult<Subscription>>;
+  /** Fetches a one-time purchase from purchases.productsv2, otherwise from the older purchases.products. */
+  fetchProduct(token: string, productId: string): Promise<ApiResult<OneTimePurchase>>;
+  fetchOrder(orderId: string): Promise<Order | undefined>;
+  /** Like `fetchOrder`, but returns undefined on errors, unless the context requires amounts and Google Play is unavailable. */
+  tryFetchOrder(orderId: string): Promise<Order | undefined>;
+  /** Fetches several orders in one call, by id. If that fails, returns the last order or an empty map, like `tryFetchOrder`. */
+  fetchOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
+  /** Fetches a page of the purchases that were voided since a time of the last 30 days. */
+  listVoidedPurchases(since: EpochMillis, pageToken?: string): Promise<VoidedPurchases>;
+  /** Returns false if Google rejects the call, which also happens if the purchase is acknowledged already. */
+  acknowledge(kind: 'subscriptions' | 'products', productId: string, token: string): Promise<boolean>;
+  /** Returns false if Google rejects the call, which also happens if the purchase is consumed already. */
+  consume(productId: string, token: string): Promise<boolean>;
+}
+
+type ConnectedSettings = GooglePlaySettings & { readonly serviceAccount: ServiceAccount };
+
+/** Creates an API client whose calls share a time budget. */
+export function createPlayApi(
+  settings: ConnectedSettings,
+  { fetch, now, requiresAmounts = false }: Pick<StoreContext, 'fetch' | 'now' | 'requiresAmounts'>,
+  { budgetMs }: { readonly budgetMs?: number } = {},
+): PlayApi {
+  const call = createCall(settings, { fetch: withRequestBudget(fetch, budgetMs), now });
+  const read = async <S extends v.GenericSchema>(path: string, schema: S) => toApiResult(await call(path), schema);
+
+  const fetchOrder = async (orderId: string): Promise<Order | undefined> => {
+    const result = await read(`/orders/${encodeURIComponent(orderId)}`, Order);
+    return result.kind === 'found' ? result.value : undefined;
+  };
+  const ignoreError = (error: unknown): undefined => {
+    if (requiresAmounts && error instanceof ServiceError && error.code === 'ConnectionFailed') throw error;
+  };
+  const tryFetchOrder = async (orderId: string) => await fetchOrder(orderId).catch(ignoreError);
+  const fetchOrderBatch = async (orderIds: readonly string[]): Promise<ReadonlyMap<string, Order> | undefined> => {
+    const query = new URLSearchParams(orderIds.map((orderId) => ['orderIds', orderId]));
+    const result = await read(`/orders:batchGet?${query}`, Orders);
+    if (result.kind !== 'found') return undefined;
+    return new Map(result.value.orders.flatMap((order) => (order.orderId ? [[order.orderId, order] as const] : [])));
+  };
+
+  return {
+    fetchSubscription: (token) => read(`/purchases/subscriptionsv2/tokens/${encodeURIComponent(token)}`, Subscription),
+    async fetchProduct(token, productId) {
+      const result = await read(`/purchases/productsv2/tokens/${encodeURIComponent(token)}`, OneTimePurchase);
+      if (result.kind === 'found' || !isPlayId(productId)) return result;
+      const legacy = await read(`/purchases/${toProductPath('products', productId, token)}`, LegacyProduct);
+      return legacy.kind === 'found' ? { ...legacy, value: fromLegacyProduct(legacy.value, productId) } : result;
+    },
+    fetchOrder,
+    tryFetchOrder,
+    async fetchOrders(orderIds) {
+      const lastOrderId = orderIds.at(-1) ?? '';
+      const orders = orderIds.length > 1 ? await fetchOrderBatch(orderIds).catch(ignoreError) : undefined;
+      if (orders?.has(lastOrderId)) return orders;
+      const lastOrder = await tryFetchOrder(lastOrderId);
+      return new Map(lastOrder && [[lastOrderId, lastOrder]]);
+    },
+    async listVoidedPurchases(since, pageToken) {
+      const query = new URLSearchParams({
+        startTime: String(since),
+        ...voidedPurchasesOptions,
+        ...(pageToken && { token: pageToken }),
+      });
+      const result = await read(`/purchases/voidedpurchases?${query}`, VoidedPurchases);
+      if (result.kind !== 'found') throw unavailableError('no list of voided purchases');
+      return result.value;
+    },
+    async acknowledge(kind, productId, token) {
+      return (await call(`/purchases/${toProductPath(kind, productId, token)}:acknowledge`, 'POST')).status < 300;
+    },
+    async consume(productId, token) {
+      return (await call(`/purchases/${toProductPath('products', productId, token)}:consume`, 'POST')).status < 300;
+    },
+  };
+}
+
+/** `type` 1 includes subscriptions. */
+const voidedPurchasesOptions = { type: '1', maxResults: '1000', includeQuantityBasedPartialRefund: 'true' };
+
+const toProductPath = (kind: 'subscriptions' | 'products', productId: string, token: string): string =>
+  `${kind}/${encodeURIComponent(productId)}/tokens/${encodeURIComponent(token)}`;
+
+function createCall(
+  { packageName, serviceAccount }: ConnectedSettings,
+  context: { readonly fetch: StoreFetch; readonly now: StoreContext['now'] },
+): (path: string, method?: 'GET' | 'POST') => Promise<StoreResponse> {
+  const base = `https://androidpublisher.googleapis.com/androidpublisher/v3/applications/${encodeURIComponent(packageName)}`;
+  const send = async (path: string, method: 'GET' | 'POST'): Promise<StoreResponse> => {
+    const token = await getAccessToken(serviceAccount, context);
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(method === 'POST' && { 'content-type': 'application/json' }),
+    };
+    return await context.fetch(base + path, { method, headers, ...(method === 'POST' && { body: '{}' }) });
+  };
+  return async (path, method = 'GET') => {
+    let response = await send(path, method);
+    // Google may revoke an access token before it expires.
+    if (response.status === 401) {
+      evictAccessToken(serviceAccount);
+      response = await send(path, method);
+    }
+    checkResponse(response);
+    return response;
+  };
+}
+
+function toApiResult<S extends v.GenericSchema>(
+  { status, text }: StoreResponse,
+  schema: S,
+): ApiResult<v.InferOutput<S>> {
+  if (status === 410) return { kind: 'gone' };
+  if (status === 404) return { kind: 'notFound' };
+  if (status >= 400) return { kind: 'invalid' };
+  return { kind: 'found', value: parseResponse(schema, text), native: parseResponse(v.looseObject({}), text) };
+}

@@ -1,0 +1,22 @@
+import type { Store } from '../store.ts';
+import { checkSettings } from './check-settings.ts';
+import { fulfill } from './fulfill.ts';
+import { confirmEnqueued, listUndelivered } from './list-undelivered.ts';
+import { observe } from './observe.ts';
+import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
+import { validate } from './validate.ts';
+
+/** Microsoft Store. */
+export const microsoftStore: Store = {
+  platform: 'store_c',
+  validate,
+  checkSettings,
+  describeRejection,
+  listSettingsWarnings,
+  fulfill,
+  refresh,
+  observe,
+  listUndelivered,
+  confirmEnqueued,
+};

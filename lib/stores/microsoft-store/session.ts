@@ -1,0 +1,20 @@
+import type { StoreContext, StoreFetch } from '../store-context.ts';
+import { withRequestBudget } from './request-budget.ts';
+import { type MicrosoftStoreSettings, parseStoredSettings } from './settings.ts';
+
+/** Parsed settings and time budget of one operation. */
+export interface MicrosoftSession {
+  readonly settings: MicrosoftStoreSettings;
+  readonly fetch: StoreFetch;
+  readonly now: StoreContext['now'];
+}
+
+/** Creates a session. Throws `InvalidPayload` for missing settings, `InternalError` for invalid ones. */
+export const createSession = (
+  { settings, fetch, now }: Pick<StoreContext, 'settings' | 'fetch' | 'now'>,
+  { budgetMs }: { readonly budgetMs?: number } = {},
+): MicrosoftSession => ({
+  settings: parseStoredSettings(settings),
+  fetch: withRequestBudget(fetch, budgetMs),
+  now,
+});

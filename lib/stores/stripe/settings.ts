@@ -1,0 +1,31 @@
+import * as v from 'valibot';
+import { parseEntered, parseStored } from '../parse-settings.ts';
+import type { StripePlatform } from './mapping-context.ts';
+
+const Name = v.pipe(v.string(), v.minLength(1));
+
+/**
+ * Settings of processor_a.
+ *
+ * @see https://docs.stripe.com/keys
+ */
+export const StripeSettings = v.strictObject({
+  /** A secret or restricted key of the account. */
+  secretKey: v.pipe(v.string(), v.regex(/^(?:sk|rk)_[A-Za-z0-9_]{8,}$/, 'a key that starts with sk_ or rk_')),
+  /** Signing secrets of the account's webhook endpoints. Two are valid during a rotation. */
+  webhookSecrets: v.exactOptional(v.array(v.pipe(v.string(), v.startsWith('whsec_')))),
+  /** Days of access after a failed renewal payment. */
+  graceDays: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(60)), 7),
+  /** Id of a customer portal configuration. The default is the account's default configuration. */
+  portalConfiguration: v.exactOptional(Name),
+});
+export type StripeSettings = v.InferOutput<typeof StripeSettings>;
+
+const format = { platform: 'processor_a', schema: StripeSettings } as const;
+
+/** Parses the stored settings. Throws `InternalError` if they are missing or invalid, which names the platform. */
+export const parseStoredSettings = (settings: unknown, platform: StripePlatform = 'processor_a'): StripeSettings =>
+  parseStored(settings, { ...format, platform });
+
+/** Parses the settings that an operator enters. Throws `InvalidPayload` if they are missing or invalid. */
+export const parseEnteredSettings = (settings: unknown): StripeSettings => parseEntered(settings, format);

@@ -1,0 +1,24 @@
+import type Stripe from 'stripe';
+import { dayMs } from '../../shared/time.ts';
+import type { StoreContext } from '../store-context.ts';
+import type { MappingContext, StripePlatform } from './mapping-context.ts';
+import { parseStoredSettings } from './settings.ts';
+import { createStripeClient } from './stripe-client.ts';
+
+/** A Stripe client and the context for mapping its objects. */
+export interface StripeAccount {
+  readonly stripe: Stripe;
+  readonly mapping: MappingContext;
+}
+
+/** Creates the client of the account in the settings, for one operation of the app. */
+export function openStripeAccount(
+  platform: StripePlatform,
+  context: Pick<StoreContext, 'appName' | 'settings' | 'fetch' | 'now'>,
+): StripeAccount {
+  const { graceDays } = parseStoredSettings(context.settings, platform);
+  return {
+    stripe: createStripeClient(context),
+    mapping: { platform, appName: context.appName, graceMs: graceDays * dayMs, now: context.now() },
+  };
+}

@@ -1,0 +1,33 @@
+import { withPlatform } from '../../shared/platform.ts';
+import type { Store } from '../store.ts';
+import { checkSettings } from './check-settings.ts';
+import { parseEvidenceId } from './evidence.ts';
+import type { StripePlatform } from './mapping-context.ts';
+import { observe } from './observe.ts';
+import { receive } from './receive.ts';
+import { refresh } from './refresh.ts';
+import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
+import { validate } from './validate.ts';
+
+/** Stripe through the app's own account. */
+export const stripe: Store = createStore('processor_a');
+
+/** Stripe through the account of this deployment. */
+export const serviceStripe: Store = createStore('service_processor_a');
+
+function createStore(platform: StripePlatform): Store {
+  return {
+    platform,
+    validate: async (request, context) => await validate(request, context, platform),
+    identifyPurchase: ({ transaction }) => {
+      const id = parseEvidenceId(transaction);
+      return id !== undefined && /^(?:sub|pi)_/.test(id) ? withPlatform(platform, id) : undefined;
+    },
+    checkSettings,
+    describeRejection,
+    listSettingsWarnings: async (context) => listSettingsWarnings(context, platform),
+    refresh: async (refreshToken, context) => await refresh(refreshToken, context, platform),
+    receive: async (raw, context) => receive(raw, context),
+    observe: async (notification, context) => await observe(notification, context, platform),
+  };
+}

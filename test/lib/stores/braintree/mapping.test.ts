@@ -1,0 +1,157 @@
+import { describe, expect, it } from '@jest/globals';
+import type * as v from 'valibot';
+import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import type { MappingContext } from '../../../../lib/stores/braintree/mapping-context.ts';
+import { BraintreeTransaction, parseBraintreeObject, Subscription } from '../../../../lib/stores/braintree/payloads.ts';
+import { toPaymentObservation } from '../../../../lib/stores/braintree/payment-observation.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/braintree/subscription-observation.ts';
+
+const now = Date.parse('2027-03-10T12:00:00Z');
+const context: MappingContext = {
+  productId: 'monthly',
+  productType: 'paid subscription',
+  customerId: 'customer',
+  sandbox: false,
+  timeZone: 'America/Chicago',
+  graceMs: 7 * dayMs,
+  asOf: now,
+};
+
+const givenPayment = (state: Partial<v.InferInput<typeof BraintreeTransaction>> = {}): BraintreeTransaction =>
+  parseBraintreeObject(BraintreeTransaction, {
+    id: 'pay1',
+    type: 'sale',
+    status: 'settled',
+    amount: '9.99',
+    currencyIsoCode: 'EUR',
+    createdAt: '2027-03-01T08:00:00Z',
+    updatedAt: '2027-03-02T08:00:00Z',
+    refundIds: [],
+    ...state,
+  });
+
+/** A monthly subscription in its third period, with the members of `state` replaced. */
+const givenSubscription = (state: Partial<v.InferInput<typeof Subscription>> = {}): Subscription =>
+  parseBraintreeObject(Subscription, {
+    id: 'sub1',
+    planId: 'monthly',
+    status: 'Active',
+    createdAt: '2027-01-01T08:00:00Z',
+    updatedAt: '2027-03-01T08:00:00Z',
+    firstBillingDate: '2027-01-01',
+    billingPeriodStartDate: '2027-03-01',
+    billingPeriodEndDate: '2027-03-31',
+    paidThroughDate: '2027-03-31',
+    trialPeriod: false,
+    neverExpires: true,
+    currentBillingCycle: 3,
+    numberOfBillingCycles: null,
+    discounts: [],
+    statusHistory: [{ status: 'Active', timestamp: '2027-01-01T08:00:00Z' }],
+    transactions: [givenPayment()],
+    ...state,
+  });
+
+const buildHistory = (...statuses: string[]) =>
+  statuses.map((status, index) => ({ status, timestamp: `2027-03-0${9 - index}T00:00:00Z` }));
+const trial = { trialPeriod: true, paidThroughDate: null, billingPeriodStartDate: null, transactions: [] };
+
+describe('toSubscriptionObservation (processor_b)', () => {
+  it.each<[string, Partial<v.InferInput<typeof Subscription>>, Partial<Purchase>]>([
+    ['that is Active', {}, { renewalIntent: 'Renew', expirationDate: Date.parse('2027-04-02T05:00:00Z') }],
+    [
+      'in its second period',
+      { transactions: [givenPayment(), givenPayment({ id: 'pay0', createdAt: '2027-02-01T09:00:00Z' })] },
+      { purchaseDate: Date.parse('2027-02-01T09:00:00Z'), lastRenewalDate: Date.parse('2027-03-01T08:00:00Z') },
+    ],
+    [
+      'in its last cycle',
+      { neverExpires: false, numberOfBillingCycles: 3 },
+      { renewalIntent: 'Lapse', expirationDate: Date.parse('2027-04-01T05:00:00Z') },
+    ],
+    ['before its last cycle', { neverExpires: false, numberOfBillingCycles: 4 }, { renewalIntent: 'Renew' }],
+    [
+      'that is Past Due',
+      { status: 'Past Due' },
+      { isBillingRetryPeriod: true, expirationDate: Date.parse('2027-04-08T05:00:00Z') },
+    ],
+    ['that is Pending', { status: 'Pending' }, { isPending: true }],
+    ['that is Expired', { status: 'Expired' }, { renewalIntent: 'Lapse' }],
+    [
+      'that is Canceled',
+      { status: 'Canceled', statusHistory: buildHistory('Canceled', 'Active') },
+      { renewalIntent: 'Lapse', cancelationReason: 'Customer', renewalIntentChangeDate: Date.parse('2027-03-09') },
+    ],
+    [
+      'that is Canceled while past due',
+      { status: 'Canceled', statusHistory: buildHistory('Canceled', 'Past Due', 'Active') },
+      { cancelationReason: 'System.BillingError' },
+    ],
+    [
+      'in trial',
+      { ...trial, firstBillingDate: '2027-03-15' },
+      {
+        isTrialPeriod: true,
+        purchaseDate: Date.parse('2027-01-01T08:00:00Z'),
+        expirationDate: Date.parse('2027-03-16T05:00:00Z'),
+      },
+    ],
+    ['with a discount', { discounts: [{ id: 'summer' }] }, { discountId: 'summer' }],
+    [
+      'with a payment',
+      {},
+      { transactionId: 'processor_b:pay1', currency: 'EUR', amountMicros: 9_990_000, sandbox: false },
+    ],
+  ])('maps a subscription %s', (_state, input, expected) => {
+    expect(toSubscriptionObservation(givenSubscription(input), [], context).purchase).toMatchObject(expected);
+  });
+
+  it('omits the members of other states', () => {
+    const { purchase } = toSubscriptionObservation(givenSubscription(), [], context);
+    for (const field of ['isPending', 'isTrialPeriod', 'isBillingRetryPeriod', 'cancelationReason', 'discountId'])
+      expect(purchase).not.toHaveProperty(field);
+  });
+
+  it('ignores a declined payment', () => {
+    const declined = givenPayment({ id: 'pay2', status: 'processor_declined', createdAt: '2027-03-05T08:00:00Z' });
+    const observation = toSubscriptionObservation(
+      givenSubscription({ transactions: [declined, givenPayment()] }),
+      [],
+      context,
+    );
+    expect(observation.transactions.map(({ transactionId }) => transactionId)).toEqual(['processor_b:pay1']);
+  });
+});
+
+describe('toPaymentObservation (processor_b)', () => {
+  it.each(['authorized', 'authorizing', 'submitted_for_settlement', 'settling', 'settled', 'settlement_confirmed'])(
+    'maps the status %s to a paid purchase',
+    (status) => {
+      const { purchase, transactions } = toPaymentObservation(givenPayment({ status }), [], context);
+      expect(transactions).toHaveLength(1);
+      for (const field of ['endedAt', 'isPending', 'expirationDate']) expect(purchase).not.toHaveProperty(field);
+    },
+  );
+
+  it.each<[string, Partial<Purchase>]>([
+    ['settlement_pending', { isPending: true }],
+    ['voided', { cancelationReason: 'Customer', endedAt: Date.parse('2027-03-02T08:00:00Z') }],
+    ['gateway_rejected', { cancelationReason: 'System' }],
+    ['settlement_declined', { cancelationReason: 'System.BillingError' }],
+    ['failed', { cancelationReason: 'System.BillingError' }],
+    ['authorization_expired', { cancelationReason: 'System.BillingError' }],
+    ['unknown_status', { endedAt: expect.any(Number) as unknown as number }],
+  ])('maps the status %s', (status, expected) => {
+    expect(toPaymentObservation(givenPayment({ status }), [], context).purchase).toMatchObject(expected);
+  });
+
+  it.each([
+    ['ends', 'full', '9.99', true],
+    ['keeps', 'partial', '5.00', false],
+  ])('%s the purchase after a %s refund', (_effect, _kind, amount, isEnded) => {
+    const refund = givenPayment({ id: 'ref1', type: 'credit', amount, createdAt: '2027-03-08T00:00:00Z' });
+    const { purchase } = toPaymentObservation(givenPayment({ refundIds: ['ref1'] }), [refund], context);
+    expect(purchase.endedAt).toBe(isEnded ? Date.parse('2027-03-08') : undefined);
+  });
+});

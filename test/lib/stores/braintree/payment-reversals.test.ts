@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals';
+import * as v from 'valibot';
+import { BraintreeTransaction } from '../../../../lib/stores/braintree/payloads.ts';
+import { toPaymentObservation } from '../../../../lib/stores/braintree/payment-observation.ts';
+import { findReversals } from '../../../../lib/stores/braintree/payment-reversals.ts';
+
+const givenPayment = (changes: object = {}) =>
+  v.parse(BraintreeTransaction, {
+    id: 'tx1',
+    type: 'sale',
+    status: 'settled',
+    amount: '10.00',
+    currencyIsoCode: 'USD',
+    createdAt: '2027-01-01T00:00:00Z',
+    updatedAt: '2027-01-05T00:00:00Z',
+    ...changes,
+  });
+
+const givenDispute = (status: string, changes: object = {}) => ({
+  status,
+  amountDisputed: '10.00',
+  createdAt: '2027-01-02T00:00:00Z',
+  receivedDate: '2027-01-02',
+  updatedAt: '2027-01-09T00:00:00Z',
+  statusHistory: [
+    { status: 'open', timestamp: '2027-01-02T00:00:00Z', effectiveDate: '2027-01-02' },
+    { status, timestamp: '2027-01-07T00:00:00Z', effectiveDate: '2027-01-07' },
+  ],
+  ...changes,
+});
+
+const givenRefund = (amount: string) =>
+  givenPayment({ id: 'rf1', type: 'credit', amount, createdAt: '2027-01-03T00:00:00Z' });
+
+type Refund = ReturnType<typeof givenRefund>;
+
+describe('findReversals', () => {
+  it.each<[string, object, string | undefined]>([
+    ['without a dispute', {}, undefined],
+    ['with an open dispute', { disputes: [givenDispute('open')] }, undefined],
+    ['with a won dispute', { disputes: [givenDispute('won')] }, undefined],
+    ['with a lost dispute', { disputes: [givenDispute('lost')] }, '2027-01-07'],
+    ['with an accepted dispute', { disputes: [givenDispute('accepted')] }, '2027-01-07'],
+    ['with an automatically accepted dispute', { disputes: [givenDispute('auto_accepted')] }, '2027-01-07'],
+    ['with an expired dispute', { disputes: [givenDispute('expired')] }, '2027-01-07'],
+    [
+      'with a lost dispute without a history',
+      { disputes: [givenDispute('lost', { statusHistory: [] })] },
+      '2027-01-09',
+    ],
+    [
+      'with a lost dispute of a part of the amount',
+      { disputes: [givenDispute('lost', { amountDisputed: '4.00' })] },
+      undefined,
+    ],
+    ['with a won and a lost dispute', { disputes: [givenDispute('won'), givenDispute('lost')] }, '2027-01-07'],
+    ['with a declined settlement', { status: 'settlement_declined' }, '2027-01-05'],
+    ['that was voided', { status: 'voided' }, '2027-01-05'],
+  ])('returns the reversal date of a payment %s: %s', (_state, changes, at) => {
+    expect(findReversals(givenPayment(changes), []).refundedAt).toBe(at === undefined ? undefined : Date.parse(at));
+  });
+
+  it('returns the refunds of parts with their own dates, without the one that completes a full refund', () => {
+    const refunds = ['3.00', '2.00', '5.00'].map((amount, index) =>
+      givenPayment({ id: `rf${index}`, type: 'credit', amount, createdAt: `2027-01-0${index + 2}T00:00:00Z` }),
+    );
+    const toReversals = (count: number) =>
+      findReversals(givenPayment({ refundIds: ['rf0', 'rf1', 'rf2'].slice(0, count) }), refunds);
+    const partialRefunds = [
+      { id: 'rf0', date: Date.parse('2027-01-02'), amountMicros: 3_000_000 },
+      { id: 'rf1', date: Date.parse('2027-01-03'), amountMicros: 2_000_000 },
+    ];
+    expect([0, 1, 2, 3].map(toReversals)).toEqual([
+      {},
+      { partialRefunds: partialRefunds.slice(0, 1) },
+      { partialRefunds },
+      { partialRefunds, refundedAt: Date.parse('2027-01-04') },
+    ]);
+  });
+
+  it('completes the refund with the last of two refunds in one second', () => {
+    const [first, second] = ['rf1', 'rf2'].map((id) => ({ ...givenRefund('5.00'), id })) as [Refund, Refund];
+    const payment = givenPayment({ refundIds: ['rf1', 'rf2'] });
+    for (const refunds of [
+      [first, second],
+      [second, first],
+    ])
+      expect(findReversals(payment, refunds).partialRefunds).toMatchObject([{ id: 'rf1' }]);
+  });
+
+  it('adds refunds and lost disputes to the reversed amount', () => {
+    const payment = givenPayment({ refundIds: ['rf1'], disputes: [givenDispute('lost', { amountDisputed: '4.00' })] });
+    expect(findReversals(payment, [givenRefund('5.99')]).refundedAt).toBeUndefined();
+    expect(findReversals(payment, [givenRefund('6.00')]).refundedAt).toBe(Date.parse('2027-01-07'));
+  });
+});
+
+describe('toPaymentObservation (processor_b reversal)', () => {
+  it('ends the purchase of a declined settlement with a billing error', () => {
+    const context = {
+      productId: 'coins',
+      customerId: 'ann',
+      sandbox: true,
+      timeZone: 'America/Chicago',
+      graceMs: 0,
+      asOf: Date.parse('2027-02-01'),
+    };
+    const endedAt = Date.parse('2027-01-05');
+    expect(toPaymentObservation(givenPayment({ status: 'settlement_declined' }), [], context)).toMatchObject({
+      purchase: { endedAt, cancelationReason: 'System.BillingError' },
+      transactions: [{ refundedAt: endedAt }],
+    });
+  });
+});

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
+import { startTime } from '../../../emulator/emulator-client.ts';
+import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
+
+let fake: FakeBraintree;
+beforeAll(async () => {
+  fake = await startFakeBraintree();
+});
+afterAll(() => fake.close());
+
+describe('validate (processor_b payment)', () => {
+  it('creates the payment and returns it in the format of the client libraries', async () => {
+    const { body } = await fake.buy({ applicationUsername: 'Ann' });
+    const validation = await fake.validate(body);
+    expect(validation.nativeTransaction).toMatchObject({
+      data: {
+        success: true,
+        transaction: { status: 'submitted_for_settlement', customer: { id: expect.any(String) } },
+      },
+    });
+    const [observation] = validation.observations;
+    expect(observation?.purchase).toMatchObject({
+      purchaseId: validation.purchaseId,
+      transactionId: validation.purchaseId,
+      productId: 'processor_b:tip_jar',
+      productType: 'consumable',
+      sandbox: true,
+      purchaseDate: startTime,
+      quantity: 1,
+      currency: 'USD',
+      amountMicros: 4_990_000,
+    });
+    expect(observation?.transactions).toHaveLength(1);
+  });
+
+  it('charges a nonce once for repeated requests', async () => {
+    const { body } = await fake.buy({ applicationUsername: 'Bob' });
+    const before = fake.countCharges();
+    const first = await fake.validate(body);
+    expect(await fake.validate(body)).toEqual(first);
+    expect(fake.countCharges() - before).toBe(1);
+  });
+
+  it('charges a nonce once for five concurrent requests', async () => {
+    const { body } = await fake.buy();
+    const before = fake.countCharges();
+    const results = await Promise.allSettled([1, 2, 3, 4, 5].map(() => fake.validate(body)));
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(fake.countCharges() - before).toBe(1);
+  });
+
+  it.each([
+    ['payment', { productId: 'tip_jar', type: 'consumable' }, /\/transactions$/],
+    ['subscription', { productId: 'monthly', type: 'paid subscription' }, /\/subscriptions$/],
+    ['subscription with a stored payment method', { productId: 'monthly', type: 'paid subscription' }, /\/customers$/],
+  ])('recovers a %s whose response was lost', async (_case, order, path) => {
+    const { body } = await fake.buy({ ...order, applicationUsername: 'Cid' });
+    const before = fake.countCharges();
+    fake.loseResponse(path);
+    await expect(fake.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    const validation = await fake.validate(body);
+    expect(validation.observations[0]?.transactions).toHaveLength(1);
+    expect(fake.countCharges() - before).toBe(1);
+  });
+
+  it.each<[string, object]>([
+    ['another price', { priceMicros: 1 }],
+    ['another currency', { currency: 'EUR' }],
+    ['an unknown product', { id: 'nothing' }],
+    ['a product named like an object member', { id: 'constructor' }],
+    ['no nonce', { transaction: { type: 'processor_b' } }],
+  ])('rejects %s without a charge', async (_case, changes) => {
+    const { body } = await fake.buy();
+    const before = fake.countCharges();
+    await expect(fake.validate({ ...body, ...changes })).rejects.toMatchObject({ code: 'InvalidPayload' });
+    expect(fake.countCharges()).toBe(before);
+  });
+
+  it.each([
+    ['the bank', 'fake-processor-declined-visa-nonce', /declined: Do Not Honor/],
+    ['the gateway', 'fake-gateway-rejected-fraud-nonce', /rejected: fraud/],
+    ['a used nonce', 'fake-consumed-nonce', /more than once/],
+    ['an unknown nonce', 'nothing', /Unknown or expired/],
+  ])('replays the rejection of %s for the same nonce', async (_case, paymentMethodNonce, message) => {
+    const { body } = await fake.buy();
+    const transaction = { ...body.transaction, paymentMethodNonce };
+    const before = fake.countCharges();
+    for (const _attempt of [1, 2]) {
+      await expect(fake.validate({ ...body, transaction })).rejects.toMatchObject({
+        code: 'InvalidPayload',
+        message: expect.stringMatching(message),
+      });
+    }
+    expect(fake.countCharges() - before).toBe(1);
+  });
+
+  it('rejects a nonce that was used for another product', async () => {
+    const { body } = await fake.buy();
+    await fake.validate(body);
+    const other = { ...body, id: 'full_version', priceMicros: 19_990_000 };
+    await expect(fake.validate(other)).rejects.toMatchObject({ code: 'InvalidPayload' });
+  });
+
+  it('reports rejected keys as a settings error', async () => {
+    const { body } = await fake.buy();
+    const context = fake.createContext({}, { privateKey: 'wrong' });
+    await expect(fake.validate(body, context)).rejects.toMatchObject({
+      code: 'InternalError',
+      message: 'Braintree rejected the settings: publicKey or privateKey is not valid.',
+    });
+  });
+
+  it.each(['down', 'rate-limited', 'html', 'cut'])(
+    'throws ConnectionFailed during the fault %s, and charges the next attempt',
+    async (fault) => {
+      await fake.validate((await fake.buy({ applicationUsername: 'Fay' })).body);
+      const { body } = await fake.buy({ applicationUsername: 'Fay' });
+      await fake.addFault({ fault });
+      await expect(fake.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+      expect((await fake.validate(body)).observations).toHaveLength(1);
+    },
+  );
+});
+
+describe('refresh (processor_b payment)', () => {
+  it('ends a refunded purchase', async () => {
+    const { id, body } = await fake.buy();
+    const { observations } = await fake.validate(body);
+    await fake.act(id, 'refund');
+    const [observation] = (await braintree.refresh?.(observations[0]?.refreshToken ?? {}, fake.createContext())) ?? [];
+    expect(observation?.purchase).toMatchObject({ endedAt: startTime, cancelationReason: 'Customer' });
+  });
+});
+
+describe('checkSettings (processor_b)', () => {
+  it('checks the settings at Braintree', async () => {
+    expect(await braintree.checkSettings(fake.createContext(), { callStore: true })).toMatch(/accepts the keys/);
+    const catalogue = { pro: { type: 'paid subscription', amount: '1.00', currency: 'USD', planId: 'none' } };
+    await expect(
+      braintree.checkSettings(fake.createContext({}, { catalogue }), { callStore: true }),
+    ).rejects.toMatchObject({
+      code: 'InternalError',
+      message: expect.stringMatching(/planId none of product pro is not found/),
+    });
+    await expect(
+      braintree.checkSettings(fake.createContext({}, { catalogue: 1 }), { callStore: false }),
+    ).rejects.toMatchObject({ code: 'InvalidPayload' });
+  });
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { withRequestBudget } from '../../../../lib/stores/braintree/request-budget.ts';
+import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
+import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
+import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
+
+let braintree: FakeBraintree;
+beforeAll(async () => {
+  braintree = await startFakeBraintree();
+});
+afterAll(() => braintree.close());
+
+const writes = [
+  ['POST', 'https://api.braintreegateway.com/merchants/m/transactions'],
+  ['POST', 'https://api.braintreegateway.com/merchants/m/subscriptions'],
+] as const;
+const reads = [
+  ['GET', 'https://api.braintreegateway.com/merchants/m/subscriptions/id'],
+  ['POST', 'https://api.braintreegateway.com/merchants/m/transactions/advanced_search_ids'],
+] as const;
+
+/** Sends calls after `passedMs`. Returns the timeout of each sent call and the outcome of each call. */
+async function sendAfter(passedMs: number, calls: readonly (readonly ['GET' | 'POST', string])[]) {
+  const timeouts: (number | undefined)[] = [];
+  const fetch = withRequestBudget(async (_url, init) => {
+    timeouts.push(init?.timeoutMs);
+    return { status: 200, headers: new Headers(), text: '' };
+  });
+  const { now } = performance;
+  try {
+    performance.now = () => now.call(performance) + passedMs;
+    const results = await Promise.allSettled(calls.map(([method, url]) => fetch(url, { method })));
+    return {
+      timeouts,
+      outcomes: results.map((result) => (result.status === 'rejected' ? result.reason.code : 'sent')),
+    };
+  } finally {
+    performance.now = now;
+  }
+}
+
+describe('withRequestBudget (processor_b)', () => {
+  it('limits each call to 12 s and all calls to 24 s', async () => {
+    expect((await sendAfter(0, [...writes, ...reads])).timeouts).toEqual([12_000, 12_000, 12_000, 12_000]);
+    const { timeouts } = await sendAfter(18_000, [...writes, ...reads]);
+    for (const timeoutMs of timeouts) expect(timeoutMs).toBeLessThanOrEqual(6_000);
+  });
+
+  it('rejects writes without enough remaining time, but still sends reads', async () => {
+    const { outcomes } = await sendAfter(20_000, [...writes, ...reads]);
+    expect(outcomes).toEqual(['ConnectionFailed', 'ConnectionFailed', 'sent', 'sent']);
+    expect((await sendAfter(23_900, reads)).outcomes).toEqual(['ConnectionFailed', 'ConnectionFailed']);
+  });
+});
+
+/** Creates a fetch that advances `performance.now()` by `ms` after each matching call. */
+function createSlowFetch(paths: RegExp, ms: number): { fetch: StoreFetch; restore: () => void } {
+  const { now } = performance;
+  const recordedFetch = createRecordedFetch({
+    record: () => undefined,
+    now: braintree.clock.now,
+    storesUrl: braintree.url,
+  });
+  let passedMs = 0;
+  performance.now = () => now.call(performance) + passedMs;
+  return {
+    restore: () => {
+      performance.now = now;
+    },
+    fetch: async (url, init) => {
+      const response = await recordedFetch(url, init);
+      if (paths.test(url)) passedMs += ms;
+      return response;
+    },
+  };
+}
+
+describe('validate (processor_b) after an interrupted attempt', () => {
+  it('creates a subscription once if the first attempt ran out of time before the payment', async () => {
+    const { body } = await braintree.buy({ productId: 'monthly', type: 'paid subscription' });
+    const slow = createSlowFetch(/\/customers/, 12_000);
+    try {
+      await expect(braintree.validate(body, braintree.createContext({ fetch: slow.fetch }))).rejects.toMatchObject({
+        code: 'ConnectionFailed',
+      });
+    } finally {
+      slow.restore();
+    }
+    const before = braintree.countCharges();
+    const { observations } = await braintree.validate(body);
+    expect(observations).toMatchObject([{ purchase: { renewalIntent: 'Renew' } }]);
+    expect(braintree.countCharges() - before).toBe(1);
+  });
+
+  it('recovers a subscription if the response of the first attempt was lost', async () => {
+    const { body } = await braintree.buy({ productId: 'monthly', type: 'paid subscription' });
+    braintree.loseResponse(/\/subscriptions$/);
+    await expect(braintree.validate(body)).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    const before = braintree.countCharges();
+    expect((await braintree.validate(body)).observations).toMatchObject([{ purchase: { renewalIntent: 'Renew' } }]);
+    expect(braintree.countCharges()).toBe(before);
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
+import { createGoogleContext, type SubscriptionResponse } from './fake-google.ts';
+
+const periodMs = 30 * dayMs;
+const startTime = Date.parse('2026-01-01T00:00:00Z');
+const toText = (time: number) => new Date(time).toISOString();
+
+/** What happens in a period: a query, or the notification of its payment, after some hours; or nothing. */
+const Look = fc.record({
+  kind: fc.constantFrom('refresh' as const, 'notification' as const, 'none' as const),
+  afterMs: fc.integer({ min: 0, max: periodMs - 1 }),
+  isInGracePeriod: fc.boolean(),
+});
+
+function buildSubscription(period: number, isInGracePeriod: boolean): SubscriptionResponse {
+  const end = startTime + (period + 1) * periodMs;
+  return {
+    startTime: toText(startTime),
+    subscriptionState: isInGracePeriod ? 'SUBSCRIPTION_STATE_IN_GRACE_PERIOD' : 'SUBSCRIPTION_STATE_ACTIVE',
+    lineItems: [
+      {
+        productId: 'premium',
+        expiryTime: toText(isInGracePeriod ? end + 7 * dayMs : end),
+        latestSuccessfulOrderId: period === 0 ? 'GPA.1' : `GPA.1..${period - 1}`,
+        autoRenewingPlan: { autoRenewEnabled: true },
+      },
+    ],
+  };
+}
+
+interface QueryCase {
+  readonly period: number;
+  readonly now: number;
+  readonly isInGracePeriod: boolean;
+  readonly isNotification: boolean;
+}
+
+/** Queries the subscription without readable orders and merges the observation into the state. */
+async function observe(
+  state: PurchaseState | undefined,
+  { period, now, isInGracePeriod, isNotification }: QueryCase,
+): Promise<PurchaseState> {
+  const subscription = buildSubscription(period, isInGracePeriod);
+  const context = createGoogleContext(
+    { subscription },
+    {
+      now: () => now,
+      findPurchase: async () => state?.purchase,
+      listTransactions: async () => state?.transactions.map(({ transaction }) => transaction) ?? [],
+    },
+  );
+  const refreshToken = { purchaseToken: 'token-1', kind: 'subscription' };
+  const notification = {
+    key: 'key',
+    type: 'SUBSCRIPTION_RENEWED',
+    occurredAt: now,
+    payload: { token: 'token-1', kind: 'subscription' },
+  };
+  const observations = isNotification
+    ? (await googlePlay.observe?.(notification, context))?.observations
+    : await googlePlay.refresh?.(refreshToken, context);
+  const [observation] = observations ?? [];
+  if (!observation) throw new Error('The subscription is not observed');
+  const { refreshToken: _refreshToken, ...content } = observation;
+  return merge(state, content);
+}
+
+describe('periods of a subscription without readable orders (store_b)', () => {
+  it('keep their dates and follow each other without a gap', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(Look, { minLength: 1, maxLength: 8 }), async (looks) => {
+        let state: PurchaseState | undefined;
+        let lastPeriod = -1;
+        for (const [period, { kind, afterMs, isInGracePeriod }] of looks.entries()) {
+          if (kind === 'none') continue;
+          const before = state?.transactions.map(({ transaction }) => transaction) ?? [];
+          const periodStart = startTime + period * periodMs;
+          const isNotification = kind === 'notification' && period > 0;
+          const now = periodStart + (isNotification ? 0 : afterMs);
+          state = await observe(state, { period, now, isInGracePeriod: false, isNotification });
+          if (isInGracePeriod) {
+            const end = periodStart + periodMs - 1;
+            state = await observe(state, { period, now: end, isInGracePeriod, isNotification: false });
+          }
+          const transactions = state.transactions.map(({ transaction }) => transaction);
+          expect(transactions.slice(0, before.length)).toEqual(before);
+          expect(transactions).toHaveLength(before.length + 1);
+          const latest = transactions.at(-1);
+          if (isNotification || lastPeriod === period - 1) expect(latest?.purchaseDate).toBe(periodStart);
+          expect(latest?.expirationDate).toBe(periodStart + periodMs);
+          lastPeriod = period;
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from '@jest/globals';
+import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
+import { listEarlierOrderIds } from '../../../../lib/stores/google-play/past-orders.ts';
+import { createGoogleContext, createRequest, expiryTime } from './fake-google.ts';
+
+const createOrder = (orderId: string, details: object = {}) => ({
+  orderId,
+  state: 'PROCESSED',
+  createTime: '2026-10-21T12:00:00Z',
+  total: { currencyCode: 'USD', units: '4' },
+  lineItems: [
+    {
+      productId: 'premium',
+      subscriptionDetails: { basePlanId: 'p1m', servicePeriodEndTime: '2026-11-21T12:00:00Z', ...details },
+    },
+  ],
+});
+
+const renewedSubscription = {
+  subscriptionState: 'SUBSCRIPTION_STATE_ACTIVE',
+  startTime: '2026-09-21T12:00:00Z',
+  lineItems: [{ productId: 'premium', expiryTime, latestSuccessfulOrderId: 'GPA.1..1' }],
+};
+
+describe('listEarlierOrderIds (store_b)', () => {
+  it('derives at most 24 ids from the number of the order', () => {
+    expect(listEarlierOrderIds('GPA.1')).toEqual([]);
+    expect(listEarlierOrderIds('GPA.1..0')).toEqual(['GPA.1']);
+    expect(listEarlierOrderIds('GPA.1..2')).toEqual(['GPA.1', 'GPA.1..0', 'GPA.1..1']);
+    expect(listEarlierOrderIds('GPA.1..100')).toHaveLength(24);
+  });
+});
+
+describe('validate (store_b) of a renewed subscription', () => {
+  it('returns the paid orders of earlier periods', async () => {
+    const orders = [
+      createOrder('GPA.1', { offerPhaseDetails: { freeTrialDetails: {} } }),
+      { ...createOrder('GPA.1..0'), state: 'CANCELED' },
+      createOrder('GPA.1..1', { servicePeriodEndTime: '2026-12-20T12:00:00Z' }),
+    ];
+    const context = createGoogleContext({ subscription: renewedSubscription, order: { orders } as object });
+    const [observation] = (await googlePlay.validate(createRequest(), context)).observations;
+    const transactions = observation?.transactions.map(({ transactionId, isTrialPeriod, expirationDate }) => ({
+      transactionId,
+      isTrialPeriod,
+      expirationDate: new Date(expirationDate ?? 0).toISOString(),
+    }));
+    expect(transactions).toEqual([
+      { transactionId: 'store_b:GPA.1..1', isTrialPeriod: undefined, expirationDate: '2026-12-20T12:00:00.000Z' },
+      { transactionId: 'store_b:GPA.1', isTrialPeriod: true, expirationDate: '2026-11-21T12:00:00.000Z' },
+    ]);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import type { Transaction } from '../../../../lib/purchases/transaction.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
+import type { StoreContext } from '../../../../lib/stores/store-context.ts';
+import { createGoogleContext, expiryTime, now, type SubscriptionResponse } from './fake-google.ts';
+
+const voidedAt = now - dayMs;
+const ids = {
+  purchaseId: 'store_b:token-1',
+  productId: 'store_b:premium',
+  platform: 'store_b',
+  sandbox: false,
+} as const;
+const subscription: SubscriptionResponse = {
+  startTime: '2026-09-21T12:00:00Z',
+  subscriptionState: 'SUBSCRIPTION_STATE_ACTIVE',
+  lineItems: [{ productId: 'premium', expiryTime, latestSuccessfulOrderId: 'GPA.1..1' }],
+};
+const purchase: Purchase = {
+  ...ids,
+  transactionId: 'store_b:GPA.1..1',
+  productType: 'paid subscription',
+  purchaseDate: Date.parse('2026-09-21T12:00:00Z'),
+  expirationDate: now - 2 * dayMs,
+};
+const payment: Transaction = {
+  ...ids,
+  transactionId: 'store_b:GPA.1..0',
+  purchaseDate: Date.parse('2026-10-21T12:00:00Z'),
+  expirationDate: Date.parse('2026-11-21T12:00:00Z'),
+  currency: 'EUR',
+  amountMicros: 9_990_000,
+};
+
+/** Observes the notification of a voided order. `orderStatus` is the status of every response about orders. */
+async function observeVoided({
+  orderId = 'GPA.1..0',
+  orderStatus = 404,
+  subscriptionStatus = 200,
+  transactions = [payment],
+  isPartial = false,
+}) {
+  const google = createGoogleContext({ subscription });
+  const fetch: StoreContext['fetch'] = async (url, init) => {
+    const respond = (status: number) => ({
+      status,
+      headers: new Headers(),
+      text: JSON.stringify({ error: { errors: [{ reason: 'none' }] } }),
+    });
+    if (url.includes('/orders')) return respond(orderStatus);
+    if (url.includes('/voidedpurchases')) return { ...respond(200), text: '{}' };
+    return url.includes('/subscriptionsv2') && subscriptionStatus !== 200
+      ? respond(subscriptionStatus)
+      : await google.fetch(url, init);
+  };
+  const context = createGoogleContext(
+    { subscription },
+    {
+      fetch,
+      findPurchase: async (id) => (id === ids.purchaseId ? purchase : undefined),
+      listTransactions: async (id) => (id === ids.purchaseId ? transactions : []),
+    },
+  );
+  const payload = { token: 'token-1', kind: 'subscription', voidedOrderId: orderId, isPartial };
+  const notification = { key: 'key', type: 'VOIDED_PURCHASE', occurredAt: voidedAt, payload };
+  const result = await googlePlay.observe?.(notification, context);
+  return result?.observations.find((observation) => observation.purchase.purchaseId === ids.purchaseId);
+}
+
+describe('a voided order that Google Play does not return (store_b)', () => {
+  it.each([404, 403, 400])('marks the stored transaction of a past period (HTTP %i)', async (orderStatus) => {
+    const observation = await observeVoided({ orderStatus });
+    expect(observation).not.toHaveProperty('transactionsAsOf');
+    expect(observation?.transactions).toEqual([{ ...payment, refundedAt: voidedAt }]);
+    expect(observation?.purchase).not.toHaveProperty('endedAt');
+  });
+
+  it('adds a transaction without amount if none is stored', async () => {
+    const observation = await observeVoided({ transactions: [] });
+    expect(observation?.transactions).toEqual([
+      { ...ids, transactionId: 'store_b:GPA.1..0', purchaseDate: purchase.purchaseDate, refundedAt: voidedAt },
+    ]);
+  });
+
+  it.each([404, 410])('marks the stored transaction if the token is missing (HTTP %i)', async (subscriptionStatus) => {
+    const observation = await observeVoided({ subscriptionStatus });
+    expect(observation).toMatchObject({ purchase, transactions: [{ ...payment, refundedAt: voidedAt }] });
+  });
+
+  it('waits for a retry while Google Play is unavailable or does not list the partial refund', async () => {
+    await expect(observeVoided({ orderStatus: 503 })).rejects.toMatchObject({ code: 'ConnectionFailed' });
+    await expect(observeVoided({ isPartial: true })).rejects.toMatchObject({ code: 'ConnectionFailed' });
+  });
+});

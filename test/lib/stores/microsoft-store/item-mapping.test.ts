@@ -1,0 +1,174 @@
+import { describe, expect, it } from '@jest/globals';
+import { isExpired } from '../../../../lib/purchases/purchase.ts';
+import { toItemObservation } from '../../../../lib/stores/microsoft-store/item-observation.ts';
+import type { MappingContext } from '../../../../lib/stores/microsoft-store/mapping-context.ts';
+
+const asOf = Date.parse('2027-02-15T00:00:00Z');
+const toTime = (text: string): number => Date.parse(text);
+
+const item = {
+  acquiredDate: '2027-01-31T10:00:00.1234567+00:00',
+  acquisitionType: 'Single',
+  endDate: '9999-12-31T23:59:59.9999999+00:00',
+  id: '4b8fbb13127a41f299270ea668681c1d',
+  modifiedDate: '2027-02-01T00:00:00+00:00',
+  productId: '9NBLGGH5WVP6',
+  productKind: 'Durable',
+  quantity: 1,
+  skuId: '0010',
+  startDate: '2027-01-31T10:00:00+00:00',
+  status: 'Active',
+  transactionId: '4ba5960d-4ec6-4a81-ac20-aafce02ddf31',
+  trialData: { isInTrialPeriod: false, isTrial: false, trialTimeRemaining: '00:00:00' },
+};
+
+const map = (changes: object = {}, context: Partial<MappingContext> = {}) =>
+  toItemObservation(
+    { ...item, ...changes },
+    { asOf, sandbox: false, refreshToken: { productId: 'requested', collectionsKey: 'key' }, ...context },
+  );
+
+const mapPurchase = (changes: object) => {
+  const purchase = map(changes)?.purchase;
+  return { ...purchase, expired: purchase && isExpired(purchase, asOf) };
+};
+
+const purchaseDate = toTime('2027-01-31T10:00:00.123Z');
+const modified = toTime('2027-02-01T00:00:00Z');
+
+describe('toItemObservation (store_c) of each status', () => {
+  it.each<[string, object, object]>([
+    ['Active', {}, { expired: false }],
+    [
+      'Active, before its end',
+      { endDate: '2027-03-01T00:00:00Z' },
+      { expired: false, expirationDate: toTime('2027-03-01') },
+    ],
+    [
+      'Active, after its end',
+      { endDate: '2027-02-10T00:00:00Z' },
+      { expired: true, expirationDate: toTime('2027-02-10') },
+    ],
+    [
+      'Expired',
+      { status: 'Expired', endDate: '2027-02-10T00:00:00Z' },
+      { expired: true, expirationDate: toTime('2027-02-10') },
+    ],
+    ['Expired without a date', { status: 'Expired' }, { expired: true, endedAt: modified }],
+    ['Revoked', { status: 'Revoked' }, { expired: true, endedAt: modified, cancelationReason: 'Customer' }],
+    ['Banned', { status: 'Banned' }, { expired: true, cancelationReason: 'System' }],
+    ['Suspended', { status: 'Suspended' }, { expired: true, cancelationReason: 'System' }],
+    ['an unknown status', { status: 'Missing' }, { expired: true, cancelationReason: 'Unknown' }],
+    ['Revoked without a date', { status: 'Revoked', modifiedDate: null }, { expired: true, endedAt: asOf }],
+  ])('maps %s', (_status, changes, expected) => {
+    expect(mapPurchase(changes)).toMatchObject(expected);
+  });
+
+  it('sets no cancelation reason for Active and Expired', () => {
+    for (const status of ['Active', 'Expired']) expect(mapPurchase({ status })).not.toHaveProperty('cancelationReason');
+  });
+
+  it.each(['Revoked', 'Banned'])('sets no refund date for %s', (status) => {
+    expect(map({ status })?.transactions[0]).not.toHaveProperty('refundedAt');
+  });
+});
+
+describe('toItemObservation (store_c)', () => {
+  it('maps all fields', () => {
+    expect(map({}, { userId: 'user-1' })).toEqual({
+      asOf,
+      purchase: {
+        purchaseId: 'store_c:4b8fbb13127a41f299270ea668681c1d',
+        transactionId: 'store_c:4ba5960d-4ec6-4a81-ac20-aafce02ddf31',
+        productId: 'store_c:9NBLGGH5WVP6',
+        offerId: 'store_c:9NBLGGH5WVP6#0010',
+        platform: 'store_c',
+        productType: 'non consumable',
+        sandbox: false,
+        purchaseDate,
+        isTrialPeriod: false,
+        quantity: 1,
+      },
+      transactions: [
+        {
+          transactionId: 'store_c:4ba5960d-4ec6-4a81-ac20-aafce02ddf31',
+          purchaseId: 'store_c:4b8fbb13127a41f299270ea668681c1d',
+          productId: 'store_c:9NBLGGH5WVP6',
+          offerId: 'store_c:9NBLGGH5WVP6#0010',
+          platform: 'store_c',
+          sandbox: false,
+          purchaseDate,
+          isTrialPeriod: false,
+        },
+      ],
+      userAliases: ['user-1'],
+      refreshToken: {
+        productId: '9NBLGGH5WVP6',
+        purchaseId: 'store_c:4b8fbb13127a41f299270ea668681c1d',
+        collectionsKey: 'key',
+      },
+    });
+  });
+
+  it.each([
+    ['version 6', { id: undefined, itemId: item.id }],
+    ['hyphens', { id: '4B8FBB13-127A-41F2-9927-0EA668681C1D'.toLowerCase() }],
+  ])('normalizes the id of %s', (_format, changes) => {
+    expect(map(changes)?.purchase.purchaseId).toBe('store_c:4b8fbb13127a41f299270ea668681c1d');
+  });
+
+  it('returns undefined without an id', () => {
+    expect(map({ id: null })).toBeUndefined();
+  });
+
+  it.each([
+    ['Durable', {}, 'non consumable', undefined],
+    ['Durable', { endDate: '2027-03-01T00:00:00Z' }, 'non renewing subscription', undefined],
+    ['Durable', { recurrenceId: 'mdr:0:abc' }, 'paid subscription', undefined],
+    ['Pass', {}, 'paid subscription', undefined],
+    ['Application', {}, 'non consumable', undefined],
+    ['UnmanagedConsumable', {}, 'consumable', false],
+    ['Consumable', { quantity: 2 }, 'consumable', false],
+    ['Consumable', { quantity: 0 }, 'consumable', true],
+    ['Consumable', { quantity: null }, 'consumable', undefined],
+  ])('maps the kind %s with %j', (productKind, changes, productType, isConsumed) => {
+    for (const kind of [{ productKind }, { productKind: null, productType: productKind }]) {
+      const { purchase } = map({ ...kind, ...changes }) ?? {};
+      expect({ productType: purchase?.productType, isConsumed: purchase?.isConsumed }).toEqual({
+        productType,
+        isConsumed,
+      });
+    }
+  });
+
+  it('uses the purchase id if the transaction id is missing', () => {
+    for (const transactionId of [null, '', '00000000-0000-0000-0000-000000000000']) {
+      expect(map({ transactionId })?.purchase.transactionId).toBe(`store_c:${item.id}`);
+    }
+  });
+
+  it('sets a zero amount for a trial', () => {
+    const reportedAmount = { amountMicros: 990_000, currency: 'USD' };
+    const trial = map({ trialData: { isInTrialPeriod: true } }, { reportedAmount });
+    expect(trial).toMatchObject({ purchase: { isTrialPeriod: true }, transactions: [{ amountMicros: 0 }] });
+    expect(map({}, { reportedAmount })?.transactions).toMatchObject([{ ...reportedAmount, isReportedAmount: true }]);
+    expect(map({ trialData: null })?.purchase).not.toHaveProperty('isTrialPeriod');
+  });
+
+  it.each([
+    'renewalIntent',
+    'isIntroPeriod',
+    'discountId',
+    'priceConsentStatus',
+    'isPending',
+    'isAcknowledged',
+    'isSharedPurchase',
+    'isPaused',
+    'amountMicros',
+    'currency',
+  ])('omits %s', (field) => {
+    for (const acquisitionType of ['Single', 'Recurring', 'Conditional']) {
+      expect(map({ acquisitionType })?.purchase).not.toHaveProperty(field);
+    }
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import * as v from 'valibot';
+import { merge } from '../../../../lib/purchases/merge.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import { renewKeys } from '../../../../lib/stores/microsoft-store/key-renewal.ts';
+import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
+import { RefreshToken } from '../../../../lib/stores/microsoft-store/refresh-token.ts';
+import { createSession } from '../../../../lib/stores/microsoft-store/session.ts';
+import { decodePayload } from '../../../emulator/emulator-client.ts';
+import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
+
+let microsoft: Microsoft;
+beforeAll(async () => {
+  microsoft = await startMicrosoft();
+});
+afterAll(() => microsoft.close());
+beforeEach(() => microsoft.clock.set(startTime));
+
+/** Removes the refresh token, which is stored separately. */
+const omitRefreshToken = ({ refreshToken: _refreshToken, ...observation }: Observation) => observation;
+
+const getExpiration = (key = ''): number => decodePayload(key).exp * 1000;
+
+describe('refresh (store_c)', () => {
+  it('returns the same state as a validation', async () => {
+    const { id, body } = await microsoft.createPurchase({ productId: 'refreshed' });
+    const [validated] = (await microsoft.validate(body)).observations;
+    await microsoft.act(id, 'renew');
+    const [refreshed] = await microsoft.refresh(validated?.refreshToken);
+    const { purchase, transactions } = await microsoft.getObservation(id);
+    expect(refreshed).toMatchObject({ purchase });
+    // Only a client reports a price.
+    const { amountMicros, currency, isReportedAmount, ...transaction } = transactions[0] ?? {};
+    expect(refreshed?.transactions).toEqual([transaction]);
+  });
+
+  it('derives the date of a renewal from the earlier expiration if the client sent no period', async () => {
+    const { id, body } = await microsoft.createPurchase({ productId: 'no period', period: 'P3M' });
+    const { billingPeriod: _count, billingPeriodUnit: _unit, ...withoutPeriod } = body;
+    const [validated] = (await microsoft.validate(withoutPeriod)).observations;
+    await microsoft.act(id, 'renew');
+    const [refreshed] = await microsoft.refresh(validated?.refreshToken);
+    expect(refreshed?.purchase).toMatchObject({
+      lastRenewalDate: validated?.purchase.expirationDate,
+      transactionId: `store_c:${id}:2027-07-31`,
+    });
+  });
+
+  it('adds one transaction per period, independent of the number of refreshes', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'many periods', autoRenew: true });
+    let [latest] = (await microsoft.validate(body)).observations;
+    let state = latest && merge(undefined, omitRefreshToken(latest));
+    for (let week = 0; week < 20; week++) {
+      await microsoft.advance('P1W');
+      [latest] = await microsoft.refresh(latest?.refreshToken);
+      state = latest && merge(state, omitRefreshToken(latest));
+    }
+    const ends = state?.transactions.map(({ transaction }) => new Date(transaction.expirationDate ?? 0).toISOString());
+    expect(ends?.map((end) => end.slice(0, 10))).toEqual([
+      '2027-02-28',
+      '2027-03-31',
+      '2027-04-30',
+      '2027-05-31',
+      '2027-06-30',
+    ]);
+    expect(state?.purchase.lastRenewalDate).toBe(Date.parse('2027-05-31T10:00:00Z'));
+  });
+
+  it('returns nothing for a fulfilled developer-managed consumable', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'fulfilled', type: 'consumable' });
+    const validation = await microsoft.validate(body);
+    await microsoftStore.fulfill?.(validation, microsoft.createContext({ consume: true }));
+    expect(await microsoft.refresh(validation.observations[0]?.refreshToken)).toEqual([]);
+  });
+
+  it('throws NeedMoreData without a ticket if the key has expired', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'too late' });
+    const [validated] = (await microsoft.validate(body)).observations;
+    await microsoft.advance('P31D');
+    const error = await microsoft.refresh(validated?.refreshToken).catch((error: unknown) => error);
+    expect(error).toMatchObject({ code: 'NeedMoreData', data: {} });
+    expect(error).not.toHaveProperty('data.serviceTicket');
+  });
+
+  it('rejects a malformed refresh token', async () => {
+    await expect(microsoft.refresh({ purchaseKey: 'key' })).rejects.toMatchObject({ code: 'InvalidPayload' });
+  });
+});
+
+describe('renewKeys (store_c)', () => {
+  it('renews both keys after 14 days, not earlier', async () => {
+    const { id } = await microsoft.createPurchase({ productId: 'two keys', autoRenew: true });
+    const [validated] = (await microsoft.validate(await microsoft.getRequest(id, 'both'))).observations;
+    const token = v.parse(RefreshToken, validated?.refreshToken);
+    await microsoft.advance('P13D');
+    expect(await renewKeys(createSession(microsoft.createContext()), token)).toEqual(token);
+    await microsoft.advance('P2D');
+    const renewed = await renewKeys(createSession(microsoft.createContext()), token);
+    expect(renewed).toMatchObject({ productId: 'two keys', period: 'P1M' });
+    for (const key of [renewed.collectionsKey, renewed.purchaseKey])
+      expect(getExpiration(key)).toBe(startTime + 45 * dayMs);
+  });
+
+  it('keeps a key valid as long as the purchase is refreshed', async () => {
+    const { body } = await microsoft.createPurchase({ productId: 'lives on', autoRenew: true });
+    let [observation] = (await microsoft.validate(body)).observations;
+    for (let count = 0; count < 8; count++) {
+      await microsoft.advance('P15D');
+      [observation] = await microsoft.refresh(observation?.refreshToken);
+    }
+    expect(getExpiration(observation?.refreshToken?.purchaseKey)).toBe(startTime + 150 * dayMs);
+  });
+
+  it('keeps the old key if the renewal is unavailable', async () => {
+    const other = await startMicrosoft();
+    const { id, body } = await other.createPurchase({ autoRenew: true });
+    const [validated] = (await other.validate(body)).observations;
+    await other.advance('P15D');
+    // The first call requests a token, the second one renews the key.
+    await other.addFault({ fault: 'slow', delayMs: 0 });
+    await other.addFault({ fault: 'down' });
+    expect(await other.refresh(validated?.refreshToken)).toMatchObject([
+      { purchase: { purchaseId: `store_c:${id}` }, refreshToken: { purchaseKey: body.license?.storeIdKey_purchases } },
+    ]);
+    expect(other.calls.map(({ url }) => new URL(url).pathname)).toContain('/v6.0/b2b/keys/renew');
+    await other.close();
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import type * as v from 'valibot';
+import { toMicros } from '../../../../lib/stores/stripe/money.ts';
+import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/stripe/payloads.ts';
+import { toChargeObservation, toPaymentObservation } from '../../../../lib/stores/stripe/payment-observation.ts';
+import { indexReversals } from '../../../../lib/stores/stripe/payment-reversals.ts';
+import { context, givenCharge, givenRefund, givenSession, startSeconds } from './stripe-fixtures.ts';
+
+const givenProduct = (product_type?: string): Product => ({
+  id: 'prod_basic',
+  active: true,
+  name: 'Basic',
+  description: null,
+  metadata: product_type === undefined ? {} : { product_type },
+});
+
+const givenSale = (type?: string, charges: readonly Charge[] = [], disputes: readonly Dispute[] = []) => ({
+  context,
+  reversals: indexReversals(charges, disputes),
+  products: new Map([['prod_basic', givenProduct(type)]]),
+});
+
+function observe(
+  state: Partial<v.InferInput<typeof Session>> = {},
+  { type, disputes }: { type?: string; disputes?: readonly Dispute[] } = {},
+) {
+  const session = givenSession(state);
+  const charge = typeof session.payment_intent === 'object' ? session.payment_intent?.latest_charge : undefined;
+  return toPaymentObservation(session, givenSale(type, typeof charge === 'object' && charge ? [charge] : [], disputes));
+}
+
+const givenIntent = (charge: Partial<v.InferInput<typeof Charge>>) => {
+  const { payment_intent } = givenSession();
+  if (payment_intent === null || typeof payment_intent === 'string')
+    throw new Error('The fixture must contain an expanded payment intent.');
+  return {
+    ...payment_intent,
+    latest_charge: givenCharge({ id: 'ch_1', amount: 1497, created: startSeconds, payment_intent: 'pi_1', ...charge }),
+  };
+};
+
+describe('toPaymentObservation', () => {
+  const common = {
+    purchaseId: 'processor_a:pi_1',
+    transactionId: 'processor_a:ch_1',
+    productId: 'processor_a:prod_basic',
+    offerId: 'processor_a:prod_basic#price_once',
+    platform: 'processor_a',
+    sandbox: false,
+    purchaseDate: startSeconds * 1000,
+    currency: 'USD',
+    amountMicros: 14_970_000,
+    quantity: 3,
+  };
+
+  it('maps all fields and no others', () => {
+    expect(observe()).toEqual({
+      asOf: context.now,
+      purchase: { ...common, productType: 'consumable' },
+      transactions: [common],
+      userAliases: ['customer'],
+      refreshToken: { id: 'cs_1', customer: 'cus_1' },
+    });
+  });
+
+  it.each([
+    ['non consumable', 'non consumable'],
+    ['non_consumable', 'non consumable'],
+    ['non renewing subscription', 'non renewing subscription'],
+    ['custom type', 'consumable'],
+  ])('maps metadata.product_type "%s" to the type "%s"', (productType, expected) => {
+    expect(observe({}, { type: productType })?.purchase.productType).toBe(expected);
+  });
+
+  it('maps an unpaid payment to a pending purchase without a transaction', () => {
+    const observation = observe({ payment_status: 'unpaid' });
+    expect(observation).toMatchObject({ purchase: { isPending: true }, transactions: [] });
+  });
+
+  it.each([{ status: 'open' }, { status: 'expired' }])(
+    'returns undefined for a session with the status $status',
+    (state) => {
+      expect(observe(state)).toBeUndefined();
+    },
+  );
+
+  it('identifies a free purchase by its session', () => {
+    const observation = observe({ payment_intent: null, payment_status: 'no_payment_required', amount_total: 0 });
+    expect(observation?.purchase).toMatchObject({
+      purchaseId: 'processor_a:cs_1',
+      transactionId: 'processor_a:cs_1',
+      amountMicros: 0,
+    });
+  });
+
+  it('maps the coupon to the discount id', () => {
+    expect(observe({ discounts: [{ coupon: 'half', promotion_code: null }] })?.purchase.discountId).toBe('half');
+  });
+
+  it('ends a refunded purchase', () => {
+    const observation = observe({
+      payment_intent: givenIntent({
+        refunded: true,
+        refunds: { data: [givenRefund({ created: startSeconds + 60 })] },
+      }),
+    });
+    expect(observation).toMatchObject({
+      purchase: { endedAt: (startSeconds + 60) * 1000, cancelationReason: 'Customer' },
+      transactions: [{ refundedAt: (startSeconds + 60) * 1000 }],
+    });
+  });
+
+  it('keeps a partly refunded purchase', () => {
+    const refunds = { data: [givenRefund({ id: 're_1', created: startSeconds + 60, amount: 500 })] };
+    const observation = observe({ payment_intent: givenIntent({ refunds }) });
+    expect(observation?.purchase).toEqual(observe()?.purchase);
+    const partialRefunds = [{ id: 're_1', date: (startSeconds + 60) * 1000, amountMicros: 5_000_000 }];
+    expect(observation?.transactions).toMatchObject([{ partialRefunds }]);
+    expect(observation?.transactions[0]).not.toHaveProperty('refundedAt');
+  });
+
+  it('ends a purchase with a lost dispute', () => {
+    const disputes = [{ status: 'lost', created: startSeconds + 90, charge: 'ch_1' }];
+    const observation = observe({ payment_intent: givenIntent({ disputed: true }) }, { disputes });
+    expect(observation?.purchase).toMatchObject({ endedAt: (startSeconds + 90) * 1000, cancelationReason: 'System' });
+  });
+
+  it('rejects a session that belongs to a different app', () => {
+    expect(() => observe({ metadata: { app: 'another' } })).toThrow('another app');
+  });
+});
+
+describe('toChargeObservation', () => {
+  it('maps a charge with a product id in its metadata', () => {
+    const charge = givenCharge({ metadata: { productId: 'prod_basic', applicationUsername: 'customer' } });
+    expect(toChargeObservation(charge, givenSale())).toMatchObject({
+      purchase: {
+        purchaseId: 'processor_a:pi_3',
+        transactionId: 'processor_a:ch_3',
+        productId: 'processor_a:prod_basic',
+        amountMicros: 9_980_000,
+      },
+      userAliases: ['customer'],
+    });
+  });
+
+  it('rejects a charge without a product id, because the client could name any product', () => {
+    expect(() => toChargeObservation(givenCharge(), givenSale())).toThrow('metadata.productId');
+  });
+
+  it('returns undefined for a failed charge', () => {
+    expect(
+      toChargeObservation(givenCharge({ paid: false, metadata: { productId: 'prod_basic' } }), givenSale()),
+    ).toBeUndefined();
+  });
+});
+
+describe('toMicros (processor_a)', () => {
+  it.each([
+    ['usd', 499, 4_990_000],
+    ['jpy', 500, 500_000_000],
+    ['krw', 1, 1_000_000],
+    ['clp', 7, 7_000_000],
+    ['kwd', 1_250, 1_250_000],
+    ['isk', 10_000, 100_000_000],
+    ['ugx', 500, 5_000_000],
+  ])('converts %s %d to %d micros', (currency, amount, micros) => {
+    expect(toMicros(amount, currency)).toBe(micros);
+  });
+});
