@@ -30,7 +30,7 @@ export class MasterKey extends Construct {
     acknowledgeFinding(
       secret,
       'SMG4',
-      'The operator rotates it by hand: earlier keys must decrypt until all values are encrypted again. See docs/operating.md.',
+      'The operator rotates it by hand: earlier keys must decrypt until all values are encrypted again. See docs/operating/rotate-secrets.md.',
     );
     return secret as ISecret;
   }

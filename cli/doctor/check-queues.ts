@@ -32,7 +32,7 @@ export async function checkDeadLetters(queue: string, url: string): Promise<read
   return [
     createFinding('dead-letters', {
       problem: `The dead-letter queue of ${queue} contains ${count} messages: ${impacts[queue] ?? 'their processing failed'}.`,
-      cure: 'Find the cause in the log of the worker and correct it. Then redrive the queue with `aws sqs start-message-move-task`, see Redrive in docs/operating.md.',
+      cure: 'Find the cause in the log of the worker and correct it. Then redrive the queue with `aws sqs start-message-move-task`, see Redrive in docs/operating/diagnose.md.',
     }),
   ];
 }

@@ -8,7 +8,7 @@ import type { Diagnosis } from '../stores/settings-rejection.ts';
  */
 export type Severity = 'error' | 'warning' | 'note';
 
-/** All findings with their severity. docs/operating.md explains each of them. */
+/** All findings with their severity. docs/operating/findings.md explains each of them. */
 export const findingSeverities = {
   'store-settings-invalid': 'error',
   'store-settings-unreadable': 'error',

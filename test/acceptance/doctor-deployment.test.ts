@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Template } from 'aws-cdk-lib/assertions';
@@ -19,6 +18,7 @@ import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
 import { type SecretsManager, startSecretsManager } from '../../local/secrets-manager.ts';
 import { runCommand } from '../../testing/command-line.ts';
+import { readDocument } from '../../testing/documents.ts';
 import { type FakeAccount, type FakeAws, startFakeAws } from '../../testing/fake-aws.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
@@ -292,14 +292,12 @@ describe('doctor for a deployment', () => {
   });
 });
 
-describe('docs/operating.md', () => {
+describe('docs/operating/findings.md', () => {
   it('explains every finding with its severity', () => {
-    const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('\n## Findings of doctor\n');
-    const [table = ''] = section.split('\n## ');
-    const documented = [...table.matchAll(/^\| `([a-z-]+)` +\| (\w+) +\|/gm)].map(([, code, severity]) => [
-      code,
-      severity,
-    ]);
+    const page = readDocument('docs/operating/findings.md').replaceAll('\n  ', ' ');
+    const documented = [...page.matchAll(/^- `([a-z-]+)` \((\w+)\): .+ Impact: .+ Action: .+\.$/gm)].map(
+      ([, code, severity]) => [code, severity],
+    );
     expect(documented).toEqual(Object.entries(findingSeverities));
   });
 });

@@ -30,15 +30,15 @@ describe('docs/guides/run-for-production.md', () => {
   });
 });
 
-describe('docs/operating.md', () => {
+describe('docs/operating', () => {
   it('describes each deployment option', () => {
-    const rows = listTableRows(readSection('docs/operating.md', 'Deployment options'));
+    const rows = listTableRows(readSection('docs/operating/deploy.md', 'Deployment options'));
     const documented = rows.flatMap(([cell]) => listNames(cell));
     expect(documented.sort()).toEqual([...deploymentOptionNames].sort());
   });
 
   it('shows a catalogue that the service accepts', () => {
-    const catalogue = JSON.parse(readSnippet('docs/operating.md', 'catalogue'));
+    const catalogue = JSON.parse(readSnippet('docs/operating/set-up-an-app.md', 'catalogue'));
     expect(Object.keys(parse(Catalogue, catalogue))).toEqual(Object.keys(catalogue));
   });
 });

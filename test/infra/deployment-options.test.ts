@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { App, Validations } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
@@ -164,7 +163,7 @@ describe('ServiceStack with deployment options', () => {
     const [stage] = listResources(everyOption, 'AWS::ApiGateway::Stage');
     expect(stage).toEqual(listResources(created, 'AWS::ApiGateway::Stage')[0]);
     const [settings] = stage?.Properties.MethodSettings ?? [];
-    expect(readFileSync('docs/operating.md', 'utf8')).toContain(
+    expect(readDocument('docs/operating/restore.md')).toContain(
       `path=/*/*/throttling/rateLimit,value=${settings.ThrottlingRateLimit}'`,
     );
   });

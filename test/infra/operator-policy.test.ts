@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Template } from 'aws-cdk-lib/assertions';
+import { readSection } from '../../testing/documents.ts';
 import { createStack, everyOption } from './stack-fixture.ts';
 
 interface Statement {
@@ -26,9 +26,8 @@ const listQueueActions = (pattern: RegExp): string[] => {
 };
 
 describe('OperatorPolicy', () => {
-  it('allows the redrive commands of docs/operating.md, and the actions that a redrive uses', () => {
-    const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('### Redrive');
-    const [text = ''] = section.split('### Raise the quota');
+  it('allows the redrive commands of docs/operating/diagnose.md, and the actions that a redrive uses', () => {
+    const text = readSection('docs/operating/diagnose.md', 'Redrive');
     const commands = [...text.matchAll(/(?:aws sqs |`)([a-z]+(?:-[a-z]+)+)(?= --)/g)].map(
       ([, command = '']) => command,
     );
