@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
-import { rolldown } from 'rolldown';
+import { type InputOptions, rolldown } from 'rolldown';
 import { buildConsole } from './build-console.ts';
 import { omitUnusedModules } from './omit-unused-modules.ts';
 import { projectFolder } from './project-folder.ts';
@@ -64,6 +64,17 @@ export async function buildService(outdir: string, mapsFolder?: string): Promise
 /** Builds what is deployed, with the source maps of this version. */
 export const buildRelease = async (): Promise<void> => await buildService(bundlesFolder, sourceMapsFolder);
 
+/** Settings of the bundler for code of Lambda functions. */
+export const functionInput = {
+  cwd: projectFolder,
+  platform: 'node',
+  plugins: [omitUnusedModules],
+  resolve: { mainFields: ['module', 'main'] },
+  transform: { target: 'node20' },
+  // One function needs at its start what others load later.
+  checks: { ineffectiveDynamicImport: false, bundlerTimings: false, pluginTimings: false },
+} satisfies InputOptions;
+
 interface BundleOptions {
   /** Folder for the source maps. None are written by default. */
   readonly mapsFolder?: string;
@@ -84,14 +95,9 @@ export async function bundleFile(
   const entry = join(projectFolder, file);
   const name = basename(file, '.ts');
   const build = await rolldown({
-    cwd: projectFolder,
+    ...functionInput,
     input: { [name]: entry },
-    platform: 'node',
-    plugins: omitsUnused ? [omitUnusedModules] : [],
-    resolve: { mainFields: ['module', 'main'] },
-    transform: { target: 'node20' },
-    // One function needs at its start what others load later.
-    checks: { ineffectiveDynamicImport: false, bundlerTimings: false, pluginTimings: false },
+    ...(!omitsUnused && { plugins: [] }),
   });
   let staticModules: ReadonlySet<string> | undefined;
   const { output } = await build.write({

@@ -33,6 +33,8 @@ interface Options {
   readonly log?: (text: string) => void;
   /** Receives one line per webhook that the demo app's server accepts. */
   readonly onWebhook?: (line: string) => void;
+  /** Receives a line before a step that takes seconds. */
+  readonly onProgress?: (line: string) => void;
   /** Receives the number of messages that are lost with the queues at shutdown. */
   readonly onMessagesLost?: (lost: MessageCounts) => void;
 }
@@ -81,6 +83,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     log = () => {},
     onWebhook = () => {},
     onMessagesLost = () => {},
+    onProgress = () => {},
     webhookTimeoutMs,
     adopted,
   } = options;
@@ -94,6 +97,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   const rootCertificate = emulator.rootCertificate.toString('base64');
   const assembly = await synthesize(work.path, {
     emulator: { url: emulator.url, rootCertificate },
+    onBuild: () => onProgress('Building the functions and the stack (first start, and after a change of the code)'),
     options: adopted ? { tableName: adopted.tableName, masterKeyArn: adopted.masterKeyArn } : {},
   });
   const { endpoint: databaseEndpoint } = await database;

@@ -39,6 +39,7 @@ async function main(): Promise<void> {
     log,
     onWebhook: (line: string) => console.log(line),
     onMessagesLost: printLostMessages,
+    onProgress: (line: string) => console.log(line),
     ...(isPersistent && { folder }),
   };
   const service = await shutdown.add(startLocal(options));

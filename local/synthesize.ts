@@ -1,14 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import type { DeploymentOptions } from '../infra/deployment-options.ts';
 import type { StoreEmulatorConfig } from '../infra/permissions.ts';
+import { projectFolder } from '../infra/project-folder.ts';
 import { copyBuild } from './build-cache.ts';
-import { compileWorker } from './compile-worker.ts';
 import { Template } from './template.ts';
-
-const CdkJson = v.pipe(v.string(), v.parseJson(), v.object({ context: v.record(v.string(), v.unknown()) }));
 
 /** The synthesized stack: its template and the code of its functions. */
 export interface Assembly {
@@ -22,50 +23,51 @@ export interface Assembly {
 interface SynthesisInput {
   readonly emulator: StoreEmulatorConfig;
   readonly options: DeploymentOptions;
+  /** Called before a build, which happens at the first start and after a change of the sources. */
+  readonly onBuild: () => void;
 }
 
 /** Values that differ in each run. The synthesized template has these names in their place. */
-const placeholders: StoreEmulatorConfig = { url: '{emulator.url}', rootCertificate: '{emulator.rootCertificate}' };
+export const placeholders: StoreEmulatorConfig = {
+  url: '{emulator.url}',
+  rootCertificate: '{emulator.rootCertificate}',
+};
+
+/** Folders and files of the output of a build. */
+export const buildFolders = {
+  assembly: 'assembly',
+  assets: 'assets',
+  functions: 'functions',
+  template: 'template.json',
+} as const;
 
 /** Bundles the functions and synthesizes the stack, like `cdk synth`, into the given folder. */
-export async function synthesize(folder: string, { emulator, options }: SynthesisInput): Promise<Assembly> {
-  await copyBuild('service', folder, buildAssembly);
-  if (Object.keys(options).length > 0) await writeAssembly(folder, options);
-  const template = await readFile(join(folder, templateFile), 'utf8');
-  const outdir = join(folder, assemblyFolder);
+export async function synthesize(folder: string, { emulator, options, onBuild }: SynthesisInput): Promise<Assembly> {
+  await copyBuild('service', folder, async (target) => {
+    onBuild();
+    await runBuild(target);
+  });
+  if (Object.keys(options).length > 0) await runBuild(folder, JSON.stringify(options));
+  const template = await readFile(join(folder, buildFolders.template), 'utf8');
   return {
     template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),
-    worker: pathToFileURL(join(folder, workerFile)),
-    codeFolder: (s3Key) => join(outdir, `asset.${s3Key.replace(/\.zip$/, '')}`),
+    worker: pathToFileURL(join(folder, buildFolders.functions, 'function-worker.mjs')),
+    codeFolder: (s3Key) => join(folder, buildFolders.assembly, `asset.${s3Key.replace(/\.zip$/, '')}`),
   };
 }
 
-const bundlesFolder = 'bundles';
-const assemblyFolder = 'assembly';
-const templateFile = 'template.json';
-const workerFile = 'function-worker.mjs';
-
-async function buildAssembly(folder: string): Promise<void> {
-  const { buildService } = await import('../infra/build-functions.ts');
-  await buildService(join(folder, bundlesFolder));
-  await compileWorker(join(folder, workerFile));
-  await writeAssembly(folder, {});
-}
-
-/** Synthesizes the stack from the bundles in the folder. */
-async function writeAssembly(folder: string, options: DeploymentOptions): Promise<void> {
-  // Imported late: the CDK takes seconds to load, and most starts find a synthesized stack.
-  const [{ App }, { ServiceStack }] = await Promise.all([import('aws-cdk-lib'), import('../infra/service-stack.ts')]);
-  const { context } = v.parse(CdkJson, await readFile(new URL('../cdk.json', import.meta.url), 'utf8'));
-  const outdir = join(folder, assemblyFolder);
-  const app = new App({
-    outdir,
-    context: { ...context, 'claimcheck:bundles': join(folder, bundlesFolder) },
-    // Takes most of the time of a synthesis. `cdk synth` validates the template.
-    builtinCloudFormationValidation: false,
+/** Runs `build-service.ts` as a process of its own: the memory of the bundler and of the CDK is free after a build. */
+async function runBuild(folder: string, ...options: readonly string[]): Promise<void> {
+  const program = fileURLToPath(new URL('./build-service.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', program, folder, ...options], {
+    cwd: projectFolder,
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const { artifactId } = new ServiceStack(app, 'Claimcheck', { emulator: placeholders, options });
-  await writeFile(join(folder, templateFile), JSON.stringify(app.synth().getStackArtifact(artifactId).template));
+  const kill = (): void => void child.kill();
+  process.once('exit', kill);
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  process.off('exit', kill);
+  if (code !== 0) throw new Error(`The build failed.\n${errors}`);
 }
 
 function fillIn(template: string, { url, rootCertificate }: StoreEmulatorConfig): string {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { compileWorker } from '../../local/compile-worker.ts';
+import { bundleTogether, workerFile } from '../../local/build-shared-functions.ts';
 import { createLocalFunction, type LocalFunction } from '../../local/local-function.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
 
@@ -15,9 +15,8 @@ let worker: URL;
 let modules = 0;
 
 beforeAll(async () => {
-  const file = join(folder, 'function-worker.mjs');
-  await compileWorker(file);
-  worker = pathToFileURL(file);
+  await bundleTogether([workerFile], folder);
+  worker = pathToFileURL(join(folder, 'function-worker.mjs'));
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((localFunction) => localFunction.close()));
