@@ -30,7 +30,7 @@ export async function benchVerifyAppStore(): Promise<BenchResult> {
   };
   const base = rates['Apple library'];
   return {
-    title: 'Signed transactions of store_a verified per second, in one thread',
+    title: 'Signed transactions of the App Store verified per second, in one thread',
     rows: Object.entries(rates).map(([verifier, rate]) => ({
       verifier,
       'per second': Math.round(rate),

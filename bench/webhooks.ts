@@ -30,7 +30,7 @@ type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 
 /**
  * Measures, for each action at each emulated store: the signed webhooks to two users, the reasons that the purchase lists
- * afterwards, and the time from the change to the last webhook. store_c does not push notifications: its time starts when the
+ * afterwards, and the time from the change to the last webhook. The Microsoft Store does not push notifications: its time starts when the
  * service's clock moves to the next poll. Refreshes of the next three days find the changes that no store announced.
  */
 export async function benchWebhooks(): Promise<BenchResult> {

@@ -5,6 +5,7 @@ import { type Emulator, getStore, type RunningStore } from './emulator.ts';
 import type { HttpRequest } from './http-messages.ts';
 import { toLogView } from './notification-log.ts';
 import { parseBody } from './parse-body.ts';
+import { platformTokens } from './platform.ts';
 import { ActionBody, PurchaseOrder } from './purchase-order.ts';
 
 const CreatePurchaseBody = v.strictObject({ platform: v.string(), ...PurchaseOrder.entries });
@@ -49,8 +50,14 @@ export function applyAction(emulator: Emulator, call: HttpRequest, [id = '', nam
 
 /** Stores that refund a part of a payment, by the member of the body. */
 const partialRefundStores: Readonly<Record<'quantity' | 'amountMicros', readonly string[]>> = {
-  quantity: ['store_a', 'store_b'],
-  amountMicros: ['store_a', 'store_b', 'processor_a', 'service_processor_a', 'processor_b'],
+  quantity: [platformTokens.appStore, platformTokens.googlePlay],
+  amountMicros: [
+    platformTokens.appStore,
+    platformTokens.googlePlay,
+    platformTokens.stripe,
+    platformTokens.serviceStripe,
+    platformTokens.braintree,
+  ],
 };
 
 /** Throws 422 if the action or the store does not support a refund of a part. */

@@ -113,7 +113,7 @@ const scheduleAlarmTexts = {
   },
   'poll-notifications': {
     symptom: 'Stores that do not push notifications are not polled',
-    impact: 'customers keep access after refunds of store_c',
+    impact: 'customers keep access after refunds of the Microsoft Store',
   },
   'load-exchange-rates': {
     symptom: 'Exchange rates are not loaded',

@@ -190,7 +190,7 @@ function listErrorStatuses({ errorFormat, keyLevel, params, body, permissions }:
   ].sort((a, b) => a - b);
 }
 
-/** Builds the error responses in the default format and in the format of the processor_a operations. */
+/** Builds the error responses in the default format and in the format of the Stripe operations. */
 function buildErrorResponses(): Record<string, object> {
   const error = { $ref: '#/components/schemas/Error' };
   const processorError = { $ref: '#/components/schemas/ProcessorError' };

@@ -118,7 +118,7 @@ function renderErrors({ components }: Document): string {
     .filter(([name]) => !name.startsWith('Processor'))
     .map(([, { description, content }]) => ({ description, body: content['application/json'].examples.error.value }));
   return joinBlocks([
-    'The body is an [Error](#error); the processor_a operations return a [ProcessorError](#processorerror). `POST /v1/validate` returns its errors with the status 200.',
+    'The body is an [Error](#error); the Stripe operations return a [ProcessorError](#processorerror). `POST /v1/validate` returns its errors with the status 200.',
     renderTable(
       ['Status', 'Description', 'Example'],
       responses.map(({ description, body }) => [String(body.status), description, toExample(body)]),

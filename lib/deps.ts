@@ -186,7 +186,7 @@ export const storeContextProviders = {
   transactions,
 };
 
-/** What the endpoints of processor_a need. */
+/** What the endpoints of Stripe need. */
 export const checkoutProviders = {
   ...storeContextProviders,
   erasedNames,

@@ -3,9 +3,9 @@ interface PurchaseResponse<Body> {
   readonly id: string;
   /** Body for `POST /v1/validate`. */
   readonly validate: Body;
-  /** End of a subscription of store_b, ISO 8601. */
+  /** End of a subscription of Google Play, ISO 8601. */
   readonly expiryTime: string;
-  /** End of a subscription of store_a, ISO 8601. */
+  /** End of a subscription of the App Store, ISO 8601. */
   readonly expiresDate: string;
 }
 

@@ -13,7 +13,7 @@ export const applePki: Pki = createPki();
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-/** Settings of store_a with credentials for the App Store Server API. */
+/** Settings of the App Store with credentials for the App Store Server API. */
 export const apiSettings = {
   bundleId,
   appAppleId,

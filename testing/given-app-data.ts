@@ -23,7 +23,7 @@ export interface AppWithData {
 const now = Date.now();
 const sharedIds = { applicationUsername: 'ann', id: 'event-1', reqId: 'request-1', tag: 'ann' };
 
-/** Records data with the same ids for each app, which must be connected to processor_a. */
+/** Records data with the same ids for each app, which must be connected to Stripe. */
 export async function givenAppData(side: AppWithData): Promise<void> {
   const { keys, canary } = side;
   for (const username of ['ann', canary]) await givenPurchase(keys.appName, username, createSubscription(side));

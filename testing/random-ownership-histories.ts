@@ -88,7 +88,7 @@ const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
 export const arbitraryOwnershipHistories = (count: number): fc.Arbitrary<OwnershipHistories> =>
   fc.record({
     histories: fc.array(arbitraryHistory, { minLength: count, maxLength: count }),
-    // In total less than 60 days: store_b deletes an expired subscription 60 days after its end.
+    // In total less than 60 days: Google Play deletes an expired subscription 60 days after its end.
     clockAdvances: fc.array(fc.constantFrom('PT1H', 'P3D', 'P8D', 'P12D'), {
       minLength: roundCount,
       maxLength: roundCount,

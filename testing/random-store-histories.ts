@@ -60,7 +60,7 @@ const arbitraryHistory: fc.Arbitrary<StoreHistory> = fc.constantFrom(...historyP
 export const arbitraryStoreHistories = (count: number): fc.Arbitrary<StoreHistories> =>
   fc.record({
     histories: fc.array(arbitraryHistory, { minLength: count, maxLength: count }),
-    // In total less than 60 days: store_b deletes an expired subscription 60 days after its end.
+    // In total less than 60 days: Google Play deletes an expired subscription 60 days after its end.
     clockAdvances: fc.array(fc.constantFrom('PT1H', 'P3D', 'P8D', 'P14D'), { minLength: rounds, maxLength: rounds }),
   });
 

@@ -69,7 +69,7 @@ const rejectedReceipt = {
   transaction: { type: 'ios-store', appStoreReceipt: 'MII=' },
 };
 
-/** The notification endpoint of store_a, in place of API Gateway. */
+/** The notification endpoint of the App Store, in place of API Gateway. */
 const startNotificationServer = async ({ invoke }: CostService) =>
   await startHttpServer(async (request, response) => {
     const event = await toProxyEvent(request);
@@ -77,7 +77,7 @@ const startNotificationServer = async ({ invoke }: CostService) =>
     response.writeHead(statusCode).end(body);
   });
 
-/** Creates an app of store_a with a webhook URL. */
+/** Creates an app of the App Store with a webhook URL. */
 async function createApp({ service, webhookUrl }: CostService, notificationsUrl: string): Promise<IssuedApiKeys> {
   const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
   const { deps } = await import('../../lib/deps.ts');

@@ -1,6 +1,6 @@
 import { parseImportRow, type RawRow } from '../../lib/import/parse-import-row.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
 import { resolveTransactionType, type Vocabulary } from '../../lib/shared/vocabulary.ts';
 import { omitPlatform } from './validator-result.ts';
 
@@ -31,17 +31,18 @@ export function toValidationBody(raw: RawRow, options: BodyOptions): object {
 
 const isRecordedBody = ({ transaction }: RawRow): boolean => typeof transaction === 'object' && transaction !== null;
 
-const chargeMessage = 'A validation of processor_b charges the customer, so it is not repeated.';
+const chargeMessage = 'A validation of Braintree charges the customer, so it is not repeated.';
 const chargeError = (): ServiceError => new ServiceError('InvalidPayload', chargeMessage);
 
 /** Whether `toValidationBody` threw the error because the row must never be compared. */
 export const isExclusion = ({ message }: ServiceError): boolean => message === chargeMessage;
 
-/** A repeated validation of processor_b would charge the customer. */
+/** A repeated validation of Braintree would charge the customer. */
 function requireRepeatable({ transaction }: RawRow): void {
   const { type } = (transaction ?? {}) as { readonly type?: unknown };
   const platform = resolveTransactionType({ type: String(type) })?.platform;
-  if (platform === 'processor_b' || 'paymentMethodNonce' in ((transaction ?? {}) as object)) throw chargeError();
+  if (platform === platformTokens.braintree || 'paymentMethodNonce' in ((transaction ?? {}) as object))
+    throw chargeError();
 }
 
 function buildBody(raw: RawRow, { vocabulary }: BodyOptions): RawRow {
@@ -57,16 +58,16 @@ function buildBody(raw: RawRow, { vocabulary }: BodyOptions): RawRow {
 }
 
 function buildRequest(platform: Platform, evidence: string, { productId, type }: RawRow) {
-  if (platform === 'store_a')
+  if (platform === platformTokens.appStore)
     throw new ServiceError(
       'InvalidPayload',
-      'A validation of store_a needs a receipt. Compare the purchases of the customers with --users.',
+      'A validation of the App Store needs a receipt. Compare the purchases of the customers with --users.',
     );
-  if (platform === 'processor_b') throw chargeError();
+  if (platform === platformTokens.braintree) throw chargeError();
   if (typeof productId !== 'string' || productId === '')
     throw new ServiceError('InvalidPayload', 'productId is missing, which a validation needs.');
   const transaction =
-    platform === 'store_b'
+    platform === platformTokens.googlePlay
       ? { type: 'android-store', purchaseToken: evidence }
       : { type: 'processor_a-charge', id: evidence };
   return {

@@ -124,7 +124,7 @@ const rejectedKeyCodes: ReadonlySet<unknown> = new Set(['Forbidden', 7691003, 'A
 function throwIfNoResult({ ok, code, message = '' }: ValidationResponse, title: string): void {
   if (ok) return;
   if (temporaryCodes.has(code)) throw new ServiceError('ConnectionFailed', `${title} has no result: ${message}`);
-  // `Invalid access token` is a result of a purchase at processor_a.
+  // `Invalid access token` is a result of a purchase at Stripe.
   if (rejectedKeyCodes.has(code) && !/access token/i.test(message))
     throw new ServiceError('Forbidden', `${title} rejected the app or its key: ${message}`);
 }

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
 import { secondMs } from '../../lib/shared/time.ts';
 
 /** Calls per second of each store. */
@@ -18,12 +18,12 @@ export type StoreRates = Readonly<Record<Platform, number>>;
  * - processor_b: no published limit.
  */
 export const defaultRates: StoreRates = {
-  store_a: 25,
-  store_b: 25,
-  store_c: 10,
-  processor_a: 12,
-  service_processor_a: 12,
-  processor_b: 5,
+  [platformTokens.appStore]: 25,
+  [platformTokens.googlePlay]: 25,
+  [platformTokens.microsoftStore]: 10,
+  [platformTokens.stripe]: 12,
+  [platformTokens.serviceStripe]: 12,
+  [platformTokens.braintree]: 5,
 };
 
 export interface RateLimiter<Key extends string = Platform> {

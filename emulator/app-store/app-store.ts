@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { mapValues } from '../map-values.ts';
+import { platformTokens } from '../platform.ts';
 import { getPurchase } from '../purchase-checks.ts';
 import { createSchedule } from '../run-due.ts';
 import { accountProblems } from './account-problems.ts';
@@ -27,7 +28,7 @@ const SavedStore = v.object({ keys: Keys, state: SavedState });
 
 /** Apple App Store: App Store Server API, verifyReceipt, signed transactions and receipts, server notifications. */
 export const appStore: StoreDefinition = {
-  platform: 'store_a',
+  platform: platformTokens.appStore,
   aliases: ['apple'],
   hosts: hostNames,
   open: openAppStore,

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { controlError } from '../control-error.ts';
 import type { EmulatedStore, EmulatedStoreContext, PurchaseSummary, StoreDefinition } from '../emulated-store.ts';
+import { platformTokens } from '../platform.ts';
 import type { ActionBody } from '../purchase-order.ts';
 import { createSchedule } from '../run-due.ts';
 import { accountProblems } from './account-problems.ts';
@@ -26,7 +27,7 @@ import { toOutgoingNotification } from './webhook.ts';
  * @see https://developer.paypal.com/braintree/docs/reference/overview
  */
 export const braintree: StoreDefinition = {
-  platform: 'processor_b',
+  platform: platformTokens.braintree,
   aliases: ['braintree'],
   hosts: ['api.braintreegateway.com', 'api.sandbox.braintreegateway.com'],
   open: openBraintree,

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { controlError } from '../control-error.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
+import { platformTokens } from '../platform.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { toUserUuid } from '../user-uuid.ts';
 import { generateId, type MerchantState, type ResponseContext } from './merchant-state.ts';
@@ -113,7 +114,7 @@ export function buildValidateBody({ nonce, order }: PendingOrder, form = 'neutra
     priceMicros,
     currency,
     transaction: {
-      type: form === 'brand' ? 'braintree' : 'processor_b',
+      type: form === 'brand' ? 'braintree' : platformTokens.braintree,
       id: 'nonce',
       paymentMethodNonce: nonce,
       deviceData: JSON.stringify({ correlation_id: nonce.slice(-8) }),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { mapValues } from '../map-values.ts';
+import { platformTokens } from '../platform.ts';
 import { getPurchase } from '../purchase-checks.ts';
 import { createSchedule } from '../run-due.ts';
 import { accountProblems } from './account-problems.ts';
@@ -22,7 +23,7 @@ const SavedStore = v.object({ keys: Keys, state: SavedState });
 
 /** Google Play: service account tokens, purchases and orders of the Developer API, real-time developer notifications. */
 export const googlePlay: StoreDefinition = {
-  platform: 'store_b',
+  platform: platformTokens.googlePlay,
   aliases: ['google', 'android'],
   hosts: hostNames,
   open: openGooglePlay,

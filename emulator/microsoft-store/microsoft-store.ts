@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { mapValues } from '../map-values.ts';
+import { platformTokens } from '../platform.ts';
 import { getProduct } from '../product.ts';
 import { getPurchase } from '../purchase-checks.ts';
 import { createSchedule } from '../run-due.ts';
@@ -20,7 +21,7 @@ const SavedStore = v.object({ keys: Keys, state: SavedState });
 
 /** Microsoft Store: Entra tokens, StoreID keys, collections, recurrences, clawback query and queue. It does not post notifications. */
 export const microsoftStore: StoreDefinition = {
-  platform: 'store_c',
+  platform: platformTokens.microsoftStore,
   aliases: ['windows'],
   hosts: hostNames,
   open: openMicrosoftStore,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { type HttpResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
+import { platformTokens } from '../platform.ts';
 import { type Account, getApiKey } from './account.ts';
 import { createObjects, type SavedObjects, toSavedObjects } from './account-objects.ts';
 import { accountProblems } from './account-problems.ts';
@@ -36,10 +37,10 @@ const defineAccountStore = (platform: string, aliases: readonly string[]): Store
 });
 
 /** Stripe through an app's own account. One key opens the objects of live mode and test mode. */
-export const stripe = defineAccountStore('processor_a', ['stripe']);
+export const stripe = defineAccountStore(platformTokens.stripe, ['stripe']);
 
 /** Stripe through the account of the deployment. */
-export const serviceStripe = defineAccountStore('service_processor_a', []);
+export const serviceStripe = defineAccountStore(platformTokens.serviceStripe, []);
 
 function openAccount({ now, savedState, emitNotification }: EmulatedStoreContext): EmulatedStore {
   const saved = savedState === undefined ? undefined : v.parse(SavedAccount, savedState);

@@ -1,6 +1,7 @@
 import { createClientToken } from '../../lib/api/braintree.ts';
 import { storeContextProviders } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { platformTokens } from '../../lib/shared/platform.ts';
 import { generateClientToken } from '../../lib/stores/braintree/client-token.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 
@@ -8,7 +9,7 @@ export const handler = createHandler(createClientToken, { ...storeContextProvide
   async ({ app, body, recorder }, deps) => {
     const { applicationUsername, customerId: reference } = body;
     if (applicationUsername !== undefined) recorder.setUser(applicationUsername);
-    const context = await createStoreContext(app.name, 'processor_b', { recorder, deps });
+    const context = await createStoreContext(app.name, platformTokens.braintree, { recorder, deps });
     const customerId =
       reference === undefined ? undefined : await deps.vaultReferences.findCustomerId(app.name, reference);
     return { success: true, clientToken: await generateClientToken(customerId, context) };

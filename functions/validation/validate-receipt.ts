@@ -11,7 +11,7 @@ import {
 } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
-import type { Platform } from '../../lib/shared/platform.ts';
+import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
 import { resolveTransactionType } from '../../lib/shared/vocabulary.ts';
 import { describeProduct } from '../../lib/validation/describe-product.ts';
 import { processValidation } from '../../lib/validation/process-validation.ts';
@@ -40,13 +40,13 @@ export const handler = createHandler(validateReceipt, {
   return toValidationResponse(request, validation, { vocabulary: transactionType.vocabulary, now: deps.now() });
 });
 
-/** Lists the platforms of a transaction. processor_a stands for both Stripe accounts, and an app can sell through both. */
+/** Lists the platforms of a transaction. Stripe stands for both Stripe accounts, and an app can sell through both. */
 const listCandidatePlatforms = async (
   platform: Platform,
   appName: string,
   { appCache }: Pick<Deps, 'appCache'>,
 ): Promise<readonly Platform[]> =>
-  platform === 'processor_a' ? await listCheckoutPlatforms(appName, appCache) : [platform];
+  platform === platformTokens.stripe ? await listCheckoutPlatforms(appName, appCache) : [platform];
 
 /**
  * Returns the result of the first platform that does not reject the receipt. Throws the rejection of the first platform if

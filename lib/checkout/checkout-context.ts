@@ -3,7 +3,7 @@ import type { AccessTokenGrant, ActiveGrant } from '../db/access-token-repositor
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
-import type { Platform } from '../shared/platform.ts';
+import { type Platform, platformTokens } from '../shared/platform.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { StripePlatform } from '../stores/stripe/mapping-context.ts';
 import { openStripeAccount, type StripeAccount } from '../stores/stripe/stripe-account.ts';
@@ -67,4 +67,4 @@ export async function requireStripeCustomerId(grant: AccessTokenGrant, account: 
 }
 
 const isStripePlatform = (platform: Platform): platform is StripePlatform =>
-  platform === 'processor_a' || platform === 'service_processor_a';
+  platform === platformTokens.stripe || platform === platformTokens.serviceStripe;

@@ -1,4 +1,5 @@
 import type { AppCache } from '../apps/app-cache.ts';
+import { platformTokens } from '../shared/platform.ts';
 import type { StripePlatform } from '../stores/stripe/mapping-context.ts';
 
 /** Selects the account that an app sells through: the deployment's account if only that is configured, else the app's own. */
@@ -6,10 +7,10 @@ export async function selectCheckoutPlatform(
   appName: string,
   { findStoreSettings }: Pick<AppCache, 'findStoreSettings'>,
 ): Promise<StripePlatform> {
-  if ((await findStoreSettings(appName, 'processor_a')) !== undefined) return 'processor_a';
-  return (await findStoreSettings(appName, 'service_processor_a')) === undefined
-    ? 'processor_a'
-    : 'service_processor_a';
+  if ((await findStoreSettings(appName, platformTokens.stripe)) !== undefined) return platformTokens.stripe;
+  return (await findStoreSettings(appName, platformTokens.serviceStripe)) === undefined
+    ? platformTokens.stripe
+    : platformTokens.serviceStripe;
 }
 
 /** Lists the configured accounts that an app can have sold through. The app's own account comes first. */
@@ -19,6 +20,7 @@ export async function listCheckoutPlatforms(
 ): Promise<readonly StripePlatform[]> {
   const platform = await selectCheckoutPlatform(appName, appCache);
   const hasServiceAccount =
-    platform === 'processor_a' && (await appCache.findStoreSettings(appName, 'service_processor_a')) !== undefined;
-  return hasServiceAccount ? [platform, 'service_processor_a'] : [platform];
+    platform === platformTokens.stripe &&
+    (await appCache.findStoreSettings(appName, platformTokens.serviceStripe)) !== undefined;
+  return hasServiceAccount ? [platform, platformTokens.serviceStripe] : [platform];
 }

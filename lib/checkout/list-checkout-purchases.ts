@@ -1,6 +1,7 @@
 import type { PurchaseWithOffer } from '../api/stripe.ts';
 import { type AccessTokenGrant, isExpiringSoon } from '../db/access-token-repository.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
+import { platformTokens } from '../shared/platform.ts';
 import { fetchGrantObservations } from '../stores/stripe/evidence.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
@@ -39,7 +40,10 @@ export async function listPurchasesByUser(
   username: string,
   { app, deps }: CheckoutContext,
 ): Promise<PurchaseWithOffer[]> {
-  const platforms: readonly string[] = ['processor_a', 'service_processor_a'] satisfies AccessTokenGrant['platform'][];
+  const platforms: readonly string[] = [
+    platformTokens.stripe,
+    platformTokens.serviceStripe,
+  ] satisfies AccessTokenGrant['platform'][];
   const purchases = await deps.ownedPurchases.listDecidingPurchases(app.name, username);
   return listPaid(purchases)
     .filter(({ platform }) => platforms.includes(platform))

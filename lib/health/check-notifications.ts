@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts';
 import type { EventRecord } from '../events/event.ts';
-import type { Platform } from '../shared/platform.ts';
+import { type Platform, platformTokens } from '../shared/platform.ts';
 import { dayMs, minuteMs } from '../shared/time.ts';
 import { createFinding, type Finding } from './finding.ts';
 
@@ -45,9 +45,9 @@ export async function checkNotifications(
 
 const isNotification = ({ type }: EventRecord, platform: Platform): boolean => type === `webhook.${platform}.called`;
 
-/** Counts the undelivered notifications that were recovered. Stores other than store_a report only payment reversals there. */
+/** Counts the undelivered notifications that were recovered. Stores other than the App Store report only payment reversals there. */
 function countRecovered(events: readonly EventRecord[], platform: Platform, since: number): number {
-  if (platform !== 'store_a') return 0;
+  if (platform !== platformTokens.appStore) return 0;
   return events
     .filter(({ type, date, outcome }) => type === 'notifications.reconciled' && date >= since && outcome.ok)
     .flatMap(({ content }) => content.notifications)
@@ -76,12 +76,13 @@ const createNeverReceivedFinding = ({ app, platform, url }: NotificationCheck, c
 
 /** Places in which the operator configures the notification URL. */
 const places: Readonly<Record<Platform, string>> = {
-  store_a:
+  [platformTokens.appStore]:
     'App Store Connect, App Information, App Store Server Notifications, version 2, for production and for the sandbox',
-  store_b:
+  [platformTokens.googlePlay]:
     'Google Cloud console, Pub/Sub, an authenticated push subscription to the topic of the Play Console, Monetization setup',
-  store_c: 'none, because the service polls the store',
-  processor_a: 'Stripe dashboard, Developers, Webhooks',
-  service_processor_a: "Stripe dashboard of the deployment's account, Developers, Webhooks, one endpoint per app",
-  processor_b: 'Braintree control panel, Settings, API, Webhooks, all kinds',
+  [platformTokens.microsoftStore]: 'none, because the service polls the store',
+  [platformTokens.stripe]: 'Stripe dashboard, Developers, Webhooks',
+  [platformTokens.serviceStripe]:
+    "Stripe dashboard of the deployment's account, Developers, Webhooks, one endpoint per app",
+  [platformTokens.braintree]: 'Braintree control panel, Settings, API, Webhooks, all kinds',
 };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ProductType } from '../api/enumerations.ts';
-import { type Platform, withoutPlatform } from '../shared/platform.ts';
+import { type Platform, platformTokens, withoutPlatform } from '../shared/platform.ts';
 import type { ValidationRequest } from '../stores/store.ts';
 
 const Text = v.pipe(v.string(), v.maxLength(5_000));
@@ -40,10 +40,10 @@ export interface EvidenceFormat {
 /**
  * The ways to name a purchase of each platform; a row must have the columns of exactly one. See
  * docs/guides/move-from-another-validator.md. A row with a receipt imports all purchases of the receipt, any other row imports
- * one. Receipts of processor_b are not accepted, because their validation charges the customer.
+ * one. Receipts of Braintree are not accepted, because their validation charges the customer.
  */
 export const importFormats: Readonly<Record<Platform, readonly EvidenceFormat[]>> = {
-  store_a: [
+  [platformTokens.appStore]: [
     {
       required: ['originalTransactionId'],
       optional: ['productId', 'sandbox'],
@@ -63,7 +63,7 @@ export const importFormats: Readonly<Record<Platform, readonly EvidenceFormat[]>
       }),
     },
   ],
-  store_b: [
+  [platformTokens.googlePlay]: [
     {
       required: ['token'],
       optional: ['productId', 'type'],
@@ -83,7 +83,7 @@ export const importFormats: Readonly<Record<Platform, readonly EvidenceFormat[]>
       }),
     },
   ],
-  store_c: [
+  [platformTokens.microsoftStore]: [
     {
       required: ['productId', 'storeIdKey_collections'],
       optional: [],
@@ -95,9 +95,9 @@ export const importFormats: Readonly<Record<Platform, readonly EvidenceFormat[]>
       toQuery: (fields) => buildMicrosoftStoreQuery(fields, 'paid subscription'),
     },
   ],
-  processor_a: [{ required: ['token'], optional: ['productId'], toQuery: buildStripeQuery }],
-  service_processor_a: [{ required: ['token'], optional: ['productId'], toQuery: buildStripeQuery }],
-  processor_b: [
+  [platformTokens.stripe]: [{ required: ['token'], optional: ['productId'], toQuery: buildStripeQuery }],
+  [platformTokens.serviceStripe]: [{ required: ['token'], optional: ['productId'], toQuery: buildStripeQuery }],
+  [platformTokens.braintree]: [
     {
       required: ['token', 'productId'],
       optional: [],
@@ -113,11 +113,11 @@ export const importFormats: Readonly<Record<Platform, readonly EvidenceFormat[]>
 
 /** The column that a purchase id without its platform prefix fills. Absent if the id is not sufficient for a query. */
 export const purchaseIdColumns: Readonly<Partial<Record<Platform, 'originalTransactionId' | 'token'>>> = {
-  store_a: 'originalTransactionId',
-  store_b: 'token',
-  processor_a: 'token',
-  service_processor_a: 'token',
-  processor_b: 'token',
+  [platformTokens.appStore]: 'originalTransactionId',
+  [platformTokens.googlePlay]: 'token',
+  [platformTokens.stripe]: 'token',
+  [platformTokens.serviceStripe]: 'token',
+  [platformTokens.braintree]: 'token',
 };
 
 /** A token can be of either kind, and Google Play is queried for the expected kind first. Default: subscription. */

@@ -1,11 +1,13 @@
+import { platformTokens } from '../shared/platform.ts';
 import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../shared/time.ts';
 import { isActive, isExpired, type Purchase } from './purchase.ts';
 
 /** Delay of a refresh after the renewal date, until the store has processed the renewal. */
 const renewalDelayMs = 5 * secondMs;
-/** Interval of refreshes of an active subscription, because a store notification can be lost. store_c sends none. */
-const getActiveIntervalMs = ({ platform }: Purchase): number => (platform === 'store_c' ? dayMs : 3 * dayMs);
-/** Interval of refreshes of a product without an end. Only store_c needs them: a device consumes there without a notification. */
+/** Interval of refreshes of an active subscription, because a store notification can be lost. The Microsoft Store sends none. */
+const getActiveIntervalMs = ({ platform }: Purchase): number =>
+  platform === platformTokens.microsoftStore ? dayMs : 3 * dayMs;
+/** Interval of refreshes of a product without an end. Only the Microsoft Store needs them: a device consumes there without a notification. */
 const getOneTimeIntervalMs = ({ productType }: Purchase): number => (productType === 'consumable' ? dayMs : 7 * dayMs);
 /**
  * Refreshes after the expiration date of a renewing subscription continue for the longest billing retry period: Apple retries
@@ -69,7 +71,9 @@ const computeIntervalCheck = (
 
 /** Whether the purchase without an end is refreshed. Not after the StoreID key has expired, because refreshes then always fail. */
 const needsOneTimeCheck = (purchase: Purchase, { now, failedRefreshes }: StoreCheckInput): boolean =>
-  purchase.platform === 'store_c' && isActive(purchase, now) && failedRefreshes <= maxUnscheduledRetries;
+  purchase.platform === platformTokens.microsoftStore &&
+  isActive(purchase, now) &&
+  failedRefreshes <= maxUnscheduledRetries;
 
 /** Returns a time just after the resume date, then retries with backoff if the store still reports the pause. */
 function computeResumeCheck(resumeDate: EpochMillis | undefined, now: EpochMillis): EpochMillis {

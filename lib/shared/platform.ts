@@ -1,13 +1,23 @@
 import * as v from 'valibot';
 
-/** Neutral tokens of the stores and payment processors. */
+/** Tokens of the specification for the stores and payment processors. Requests, responses, options and stored data contain them. */
+export const platformTokens = {
+  appStore: 'store_a',
+  googlePlay: 'store_b',
+  microsoftStore: 'store_c',
+  stripe: 'processor_a',
+  /** The Stripe account of the deployment, which sells for several apps. */
+  serviceStripe: 'service_processor_a',
+  braintree: 'processor_b',
+} as const;
+
 export const platforms = [
-  'store_a',
-  'store_b',
-  'store_c',
-  'processor_a',
-  'service_processor_a',
-  'processor_b',
+  platformTokens.appStore,
+  platformTokens.googlePlay,
+  platformTokens.microsoftStore,
+  platformTokens.stripe,
+  platformTokens.serviceStripe,
+  platformTokens.braintree,
 ] as const;
 
 export const Platform = v.picklist(platforms);

@@ -1,4 +1,4 @@
-import type { Platform } from './platform.ts';
+import { type Platform, platformTokens } from './platform.ts';
 
 export const vocabularies = ['neutral', 'brand'] as const;
 
@@ -7,42 +7,44 @@ export type Vocabulary = (typeof vocabularies)[number];
 
 /** Brand tokens by platform. `prefix` is used in ids and v3 records, `validator` in validation responses. */
 const brandTokens: Readonly<Record<Platform, { readonly prefix: string; readonly validator: string }>> = {
-  store_a: { prefix: 'apple', validator: 'ios-appstore' },
-  store_b: { prefix: 'google', validator: 'android-playstore' },
-  store_c: { prefix: 'windows', validator: 'windows-store-transaction' },
-  processor_a: { prefix: 'stripe', validator: 'stripe' },
-  service_processor_a: { prefix: 'iaptic', validator: 'stripe' },
-  processor_b: { prefix: 'braintree', validator: 'braintree' },
+  [platformTokens.appStore]: { prefix: 'apple', validator: 'ios-appstore' },
+  [platformTokens.googlePlay]: { prefix: 'google', validator: 'android-playstore' },
+  [platformTokens.microsoftStore]: { prefix: 'windows', validator: 'windows-store-transaction' },
+  [platformTokens.stripe]: { prefix: 'stripe', validator: 'stripe' },
+  [platformTokens.serviceStripe]: { prefix: 'iaptic', validator: 'stripe' },
+  [platformTokens.braintree]: { prefix: 'braintree', validator: 'braintree' },
 };
 
 /** Platform and vocabulary by `transaction.type` of a validation. */
 const transactionTypes: Readonly<Record<string, { readonly platform: Platform; readonly vocabulary: Vocabulary }>> = {
-  'ios-store': { platform: 'store_a', vocabulary: 'neutral' },
+  'ios-store': { platform: platformTokens.appStore, vocabulary: 'neutral' },
   // Spec: not shown. The signed representation lacks a type in the specification.
-  'store_a-signed': { platform: 'store_a', vocabulary: 'neutral' },
-  'android-store': { platform: 'store_b', vocabulary: 'neutral' },
-  'store_c-transaction': { platform: 'store_c', vocabulary: 'neutral' },
-  'processor_a-charge': { platform: 'processor_a', vocabulary: 'neutral' },
-  processor_b: { platform: 'processor_b', vocabulary: 'neutral' },
+  'store_a-signed': { platform: platformTokens.appStore, vocabulary: 'neutral' },
+  'android-store': { platform: platformTokens.googlePlay, vocabulary: 'neutral' },
+  'store_c-transaction': { platform: platformTokens.microsoftStore, vocabulary: 'neutral' },
+  'processor_a-charge': { platform: platformTokens.stripe, vocabulary: 'neutral' },
+  processor_b: { platform: platformTokens.braintree, vocabulary: 'neutral' },
   // Spec: not shown. The client-library variant lacks a type, too.
-  'client-library': { platform: 'processor_a', vocabulary: 'neutral' },
-  'ios-appstore': { platform: 'store_a', vocabulary: 'brand' },
-  'apple-sk2': { platform: 'store_a', vocabulary: 'brand' },
-  'android-playstore': { platform: 'store_b', vocabulary: 'brand' },
-  'windows-store-transaction': { platform: 'store_c', vocabulary: 'brand' },
-  'stripe-charge': { platform: 'processor_a', vocabulary: 'brand' },
-  braintree: { platform: 'processor_b', vocabulary: 'brand' },
-  iaptic: { platform: 'processor_a', vocabulary: 'brand' },
+  'client-library': { platform: platformTokens.stripe, vocabulary: 'neutral' },
+  'ios-appstore': { platform: platformTokens.appStore, vocabulary: 'brand' },
+  'apple-sk2': { platform: platformTokens.appStore, vocabulary: 'brand' },
+  'android-playstore': { platform: platformTokens.googlePlay, vocabulary: 'brand' },
+  'windows-store-transaction': { platform: platformTokens.microsoftStore, vocabulary: 'brand' },
+  'stripe-charge': { platform: platformTokens.stripe, vocabulary: 'brand' },
+  braintree: { platform: platformTokens.braintree, vocabulary: 'brand' },
+  iaptic: { platform: platformTokens.stripe, vocabulary: 'brand' },
 };
 
-/** Returns platform and vocabulary of a transaction. `jwsRepresentation` identifies store_a if the type is unknown. */
+/** Returns platform and vocabulary of a transaction. `jwsRepresentation` identifies the App Store if the type is unknown. */
 export function resolveTransactionType(transaction: {
   readonly type?: string;
   readonly jwsRepresentation?: unknown;
 }): { readonly platform: Platform; readonly vocabulary: Vocabulary } | undefined {
   const { type = '' } = transaction;
   if (Object.hasOwn(transactionTypes, type)) return transactionTypes[type];
-  return typeof transaction.jwsRepresentation === 'string' ? { platform: 'store_a', vocabulary: 'neutral' } : undefined;
+  return typeof transaction.jwsRepresentation === 'string'
+    ? { platform: platformTokens.appStore, vocabulary: 'neutral' }
+    : undefined;
 }
 
 const platformByToken = new Map<string, Platform>(

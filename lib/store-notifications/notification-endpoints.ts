@@ -1,4 +1,4 @@
-import type { Platform } from '../shared/platform.ts';
+import { type Platform, platformTokens } from '../shared/platform.ts';
 
 /** An HTTP endpoint that receives the notifications of one store. Each endpoint is a Lambda function of its own. */
 export interface NotificationEndpoint {
@@ -14,37 +14,37 @@ export interface NotificationEndpoint {
 export const notificationEndpoints: readonly NotificationEndpoint[] = [
   {
     id: 'receive-app-store',
-    platform: 'store_a',
-    summary: 'Receives server notifications of store_a',
-    paths: [...buildPaths('store_a', 'apple'), '/v1/webhook/apple', '/v1/webhook/store_a'],
+    platform: platformTokens.appStore,
+    summary: 'Receives server notifications of the App Store',
+    paths: [...buildPaths(platformTokens.appStore, 'apple'), '/v1/webhook/apple', '/v1/webhook/store_a'],
     methods: ['POST'],
   },
   {
     id: 'receive-google-play',
-    platform: 'store_b',
-    summary: 'Receives push messages of store_b',
-    paths: buildPaths('store_b', 'google'),
+    platform: platformTokens.googlePlay,
+    summary: 'Receives push messages of Google Play',
+    paths: buildPaths(platformTokens.googlePlay, 'google'),
     methods: ['POST'],
   },
   {
     id: 'receive-stripe',
-    platform: 'processor_a',
-    summary: "Receives events of the app's account at processor_a",
-    paths: buildPaths('processor_a', 'stripe'),
+    platform: platformTokens.stripe,
+    summary: "Receives events of the app's account at Stripe",
+    paths: buildPaths(platformTokens.stripe, 'stripe'),
     methods: ['POST'],
   },
   {
     id: 'receive-service-stripe',
-    platform: 'service_processor_a',
-    summary: "Receives events of the deployment's account at processor_a",
-    paths: buildPaths('service_processor_a', 'iaptic'),
+    platform: platformTokens.serviceStripe,
+    summary: "Receives events of the deployment's account at Stripe",
+    paths: buildPaths(platformTokens.serviceStripe, 'iaptic'),
     methods: ['POST'],
   },
   {
     id: 'receive-braintree',
-    platform: 'processor_b',
-    summary: 'Receives webhooks of processor_b and responds to its challenge',
-    paths: buildPaths('processor_b', 'braintree'),
+    platform: platformTokens.braintree,
+    summary: 'Receives webhooks of Braintree and responds to its challenge',
+    paths: buildPaths(platformTokens.braintree, 'braintree'),
     methods: ['GET', 'POST'],
   },
 ];

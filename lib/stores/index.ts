@@ -1,4 +1,4 @@
-import type { Platform } from '../shared/platform.ts';
+import { type Platform, platformTokens } from '../shared/platform.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -6,10 +6,10 @@ import type { Store } from './store.ts';
  * store short.
  */
 export const stores: Readonly<Record<Platform, () => Promise<Store>>> = {
-  store_a: async () => (await import('./app-store/app-store.ts')).appStore,
-  store_b: async () => (await import('./google-play/google-play.ts')).googlePlay,
-  store_c: async () => (await import('./microsoft-store/microsoft-store.ts')).microsoftStore,
-  processor_a: async () => (await import('./stripe/stripe.ts')).stripe,
-  service_processor_a: async () => (await import('./stripe/stripe.ts')).serviceStripe,
-  processor_b: async () => (await import('./braintree/braintree.ts')).braintree,
+  [platformTokens.appStore]: async () => (await import('./app-store/app-store.ts')).appStore,
+  [platformTokens.googlePlay]: async () => (await import('./google-play/google-play.ts')).googlePlay,
+  [platformTokens.microsoftStore]: async () => (await import('./microsoft-store/microsoft-store.ts')).microsoftStore,
+  [platformTokens.stripe]: async () => (await import('./stripe/stripe.ts')).stripe,
+  [platformTokens.serviceStripe]: async () => (await import('./stripe/stripe.ts')).serviceStripe,
+  [platformTokens.braintree]: async () => (await import('./braintree/braintree.ts')).braintree,
 };

@@ -67,7 +67,7 @@ export interface StoreContext {
   readonly extraRoots: readonly Uint8Array[];
 }
 
-/** Ids at processor_a to which an access token grants access. Stripe's own ids, without prefix. */
+/** Ids at Stripe to which an access token grants access. Stripe's own ids, without prefix. */
 export interface AccessGrant {
   readonly session?: string;
   readonly customer?: string;

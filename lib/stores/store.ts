@@ -24,7 +24,7 @@ export interface Store {
    * Verifies the evidence of a `POST /v1/validate` request and queries the store for the current state.
    *
    * Expired, refunded and unrelated purchases are results, not errors: the caller decides by `purchaseId` and the purchase state.
-   * Also throws `NeedMoreData` if the client must send further credentials first (store_c).
+   * Also throws `NeedMoreData` if the client must send further credentials first (Microsoft Store).
    */
   validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation>;
 
@@ -97,7 +97,7 @@ const OptionalText = v.exactOptional(v.string());
  * numeric strings. Each adapter parses its own variants of `transaction`.
  */
 export const ValidationRequest = v.object({
-  /** The requested product, without prefix. On store_a it can be the bundle id of the app. */
+  /** The requested product, without prefix. On the App Store it can be the bundle id of the app. */
   id: v.string(),
   type: v.picklist(['application', 'paid subscription', 'non renewing subscription', 'consumable', 'non consumable']),
   transaction: v.looseObject({ type: OptionalText }),
@@ -122,7 +122,7 @@ export interface StoreValidation {
   readonly id: string;
   /**
    * - `product`: the validation succeeds only if the customer owns the requested product.
-   * - `application`: the client requests everything the store account owns. Succeeds even if it owns nothing. Only on store_a, for
+   * - `application`: the client requests everything the store account owns. Succeeds even if it owns nothing. Only on the App Store, for
    *   a request of type `application` or with the bundle id as `id`.
    */
   readonly scope: 'application' | 'product';
@@ -147,7 +147,7 @@ export interface StoreValidation {
   readonly fulfillDeadline?: number;
   /** A sentence for the client. Set if the result does not rely on the store's preferred API. */
   readonly warning?: string;
-  /** Versions of the app at the download and now. Only on store_a. */
+  /** Versions of the app at the download and now. Only on the App Store. */
   readonly appDownload?: { readonly currentVersion?: string; readonly originalVersion?: string };
 }
 
@@ -191,6 +191,6 @@ export interface ObservedNotification {
   readonly reason: NotificationReason;
   /** Current state of the purchases concerned. Empty for a test. */
   readonly observations: readonly Observation[];
-  /** Whether the price list of processor_a must be reloaded. */
+  /** Whether the price list of Stripe must be reloaded. */
   readonly pricesChanged?: true;
 }

@@ -84,7 +84,7 @@ describe('claimcheck compare', () => {
         notCompared: [
           {
             ...{ line: 7, isExcluded: true },
-            reason: 'A validation of processor_b charges the customer, so it is not repeated.',
+            reason: 'A validation of Braintree charges the customer, so it is not repeated.',
           },
         ],
       },

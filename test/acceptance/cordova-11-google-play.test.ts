@@ -42,7 +42,7 @@ const waitForEvent = async (event: ProductEvent, events: readonly ProductEvent[]
 const buySubscription = async () =>
   await owner.buy<PlayBody>({ platform: 'store_b', applicationUsername: randomUUID() });
 
-describe('cordova-plugin-purchase 11.0 with store_b', () => {
+describe('cordova-plugin-purchase 11.0 with Google Play', () => {
   it('owns a subscription after it is verified, and acknowledges it on the device', async () => {
     const { validate, expiryTime } = await buySubscription();
     const { product, events } = await startPlugin(validate);

@@ -60,7 +60,7 @@ const buySubscription = async () =>
     form: 'receipt',
   });
 
-describe('cordova-plugin-purchase 11.0 with store_a', () => {
+describe('cordova-plugin-purchase 11.0 with the App Store', () => {
   it('verifies a subscription and reports its expiration date', async () => {
     const { validate } = await buySubscription();
     const { event, store } = await awaitFirstEvent(validate, ['verified', 'unverified', 'expired'], 'ann');

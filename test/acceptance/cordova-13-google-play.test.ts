@@ -33,7 +33,7 @@ async function verify(body: PlayBody) {
 const buySubscription = async () =>
   await owner.buy<PlayBody>({ platform: 'store_b', applicationUsername: randomUUID() });
 
-describe('cordova-plugin-purchase 13.18 with store_b', () => {
+describe('cordova-plugin-purchase 13.18 with Google Play', () => {
   it('owns a subscription until its expiration date', async () => {
     const { validate, expiryTime } = await buySubscription();
     const { event, store } = await verify(validate);

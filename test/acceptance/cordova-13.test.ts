@@ -49,7 +49,7 @@ const buySubscription = async () =>
     form: 'receipt',
   });
 
-describe('cordova-plugin-purchase 13.18 with store_a', () => {
+describe('cordova-plugin-purchase 13.18 with the App Store', () => {
   it('owns a subscription after its receipt is verified', async () => {
     const { validate } = await buySubscription();
     const { event, store } = await verify(validate, 'ann');

@@ -85,7 +85,7 @@ function deliverTransaction({ transaction: { id } }: ReceiptBody): void {
 const buySubscription = async () =>
   await owner.buy<ReceiptBody>({ platform: 'store_a', applicationUsername: randomUUID(), form: 'receipt' });
 
-describe('cordova-plugin-purchase with a classic receipt of store_a', () => {
+describe('cordova-plugin-purchase with a classic receipt of the App Store', () => {
   it('owns the subscription until its expiration date (13.18)', async () => {
     const { validate, expiresDate } = await buySubscription();
     const { event, store } = await verifyIn13(validate);

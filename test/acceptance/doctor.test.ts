@@ -84,7 +84,7 @@ function expectOnly(report: Awaited<ReturnType<typeof doctor>>, finding: object)
     for (const sentence of [problem, cure]) expect(sentence).toMatch(/^\S.*\S.*\.$/s);
 }
 
-/** Buys a subscription of store_a and validates it for an app, until the store responds in time. */
+/** Buys a subscription of the App Store and validates it for an app, until the store responds in time. */
 async function buy({ appName, publicKey }: IssuedApiKeys): Promise<void> {
   // A store rejects a second purchase of a subscription that the user has.
   const applicationUsername = createUniqueName();

@@ -25,7 +25,7 @@ let router: NotificationRouter;
 beforeAll(async () => {
   service = await startTestService();
   router = await startNotificationRouter(service, platforms);
-  // Adds the products to the settings of processor_b, which contain its catalogue.
+  // Adds the products to the settings of Braintree, which contain its catalogue.
   for (const type of types) await service.callControl('/purchases', toOrder('processor_b', type));
 });
 afterAll(async () => {

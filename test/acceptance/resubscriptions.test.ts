@@ -106,7 +106,7 @@ async function expectRenewed(username: string, productId: string): Promise<void>
 }
 
 describe('resubscriptions', () => {
-  it('announces another product of the group after the expiration as RENEWED (store_a)', async () => {
+  it('announces another product of the group after the expiration as RENEWED (App Store)', async () => {
     const username = createUniqueName('user');
     const order = { platform: 'store_a', applicationUsername: username, group: createUniqueName('group') };
     const [first, next] = [createUniqueName('plan'), createUniqueName('plan')];
@@ -117,7 +117,7 @@ describe('resubscriptions', () => {
     await expectRenewed(username, `store_a:${next}`);
   });
 
-  it('announces a linked purchase after the expiration as RENEWED to the owner (store_b)', async () => {
+  it('announces a linked purchase after the expiration as RENEWED to the owner (Google Play)', async () => {
     const username = createUniqueName('user');
     const productId = createUniqueName('plan');
     const { id, validate: request } = await buy({ platform: 'store_b', applicationUsername: username, productId });
@@ -141,7 +141,7 @@ describe('resubscriptions', () => {
   );
 });
 
-describe('price increases of store_a', () => {
+describe('price increases of the App Store', () => {
   it('announces a pending and an accepted price increase', async () => {
     const username = createUniqueName('user');
     const productId = createUniqueName('plan');

@@ -113,7 +113,7 @@ function compareEnds(before: PurchaseView, after: PurchaseView): EndChange {
 const getEndMs = ({ expirationDate }: PurchaseView): number =>
   expirationDate === undefined ? Number.POSITIVE_INFINITY : Date.parse(expirationDate);
 
-it('keeps a consumable of store_a after finish', async () => {
+it('keeps a consumable of the App Store after finish', async () => {
   const order = { platform: 'store_a', productId: 'coins', type: 'consumable' };
   const { id, validate } = await service.callControl('/purchases', order);
   const keys = await service.createApp(['store_a']);

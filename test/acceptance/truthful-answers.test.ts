@@ -163,7 +163,7 @@ async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiK
   return problems;
 }
 
-/** The processors and store_c do not document what a refund does to a subscription: undefined then. */
+/** The processors and the Microsoft Store do not document what a refund does to a subscription: undefined then. */
 function findExpectedOwnership(purchase: OwnedPurchase, summary: PurchaseSummary): boolean | undefined {
   const { platform, history } = purchase;
   const isDecidedByStore = platform === 'store_a' || platform === 'store_b';

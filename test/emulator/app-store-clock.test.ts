@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-describe('scheduled transitions of store_a', () => {
+describe('scheduled transitions of the App Store', () => {
   it('expires a subscription without a renewal and sends a notification', async () => {
     const { id, status, renewal } = await runHistory(client, ['P1M']);
     expect({ status, intent: renewal.expirationIntent }).toEqual({ status: 2, intent: 5 });

@@ -18,7 +18,7 @@ afterAll(() => client.close());
 
 const active = { status: 1, renewal: { autoRenewStatus: 1 } };
 
-describe('family sharing (store_a)', () => {
+describe('family sharing (App Store)', () => {
   const share = async (ownerSteps: readonly Step[] = []) => {
     const { id } = await runHistory(client, []);
     const { body } = await client.act(id, 'share', { applicationUsername: 'kid' });

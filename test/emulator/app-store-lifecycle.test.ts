@@ -11,7 +11,7 @@ afterAll(() => client.close());
 
 const active = { status: 1, renewal: { autoRenewStatus: 1 } };
 
-describe('subscription of store_a', () => {
+describe('subscription of the App Store', () => {
   test.each<[string, readonly Step[], object, readonly string[]]>([
     ['is active after the purchase', [], { ...active, transaction: { expiresDate: monthEnd } }, []],
     [

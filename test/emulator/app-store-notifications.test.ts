@@ -30,7 +30,7 @@ async function receiveVerified(count: number, environment = Environment.PRODUCTI
   );
 }
 
-describe('notification of store_a', () => {
+describe('notification of the App Store', () => {
   it('contains type, status and signed transaction and renewal information', async () => {
     const { id } = (await client.buy({ applicationUsername: 'alice' })).body;
     const [notification] = await receiveVerified(1);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-describe('first period (store_a)', () => {
+describe('first period (App Store)', () => {
   it('starts with a free trial on request', async () => {
     const { id, transaction } = await runHistory(client, [], { trial: 'P1W' });
     expect(transaction).toMatchObject({
@@ -48,7 +48,7 @@ it('charges the price of the new order for a resubscription', async () => {
   expect({ price: transaction.price, renewalPrice: renewal.renewalPrice }).toEqual({ price: 3990, renewalPrice: 3990 });
 });
 
-describe('change-plan (store_a)', () => {
+describe('change-plan (App Store)', () => {
   it('upgrades to a more expensive product immediately', async () => {
     const { id, transaction, renewal, notifications } = await runHistory(client, [
       'P10D',
@@ -98,7 +98,7 @@ describe('change-plan (store_a)', () => {
   });
 });
 
-describe('account of store_a', () => {
+describe('account of the App Store', () => {
   it('allows one active subscription per group', async () => {
     await runHistory(client, [], { applicationUsername: 'single' });
     expect(await client.buy({ applicationUsername: 'single' })).toMatchObject({ status: 422 });

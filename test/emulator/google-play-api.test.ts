@@ -10,7 +10,7 @@ afterAll(() => client.close());
 
 const seconds = startTime / 1000;
 
-describe('POST /token (store_b)', () => {
+describe('POST /token (Google Play)', () => {
   it('returns an access token with a TTL of one hour', async () => {
     expect(await client.exchange()).toMatchObject({
       status: 200,

@@ -18,7 +18,7 @@ function isSigned(receipt: string, signature: string): boolean {
   return verify('sha1', Buffer.from(receipt), publicKey, Buffer.from(signature, 'base64'));
 }
 
-describe('control API of store_b', () => {
+describe('control API of Google Play', () => {
   it('returns the settings that an operator configures', () => {
     expect(client.settings('store_b')).toEqual({
       packageName: 'com.example.app',

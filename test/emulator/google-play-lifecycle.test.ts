@@ -32,7 +32,7 @@ async function listNotificationTypes(id: string): Promise<unknown[]> {
     );
 }
 
-describe('subscription of store_b', () => {
+describe('subscription of Google Play', () => {
   test.each<[string, readonly Step[], string, string, readonly unknown[]]>([
     ['is active after the purchase', [], 'ACTIVE', '02-28', [4]],
     ['renews', [['renew'], ['renew']], 'ACTIVE', '04-30', [4, 2, 2]],
@@ -158,7 +158,7 @@ describe('subscription of store_b', () => {
   });
 });
 
-describe('subscription of store_b with autoRenew', () => {
+describe('subscription of Google Play with autoRenew', () => {
   it('renews 12 times in a year', async () => {
     const { purchase, line } = await runHistory(['P1Y'], { autoRenew: true });
     expect(purchase).toMatchObject({ state: state('ACTIVE'), latestOrderId: expect.stringMatching(/\.\.11$/) });
@@ -188,7 +188,7 @@ describe('subscription of store_b with autoRenew', () => {
   });
 });
 
-describe('change-plan (store_b)', () => {
+describe('change-plan (Google Play)', () => {
   it('changes the base plan of the same product', async () => {
     const { id } = (await client.buy({ productId: 'several-plans' })).body;
     const { body } = await client.act(id, 'change-plan', { period: 'P1Y', priceMicros: 49_990_000 });

@@ -42,7 +42,7 @@ const publishedKeys = () =>
     }).body,
   );
 
-describe('push request of store_b', () => {
+describe('push request of Google Play', () => {
   it('wraps the notification in a Pub/Sub message', () => {
     const id = store.placeOrder(plan);
     const [outgoing] = store.takePosted();
@@ -101,7 +101,7 @@ describe('push request of store_b', () => {
   });
 });
 
-describe('subscription notification of store_b', () => {
+describe('subscription notification of Google Play', () => {
   test.each<[string, readonly Step[], readonly (string | number)[]]>([
     ['a renewal', [['renew']], [2]],
     ['a cancellation', [['cancel']], [3]],
@@ -137,7 +137,7 @@ describe('subscription notification of store_b', () => {
   });
 });
 
-describe('one-time purchase notification of store_b', () => {
+describe('one-time purchase notification of Google Play', () => {
   it('reports a purchase and its refund', () => {
     const id = store.placeOrder({ productId: 'coins', type: 'consumable' });
     const [purchased] = store.takePosted();

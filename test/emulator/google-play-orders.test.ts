@@ -17,7 +17,7 @@ const buyCoins = async (order: object = {}) =>
 
 const post = (path: string) => client.api(path, { method: 'POST' });
 
-describe('first order of store_b', () => {
+describe('first order of Google Play', () => {
   it('costs nothing for a trial, and the second order has the full price', async () => {
     const { id } = (await client.buy({ productId: 'tried', trial: 'P1W' })).body;
     const { lineItems, latestOrderId } = (await client.subscription(id)).body;
@@ -52,7 +52,7 @@ describe('first order of store_b', () => {
   });
 });
 
-describe('orders API of store_b', () => {
+describe('orders API of Google Play', () => {
   it('returns no orders without the permission', async () => {
     const { orderIds } = await buyCoins();
     const setReadable = async (readable: boolean) =>
@@ -113,7 +113,7 @@ describe('orders API of store_b', () => {
   });
 });
 
-describe('one-time purchase of store_b', () => {
+describe('one-time purchase of Google Play', () => {
   it('returns the documented members in both versions', async () => {
     const { id } = await buyCoins({ quantity: 3, sandbox: true, applicationUsername: 'Ann' });
     const account = { obfuscatedExternalAccountId: '82e335f7ac0e0e412b2ae15abe662110' };
@@ -217,7 +217,7 @@ describe('one-time purchase of store_b', () => {
   });
 });
 
-describe('GET purchases/voidedpurchases (store_b)', () => {
+describe('GET purchases/voidedpurchases (Google Play)', () => {
   it('lists 30 days in pages, with subscriptions on request', async () => {
     const secondClient = await startGooglePlayClient();
     const list = async (query: string) => (await secondClient.api(`purchases/voidedpurchases${query}`)).body;

@@ -23,7 +23,7 @@ async function query(path: string, purchaseId: string, more: object = {}) {
   });
 }
 
-describe('collection of a customer (store_c)', () => {
+describe('collection of a customer (Microsoft Store)', () => {
   let id: string;
   beforeAll(async () => {
     id = (await client.buy({ productId: 'app', type: 'non consumable', ...own })).body.id;
@@ -84,7 +84,7 @@ describe('collection of a customer (store_c)', () => {
   });
 });
 
-describe('item of store_c', () => {
+describe('item of the Microsoft Store', () => {
   it('expires at its end', async () => {
     const secondClient = await startMicrosoftStoreClient();
     const { id } = (await secondClient.buy({ productId: 'week', type: 'non renewing subscription', period: 'P1W' }))
@@ -137,7 +137,7 @@ describe('item of store_c', () => {
   });
 });
 
-describe('consumable of store_c', () => {
+describe('consumable of the Microsoft Store', () => {
   const consume = async (id: string, productId: string, more: object = {}) =>
     client.post(collectionsHost, '/v8.0/collections/consume', {
       beneficiary: await buildBeneficiary(client.key, id),

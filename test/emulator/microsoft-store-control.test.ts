@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-describe('control API of store_c', () => {
+describe('control API of the Microsoft Store', () => {
   it('returns the settings, and validate bodies in each form', async () => {
     expect(client.settings('store_c')).toEqual({
       tenantId: expect.any(String),

@@ -27,7 +27,7 @@ async function runHistory(steps: readonly Step[], order: object = {}) {
 const formatTimestamp = (day: string): string => `${day}T10:00:00.0000000+00:00`;
 const active = { recurrenceState: 'Active', autoRenew: true, expirationTime: formatTimestamp('2027-02-28') };
 
-describe('subscription of store_c', () => {
+describe('subscription of the Microsoft Store', () => {
   test.each<[string, readonly Step[], object, object]>([
     [
       'is active after the purchase',

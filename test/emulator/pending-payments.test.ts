@@ -22,7 +22,7 @@ async function buyPending(order: object) {
 const receiptOf = (purchase: { validate: { transaction: { receipt: string } } }) =>
   JSON.parse(purchase.validate.transaction.receipt);
 
-describe('a pending subscription of store_b', () => {
+describe('a pending subscription of Google Play', () => {
   const order = { platform: 'store_b', type: 'paid subscription', priceMicros: 5_000_000 };
 
   it('does not have a start, a successful order or a notification', async () => {
@@ -69,7 +69,7 @@ describe('a pending subscription of store_b', () => {
   });
 });
 
-describe('a pending one-time purchase of store_b', () => {
+describe('a pending one-time purchase of Google Play', () => {
   const order = { platform: 'store_b', productId: 'coins', type: 'consumable', quantity: 3 };
   const legacy = (id: string) => client.api(`purchases/products/coins/tokens/${id}`);
 
@@ -109,7 +109,7 @@ describe('a pending one-time purchase of store_b', () => {
   });
 });
 
-describe('a pending payment of processor_a', () => {
+describe('a pending payment of Stripe', () => {
   const subscription = { platform: 'processor_a', productId: 'plan', type: 'paid subscription' };
   const session = { platform: 'processor_a', productId: 'pack', type: 'consumable', quantity: 2 };
   const listTypes = ({ notifications }: { notifications: readonly { type: string }[] }) =>

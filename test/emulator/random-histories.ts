@@ -8,7 +8,7 @@ export const nextMonthEnd = Date.parse('2027-03-31T10:00:00Z');
 /** Action with its details, or period by which the clock is moved. */
 export type Step = readonly [action: string, details?: object] | string;
 
-/** Fetches the status, the latest transaction and the renewal information of a subscription from store_a. */
+/** Fetches the status, the latest transaction and the renewal information of a subscription from the App Store. */
 export async function fetchSubscriptionStatus(client: EmulatorClient, id: string) {
   const { body } = await client.callServerApi(`/inApps/v1/subscriptions/${id}`);
   const last = body.data

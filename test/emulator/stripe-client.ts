@@ -3,7 +3,7 @@ import { secondMs } from '../../emulator/calendar.ts';
 import { type EmulatorClient, startTime } from './emulator-client.ts';
 import type { Step } from './random-histories.ts';
 
-/** Creates the official client of an emulated account. The default is the account of processor_a. */
+/** Creates the official client of an emulated account. The default is the account of Stripe. */
 export function createStripeClient(
   client: EmulatorClient,
   secretKey = String(client.settings('processor_a').secretKey),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatAmount } from '../../emulator/stripe/money.ts';
 
-describe('formatAmount (processor_a)', () => {
+describe('formatAmount (Stripe)', () => {
   it.each([
     [499, 'usd', '4.99 USD'],
     [500, 'jpy', '500 JPY'],

@@ -17,7 +17,7 @@ const buy = async (order: object) => await fixture.callControl('/purchases', { p
 const listProducts = (body: { data: { collection: { id: string }[] } }): string[] =>
   body.data.collection.map(({ id }) => id);
 
-describe('POST /v1/validate (store_a) with consumables', () => {
+describe('POST /v1/validate (App Store) with consumables', () => {
   const givenCoins = async () => {
     const keys = await fixture.createApp(['store_a']);
     const applicationUsername = createUniqueName('user');
@@ -87,7 +87,7 @@ describe('POST /v1/validate (store_a) with consumables', () => {
   });
 });
 
-describe('partial refund (store_a)', () => {
+describe('partial refund (App Store)', () => {
   it.each([
     ['paid subscription', { amountMicros: 1_000_000 }, {}],
     ['consumable', { quantity: 1 }, { quantity: 4, priceMicros: 1_000_000 }],

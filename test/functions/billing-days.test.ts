@@ -40,7 +40,7 @@ async function subscribe(keys: IssuedApiKeys, order: object = {}) {
   };
 }
 
-describe('billing days of processor_b', () => {
+describe('billing days of Braintree', () => {
   it.each([
     ['in the time zone of the settings', {}, billingDay],
     ['in the westernmost time zone without a setting', { timeZone: undefined }, billingDay + 6 * hourMs],

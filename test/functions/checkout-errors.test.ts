@@ -63,7 +63,7 @@ describe('processor_a endpoints with an access token', () => {
   });
 });
 
-describe('endpoints of processor_a', () => {
+describe('endpoints of Stripe', () => {
   it.each(['down', 'rate-limited', 'html', 'cut'])('report Stripe as unavailable for the fault "%s"', async (fault) => {
     const { accessToken } = await checkout.buy(offerId);
     // An app of its own: the price list of the other app is cached.

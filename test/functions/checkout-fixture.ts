@@ -22,7 +22,7 @@ export interface CheckoutFixture extends TestService {
   readonly prices: Readonly<Record<'basic' | 'yearly' | 'pro' | 'coins', string>>;
   /** Client of the app's Stripe account. */
   readonly stripe: Stripe;
-  /** Calls a contract of processor_a with the public key. `input` is the query of a GET and the body of a POST. */
+  /** Calls a contract of Stripe with the public key. `input` is the query of a GET and the body of a POST. */
   call(contract: Contract, input?: object, options?: CallCheckoutOptions): Promise<CallResult>;
   /** Creates a checkout session, pays it and returns the response to its creation. */
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
@@ -95,7 +95,7 @@ async function createPrices(stripe: Stripe): Promise<CheckoutFixture['prices']> 
   };
 }
 
-/** Expects an error in the error format of processor_a. All errors have the same `code`. */
+/** Expects an error in the error format of Stripe. All errors have the same `code`. */
 export function expectCheckoutError({ status, body }: CallResult, expectedStatus: number, message: RegExp): void {
   expect({ status, body }).toMatchObject({
     status: expectedStatus,

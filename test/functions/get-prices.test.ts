@@ -107,7 +107,7 @@ describe('GET /v3/processor_a/prices', () => {
     expectCheckoutError(await checkout.call(getPrices, {}, { keys }), 500, /^Stripe rejected the settings: /);
   });
 
-  it('rejects an app without settings of processor_a', async () => {
+  it('rejects an app without settings of Stripe', async () => {
     const keys = await checkout.createApp([]);
     expectCheckoutError(await checkout.call(getPrices, {}, { keys }), 500, /^The app has no processor_a settings/);
   });

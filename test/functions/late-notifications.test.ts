@@ -64,7 +64,7 @@ async function live(steps: readonly Step[], order: (typeof releaseOrders)[number
   return { transactionId, purchase, revalidated: await fixture.fetchPurchase(keys, `store_a:${id}`) };
 }
 
-describe.each(lives)('process-notification (store_a) after %s', (_title, steps, reasons, fields) => {
+describe.each(lives)('process-notification (App Store) after %s', (_title, steps, reasons, fields) => {
   it.each(releaseOrders)('announces a fact once if the notifications before it arrive later (%s)', async (order) => {
     const { transactionId, purchase, revalidated } = await live(steps, order);
     expect(listReasons(purchase).toSorted()).toEqual(['PURCHASED', ...reasons].toSorted());

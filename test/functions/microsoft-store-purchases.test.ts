@@ -15,7 +15,7 @@ afterAll(() => service.close());
 
 let productCount = 0;
 
-/** Buys a product of store_c. `read` returns its record, `refresh` queries the store for it. */
+/** Buys a product of the Microsoft Store. `read` returns its record, `refresh` queries the store for it. */
 async function buy(order: object, settings: object = {}) {
   const keys = await service.createApp(['store_c'], settings);
   productCount += 1;
@@ -45,7 +45,7 @@ async function buy(order: object, settings: object = {}) {
 const listReasons = ({ notifications }: { notifications: { reason: string }[] }): string[] =>
   notifications.map(({ reason }) => reason);
 
-describe('validateReceipt (store_c) with the id of another product', () => {
+describe('validateReceipt (Microsoft Store) with the id of another product', () => {
   it('does not accept a product that the customer does not own', async () => {
     const { validate, storeId } = await buy({ type: 'non consumable' });
     expect(await validate()).toMatchObject({ ok: true, data: { id: storeId, collection: [{ id: storeId }] } });
@@ -69,7 +69,7 @@ describe('validateReceipt (store_c) with the id of another product', () => {
   });
 });
 
-describe('a revoked item of store_c', () => {
+describe('a revoked item of the Microsoft Store', () => {
   it('keeps its payment and yields the reason REVOKED', async () => {
     const { validate, act, refresh, read, listTransactions } = await buy({ type: 'non consumable' });
     await validate();
@@ -83,7 +83,7 @@ describe('a revoked item of store_c', () => {
   });
 });
 
-describe('a one-time purchase of store_c', () => {
+describe('a one-time purchase of the Microsoft Store', () => {
   it.each([
     ['developer-managed', {}],
     ['store-managed', { quantity: 1 }],
@@ -99,7 +99,7 @@ describe('a one-time purchase of store_c', () => {
   });
 });
 
-describe('a subscription of store_c', () => {
+describe('a subscription of the Microsoft Store', () => {
   it('shows the date of the latest change of the renewal intent', async () => {
     const { validate, act, refresh, read } = await buy({ type: 'paid subscription' });
     await validate();

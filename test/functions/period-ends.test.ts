@@ -72,7 +72,7 @@ describe('the end of a subscription whose store does not report it', () => {
     },
   );
 
-  it('follows a request of processor_b, which sells products of its catalogue only', async () => {
+  it('follows a request of Braintree, which sells products of its catalogue only', async () => {
     const order = { platform: 'processor_b', productId: createUniqueName('product'), ...season };
     const { validate } = await service.callControl('/purchases', order);
     const keys = await service.createApp(['processor_b']);

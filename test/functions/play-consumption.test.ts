@@ -17,7 +17,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Buys a product of store_b that the app's settings let the service consume or acknowledge. */
+/** Buys a product of Google Play that the app's settings let the service consume or acknowledge. */
 async function buy(type: string) {
   const order = {
     platform: 'store_b',
@@ -36,7 +36,7 @@ async function buy(type: string) {
 const advance = async (ms: number) =>
   await service.callControl('/clock', { set: new Date(Date.now() + ms).toISOString() });
 
-describe('POST /v1/validate (store_b) with acknowledge: true', () => {
+describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
   it('does not consume a product that was stored with a different type', async () => {
     const { validate, findAtStore, fetchRecord } = await buy('non consumable');
     expect(await validate()).toMatchObject({ ok: true });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.close());
 
-/** Buys a subscription of store_a for `owner`. `validateAs` validates its receipt for a user. */
+/** Buys a subscription of the App Store for `owner`. `validateAs` validates its receipt for a user. */
 async function givenSharedSubscription(strategy: Strategy = 'all') {
   const keys = await fixture.createNotifiedApp('store_a');
   await setStrategy(deps().apps, keys.appName, strategy);

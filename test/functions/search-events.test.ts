@@ -16,7 +16,7 @@ afterAll(() => service.close());
 
 const createKeys = async () => await givenApp(deps().table);
 
-/** Buys and validates a subscription of store_b. */
+/** Buys and validates a subscription of Google Play. */
 async function validatePurchase(keys: IssuedApiKeys, applicationUsername: string) {
   const order = { platform: 'store_b', productId: 'premium', type: 'paid subscription', applicationUsername };
   const { id, validate } = await service.callControl('/purchases', order);

@@ -64,7 +64,7 @@ const cases: readonly NotificationCase[] = [
 ];
 
 describe('store notifications', () => {
-  it('dates a reverted cancelation of processor_a, and a repeated cancelation', async () => {
+  it('dates a reverted cancelation of Stripe, and a repeated cancelation', async () => {
     const { act } = await fixture.givenSubscription('processor_a');
     const dates: number[] = [];
     for (const action of ['cancel', 'uncancel', 'cancel']) {

@@ -15,7 +15,7 @@ afterAll(async () => {
 
 const accounts = ['processor_a', 'service_processor_a'] as const;
 
-describe('validateReceipt with both accounts of processor_a', () => {
+describe('validateReceipt with both accounts of Stripe', () => {
   for (const sold of accounts) {
     it.each(accounts.flatMap((account) => ['down', 'rate-limited', 'html', 'cut'].map((fault) => [account, fault])))(
       `returns ConnectionFailed or the purchase of ${sold} while %s is unavailable (%s)`,

@@ -25,7 +25,7 @@ afterAll(async () => {
   await service.close();
 });
 
-/** Buys and validates a product of store_b. */
+/** Buys and validates a product of Google Play. */
 async function validateOrder(order: object) {
   const { id, validate } = await service.callControl('/purchases', {
     platform: 'store_b',
@@ -53,7 +53,7 @@ async function validateOrder(order: object) {
   return { act, refresh, listReasons };
 }
 
-describe('refreshPurchase (store_b) with unavailable orders', () => {
+describe('refreshPurchase (Google Play) with unavailable orders', () => {
   it('keeps the payment data and announces a refund once', async () => {
     const { act, refresh, listReasons } = await validateOrder({ type: 'paid subscription' });
     await act('refund');

@@ -31,7 +31,7 @@ async function pay(order: object, changes: object = {}) {
 
 const rejected = { ok: false, code: errorCodes.InvalidPayload.number, message: expect.stringMatching(/catalogue/) };
 
-describe('POST /v1/validate (processor_b amounts)', () => {
+describe('POST /v1/validate (Braintree amounts)', () => {
   it.each([1_000_000, 7_770_000, 500_000_000])('sells a donation of %d micros', async (amountMicros) => {
     expect(await pay({ productId: 'donation', amountMicros })).toMatchObject({
       productId: 'processor_b:donation',

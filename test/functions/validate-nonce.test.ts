@@ -39,7 +39,7 @@ const addFault = (times: number) => service.callControl('/faults', { platform: '
 const expired = { ok: false, code: errorCodes.PurchaseExpired.number };
 const unavailable = { ok: false, code: errorCodes.ConnectionFailed.number };
 
-describe('POST /v1/validate (processor_b nonce)', () => {
+describe('POST /v1/validate (Braintree nonce)', () => {
   it('returns the current state of a nonce that is submitted again after five minutes', async () => {
     const { validate, act } = await givenNonce();
     expect(await validate()).toMatchObject({ ok: true });

@@ -38,7 +38,7 @@ const read = async (
     })
   ).body;
 
-describe('POST /v1/validate with store_a', () => {
+describe('POST /v1/validate with the App Store', () => {
   it('turns a receipt into an entitlement that can be read back', async () => {
     const user = newUser();
     const { validate } = await buy(user);

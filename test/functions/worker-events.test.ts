@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** Validates a subscription of store_b. */
+/** Validates a subscription of Google Play. */
 async function givenSubscription() {
   const keys = await service.createApp(['store_b']);
   const order = { platform: 'store_b', productId: createUniqueName('product'), type: 'paid subscription' };

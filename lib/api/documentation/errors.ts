@@ -29,7 +29,7 @@ export const ErrorBody = v.strictObject({
   message: v.string(),
 });
 
-/** Body of an error of the processor_a endpoints. */
+/** Body of an error of the Stripe endpoints. */
 export const ProcessorErrorBody = v.strictObject({
   ok: v.literal(false),
   status: v.number(),
@@ -56,7 +56,7 @@ export const errorDescriptions = [
     code: ['The error code.'],
     message: ['Description of the problem, for developers.', 'limit: expected a whole number from 1.'],
   }),
-  describeObject('ProcessorError', ProcessorErrorBody, 'An error of a processor_a operation.', {
+  describeObject('ProcessorError', ProcessorErrorBody, 'An error of a Stripe operation.', {
     ok: ['The constant false.', false],
     status: ['The HTTP status.', 403],
     code: ['The same for every error: released clients compare with it.', 6778003],

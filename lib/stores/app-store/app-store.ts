@@ -1,3 +1,4 @@
+import { platformTokens } from '../../shared/platform.ts';
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
 import { listNotifications, listUndelivered } from './list-undelivered.ts';
@@ -9,7 +10,7 @@ import { validate } from './validate.ts';
 
 /** Apple App Store. */
 export const appStore: Store = {
-  platform: 'store_a',
+  platform: platformTokens.appStore,
   validate,
   checkSettings,
   describeRejection,

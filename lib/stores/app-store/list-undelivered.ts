@@ -1,5 +1,6 @@
 import { ServiceError } from '../../shared/errors.ts';
 import { logWarning } from '../../shared/log.ts';
+import { platformTokens } from '../../shared/platform.ts';
 import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
 import type { StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -96,7 +97,7 @@ function parseOrSkip(signedPayload: string, verification: VerificationContext, a
     return [parseNotification(signedPayload, verification)];
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    logWarning({ worker: 'recover-notifications', app, platform: 'store_a' }, error);
+    logWarning({ worker: 'recover-notifications', app, platform: platformTokens.appStore }, error);
     return [];
   }
 }

@@ -1,6 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
+import { platformTokens } from '../../shared/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
@@ -10,7 +11,7 @@ const hasCompleteApiKey = ({ issuerId, keyId, privateKey }: Partial<ApiKey>): bo
   new Set([issuerId, keyId, privateKey].map((part) => part === undefined)).size === 1;
 
 /**
- * The settings of an app for store_a. They determine how purchases are validated:
+ * The settings of an app for the App Store. They determine how purchases are validated:
  * - `issuerId`, `keyId` and `privateKey`: by the App Store Server API.
  * - `sharedSecret`: by verifyReceipt, which Apple has deprecated.
  * - neither: by the signature of the evidence only.
@@ -42,7 +43,7 @@ export interface ApiKey {
   readonly privateKey: string;
 }
 
-const format = { platform: 'store_a', schema: AppStoreSettings } as const;
+const format = { platform: platformTokens.appStore, schema: AppStoreSettings } as const;
 
 /** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
 export const parseStoredSettings = (settings: unknown): AppStoreSettings => parseStored(settings, format);

@@ -1,7 +1,7 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import { type EpochMillis, minuteMs } from '../../shared/time.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { type StoreTransaction, type SubscriptionStatus, subscriptionStatuses } from './store-transaction.ts';
@@ -40,7 +40,7 @@ function toRenewalFields({ latest, status }: TransactionGroup): SubscriptionFiel
 /** Returns the product of the next period if it differs from the current one. Ended subscriptions have no next period. */
 function toRenewalProductId({ productId }: StoreTransaction, { status, renewalProductId }: SubscriptionStatus) {
   if (renewalProductId === undefined || renewalProductId === productId) return undefined;
-  return status === expired || status === revoked ? undefined : withPlatform('store_a', renewalProductId);
+  return status === expired || status === revoked ? undefined : withPlatform(platformTokens.appStore, renewalProductId);
 }
 
 /** Handles refund, revocation and replacement. In an active subscription, these concern a past period. */

@@ -2,14 +2,14 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import type { MappingContext, RequestDetails } from './mapping-context.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 import { toSubscriptionState } from './subscription-state.ts';
 
-const toPrefixedId = (id: string): string => withPlatform('store_a', id);
+const toPrefixedId = (id: string): string => withPlatform(platformTokens.appStore, id);
 
 /** Maps the transactions of one purchase. */
 export function toObservation(group: TransactionGroup, { requestDetails, canRefresh }: MappingContext): Observation {
@@ -33,7 +33,7 @@ function toPurchase(group: TransactionGroup, details: RequestDetails): Purchase 
     purchaseId: toPrefixedId(originalTransactionId),
     transactionId: toPrefixedId(transactionId),
     productId: toPrefixedId(productId),
-    platform: 'store_a',
+    platform: platformTokens.appStore,
     sandbox,
     purchaseDate: findFirstDate(group),
     ...omitUndefined({
@@ -56,7 +56,7 @@ function toTransaction(transaction: StoreTransaction, group: TransactionGroup, d
     transactionId: toPrefixedId(transactionId),
     purchaseId: toPrefixedId(group.originalTransactionId),
     productId: toPrefixedId(productId),
-    platform: 'store_a',
+    platform: platformTokens.appStore,
     sandbox,
     purchaseDate,
     ...omitUndefined({

@@ -1,3 +1,4 @@
+import { platformTokens } from '../../shared/platform.ts';
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
 import { listUndelivered } from './list-undelivered.ts';
@@ -9,7 +10,7 @@ import { validate } from './validate.ts';
 
 /** Braintree. Unlike in other stores, a validation creates the payment. */
 export const braintree: Store = {
-  platform: 'processor_b',
+  platform: platformTokens.braintree,
   validate,
   checkSettings,
   describeRejection,

@@ -2,7 +2,7 @@ import type { BraintreeGateway } from 'braintree';
 import * as v from 'valibot';
 import { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
 import { parse } from '../../shared/parse.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { tryFetchOwnPurchase } from '../try-fetch-own-purchase.ts';
@@ -41,7 +41,7 @@ export async function observe({ payload }: StoreNotification, context: StoreCont
  * same merchant account: this service creates all of its purchases in a validation.
  */
 const findRefreshToken = async (id: string, { findRefreshToken }: StoreContext): Promise<RefreshToken | undefined> =>
-  await findRefreshToken?.(withPlatform('processor_b', id));
+  await findRefreshToken?.(withPlatform(platformTokens.braintree, id));
 
 /** A refund refers to its payment, and a payment to its subscription. */
 const maxReferences = 3;

@@ -1,14 +1,14 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction } from './payloads.ts';
 import { findReversals, getStatusDate, hasPaidStatus, isPaid, isSettlementPending } from './payment-reversals.ts';
 
-export const toPrefixedId = (id: string): string => withPlatform('processor_b', id);
+export const toPrefixedId = (id: string): string => withPlatform(platformTokens.braintree, id);
 
 /** Maps a payment to a transaction of a purchase. `refunds` contains at least the refunds of the payment. */
 export function toTransaction(
@@ -20,7 +20,7 @@ export function toTransaction(
     transactionId: toPrefixedId(payment.id),
     purchaseId: toPrefixedId(purchaseId),
     productId: toPrefixedId(context.productId),
-    platform: 'processor_b',
+    platform: platformTokens.braintree,
     sandbox: context.sandbox,
     purchaseDate: Date.parse(payment.createdAt),
     quantity: 1,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ProductType } from '../../api/enumerations.ts';
+import { platformTokens } from '../../shared/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 import { isTimeZone, westernmostTimeZone } from './gateway-day.ts';
 
@@ -33,7 +34,7 @@ const CatalogueProduct = v.pipe(
 );
 export type CatalogueProduct = v.InferOutput<typeof CatalogueProduct>;
 
-/** Settings of processor_b: the merchant, and the catalogue of all products with their prices. */
+/** Settings of Braintree: the merchant, and the catalogue of all products with their prices. */
 export const BraintreeSettings = v.strictObject({
   merchantId: v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/, 'a merchant id')),
   publicKey: Name,
@@ -50,7 +51,7 @@ export const BraintreeSettings = v.strictObject({
 });
 export type BraintreeSettings = v.InferOutput<typeof BraintreeSettings>;
 
-const format = { platform: 'processor_b', schema: BraintreeSettings } as const;
+const format = { platform: platformTokens.braintree, schema: BraintreeSettings } as const;
 
 /** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
 export const parseStoredSettings = (settings: unknown): BraintreeSettings => parseStored(settings, format);

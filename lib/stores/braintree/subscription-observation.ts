@@ -4,6 +4,7 @@ import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { addDays } from '../../shared/calendar.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { platformTokens } from '../../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import { getDayEnd } from './gateway-day.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
@@ -34,7 +35,7 @@ export function toSubscriptionObservation(
       purchaseId: toPrefixedId(subscription.id),
       transactionId: toPrefixedId(latest?.id ?? subscription.id),
       productId: toPrefixedId(context.productId),
-      platform: 'processor_b',
+      platform: platformTokens.braintree,
       productType: 'paid subscription',
       sandbox: context.sandbox,
       ...toPeriod(subscription, payments, context),
@@ -147,7 +148,7 @@ function toTrialTransaction(subscription: Subscription, context: MappingContext)
       transactionId: toPrefixedId(subscription.id),
       purchaseId: toPrefixedId(subscription.id),
       productId: toPrefixedId(context.productId),
-      platform: 'processor_b',
+      platform: platformTokens.braintree,
       sandbox: context.sandbox,
       purchaseDate: Date.parse(subscription.createdAt),
       expirationDate: getDayEnd(addDays(subscription.firstBillingDate, -1), context.timeZone),

@@ -1,3 +1,4 @@
+import { platformTokens } from '../../shared/platform.ts';
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
 import { fulfill } from './fulfill.ts';
@@ -11,7 +12,7 @@ import { validate } from './validate.ts';
 
 /** Google Play. */
 export const googlePlay: Store = {
-  platform: 'store_b',
+  platform: platformTokens.googlePlay,
   validate,
   checkSettings,
   describeRejection,

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { ValidationRequest } from '../store.ts';
 
 const PurchaseToken = v.object({ purchaseToken: v.pipe(v.string(), v.minLength(1), v.maxBytes(800)) });
@@ -7,5 +7,5 @@ const PurchaseToken = v.object({ purchaseToken: v.pipe(v.string(), v.minLength(1
 /** Returns the id of the purchase that a request names by its purchase token, without any call. */
 export function identifyPurchase({ transaction }: ValidationRequest): string | undefined {
   const result = v.safeParse(PurchaseToken, transaction);
-  return result.success ? withPlatform('store_b', result.output.purchaseToken) : undefined;
+  return result.success ? withPlatform(platformTokens.googlePlay, result.output.purchaseToken) : undefined;
 }

@@ -1,6 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { isSubscription, type Purchase } from '../../purchases/purchase.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoredData } from './known-purchases.ts';
 
@@ -26,7 +26,7 @@ export async function observeDeletion(missing: MissingToken): Promise<Observatio
 
 /** Observes the stored purchase of a missing token as it is: a refund can be reported after Google Play deleted the token. */
 export async function observeStored({ token, now, storedData }: MissingToken): Promise<Observation[]> {
-  const purchase = await storedData.findPurchase?.(withPlatform('store_b', token));
+  const purchase = await storedData.findPurchase?.(withPlatform(platformTokens.googlePlay, token));
   return purchase ? [{ asOf: now, purchase, transactions: [], userAliases: [] }] : [];
 }
 

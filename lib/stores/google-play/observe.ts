@@ -2,7 +2,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import { hasOtherPlan, isExpired, type Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -102,7 +102,8 @@ function withIntentChangeDate(
 }
 
 const isPurchaseOfToken = (token: string, purchaseId: string): boolean =>
-  purchaseId === withPlatform('store_b', token) || purchaseId.startsWith(`${withPlatform('store_b', token)}:`);
+  purchaseId === withPlatform(platformTokens.googlePlay, token) ||
+  purchaseId.startsWith(`${withPlatform(platformTokens.googlePlay, token)}:`);
 
 function summarizeObservations(
   [first, ...rest]: readonly Observation[],

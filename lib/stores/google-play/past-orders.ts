@@ -1,7 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { toOfferId } from './mapping-context.ts';
@@ -25,7 +25,7 @@ const paidStates = new Set(['PROCESSED', 'PARTIALLY_REFUNDED', 'PENDING_REFUND',
 /** Adds the payments of earlier periods, which the subscription resource does not have. */
 export function withPastOrders(observation: Observation, orders: ReadonlyMap<string, Order>): Observation {
   const pastTransactions = [...orders].flatMap(([orderId, order]) => {
-    const isCurrent = observation.purchase.transactionId === withPlatform('store_b', orderId);
+    const isCurrent = observation.purchase.transactionId === withPlatform(platformTokens.googlePlay, orderId);
     return isCurrent || !paidStates.has(order.state ?? '') ? [] : toTransactions(order, orderId, observation);
   });
   return { ...observation, transactions: [...observation.transactions, ...pastTransactions] };
@@ -68,10 +68,11 @@ export function toPastTransaction(
   const details = item?.subscriptionDetails ?? {};
   const { basePlanId, offerId, offerPhaseDetails, servicePeriodStartTime, servicePeriodEndTime } = details;
   const amount = order.lineItems.length > 1 ? item?.total : order.total;
-  const productId = item?.productId === undefined ? purchase.productId : withPlatform('store_b', item.productId);
+  const productId =
+    item?.productId === undefined ? purchase.productId : withPlatform(platformTokens.googlePlay, item.productId);
   return {
     ...pickSharedFields(purchase),
-    transactionId: withPlatform('store_b', orderId),
+    transactionId: withPlatform(platformTokens.googlePlay, orderId),
     productId,
     purchaseDate: order.createTime ?? servicePeriodStartTime ?? purchase.purchaseDate ?? asOf,
     ...omitUndefined({

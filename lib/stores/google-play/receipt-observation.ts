@@ -1,14 +1,14 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { Receipt } from './evidence.ts';
 import { toReportedAmount } from './money.ts';
 
-const toPrefixedId = (native: string): string => withPlatform('store_b', native);
+const toPrefixedId = (native: string): string => withPlatform(platformTokens.googlePlay, native);
 
 /**
  * `purchaseState` of a signed receipt. 1 and 2 are canceled and refunded.
@@ -28,7 +28,7 @@ export function fromSignedReceipt(receipt: Receipt, request: ValidationRequest, 
     purchaseId: toPrefixedId(purchaseToken),
     transactionId: toPrefixedId(orderId ?? purchaseToken),
     productId: toPrefixedId(receipt.productId ?? request.id),
-    platform: 'store_b',
+    platform: platformTokens.googlePlay,
     // A test purchase lacks an order, and so does a pending one.
     sandbox: orderId === undefined && !isPending,
     purchaseDate: purchaseTime,

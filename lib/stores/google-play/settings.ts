@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
+import { platformTokens } from '../../shared/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 import { isLicenseKey } from './license-key.ts';
 
@@ -11,7 +12,7 @@ const ServiceAccountKey = v.object({
   private_key_id: v.exactOptional(Text),
 });
 
-/** An app's settings for store_b. */
+/** An app's settings for Google Play. */
 export const GooglePlaySettings = v.object({
   packageName: Text,
   /** JSON key file of a service account with access to the Play Console. Accepts the object or its text. */
@@ -27,7 +28,7 @@ export const GooglePlaySettings = v.object({
 export type GooglePlaySettings = v.InferOutput<typeof GooglePlaySettings>;
 export type ServiceAccount = v.InferOutput<typeof ServiceAccountKey>;
 
-const format = { platform: 'store_b', schema: GooglePlaySettings } as const;
+const format = { platform: platformTokens.googlePlay, schema: GooglePlaySettings } as const;
 
 /** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
 export const parseStoredSettings = (settings: unknown): GooglePlaySettings => parseStored(settings, format);

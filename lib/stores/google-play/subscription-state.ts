@@ -1,7 +1,7 @@
 import type { CancelationReason, PriceConsentStatus } from '../../api/enumerations.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { unavailableError } from './api-errors.ts';
 import type { LineItem, Subscription } from './payloads.ts';
@@ -118,7 +118,7 @@ function toRenewalProductId({ productId, deferredItemReplacement }: LineItem): s
   const nextProductId = deferredItemReplacement?.productId;
   return nextProductId === undefined || nextProductId === productId
     ? undefined
-    : withPlatform('store_b', nextProductId);
+    : withPlatform(platformTokens.googlePlay, nextProductId);
 }
 
 function toPriceConsentStatus({ autoRenewingPlan }: LineItem): PriceConsentStatus | undefined {

@@ -4,7 +4,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import { type EpochMillis, secondMs } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import type { ValidationRequest } from '../store.ts';
@@ -16,7 +16,7 @@ import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, OneTimePurchase, Order, Subscription } from './payloads.ts';
 import { hasOutstandingPayment, toSubscriptionState } from './subscription-state.ts';
 
-const toPrefixedId = (native: string): string => withPlatform('store_b', native);
+const toPrefixedId = (native: string): string => withPlatform(platformTokens.googlePlay, native);
 
 /** Builds the ids of the purchases of a token: the first product has the token's id, the others add their product. */
 export const toPurchaseIds = (token: string, products: readonly { readonly productId: string }[]): string[] =>
@@ -67,7 +67,7 @@ function toSubscriptionPurchase(
     purchaseId,
     transactionId: toPrefixedId(orderId ?? token),
     productId,
-    platform: 'store_b',
+    platform: platformTokens.googlePlay,
     productType: 'paid subscription',
     sandbox: subscription.testPurchase !== undefined,
     ...omitUndefined({
@@ -174,7 +174,7 @@ function toProductPurchase(
     purchaseId,
     transactionId: toPrefixedId(oneTimePurchase.orderId ?? token),
     productId,
-    platform: 'store_b',
+    platform: platformTokens.googlePlay,
     sandbox: oneTimePurchase.testPurchaseContext !== undefined,
     isAcknowledged: oneTimePurchase.acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
     isConsumed: details.consumptionState === 'CONSUMPTION_STATE_CONSUMED',

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../shared/errors.ts';
-import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -70,7 +70,7 @@ function toValidation(
   request: ValidationRequest,
   { observations, nativeTransaction }: LookupResult,
 ): Omit<StoreValidation, 'fulfillDeadline' | 'warning'> {
-  const productId = withPlatform('store_b', request.id);
+  const productId = withPlatform(platformTokens.googlePlay, request.id);
   const requested = observations.find(({ purchase }) => purchase.productId === productId);
   return {
     id: request.id,

@@ -1,7 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { PartialRefund, Transaction } from '../../purchases/transaction.ts';
 import { type ErrorCode, ServiceError } from '../../shared/errors.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { unavailableError } from './api-errors.ts';
@@ -56,7 +56,7 @@ interface FoundTransaction {
 /** Finds the transaction in the current purchases, in the order, among the stored ones; otherwise builds one without amount. */
 async function findTransaction(orderId: string, context: VoidedOrderContext): Promise<FoundTransaction> {
   const { own, play, storedData, voidedAt } = context;
-  const transactionId = withPlatform('store_b', orderId);
+  const transactionId = withPlatform(platformTokens.googlePlay, orderId);
   const current = findIn(own, (observation) =>
     observation.transactionsAsOf === undefined
       ? observation.transactions.find((transaction) => transaction.transactionId === transactionId)
@@ -141,7 +141,7 @@ async function applyPartialRefund(
 /** Ends the purchase of a refunded latest order if it is not active, with the reason of the voided order. */
 async function endPurchase(own: readonly Observation[], context: VoidedOrderContext): Promise<Observation[]> {
   const { payload, voidedAt, now } = context;
-  const transactionId = withPlatform('store_b', payload.voidedOrderId ?? '');
+  const transactionId = withPlatform(platformTokens.googlePlay, payload.voidedOrderId ?? '');
   const ended = own.map((observation) =>
     observation.purchase.transactionId === transactionId ? withEndDate(observation, voidedAt, now) : observation,
   );

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../purchases/transaction.ts';
-import { withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import { dayMs } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { Clawback } from './clawback-event.ts';
@@ -16,7 +16,7 @@ export async function findClawbackSubject(
   storedData: StoredData,
 ): Promise<ClawbackSubject | undefined> {
   const { recurrenceId, durationIntervalStart } = event.data.recurrenceData ?? {};
-  const purchaseId = recurrenceId === undefined ? undefined : withPlatform('store_c', recurrenceId);
+  const purchaseId = recurrenceId === undefined ? undefined : withPlatform(platformTokens.microsoftStore, recurrenceId);
   if (purchaseId === undefined || !(await storedData.findPurchase?.(purchaseId)))
     return await findByOrder(event, storedData);
   return { purchaseId, ...(durationIntervalStart != null && { periodStart: durationIntervalStart }) };
@@ -25,7 +25,7 @@ export async function findClawbackSubject(
 /** An order can contain several products. */
 async function findByOrder({ data: { orderId, productId } }: ClawbackEvent, { listTransactionsById }: StoredData) {
   if (orderId === '') return undefined;
-  const payments = (await listTransactionsById?.(withPlatform('store_c', orderId))) ?? [];
+  const payments = (await listTransactionsById?.(withPlatform(platformTokens.microsoftStore, orderId))) ?? [];
   const payment = payments.find((item) => withoutPlatform(item.productId).toUpperCase() === productId.toUpperCase());
   return payment && { purchaseId: payment.purchaseId, transactionId: payment.transactionId };
 }

@@ -3,7 +3,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { type MappingContext, toReportedAmount } from './mapping-context.ts';
@@ -28,7 +28,7 @@ const reasonsByStatus: ReadonlyMap<string, CancelationReason | undefined> = new 
 export function toItemObservation(item: CollectionsItem, context: MappingContext): Observation | undefined {
   const id = getItemId(item);
   if (id === undefined) return undefined;
-  const purchase = toPurchase(item, withPlatform('store_c', id), context);
+  const purchase = toPurchase(item, withPlatform(platformTokens.microsoftStore, id), context);
   const { userId, refreshToken, asOf } = context;
   return {
     asOf,
@@ -48,14 +48,14 @@ const getItemId = ({ id, itemId }: CollectionsItem): string | undefined =>
 
 function toPurchase(item: CollectionsItem, purchaseId: string, { sandbox, asOf }: MappingContext): Purchase {
   const { status, skuId, quantity, trialData } = item;
-  const productId = withPlatform('store_c', item.productId);
+  const productId = withPlatform(platformTokens.microsoftStore, item.productId);
   const expirationDate = parseTimestamp(item.endDate);
   const isEnded = status !== undefined && status !== null && status !== activeStatus;
   return {
     purchaseId,
     transactionId: toTransactionId(item) ?? purchaseId,
     productId,
-    platform: 'store_c',
+    platform: platformTokens.microsoftStore,
     sandbox,
     ...omitUndefined({
       productType: toProductType(item, expirationDate),
@@ -74,7 +74,9 @@ function toPurchase(item: CollectionsItem, purchaseId: string, { sandbox, asOf }
 
 /** Returns undefined for a GUID of zeros, which some versions write for a missing transaction. */
 function toTransactionId({ transactionId }: CollectionsItem): string | undefined {
-  return transactionId && /[^0-]/.test(transactionId) ? withPlatform('store_c', transactionId) : undefined;
+  return transactionId && /[^0-]/.test(transactionId)
+    ? withPlatform(platformTokens.microsoftStore, transactionId)
+    : undefined;
 }
 
 const getProductKind = ({ productKind, productType }: CollectionsItem): string => productKind || productType || '';

@@ -1,3 +1,4 @@
+import { platformTokens } from '../../shared/platform.ts';
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
 import { fulfill } from './fulfill.ts';
@@ -9,7 +10,7 @@ import { validate } from './validate.ts';
 
 /** Microsoft Store. */
 export const microsoftStore: Store = {
-  platform: 'store_c',
+  platform: platformTokens.microsoftStore,
   validate,
   checkSettings,
   describeRejection,

@@ -3,7 +3,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { type MappingContext, toReportedAmount } from './mapping-context.ts';
@@ -80,14 +80,14 @@ function parseDates(item: RecurrenceItem, { previousExpiration, refreshToken }: 
 function toPurchase(item: RecurrenceItem, dates: RecurrenceDates, { asOf, sandbox }: MappingContext): Purchase {
   const endReason = reasonsByState.get(item.recurrenceState ?? '');
   const { startTime, currentStart, cancellationDate } = dates;
-  const productId = withPlatform('store_c', item.productId);
+  const productId = withPlatform(platformTokens.microsoftStore, item.productId);
   const isRenewing = item.autoRenew === true && !endReason;
   const isRenewed = currentStart !== undefined && startTime !== undefined && currentStart > startTime;
   return {
-    purchaseId: withPlatform('store_c', item.id),
-    transactionId: withPlatform('store_c', toTransactionId(item, dates)),
+    purchaseId: withPlatform(platformTokens.microsoftStore, item.id),
+    transactionId: withPlatform(platformTokens.microsoftStore, toTransactionId(item, dates)),
     productId,
-    platform: 'store_c',
+    platform: platformTokens.microsoftStore,
     productType: 'paid subscription',
     sandbox,
     renewalIntent: isRenewing ? 'Renew' : 'Lapse',

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { platformTokens } from '../../shared/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
@@ -23,7 +24,7 @@ export const MicrosoftStoreSettings = v.object({
 });
 export type MicrosoftStoreSettings = v.InferOutput<typeof MicrosoftStoreSettings>;
 
-const format = { platform: 'store_c', schema: MicrosoftStoreSettings } as const;
+const format = { platform: platformTokens.microsoftStore, schema: MicrosoftStoreSettings } as const;
 
 /** Parses the stored settings. Throws `InternalError` if they are missing or invalid. */
 export const parseStoredSettings = (settings: unknown): MicrosoftStoreSettings => parseStored(settings, format);

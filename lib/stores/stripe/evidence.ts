@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { parse } from '../../shared/parse.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
+import { platformTokens, withoutPlatform } from '../../shared/platform.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { AccessGrant, StoreContext } from '../store-context.ts';
 import { fetchCustomerObservations, fetchObservation } from './fetch-observations.ts';
@@ -13,7 +13,10 @@ const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(300));
 
 /** The id of a Stripe object, or an access token that this service issued at checkout. */
 const Evidence = v.union(
-  [v.object({ accessToken: Text, adapter: v.optional(v.picklist(['processor_a', 'stripe'])) }), v.object({ id: Text })],
+  [
+    v.object({ accessToken: Text, adapter: v.optional(v.picklist([platformTokens.stripe, 'stripe'])) }),
+    v.object({ id: Text }),
+  ],
   'an id, or an accessToken of the adapter processor_a',
 );
 

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { Username } from '../../api/identifiers.ts';
 import { ServiceError } from '../../shared/errors.ts';
-import { type Platform, withPlatform } from '../../shared/platform.ts';
+import { type Platform, type platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 
 /** Platforms of this adapter: an app's own account and the account of the deployment. */
-export type StripePlatform = Extract<Platform, 'processor_a' | 'service_processor_a'>;
+export type StripePlatform = Extract<Platform, typeof platformTokens.stripe | typeof platformTokens.serviceStripe>;
 
 /** Data that the mapping from Stripe objects to observations needs. */
 export interface MappingContext {

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
+import { platformTokens } from '../../shared/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 import type { StripePlatform } from './mapping-context.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1));
 
 /**
- * Settings of processor_a.
+ * Settings of Stripe.
  *
  * @see https://docs.stripe.com/keys
  */
@@ -21,11 +22,13 @@ export const StripeSettings = v.strictObject({
 });
 export type StripeSettings = v.InferOutput<typeof StripeSettings>;
 
-const format = { platform: 'processor_a', schema: StripeSettings } as const;
+const format = { platform: platformTokens.stripe, schema: StripeSettings } as const;
 
 /** Parses the stored settings. Throws `InternalError` if they are missing or invalid, which names the platform. */
-export const parseStoredSettings = (settings: unknown, platform: StripePlatform = 'processor_a'): StripeSettings =>
-  parseStored(settings, { ...format, platform });
+export const parseStoredSettings = (
+  settings: unknown,
+  platform: StripePlatform = platformTokens.stripe,
+): StripeSettings => parseStored(settings, { ...format, platform });
 
 /** Parses the settings that an operator enters. Throws `InvalidPayload` if they are missing or invalid. */
 export const parseEnteredSettings = (settings: unknown): StripeSettings => parseEntered(settings, format);

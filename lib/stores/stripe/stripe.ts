@@ -1,4 +1,4 @@
-import { withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
 import { parseEvidenceId } from './evidence.ts';
@@ -10,10 +10,10 @@ import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts
 import { validate } from './validate.ts';
 
 /** Stripe through the app's own account. */
-export const stripe: Store = createStore('processor_a');
+export const stripe: Store = createStore(platformTokens.stripe);
 
 /** Stripe through the account of this deployment. */
-export const serviceStripe: Store = createStore('service_processor_a');
+export const serviceStripe: Store = createStore(platformTokens.serviceStripe);
 
 function createStore(platform: StripePlatform): Store {
   return {

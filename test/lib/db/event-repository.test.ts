@@ -264,7 +264,7 @@ describe('the items of an event', () => {
   });
 });
 
-/** Creates the event of a validation by store_a, with random ids. */
+/** Creates the event of a validation by the App Store, with random ids. */
 function createValidationEvent() {
   const id = String(randomInt(2 ** 47));
   const recorder = createEventRecorder({ type: 'receipt.validated', date: startDate });

@@ -151,7 +151,7 @@ describe('importRow', () => {
     });
   });
 
-  it('queries a payment of processor_b if the token is not a subscription', async () => {
+  it('queries a payment of Braintree if the token is not a subscription', async () => {
     const appName = await givenAppName();
     const tokens: object[] = [];
     const { refreshTokens } = parseImportRow({ platform: 'braintree', token: 'abc', productId: 'p' }).query as {

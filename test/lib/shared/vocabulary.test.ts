@@ -56,7 +56,7 @@ describe('vocabulary', () => {
     expect(resolveTransactionType({ type })).toEqual({ platform, vocabulary });
   });
 
-  it('resolves a signed representation of an unknown type to store_a, and no other unknown type', () => {
+  it('resolves a signed representation of an unknown type to the App Store, and no other unknown type', () => {
     expect(resolveTransactionType({ type: 'new-one', jwsRepresentation: 'eyJ' })?.platform).toBe('store_a');
     expect(resolveTransactionType({ type: 'constructor' })).toBeUndefined();
     expect(resolveTransactionType({ type: '__proto__' })).toBeUndefined();

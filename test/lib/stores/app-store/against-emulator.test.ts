@@ -50,7 +50,7 @@ const lookups = [
   ['a receipt and verifyReceipt', 'receipt', withSecret],
 ] as const;
 
-describe.each(lookups)('validate (store_a) of an emulated purchase by %s', (_title, form, createLookupContext) => {
+describe.each(lookups)('validate (App Store) of an emulated purchase by %s', (_title, form, createLookupContext) => {
   const validate = async (id: string) => await appStore.validate(await buildBody(id, form), createLookupContext());
   const validatePurchase = async (id: string) => findPurchase(await validate(id));
 

@@ -14,7 +14,7 @@ const rejectKey: StoreFetch = async () => textResponse(401, 'Unauthenticated');
 const acceptInSandbox: StoreFetch = async (url) => (url.includes('sandbox') ? acceptKey(url) : rejectKey(url));
 const { privateKey: rsaKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-describe('checkSettings (store_a)', () => {
+describe('checkSettings (App Store)', () => {
   it('accepts a key that production or the sandbox accepts', async () => {
     expect(await check(apiSettings, acceptKey)).toBe('The App Store accepted the API key.');
     expect(await check(apiSettings, acceptInSandbox)).toContain('in the sandbox');

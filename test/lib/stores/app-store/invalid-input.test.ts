@@ -48,7 +48,7 @@ const arbitraries: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   'a truncated JWS': fc.nat(jws.length - 1).map((length) => jws.slice(0, length)),
 };
 
-describe('validate (store_a) with fuzzed evidence', () => {
+describe('validate (App Store) with fuzzed evidence', () => {
   it.each(Object.entries(arbitraries))(
     'accepts the evidence or throws InvalidPayload: %s',
     async (_title, evidence) => {

@@ -41,7 +41,7 @@ function createHistory(pages: readonly (readonly object[])[], sandbox = jsonResp
 const listUndelivered = async (since: number, changes: Partial<StoreContext>) =>
   await appStore.listUndelivered?.(since, createContext({ now: () => now, ...changes }));
 
-describe('listUndelivered (store_a)', () => {
+describe('listUndelivered (App Store)', () => {
   it('returns the notifications of all pages in the same form as receive', async () => {
     const payloads = ['DID_RENEW', 'TEST', 'REFUND'].map((type) => buildPayload(type));
     const { fetch, calls } = createHistory(payloads.map((payload) => [toHistoryItem(payload)]));

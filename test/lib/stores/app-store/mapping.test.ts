@@ -17,7 +17,7 @@ const validatePurchase = async (
   return observations[0]?.purchase;
 };
 
-describe('validate (store_a) of a subscription', () => {
+describe('validate (App Store) of a subscription', () => {
   it('maps all fields of the transaction and the renewal', async () => {
     const transaction = { appAccountToken: 'f6a3bd0e-0f5c-4f1c-9c3f-2f2b8b3f4a11', quantity: 1 };
     const { observations } = await validateSignedTransaction(createSubscriber(1, transaction));
@@ -261,7 +261,7 @@ describe('validate (store_a) of a subscription', () => {
   });
 });
 
-describe('validate (store_a) of other products', () => {
+describe('validate (App Store) of other products', () => {
   it.each([
     ['Consumable', 'consumable'],
     ['Non-Consumable', 'non consumable'],
@@ -312,7 +312,7 @@ describe('validate (store_a) of other products', () => {
   });
 });
 
-describe('ineligibleForIntroPrice (store_a)', () => {
+describe('ineligibleForIntroPrice (App Store)', () => {
   it('contains all purchased products of the subscription group', async () => {
     const trial = buildTransactionPayload({ offerType: 1, offerDiscountType: 'FREE_TRIAL' });
     const yearly = buildTransactionPayload({ transactionId: '1002', productId: 'yearly', purchaseDate: monthEnd });

@@ -51,7 +51,7 @@ const rows = types
   .split('\n')
   .map((row) => row.trim().split(' ') as [string, string]);
 
-describe('toNotificationReason (store_a)', () => {
+describe('toNotificationReason (App Store)', () => {
   it.each(rows)('converts %s to %s', (type, reason) => {
     expect(toNotificationReason(type)).toBe(reason);
   });

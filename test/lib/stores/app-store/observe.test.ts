@@ -18,7 +18,7 @@ const refund = { revocationDate: occurredAt, revocationReason: 0 };
 const observePurchase = async (input: NotificationInput) =>
   (await observeNotification({ occurredAt, ...input })).observations[0]?.purchase;
 
-describe('observe (store_a) without an API key', () => {
+describe('observe (App Store) without an API key', () => {
   it.each<[string, Omit<NotificationInput, 'type'>, object]>([
     ['SUBSCRIBED.INITIAL_BUY', { status: 1 }, { expirationDate: purchaseDate + monthMs, renewalIntent: 'Renew' }],
     [
@@ -233,7 +233,7 @@ describe('observe (store_a) without an API key', () => {
   });
 });
 
-describe('observe (store_a) with an API key', () => {
+describe('observe (App Store) with an API key', () => {
   const renewed = buildTransactionPayload({ ...secondPeriod, signedDate: purchaseDate + 50 * dayMs });
   const createStore = (status = 1, renewal: object = {}) =>
     createAppStore({

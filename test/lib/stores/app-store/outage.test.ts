@@ -32,7 +32,7 @@ const validateTransaction = async (payload: object, now: number) =>
     ({ code }) => code,
   );
 
-describe('validate (store_a) of a signed transaction during an outage', () => {
+describe('validate (App Store) of a signed transaction during an outage', () => {
   it('accepts an active subscription with a warning', async () => {
     expect(await validateTransaction(buildTransactionPayload(), monthEnd - 1)).toEqual({
       expirationDate: monthEnd,
@@ -71,7 +71,7 @@ describe('validate (store_a) of a signed transaction during an outage', () => {
   });
 });
 
-describe('validate (store_a) of a signed app download during an outage', () => {
+describe('validate (App Store) of a signed app download during an outage', () => {
   it('throws ConnectionFailed', async () => {
     expect(await validateTransaction(buildAppTransactionPayload(), purchaseDate)).toBe('ConnectionFailed');
   });
@@ -116,7 +116,7 @@ const validateReceipt = async (id: string, changes: Partial<StoreContext> = {}) 
       ({ code }) => code,
     );
 
-describe('validate (store_a) of a receipt during an outage', () => {
+describe('validate (App Store) of a receipt during an outage', () => {
   it('accepts a product that is active in the receipt', async () => {
     const warning = expect.stringContaining('The App Store is unavailable');
     expect(await validateReceipt('yearly')).toEqual({ purchases: 3, purchaseId: 'store_a:2', warning });
@@ -143,7 +143,7 @@ describe('validate (store_a) of a receipt during an outage', () => {
   });
 });
 
-describe('request budget (store_a)', () => {
+describe('request budget (App Store)', () => {
   it('limits the total time of slow calls', async () => {
     let elapsedMs = 0;
     const { now } = performance;

@@ -64,7 +64,7 @@ const toView = ({ purchase, transactions }: PurchaseState, now: number) => ({
   transactions: transactions.map(({ transaction }) => transaction),
 });
 
-describe('merging partial observations (store_a)', () => {
+describe('merging partial observations (App Store)', () => {
   it.each([true, false])('ends in one state in any order (API available: %s)', async (isApiAvailable) => {
     await fc.assert(
       fc.asyncProperty(lives, fc.infiniteStream(fc.nat()), async (actions, positions) => {

@@ -21,7 +21,7 @@ import {
 const renewal = { type: 'DID_RENEW.BILLING_RECOVERY', status: 1, transaction: {}, renewal: {} };
 const withData = (changes: object) => ({ data: { ...appReference, ...changes } });
 
-describe('receive (store_a)', () => {
+describe('receive (App Store)', () => {
   it('returns a notification with the notificationUUID as key', async () => {
     const payload = buildPurchasePayload(renewal);
     const [notification] = await receive(buildDelivery(payload));

@@ -22,7 +22,7 @@ const refreshCustomer = async (
   return { observations: await refresh({ ...refreshToken, ...tokenChanges }, context), calls };
 };
 
-describe('refresh (store_a)', () => {
+describe('refresh (App Store)', () => {
   it('returns the subscription with its renewals', async () => {
     const renewed = buildTransactionPayload({
       transactionId: '1002',

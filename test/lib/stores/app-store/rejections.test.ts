@@ -45,7 +45,7 @@ const respondWithTransaction =
       ...(url.includes('history') ? { signedTransactions: [jws], hasMore: false } : { data: [] }),
     });
 
-describe('validate (store_a) with an unusable response of the App Store', () => {
+describe('validate (App Store) with an unusable response of the App Store', () => {
   it.each<readonly [string, StoreFetch]>([
     ['HTML', respond(200, '<html><body>Please wait</body></html>')],
     ['an empty body', respond(200, '')],
@@ -92,7 +92,7 @@ describe('validate (store_a) with an unusable response of the App Store', () => 
   });
 });
 
-describe('validate (store_a) with a rejected API key', () => {
+describe('validate (App Store) with a rejected API key', () => {
   it('throws InternalError with the status in the cause only if both environments reject it', async () => {
     expect(await validate(unauthenticated)).toMatchObject({
       code: 'InternalError',
@@ -123,7 +123,7 @@ describe('validate (store_a) with a rejected API key', () => {
   });
 });
 
-describe('validate (store_a) with an unknown transaction', () => {
+describe('validate (App Store) with an unknown transaction', () => {
   it.each([4040010, 4040005, 4040001, 4000006])(
     'throws InvalidPayload if both environments return error %d',
     async (errorCode) => {
@@ -145,7 +145,7 @@ describe('validate (store_a) with an unknown transaction', () => {
   });
 });
 
-describe('validate (store_a) with invalid evidence', () => {
+describe('validate (App Store) with invalid evidence', () => {
   const validateEvidence = async (
     transaction: Record<string, unknown>,
     { settings }: { settings: unknown } = createContext(),

@@ -27,7 +27,7 @@ const buildCoin = (id: string, changes: object = {}) =>
 
 const withoutApiKey = { settings: { bundleId } };
 
-describe('validate (store_a) of a requested product or app', () => {
+describe('validate (App Store) of a requested product or app', () => {
   const customer = {
     transactions: [buildTransactionPayload(), buildCoin('2001')],
     statuses: createSubscriber(1).statuses ?? [],
@@ -123,7 +123,7 @@ describe('validate (store_a) of a requested product or app', () => {
   });
 });
 
-describe('validate (store_a)', () => {
+describe('validate (App Store)', () => {
   it('returns all purchases of the account with two API calls', async () => {
     const { fetch, calls } = createAppStore({
       Production: { transactions: [buildTransactionPayload(), buildCoin('2001')] },
@@ -189,7 +189,7 @@ describe('validate (store_a)', () => {
   });
 });
 
-describe('nativeTransaction (store_a)', () => {
+describe('nativeTransaction (App Store)', () => {
   it('contains the latest signed transaction and the app download with the field names of receipts', async () => {
     const renewed = buildTransactionPayload({ transactionId: '1002', purchaseDate: purchaseDate + 31 * dayMs });
     const customer = { ...createSubscriber(1, renewed), download: buildAppTransactionPayload() };
@@ -233,7 +233,7 @@ describe('nativeTransaction (store_a)', () => {
   });
 });
 
-describe('asOf (store_a)', () => {
+describe('asOf (App Store)', () => {
   it('equals the latest signing date in the API responses', async () => {
     const { observations } = await validateSignedTransaction(
       createSubscriber(1, {}, { signedDate: purchaseDate + 5000 }),
@@ -282,7 +282,7 @@ describe('asOf (store_a)', () => {
   });
 });
 
-describe('validate (store_a) with appAppleId in the request', () => {
+describe('validate (App Store) with appAppleId in the request', () => {
   const validateWith = async (appAppleId: unknown, payload = buildTransactionPayload()) => {
     const request = createSignedRequest(payload);
     const transaction = { ...request.transaction, appAppleId };
@@ -298,7 +298,7 @@ describe('validate (store_a) with appAppleId in the request', () => {
   });
 });
 
-describe('validate (store_a) without an API key', () => {
+describe('validate (App Store) without an API key', () => {
   it('relies on the signature with a warning', async () => {
     const { warning, observations } = await validateSignedTransaction({}, buildTransactionPayload(), {
       context: { ...withoutApiKey, fetch: failFetch },

@@ -79,7 +79,7 @@ const buildResponse = (changes: object = {}) => ({
 const validatePurchase = async (body: object, validatedAt = now) =>
   (await validate(respond(body), {}, validatedAt)).observations[0]?.purchase;
 
-describe('validate (store_a) by verifyReceipt', () => {
+describe('validate (App Store) by verifyReceipt', () => {
   it('sends the receipt and the shared secret to production', async () => {
     const calls: { url: string; body: unknown }[] = [];
     await validate(async (url, init) => {
@@ -288,7 +288,7 @@ describe('validate (store_a) by verifyReceipt', () => {
   });
 });
 
-describe('validate (store_a) with an error of verifyReceipt', () => {
+describe('validate (App Store) with an error of verifyReceipt', () => {
   const unverifiedReceipt = { transaction: { transactionReceipt } };
 
   it.each([

@@ -30,7 +30,7 @@ const buildRequest = (transaction: ValidationRequest['transaction']): Validation
 const tryValidate = async (input: ValidationRequest, context: StoreContext): Promise<unknown> =>
   await braintree.validate(input, context).catch((error: unknown) => error);
 
-describe('validate (processor_b) with generated input', () => {
+describe('validate (Braintree) with generated input', () => {
   it('rejects any transaction without a nonce', async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (dictionary) => {

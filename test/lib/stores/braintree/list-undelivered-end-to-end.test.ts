@@ -19,7 +19,7 @@ afterAll(async () => {
   await service.close();
 });
 
-describe('recoverUndelivered (processor_b)', () => {
+describe('recoverUndelivered (Braintree)', () => {
   it.each([
     ['subscription', { type: 'paid subscription', productId: 'monthly' }, true],
     ['consumable', { type: 'consumable', productId: 'coins' }, false],

@@ -57,7 +57,7 @@ const buildHistory = (...statuses: string[]) =>
   statuses.map((status, index) => ({ status, timestamp: `2027-03-0${9 - index}T00:00:00Z` }));
 const trial = { trialPeriod: true, paidThroughDate: null, billingPeriodStartDate: null, transactions: [] };
 
-describe('toSubscriptionObservation (processor_b)', () => {
+describe('toSubscriptionObservation (Braintree)', () => {
   it.each<[string, Partial<v.InferInput<typeof Subscription>>, Partial<Purchase>]>([
     ['that is Active', {}, { renewalIntent: 'Renew', expirationDate: Date.parse('2027-04-02T05:00:00Z') }],
     [
@@ -124,7 +124,7 @@ describe('toSubscriptionObservation (processor_b)', () => {
   });
 });
 
-describe('toPaymentObservation (processor_b)', () => {
+describe('toPaymentObservation (Braintree)', () => {
   it.each(['authorized', 'authorizing', 'submitted_for_settlement', 'settling', 'settled', 'settlement_confirmed'])(
     'maps the status %s to a paid purchase',
     (status) => {

@@ -5,7 +5,7 @@ import { officialKinds } from './official-client.ts';
 
 const at = Date.parse('2027-02-10T12:00:00Z');
 
-describe('toNotificationReason (processor_b)', () => {
+describe('toNotificationReason (Braintree)', () => {
   it.each([
     ['subscription_went_active', {}, 'PURCHASED'],
     ['subscription_charged_successfully', { currentBillingCycle: 1 }, 'PURCHASED'],

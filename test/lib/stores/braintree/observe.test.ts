@@ -38,7 +38,7 @@ const observe = async (context: StoreContext, payload: StoreNotification['payloa
 
 const monthly = { productId: 'monthly', type: 'paid subscription' };
 
-describe('observe (processor_b)', () => {
+describe('observe (Braintree)', () => {
   it('fetches the current state instead of the state in the webhook', async () => {
     const { id, purchaseId, context } = await validatePurchase(monthly);
     await fake.act(id, 'cancel');
@@ -101,7 +101,7 @@ describe('observe (processor_b)', () => {
   });
 });
 
-describe('listUndelivered (processor_b)', () => {
+describe('listUndelivered (Braintree)', () => {
   const listUndelivered = async (context: StoreContext, since: number) =>
     (await braintree.listUndelivered?.(since, context)) ?? [];
 

@@ -95,7 +95,7 @@ describe('findReversals', () => {
   });
 });
 
-describe('toPaymentObservation (processor_b reversal)', () => {
+describe('toPaymentObservation (Braintree reversal)', () => {
   it('ends the purchase of a declined settlement with a billing error', () => {
     const context = {
       productId: 'coins',

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => fake.close());
 
-describe('validate (processor_b payment)', () => {
+describe('validate (Braintree payment)', () => {
   it('creates the payment and returns it in the format of the client libraries', async () => {
     const { body } = await fake.buy({ applicationUsername: 'Ann' });
     const validation = await fake.validate(body);
@@ -123,7 +123,7 @@ describe('validate (processor_b payment)', () => {
   );
 });
 
-describe('refresh (processor_b payment)', () => {
+describe('refresh (Braintree payment)', () => {
   it('ends a refunded purchase', async () => {
     const { id, body } = await fake.buy();
     const { observations } = await fake.validate(body);
@@ -133,7 +133,7 @@ describe('refresh (processor_b payment)', () => {
   });
 });
 
-describe('checkSettings (processor_b)', () => {
+describe('checkSettings (Braintree)', () => {
   it('checks the settings at Braintree', async () => {
     expect(await braintree.checkSettings(fake.createContext(), { callStore: true })).toMatch(/accepts the keys/);
     const catalogue = { pro: { type: 'paid subscription', amount: '1.00', currency: 'USD', planId: 'none' } };

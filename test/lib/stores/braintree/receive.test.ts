@@ -53,7 +53,7 @@ const receivePost = async (payload: string, signature = sign(payload)) =>
 const receiveChallenge = async (query: Record<string, string>) =>
   await braintree.receive?.({ method: 'GET', body: '', headers: {}, query }, context);
 
-describe('receive (processor_b)', () => {
+describe('receive (Braintree)', () => {
   it('returns the reason and the subject of a notification', async () => {
     expect(await receivePost(buildPayload(subscription))).toEqual({
       notifications: [
@@ -136,7 +136,7 @@ describe('receive (processor_b)', () => {
   });
 });
 
-describe('receive (processor_b challenge)', () => {
+describe('receive (Braintree challenge)', () => {
   it('returns the public key and the digest', async () => {
     const bt_challenge = '20f9f8ed05f77439fe955c977e4c8a53';
     expect(await receiveChallenge({ bt_challenge })).toEqual({ notifications: [], responseText: sign(bt_challenge) });

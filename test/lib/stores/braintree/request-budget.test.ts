@@ -39,7 +39,7 @@ async function sendAfter(passedMs: number, calls: readonly (readonly ['GET' | 'P
   }
 }
 
-describe('withRequestBudget (processor_b)', () => {
+describe('withRequestBudget (Braintree)', () => {
   it('limits each call to 12 s and all calls to 24 s', async () => {
     expect((await sendAfter(0, [...writes, ...reads])).timeouts).toEqual([12_000, 12_000, 12_000, 12_000]);
     const { timeouts } = await sendAfter(18_000, [...writes, ...reads]);
@@ -75,7 +75,7 @@ function createSlowFetch(paths: RegExp, ms: number): { fetch: StoreFetch; restor
   };
 }
 
-describe('validate (processor_b) after an interrupted attempt', () => {
+describe('validate (Braintree) after an interrupted attempt', () => {
   it('creates a subscription once if the first attempt ran out of time before the payment', async () => {
     const { body } = await braintree.buy({ productId: 'monthly', type: 'paid subscription' });
     const slow = createSlowFetch(/\/customers/, 12_000);

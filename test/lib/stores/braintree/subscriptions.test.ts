@@ -32,7 +32,7 @@ async function subscribe(order: object = {}) {
   return { native: nativeTransaction, first, refresh, refreshAfter };
 }
 
-describe('validate (processor_b subscription)', () => {
+describe('validate (Braintree subscription)', () => {
   it('creates a subscription with its first payment', async () => {
     const { native, first } = await subscribe();
     expect(native).toMatchObject({ data: { success: true, transaction: { customer: { id: expect.any(String) } } } });
@@ -56,7 +56,7 @@ describe('validate (processor_b subscription)', () => {
   });
 });
 
-describe('refresh (processor_b subscription)', () => {
+describe('refresh (Braintree subscription)', () => {
   it('returns a renewal', async () => {
     const { refreshAfter, refresh } = await subscribe();
     const { lastRenewalDate, expirationDate } = await refreshAfter('renew');
@@ -108,7 +108,7 @@ describe('refresh (processor_b subscription)', () => {
   });
 });
 
-describe('validate (processor_b settings)', () => {
+describe('validate (Braintree settings)', () => {
   it('reports an unknown plan as a settings error', async () => {
     const { body } = await fake.buy({ productId: 'monthly', type: 'paid subscription' });
     const catalogue = { monthly: { type: 'paid subscription', amount: '9.99', currency: 'USD', planId: 'none' } };

@@ -47,7 +47,7 @@ const actAndRead = async (id: string, action: string, body: object = {}) => {
   return (await listPurchases())[0];
 };
 
-describe('POST /v1/validate (store_b) of a subscription', () => {
+describe('POST /v1/validate (Google Play) of a subscription', () => {
   it('returns the purchase with its price and its native transaction', async () => {
     const { validate: body } = await buy();
     expect(await validate(body)).toMatchObject({
@@ -148,7 +148,7 @@ describe('POST /v1/validate (store_b) of a subscription', () => {
   });
 });
 
-describe('POST /v1/validate (store_b) of a one-time product', () => {
+describe('POST /v1/validate (Google Play) of a one-time product', () => {
   it('returns a revoked product as expired', async () => {
     const { id, validate: body } = await buy({ type: 'non consumable' });
     expect(await validate(body)).toMatchObject({ ok: true, data: { collection: [{ isExpired: false, quantity: 1 }] } });
@@ -156,7 +156,7 @@ describe('POST /v1/validate (store_b) of a one-time product', () => {
   });
 });
 
-describe('POST /v1/validate (store_b)', () => {
+describe('POST /v1/validate (Google Play)', () => {
   it.each(['down', 'rate-limited', 'html', 'cut'])(
     'returns the last verified state if the store is %s',
     async (fault) => {

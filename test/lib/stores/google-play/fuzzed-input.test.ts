@@ -17,7 +17,7 @@ async function getOutcome(run: () => Promise<unknown>): Promise<string> {
   }
 }
 
-describe('validate (store_b)', () => {
+describe('validate (Google Play)', () => {
   it('returns a result or a documented error for any transaction', async () => {
     const fields = fc.record(
       { purchaseToken: fc.anything(), receipt: fc.anything(), signature: fc.anything() },

@@ -9,7 +9,7 @@ beforeAll(async () => {
   [key, nextKey] = await Promise.all([createSigningKey(), createSigningKey()]);
 });
 
-describe('findGoogleKey (store_b)', () => {
+describe('findGoogleKey (Google Play)', () => {
   it('fetches the keys once for several pushes', async () => {
     const { google, signToken, push } = createPubSub(key);
     for (let count = 0; count < 3; count++) await push(await signToken(key));

@@ -47,7 +47,7 @@ const validate = async (subscription: SubscriptionResponse, order?: OrderRespons
   (await googlePlay.validate(createRequest(), createGoogleContext({ subscription, ...(order && { order }) })))
     .observations;
 
-describe('validate (store_b) of a subscription', () => {
+describe('validate (Google Play) of a subscription', () => {
   it.each<[string, SubscriptionResponse, object]>([
     [
       'the ids',
@@ -216,7 +216,7 @@ describe('validate (store_b) of a subscription', () => {
   });
 });
 
-describe('validate (store_b) of a one-time product', () => {
+describe('validate (Google Play) of a one-time product', () => {
   const purchased: ProductResponse = {
     orderId: 'GPA.2',
     purchaseCompletionTime: '2026-11-20T00:00:00Z',

@@ -16,7 +16,7 @@ const createVoidedNotification = (refundType: number) => ({
   voidedPurchaseNotification: { purchaseToken: 'token-1', orderId: 'GPA.1', productType: 1, refundType },
 });
 
-describe('toNotificationReason (store_b)', () => {
+describe('toNotificationReason (Google Play)', () => {
   it.each<[number, string, ObservedFacts?]>([
     [1, 'RENEWED'],
     [2, 'RENEWED'],

@@ -69,7 +69,7 @@ async function observe(
   return merge(state, content);
 }
 
-describe('periods of a subscription without readable orders (store_b)', () => {
+describe('periods of a subscription without readable orders (Google Play)', () => {
   it('keep their dates and follow each other without a gap', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Look, { minLength: 1, maxLength: 8 }), async (looks) => {

@@ -22,7 +22,7 @@ const renewedSubscription = {
   lineItems: [{ productId: 'premium', expiryTime, latestSuccessfulOrderId: 'GPA.1..1' }],
 };
 
-describe('listEarlierOrderIds (store_b)', () => {
+describe('listEarlierOrderIds (Google Play)', () => {
   it('derives at most 24 ids from the number of the order', () => {
     expect(listEarlierOrderIds('GPA.1')).toEqual([]);
     expect(listEarlierOrderIds('GPA.1..0')).toEqual(['GPA.1']);
@@ -31,7 +31,7 @@ describe('listEarlierOrderIds (store_b)', () => {
   });
 });
 
-describe('validate (store_b) of a renewed subscription', () => {
+describe('validate (Google Play) of a renewed subscription', () => {
   it('returns the paid orders of earlier periods', async () => {
     const orders = [
       createOrder('GPA.1', { offerPhaseDetails: { freeTrialDetails: {} } }),

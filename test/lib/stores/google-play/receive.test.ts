@@ -19,7 +19,7 @@ beforeAll(async () => {
   [key, foreignKey] = await Promise.all([createSigningKey(), createSigningKey()]);
 });
 
-describe('receive (store_b)', () => {
+describe('receive (Google Play)', () => {
   it('accepts a push with the account and audience of the settings', async () => {
     const { signToken, push } = createPubSub(key);
     await expect(push(await signToken(key))).resolves.toEqual([

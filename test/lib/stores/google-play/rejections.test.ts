@@ -51,7 +51,7 @@ const createSubscription = (
   ...changes,
 });
 
-describe('validate (store_b)', () => {
+describe('validate (Google Play)', () => {
   it('throws InternalError for malformed stored settings', async () => {
     const context = createContext({}, { settings: { packageName: 7 } });
     await expect(googlePlay.validate(createRequest(), context)).rejects.toMatchObject({ code: 'InternalError' });
@@ -124,7 +124,7 @@ describe('validate (store_b)', () => {
   });
 });
 
-describe('validate (store_b) of a subscription that replaces another', () => {
+describe('validate (Google Play) of a subscription that replaces another', () => {
   const createReplacementContext = (
     state: string,
     replaced: Response = [200, createSubscription('basic', {}, { latestSuccessfulOrderId: 'GPA.0..2' })],
@@ -165,7 +165,7 @@ describe('validate (store_b) of a subscription that replaces another', () => {
   });
 });
 
-describe('fulfill (store_b)', () => {
+describe('fulfill (Google Play)', () => {
   const validateAndFulfill = async (responses: Responses, responsesOfFulfill = responses) => {
     const validation = await googlePlay.validate(createRequest(), createAcknowledgingContext(responses));
     return await googlePlay.fulfill?.(validation, createAcknowledgingContext(responsesOfFulfill));
@@ -207,7 +207,7 @@ describe('fulfill (store_b)', () => {
   });
 });
 
-describe('refresh (store_b)', () => {
+describe('refresh (Google Play)', () => {
   it('throws InternalError for a malformed refresh token', async () => {
     await expect(googlePlay.refresh?.({ kind: 'subscription' }, createContext({}))).rejects.toMatchObject({
       code: 'InternalError',

@@ -34,7 +34,7 @@ async function validatePages(...pages: object[][]) {
   return { queries, ...(await microsoftStore.validate(body, createContext(fetch, settings))) };
 }
 
-describe('validate (store_c) of a product with several purchases', () => {
+describe('validate (Microsoft Store) of a product with several purchases', () => {
   it('chooses the active purchase', async () => {
     const active = createSubscription('active', '2026-01-01', '2027-12-31');
     const expired = createSubscription('expired', '2027-01-01', '2027-01-30');
@@ -73,7 +73,7 @@ describe('validate (store_c) of a product with several purchases', () => {
   });
 });
 
-describe('validate (store_c) with an expired StoreID key', () => {
+describe('validate (Microsoft Store) with an expired StoreID key', () => {
   it('sends no query with it and ignores it if it is not needed', async () => {
     const other = await startMicrosoft();
     const { id } = await other.createPurchase({ autoRenew: true });

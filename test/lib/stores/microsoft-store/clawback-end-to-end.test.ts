@@ -53,7 +53,7 @@ async function buyAndValidate(order: object, settings: object = {}) {
 const listReasons = (purchase: { notifications: { reason: string }[] }) =>
   purchase.notifications.map(({ reason }) => reason);
 
-describe('pollNotifications (store_c)', () => {
+describe('pollNotifications (Microsoft Store)', () => {
   it.each([
     ['subscription', { type: 'paid subscription', period: 'P1M' }],
     ['durable', { type: 'non consumable' }],

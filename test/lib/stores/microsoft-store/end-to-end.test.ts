@@ -21,7 +21,7 @@ async function createKey(ticket: { serviceTicketType: string; serviceTicket: str
   return (await (await fetch(service.emulatorUrl + path, { method: 'POST', body })).json()) as { key: string };
 }
 
-describe('POST /v1/validate (store_c)', () => {
+describe('POST /v1/validate (Microsoft Store)', () => {
   it('returns a ticket to an existing client, then its subscription', async () => {
     const keys = await service.createApp(['store_c']);
     const { id } = await buy({ applicationUsername: 'Ann' });

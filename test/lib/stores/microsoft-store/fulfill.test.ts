@@ -21,7 +21,7 @@ async function buyAndValidate(
   return { id, body, validation: await microsoft.validate(body) };
 }
 
-describe('fulfill (store_c)', () => {
+describe('fulfill (Microsoft Store)', () => {
   it('consumes a developer-managed consumable, which can then be bought again', async () => {
     const order = { type: 'consumable', productId: 'coins', applicationUsername: 'coins' };
     const { id, validation } = await buyAndValidate(order);

@@ -84,7 +84,7 @@ const responses = fc.oneof(
   { weight: 1, arbitrary: fc.string() },
 );
 
-describe('validate (store_c)', () => {
+describe('validate (Microsoft Store)', () => {
   it('returns a result or a documented error for any request', async () => {
     const license = fc.dictionary(
       fc.constantFrom('storeIdKey_collections', 'storeIdKey_purchases', 'storeIdKey_purchase', 'type'),

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => microsoft.close());
 beforeEach(() => microsoft.clock.set(startTime));
 
-describe('validate (store_c) of an item', () => {
+describe('validate (Microsoft Store) of an item', () => {
   it.each<[string, readonly Step[], object, object]>([
     [
       'a perpetual item as non consumable',

@@ -36,7 +36,7 @@ const mapPurchase = (changes: object) => {
 const purchaseDate = toTime('2027-01-31T10:00:00.123Z');
 const modified = toTime('2027-02-01T00:00:00Z');
 
-describe('toItemObservation (store_c) of each status', () => {
+describe('toItemObservation (Microsoft Store) of each status', () => {
   it.each<[string, object, object]>([
     ['Active', {}, { expired: false }],
     [
@@ -73,7 +73,7 @@ describe('toItemObservation (store_c) of each status', () => {
   });
 });
 
-describe('toItemObservation (store_c)', () => {
+describe('toItemObservation (Microsoft Store)', () => {
   it('maps all fields', () => {
     expect(map({}, { userId: 'user-1' })).toEqual({
       asOf,

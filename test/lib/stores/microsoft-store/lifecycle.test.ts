@@ -12,7 +12,7 @@ afterAll(() => microsoft.close());
 const active = { expired: false, purchase: { renewalIntent: 'Renew', expirationDate: monthEnd } };
 const createExpired = (purchase: object) => ({ expired: true, purchase: { renewalIntent: 'Lapse', ...purchase } });
 
-describe('validate (store_c) of a subscription', () => {
+describe('validate (Microsoft Store) of a subscription', () => {
   it.each<[string, readonly Step[], object, object]>([
     [
       'returns a new subscription as active, with a first payment that has its id',

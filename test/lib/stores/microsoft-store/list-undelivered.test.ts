@@ -29,7 +29,7 @@ const createQueueContext = (fetch: StoreContext['fetch'], settingsChanges: objec
 
 const listUndelivered = async (context: StoreContext) => (await microsoftStore.listUndelivered?.(0, context)) ?? [];
 
-describe('listUndelivered (store_c)', () => {
+describe('listUndelivered (Microsoft Store)', () => {
   it('converts an event of a stored purchase to a serializable notification', async () => {
     const queue = createClawbackQueue([encodeEvent(buildEvent('event-1'))]);
     const notifications = await listUndelivered(createQueueContext(queue.fetch));

@@ -28,7 +28,7 @@ async function revalidateAfterRenewal(getStoredToken: (renewed: Token) => Token 
   return { clientKey: body.license?.storeIdKey_purchases, renewed, refreshToken: observation.refreshToken };
 }
 
-describe('validate (store_c) of a stored purchase', () => {
+describe('validate (Microsoft Store) of a stored purchase', () => {
   it("keeps a renewed key instead of the client's older key", async () => {
     const { clientKey, renewed, refreshToken } = await revalidateAfterRenewal((token) => token);
     expect(renewed.purchaseKey).not.toBe(clientKey);

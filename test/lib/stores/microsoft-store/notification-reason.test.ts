@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { toNotificationReason } from '../../../../lib/stores/microsoft-store/notification-reason.ts';
 
-describe('toNotificationReason (store_c)', () => {
+describe('toNotificationReason (Microsoft Store)', () => {
   it.each([
     ['Revoked', 'REFUNDED'],
     ['Returned', 'REFUNDED'],

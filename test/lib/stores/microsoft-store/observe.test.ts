@@ -53,7 +53,7 @@ async function createClawback(state: string, changes: StoredChanges = {}) {
 const advanceToEvent = async () => await microsoft.advance('PT2H');
 const advancePastKeyExpiration = async () => await microsoft.advance('P31D');
 
-describe('observe (store_c)', () => {
+describe('observe (Microsoft Store)', () => {
   it.each(['Revoked', 'Returned'])('ends the purchase of a %s event before the store does', async (state) => {
     const { observe, payment, eventDate } = await createClawback(state);
     await advanceToEvent();
@@ -138,7 +138,7 @@ describe('observe (store_c)', () => {
   });
 });
 
-describe('validate (store_c) of a refunded purchase', () => {
+describe('validate (Microsoft Store) of a refunded purchase', () => {
   it('keeps the stored refund and the end of a consumable', async () => {
     const { context, eventDate, purchase } = await createClawback('Kept', {
       order: { type: 'consumable', quantity: 1 },

@@ -29,7 +29,7 @@ const validateAgainst = (response: { status?: number; text: string }, body = sub
     ),
   );
 
-describe('validate (store_c) during an outage', () => {
+describe('validate (Microsoft Store) during an outage', () => {
   it.each(['down', 'rate-limited', 'html', 'cut'])('throws ConnectionFailed if the store is %s', async (fault) => {
     for (const body of [subscription, item]) {
       await microsoft.addFault({ fault });
@@ -82,7 +82,7 @@ describe('validate (store_c) during an outage', () => {
   });
 });
 
-describe('withRequestBudget (store_c)', () => {
+describe('withRequestBudget (Microsoft Store)', () => {
   beforeEach(() => {
     jest.useFakeTimers();
   });
@@ -102,7 +102,7 @@ describe('withRequestBudget (store_c)', () => {
   });
 });
 
-describe('credentials (store_c)', () => {
+describe('credentials (Microsoft Store)', () => {
   it.each([
     [{ clientSecret: 'wrong' }, /tenantId, clientId and clientSecret/],
     [{ tenantId: 'another' }, /tenantId, clientId and clientSecret/],
@@ -158,7 +158,7 @@ describe('credentials (store_c)', () => {
   });
 });
 
-describe('checkSettings (store_c)', () => {
+describe('checkSettings (Microsoft Store)', () => {
   it('accepts valid settings', async () => {
     const context = microsoft.createContext();
     expect(await microsoftStore.checkSettings(context, { callStore: false })).toMatch(/format is valid/);
@@ -187,7 +187,7 @@ describe('checkSettings (store_c)', () => {
   });
 });
 
-describe('validate (store_c) of a product that the store rejects', () => {
+describe('validate (Microsoft Store) of a product that the store rejects', () => {
   it('throws InvalidPayload', async () => {
     const text = '{"code":"BadRequest","innererror":{"code":"InvalidParameter"}}';
     await expect(validateAgainst({ status: 400, text })).rejects.toMatchObject({ code: 'InvalidPayload' });

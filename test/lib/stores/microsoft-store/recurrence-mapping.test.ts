@@ -13,7 +13,7 @@ const mapPurchase = (changes: object = {}, context: Partial<MappingContext> = {}
 const expirationDate = toTime('2027-02-28T10:00:00.123Z');
 const graceEnd = toTime('2027-03-14T10:00:00Z');
 
-describe('toRecurrenceObservation (store_c) of each state', () => {
+describe('toRecurrenceObservation (Microsoft Store) of each state', () => {
   const afterExpiration = { asOf: toTime('2027-03-01T00:00:00Z') };
   it.each<[string, object, Partial<MappingContext>, object]>([
     ['Active', {}, {}, { expired: false, renewalIntent: 'Renew', isBillingRetryPeriod: false, expirationDate }],
@@ -105,7 +105,7 @@ describe('toRecurrenceObservation (store_c) of each state', () => {
   );
 });
 
-describe('toRecurrenceObservation (store_c)', () => {
+describe('toRecurrenceObservation (Microsoft Store)', () => {
   it('maps all fields', () => {
     expect(mapRecurrence()).toEqual({
       asOf,

@@ -4,7 +4,7 @@ import { mapRecurrence, recurrenceItem } from './recurrence-fixture.ts';
 
 const toTime = (text: string): number => Date.parse(text);
 
-describe('toRecurrenceObservation (store_c) of payments', () => {
+describe('toRecurrenceObservation (Microsoft Store) of payments', () => {
   const withPeriod = (period: string) => ({ refreshToken: { productId: recurrenceItem.productId, period } });
   it.each<[string, object, Partial<MappingContext>, string | undefined, string]>([
     ['the first month', {}, {}, undefined, ''],

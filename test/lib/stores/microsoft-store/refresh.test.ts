@@ -22,7 +22,7 @@ const omitRefreshToken = ({ refreshToken: _refreshToken, ...observation }: Obser
 
 const getExpiration = (key = ''): number => decodePayload(key).exp * 1000;
 
-describe('refresh (store_c)', () => {
+describe('refresh (Microsoft Store)', () => {
   it('returns the same state as a validation', async () => {
     const { id, body } = await microsoft.createPurchase({ productId: 'refreshed' });
     const [validated] = (await microsoft.validate(body)).observations;
@@ -88,7 +88,7 @@ describe('refresh (store_c)', () => {
   });
 });
 
-describe('renewKeys (store_c)', () => {
+describe('renewKeys (Microsoft Store)', () => {
   it('renews both keys after 14 days, not earlier', async () => {
     const { id } = await microsoft.createPurchase({ productId: 'two keys', autoRenew: true });
     const [validated] = (await microsoft.validate(await microsoft.getRequest(id, 'both'))).observations;

@@ -15,7 +15,7 @@ async function createKey(ticket: { serviceTicketType: string; serviceTicket: str
   return (await microsoft.call(path, { method: 'POST', body })).body.key;
 }
 
-describe('validate (store_c) without a StoreID key', () => {
+describe('validate (Microsoft Store) without a StoreID key', () => {
   it.each([
     ['paid subscription', 'purchase', 'storeIdKey_purchases'],
     ['paid subscription', 'purchase', 'storeIdKey_purchase'],
@@ -79,7 +79,7 @@ describe('validate (store_c) without a StoreID key', () => {
   });
 });
 
-describe('validate (store_c) with a StoreID key', () => {
+describe('validate (Microsoft Store) with a StoreID key', () => {
   it('returns a ticket if the key has expired', async () => {
     const other = await startMicrosoft();
     const { body } = await other.createPurchase({ autoRenew: true });

@@ -17,7 +17,7 @@ async function validateAndFind(id: string): Promise<Purchase> {
   return purchase;
 }
 
-describe('POST /v1/validate (processor_a subscription)', () => {
+describe('POST /v1/validate (Stripe subscription)', () => {
   it('adds a transaction after a renewal', async () => {
     const { id } = await service.buy();
     const first = await service.validatePurchase(id);

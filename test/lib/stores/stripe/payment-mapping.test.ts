@@ -155,7 +155,7 @@ describe('toChargeObservation', () => {
   });
 });
 
-describe('toMicros (processor_a)', () => {
+describe('toMicros (Stripe)', () => {
   it.each([
     ['usd', 499, 4_990_000],
     ['jpy', 500, 500_000_000],

@@ -38,7 +38,7 @@ async function receive(body: string, { key = secret, timestamp = now / 1000, set
   return await stripe.receive?.(raw, createContext(settingsChanges));
 }
 
-describe('receive (processor_a)', () => {
+describe('receive (Stripe)', () => {
   const body = JSON.stringify(buildEvent('customer.subscription.updated', { id: 'sub_1', object: 'subscription' }));
 
   it('accepts an event that is signed with any secret of the settings', async () => {
@@ -109,7 +109,7 @@ describe('receive (processor_a)', () => {
   );
 });
 
-describe('observe (processor_a)', () => {
+describe('observe (Stripe)', () => {
   const body = JSON.stringify(buildEvent('customer.subscription.updated', { id: 'sub_1', object: 'subscription' }));
 
   it('does not return an observation if Stripe does not have the object', async () => {
@@ -132,7 +132,7 @@ describe('observe (processor_a)', () => {
   });
 });
 
-describe('toNotificationReason (processor_a)', () => {
+describe('toNotificationReason (Stripe)', () => {
   const items = (price: string) => ({ data: [{ price: { id: price } }] });
 
   it.each<[string, Record<string, unknown>, Record<string, unknown> | undefined, string]>([

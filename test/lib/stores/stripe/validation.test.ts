@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 afterAll(() => service.close());
 
-describe('POST /v1/validate (processor_a)', () => {
+describe('POST /v1/validate (Stripe)', () => {
   test.each(['charge', 'brand', 'purchase'])('returns the purchase for evidence of the form %s', async (form) => {
     const { id } = await service.buy();
     const body = await service.validatePurchase(id, form);
@@ -131,7 +131,7 @@ describe('POST /v1/validate during an outage of Stripe', () => {
   );
 });
 
-describe('checkSettings (processor_a)', () => {
+describe('checkSettings (Stripe)', () => {
   it('checks the format and the secret key', async () => {
     const store = await deps().loadStore('processor_a');
     const context = await service.createContext();
