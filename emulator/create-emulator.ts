@@ -5,6 +5,7 @@ import { createFaultQueue } from './faults.ts';
 import { createNotificationLog } from './notification-log.ts';
 import { createOutbox } from './outbox.ts';
 import type { EmulatorState } from './state-file.ts';
+import type { StoreKeys } from './store-keys.ts';
 import { storeDefinitions } from './stores.ts';
 
 /** Callback for changes that the state file must save. Assigned after the state file is open. */
@@ -12,8 +13,17 @@ export interface ChangeListener {
   onChange: () => void;
 }
 
+/** Sources of an emulator's data. */
+export interface EmulatorSources {
+  readonly clock: Clock;
+  readonly changes: ChangeListener;
+  /** Keys for stores without saved state. Default: new ones. */
+  readonly keys?: StoreKeys | undefined;
+  readonly saved?: EmulatorState;
+}
+
 /** Opens all stores of the registry and the outbox, from the saved state if there is one. */
-export async function createEmulator(clock: Clock, changes: ChangeListener, saved?: EmulatorState): Promise<Emulator> {
+export async function createEmulator({ clock, changes, keys, saved }: EmulatorSources): Promise<Emulator> {
   const notificationLog = createNotificationLog();
   const stores: RunningStore[] = [];
   const toOutgoingNotification = (platform: string, notification: StoreNotification) =>
@@ -33,6 +43,7 @@ export async function createEmulator(clock: Clock, changes: ChangeListener, save
     const store = await open({
       now: clock.now,
       savedState: saved?.stores[platform],
+      savedKeys: keys?.[platform],
       emitNotification: (notification) => emitNotification(platform, notification),
       deliveries: createDeliveries(platform),
     });

@@ -12,6 +12,8 @@ export interface StoreDefinition {
   readonly aliases: readonly string[];
   /** Host names of the real store. The emulator serves each at `/<host>/<path>`. */
   readonly hosts: readonly string[];
+  /** Generates the keys of the store; absent if it has none. */
+  readonly createKeys?: () => Promise<unknown>;
   readonly open: (context: EmulatedStoreContext) => Promise<EmulatedStore>;
 }
 
@@ -20,6 +22,8 @@ export interface EmulatedStoreContext {
   readonly now: () => number;
   /** Return value of `toSavedState` in the previous run; undefined at the first start. */
   readonly savedState: unknown;
+  /** Keys for a store without saved state. Default: new ones. */
+  readonly savedKeys?: unknown;
   /** Must be called with each server notification that the real store would send. */
   readonly emitNotification: (notification: StoreNotification) => void;
   readonly deliveries: NotificationDeliveries;

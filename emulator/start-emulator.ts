@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type Clock, createClock } from './clock.ts';
 import { parseNotificationUrl } from './control-notifications.ts';
-import { type ChangeListener, createEmulator } from './create-emulator.ts';
+import { type ChangeListener, createEmulator, type EmulatorSources } from './create-emulator.ts';
 import { type Emulator, getStore } from './emulator.ts';
 import { createEmulatorServer } from './server.ts';
 import { createStateFile, type EmulatorState, readState, unreadableStateError } from './state-file.ts';
+import type { StoreKeys } from './store-keys.ts';
 
 interface EmulatorOptions {
   /** 0 selects a free port. */
@@ -15,6 +16,8 @@ interface EmulatorOptions {
   readonly clock?: Clock;
   /** File that keeps the state over a restart. Without it the state is kept in memory only. */
   readonly stateFile?: string;
+  /** Keys of the stores, if the state file has none. Default: new ones. */
+  readonly keys?: StoreKeys | undefined;
 }
 
 /** Emulator that accepts calls. */
@@ -33,10 +36,10 @@ export interface RunningEmulator {
 
 /** Starts all stores of the registry on one port. Rejects if the port is in use or the state file is invalid. */
 export async function startEmulator(options: EmulatorOptions): Promise<RunningEmulator> {
-  const { port, host = '127.0.0.1', clock = createClock(), stateFile: path } = options;
+  const { port, host = '127.0.0.1', clock = createClock(), stateFile: path, keys } = options;
   const changes: ChangeListener = { onChange: () => {} };
-  const emulator =
-    path === undefined ? await createEmulator(clock, changes) : await restoreEmulator(clock, changes, path);
+  const sources = { clock, changes, keys };
+  const emulator = path === undefined ? await createEmulator(sources) : await restoreEmulator(sources, path);
   const server = createEmulatorServer(emulator, () => changes.onChange());
   server.listen(port, host);
   await once(server, 'listening');
@@ -60,11 +63,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
   };
 }
 
-async function restoreEmulator(clock: Clock, changes: ChangeListener, path: string): Promise<Emulator> {
+async function restoreEmulator(sources: EmulatorSources, path: string): Promise<Emulator> {
   const saved = await readState(path);
-  if (saved === undefined) return await createEmulator(clock, changes);
-  clock.set(Date.now() + saved.clockOffsetMs);
-  return await createEmulator(clock, changes, saved).catch((cause: unknown) => {
+  if (saved === undefined) return await createEmulator(sources);
+  sources.clock.set(Date.now() + saved.clockOffsetMs);
+  return await createEmulator({ ...sources, saved }).catch((cause: unknown) => {
     throw unreadableStateError(path, cause);
   });
 }

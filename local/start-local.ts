@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.ts';
+import type { StoreKeys } from '../emulator/store-keys.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { type DemoApp, type DemoWebhooks, ensureDemoApp } from './demo-app.ts';
@@ -27,6 +28,8 @@ interface Options {
   readonly webhookTimeoutMs?: number;
   /** Existing table and master key, which the stack adopts in place of creating its own. */
   readonly adopted?: AdoptedData;
+  /** Keys of the emulated stores, if the data folder has none. Default: new ones. */
+  readonly storeKeys?: StoreKeys;
   /** Receives each AWS call of functions and commands that their policies allow. */
   readonly onAccess?: OnAccess;
   /** Receives the output and the errors of the functions. */
@@ -142,9 +145,10 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
 const buildConsoleUrl = (baseUrl: string, { appName, secretKey }: IssuedApiKeys): string =>
   `${baseUrl}/console#${new URLSearchParams({ app: appName, key: secretKey })}`;
 
-const buildEmulatorOptions = ({ emulatorPort = 0, folder }: Options, clock: SharedClock) => ({
+const buildEmulatorOptions = ({ emulatorPort = 0, folder, storeKeys }: Options, clock: SharedClock) => ({
   port: emulatorPort,
   clock,
+  keys: storeKeys,
   ...(folder !== undefined && { stateFile: join(folder, 'emulator.json') }),
 });
 

@@ -13,6 +13,7 @@ import {
   setOf,
   utf8String,
 } from '../emulator/crypto/der.ts';
+import { createRsaKeyPair } from './run-keys.ts';
 
 /** Marker extension of the leaf certificates that sign App Store payloads. */
 export const leafOid = '1.2.840.113635.100.6.11.1';
@@ -91,7 +92,7 @@ export function createCertificate(
 }
 
 const createKeyPair = (kind: KeyKind, namedCurve = 'P-256') =>
-  kind === 'ec' ? generateKeyPairSync('ec', { namedCurve }) : generateKeyPairSync('rsa', { modulusLength: 2048 });
+  kind === 'ec' ? generateKeyPairSync('ec', { namedCurve }) : createRsaKeyPair();
 
 function encodeCertificate(request: CertificateRequest, issuer: Pick<KeyedCertificate, 'name' | 'privateKey'>): Buffer {
   const { notBefore = new Date('2020-01-01'), notAfter = new Date('2040-01-01') } = request;

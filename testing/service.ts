@@ -8,6 +8,7 @@ import { secondMs } from '../lib/shared/time.ts';
 import { startSecretsManager } from '../local/secrets-manager.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from './call.ts';
 import { createUniqueName, testMasterSecret } from './given.ts';
+import { getStoreKeys } from './run-keys.ts';
 import { createTestTable } from './table.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -42,7 +43,7 @@ export async function startTestService(table?: string): Promise<TestService> {
   await createTestTable(table);
   const secrets = await startSecretsManager({ 'master-key': testMasterSecret });
   const { realNow, clock, freeze } = createOffsetClock();
-  const emulator = await startEmulator({ port: 0, clock });
+  const emulator = await startEmulator({ port: 0, clock, keys: getStoreKeys() });
   // The service reads the time from Date.now only, so this clock moves the service and the emulator together.
   Date.now = () => clock.now();
   Object.assign(process.env, {

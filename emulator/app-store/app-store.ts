@@ -31,17 +31,19 @@ export const appStore: StoreDefinition = {
   platform: platformTokens.appStore,
   aliases: ['apple'],
   hosts: hostNames,
+  createKeys,
   open: openAppStore,
 };
 
 async function openAppStore({
   now,
   savedState,
+  savedKeys,
   emitNotification,
   deliveries,
 }: EmulatedStoreContext): Promise<EmulatedStore> {
   const saved = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
-  const keys = saved?.keys ?? (await createKeys());
+  const keys = saved?.keys ?? v.parse(Keys, savedKeys ?? (await createKeys()));
   const state = createState(saved?.state);
   const operations: OperationContext = { state, now, emitNotification };
   const context: ResponseContext = { state, keys, now, deliveries };

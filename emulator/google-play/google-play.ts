@@ -26,12 +26,18 @@ export const googlePlay: StoreDefinition = {
   platform: platformTokens.googlePlay,
   aliases: ['google', 'android'],
   hosts: hostNames,
+  createKeys,
   open: openGooglePlay,
 };
 
-async function openGooglePlay({ now, savedState, emitNotification }: EmulatedStoreContext): Promise<EmulatedStore> {
+async function openGooglePlay({
+  now,
+  savedState,
+  savedKeys,
+  emitNotification,
+}: EmulatedStoreContext): Promise<EmulatedStore> {
   const saved = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
-  const keys = saved?.keys ?? (await createKeys());
+  const keys = saved?.keys ?? v.parse(Keys, savedKeys ?? (await createKeys()));
   const state = createState(saved?.state);
   const context: ResponseContext = { state, keys, now };
   const saveTransition = createSaveTransition(state, emitNotification);

@@ -24,12 +24,13 @@ export const microsoftStore: StoreDefinition = {
   platform: platformTokens.microsoftStore,
   aliases: ['windows'],
   hosts: hostNames,
+  createKeys,
   open: openMicrosoftStore,
 };
 
-async function openMicrosoftStore({ now, savedState }: EmulatedStoreContext): Promise<EmulatedStore> {
+async function openMicrosoftStore({ now, savedState, savedKeys }: EmulatedStoreContext): Promise<EmulatedStore> {
   const saved = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
-  const keys = saved?.keys ?? (await createKeys());
+  const keys = saved?.keys ?? v.parse(Keys, savedKeys ?? (await createKeys()));
   const state = createState(saved?.state);
   const context: ResponseContext = { state, keys, now };
   const savePurchase = (purchase: Purchase): string => {

@@ -1,6 +1,8 @@
 import { sign } from 'node:crypto';
 import type { Clock } from '../../emulator/clock.ts';
 import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
+import type { StoreKeys } from '../../emulator/store-keys.ts';
+import { getStoreKeys } from '../../testing/run-keys.ts';
 
 /** HTTP response of the control API or of a store. */
 export interface TestResponse {
@@ -36,11 +38,11 @@ export interface EmulatorClient extends RunningEmulator {
   readonly call: (path: string, init?: RequestInit) => Promise<TestResponse>;
 }
 
-/** Starts an emulator with a client. Defaults: a fixed clock at `startTime` and no state file. */
+/** Starts an emulator with a client. Defaults: a fixed clock at `startTime`, no state file, and the keys of the test run. */
 export async function startEmulatorClient(
-  options: { readonly clock?: Clock; readonly stateFile?: string } = {},
+  options: { readonly clock?: Clock; readonly stateFile?: string; readonly keys?: StoreKeys | undefined } = {},
 ): Promise<EmulatorClient> {
-  const emulator = await startEmulator({ port: 0, clock: createFixedClock(), ...options });
+  const emulator = await startEmulator({ port: 0, clock: createFixedClock(), keys: getStoreKeys(), ...options });
   const call = async (path: string, init: RequestInit = {}): Promise<TestResponse> =>
     readResponse(await fetch(emulator.url + path, init));
   const control = (method: string, path: string, body?: object): Promise<TestResponse> =>

@@ -1,5 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { createRsaKeyPair } from '../../testing/run-keys.ts';
 import { apiScope, type GooglePlayClient, startGooglePlayClient, startTime } from './google-play-client-app.ts';
 
 let client: GooglePlayClient;
@@ -30,11 +30,7 @@ describe('POST /token (Google Play)', () => {
     [
       'of another key',
       {
-        privateKey: generateKeyPairSync('rsa', {
-          modulusLength: 2048,
-          privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-          publicKeyEncoding: { type: 'spki', format: 'pem' },
-        }).privateKey,
+        privateKey: createRsaKeyPair().privateKey.export({ type: 'pkcs8', format: 'pem' }),
       },
       'invalid_grant',
     ],

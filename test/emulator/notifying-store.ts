@@ -1,6 +1,7 @@
 import { addPeriod } from '../../emulator/calendar.ts';
 import type { EmulatedStore, StoreDefinition } from '../../emulator/emulated-store.ts';
 import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
+import { getStoreKeys } from '../../testing/run-keys.ts';
 import { startTime } from './emulator-client.ts';
 import type { Step } from './random-histories.ts';
 
@@ -22,6 +23,7 @@ export async function openNotifyingStore(definition: StoreDefinition, savedState
   const store: EmulatedStore = await definition.open({
     now: () => now,
     savedState,
+    savedKeys: getStoreKeys()[definition.platform],
     emitNotification: (notification) => posted.push(buildNotification(store, notification)),
     deliveries: { url: () => undefined, list: () => [] },
   });

@@ -19,6 +19,7 @@ import { hourMs, minuteMs, secondMs } from '../../lib/shared/time.ts';
 import { retryDelaysMs } from '../../lib/webhooks/retry-schedule.ts';
 import { buildWebhookBody } from '../../lib/webhooks/webhook-request.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
+import { getStoreKeys } from '../../testing/run-keys.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -226,7 +227,7 @@ describe('PurchasesUpdatedWebhook', () => {
 describe('ValidationRequestBody', () => {
   let emulator: RunningEmulator;
   beforeAll(async () => {
-    emulator = await startEmulator({ port: 0 });
+    emulator = await startEmulator({ port: 0, keys: getStoreKeys() });
   });
   afterAll(async () => await emulator?.close());
 

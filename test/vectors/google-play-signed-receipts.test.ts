@@ -1,7 +1,7 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { expect, it } from '@jest/globals';
 import { googlePlay } from '../../lib/stores/google-play/google-play.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
+import { createRsaKeyPair } from '../../testing/run-keys.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const folder = ['google', 'real-signed-receipts'];
@@ -43,7 +43,7 @@ describeWithVectors('validate (store_b) of a receipt signed by Google Play', () 
   });
 
   it('rejects the receipt if the license key of a different app is set', async () => {
-    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const { publicKey } = createRsaKeyPair();
     const licenseKey = publicKey.export({ type: 'spki', format: 'der' }).toString('base64');
     await expect(validate({}, licenseKey)).rejects.toMatchObject({ code: 'InvalidPayload' });
   });

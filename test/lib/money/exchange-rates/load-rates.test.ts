@@ -13,6 +13,7 @@ import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
 import { createRateCache } from '../../../../lib/money/exchange-rates/rate-cache.ts';
 import { dayMs, hourMs } from '../../../../lib/shared/time.ts';
 import { createObservation, createTransaction } from '../../../../testing/given.ts';
+import { getStoreKeys } from '../../../../testing/run-keys.ts';
 import { createTestTable } from '../../../../testing/table.ts';
 
 // All apps share the stored rates, so each test uses a year of its own.
@@ -22,7 +23,7 @@ let emulator: RunningEmulator;
 beforeAll(async () => {
   table = await createTestTable();
   dailyRates = createExchangeRateRepository(table);
-  emulator = await startEmulator({ port: 0, clock: createClock() });
+  emulator = await startEmulator({ port: 0, clock: createClock(), keys: getStoreKeys() });
 });
 afterAll(async () => await emulator.close());
 

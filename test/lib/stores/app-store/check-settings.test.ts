@@ -1,9 +1,9 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { checkSettings } from '../../../../lib/stores/app-store/check-settings.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { bundleId } from '../../../../testing/apple-payloads.ts';
 import { apiSettings, createContext, failFetch, jsonResponse, textResponse } from '../../../../testing/fake-apple.ts';
+import { createRsaKeyPair } from '../../../../testing/run-keys.ts';
 
 /** Returns the result, or the code of the error. */
 const check = async (settings: unknown, fetch: StoreFetch = failFetch, callStore = true) =>
@@ -12,7 +12,7 @@ const check = async (settings: unknown, fetch: StoreFetch = failFetch, callStore
 const acceptKey: StoreFetch = async () => jsonResponse(404, { errorCode: 4040010 });
 const rejectKey: StoreFetch = async () => textResponse(401, 'Unauthenticated');
 const acceptInSandbox: StoreFetch = async (url) => (url.includes('sandbox') ? acceptKey(url) : rejectKey(url));
-const { privateKey: rsaKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const { privateKey: rsaKey } = createRsaKeyPair();
 
 describe('checkSettings (App Store)', () => {
   it('accepts a key that production or the sandbox accepts', async () => {

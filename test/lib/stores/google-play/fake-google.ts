@@ -1,6 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto';
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
+import { createRsaKeyPair } from '../../../../testing/run-keys.ts';
 
 export type SubscriptionResponse = androidpublisher_v3.Schema$SubscriptionPurchaseV2;
 export type ProductResponse = androidpublisher_v3.Schema$ProductPurchaseV2;
@@ -9,7 +9,7 @@ export type OrderResponse = androidpublisher_v3.Schema$Order;
 export const now = Date.parse('2026-11-21T12:00:00Z');
 export const expiryTime = '2026-12-21T12:00:00Z';
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const { privateKey } = createRsaKeyPair();
 
 const settings = {
   packageName: 'com.example.app',

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { exportJWK, SignJWT } from 'jose';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import { receive } from '../../../../lib/stores/google-play/receive.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
+import { createRsaKeyPair } from '../../../../testing/run-keys.ts';
 
 export const packageName = 'com.example.app';
 export const audience = 'https://purchases.example.com/v3/webhook/store_b/app';
@@ -12,7 +13,7 @@ export const account = 'pubsub-push@example.iam.gserviceaccount.com';
 export type SigningKey = Awaited<ReturnType<typeof createSigningKey>>;
 
 export async function createSigningKey(kid: string = randomUUID()) {
-  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
+  const { privateKey, publicKey } = createRsaKeyPair();
   return { kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256' } };
 }
 
