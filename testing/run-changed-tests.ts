@@ -5,12 +5,19 @@ import { join, relative } from 'node:path';
 import * as v from 'valibot';
 import { projectFolder } from '../infra/project-folder.ts';
 import { secondMs } from '../lib/shared/time.ts';
-import { selectRelatedTests } from './related-tests.ts';
+import { readTestGraph, selectRelatedTests } from './related-tests.ts';
 
 /** The status and the duration of each test. */
 const Records = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.tuple([v.number(), v.number()])));
 /** Files that determine every test. */
-const settings = ['jest.config.js', 'package-lock.json', 'tsconfig.json'];
+const settings = [
+  'jest.config.js',
+  'package-lock.json',
+  'testing/global-setup.ts',
+  'testing/global-teardown.ts',
+  'testing/slow-tests-first.js',
+  'tsconfig.json',
+];
 
 /** Two workers run these tests, start included, in about 30 s. */
 const budgetMs = 40 * secondMs;
@@ -19,13 +26,20 @@ const args = process.argv.slice(2);
 const [base = findBase()] = args.filter((arg) => !arg.startsWith('-'));
 const jestOptions = args.filter((arg) => arg.startsWith('-'));
 const changed = listChangedFiles(base);
-const { selected, remaining } = selectRelatedTests(projectFolder, changed, { budgetMs, durationsMs: readDurations() });
+const { selected, remaining, untested } = selectRelatedTests(readTestGraph(projectFolder), changed, {
+  budgetMs,
+  durationsMs: readDurations(),
+});
 console.log(`${changed.length} changed files since ${base}: ${selected.length} related tests.`);
 if (remaining.length > 0)
-  console.log(`npm test also runs ${remaining.length} further tests that depend on the change.`);
+  console.log(`Not run: ${remaining.length} further tests that depend on the change. npm test runs them:`);
+for (const test of remaining) console.log(`  ${test}`);
 for (const file of changed.filter((name) => settings.includes(name)))
   console.log(`${file} determines every test. Run npm test.`);
 if (selected.length > 0) process.exitCode = await runTests(selected);
+const untestedSources = untested.filter((name) => !settings.includes(name));
+for (const file of untestedSources) console.error(`No test depends on ${file}.`);
+if (untestedSources.length > 0) process.exitCode ||= 1;
 
 /** Finds the commit at which this branch left main. On main, the last commit that was pushed, or the last commit. */
 function findBase(): string {

@@ -2,20 +2,24 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { selectRelatedTests } from '../../testing/related-tests.ts';
+import { projectFolder } from '../../infra/project-folder.ts';
+import { readTestGraph, selectRelatedTests } from '../../testing/related-tests.ts';
 
 const sources: Readonly<Record<string, string>> = {
   'lib/purchases/merge.ts': '',
   'lib/purchases/claims.ts': "import { merge } from './merge.ts';",
   'lib/db/table.ts': "import type { Claim } from '../purchases/claims.ts';",
-  'functions/get-purchase.ts': "import { table } from '../lib/db/table.ts';",
+  'lib/api/purchases.ts': 'export const getPurchase = {};',
+  'functions/purchases/get-purchase.ts': "import { getPurchase } from '../../lib/api/purchases.ts';",
   'local/start-local.ts': "import { table } from '../lib/db/table.ts';",
   'testing/call.ts': 'const module = await import(path);',
   'test/lib/purchases/merge.test.ts': "import { merge } from '../../../lib/purchases/merge.ts';",
   'test/lib/purchases/other.test.ts': '',
   'test/lib/db/table.test.ts': "import { table } from '../../../lib/db/table.ts';",
   'test/lib/unrelated.test.ts': '',
-  'test/functions/get-purchase.test.ts': "import { call } from '../../testing/call.ts';",
+  'lib/unused.ts': '',
+  'test/functions/get-purchase.test.ts': "import { getPurchase } from '../../lib/api/purchases.ts';",
+  'test/contract/access.test.ts': "import { getPurchase, type Other } from '../../lib/api/purchases.ts';",
   'test/local/start-local.test.ts': "import { startLocal } from '../../local/start-local.ts';",
   'test/acceptance/service.test.ts':
     "import { startLocal } from '../../local/start-local.ts'; import '../../lib/purchases/merge.ts';",
@@ -33,13 +37,14 @@ beforeAll(() => {
 afterAll(() => rmSync(project, { recursive: true }));
 
 const select = (changed: readonly string[], budgetMs = 60_000, durations: Readonly<Record<string, number>> = {}) =>
-  selectRelatedTests(project, changed, { budgetMs, durationsMs: new Map(Object.entries(durations)) });
+  selectRelatedTests(readTestGraph(project), changed, { budgetMs, durationsMs: new Map(Object.entries(durations)) });
 
 describe('selectRelatedTests', () => {
   it('selects tests by name, folder and imports, the closest first, without suites that start the service', () => {
     expect(select(['lib/purchases/merge.ts'])).toEqual({
       selected: ['test/lib/purchases/merge.test.ts', 'test/lib/purchases/other.test.ts', 'test/lib/db/table.test.ts'],
       remaining: ['test/acceptance/service.test.ts', 'test/local/start-local.test.ts'],
+      untested: [],
     });
   });
 
@@ -49,7 +54,10 @@ describe('selectRelatedTests', () => {
   });
 
   it('selects the test of a handler, which the test imports by its name at run time', () => {
-    expect(select(['functions/get-purchase.ts']).selected).toEqual(['test/functions/get-purchase.test.ts']);
+    expect(select(['functions/purchases/get-purchase.ts']).selected).toEqual([
+      'test/functions/get-purchase.test.ts',
+      'test/contract/access.test.ts',
+    ]);
   });
 
   it('selects the tests that read a changed document', () => {
@@ -76,7 +84,69 @@ describe('selectRelatedTests', () => {
     expect(remaining).toContain('test/lib/db/table.test.ts');
   });
 
-  it('selects nothing for a file that no test depends on', () => {
-    expect(select(['LICENSE'])).toEqual({ selected: [], remaining: [] });
+  it('selects the closest test of each changed source above the budget, too', () => {
+    const durations = { 'test/acceptance/service.test.ts': 50_000, 'test/local/start-local.test.ts': 60_000 };
+    const { selected, remaining } = select(['lib/db/table.ts', 'lib/purchases/merge.ts'], 0, durations);
+    expect([...selected].sort()).toEqual(['test/lib/db/table.test.ts', 'test/lib/purchases/merge.test.ts']);
+    expect(remaining).toContain('test/acceptance/service.test.ts');
+  });
+
+  it('returns the sources that no test depends on', () => {
+    expect(select(['lib/unused.ts'])).toEqual({
+      selected: ['test/lib/unrelated.test.ts'],
+      remaining: [],
+      untested: ['lib/unused.ts'],
+    });
+  });
+
+  it('selects nothing for a document that no test reads', () => {
+    expect(select(['LICENSE'])).toEqual({ selected: [], remaining: [], untested: [] });
+  });
+});
+
+describe('selectRelatedTests in this project', () => {
+  const graph = readTestGraph(projectFolder);
+  const selectHere = (changed: readonly string[]) => selectRelatedTests(graph, changed, { budgetMs: 40_000 });
+
+  it('finds a test for every source but the settings of jest, and scripts that are run by hand', () => {
+    const { untested } = selectHere([...graph.sources]);
+    // The programs of `npm run bench`.
+    const isBenchmark = (file: string) => /^bench\/[^/]+$/.test(file);
+    expect(untested.filter((file) => !isBenchmark(file)).sort()).toEqual([
+      'infra/app.ts',
+      'infra/write-openapi.ts',
+      'testing/global-setup.ts',
+      'testing/global-teardown.ts',
+      'testing/make-screenshots.ts',
+      'testing/run-changed-tests.ts',
+      'testing/showcase.ts',
+      'testing/slow-tests-first.js',
+    ]);
+  });
+
+  it.each([
+    ['console/pages/event.tsx', /^test\/console\//],
+    ['console/components/chart.tsx', /^test\/console\//],
+    ['console/styles.css', /^test\/console\//],
+    ['functions/validation/validate-receipt.ts', /^test\/functions\/validate-receipt\.test\.ts$/],
+    ['functions/customers/get-customer-timeline.ts', /^test\/functions\//],
+    ['emulator/clock.ts', /^(test\/emulator|emulator\/test)\//],
+    ['infra/operator-policy.ts', /^test\/infra\/operator-policy\.test\.ts$/],
+    ['lib/purchases/claims.ts', /^test\/lib\/purchases\/claims\.test\.ts$/],
+    ['cli/table.ts', /^test\/cli\/table\.test\.ts$/],
+    ['local/iam-proxy.ts', /^test\/(local|acceptance)\//],
+  ])('selects a test of %s in %s', (file, expected) => {
+    expect(graph.sources).toContain(file);
+    expect(selectHere([file]).selected).toContainEqual(expect.stringMatching(expected));
+  });
+
+  it.each([
+    ['functions/workers/aggregate-statistics.ts', 'test/acceptance/webhooks.test.ts'],
+    ['console/pages/event.tsx', 'test/console/events.test.ts'],
+    ['local/function-worker.ts', 'test/acceptance/webhooks.test.ts'],
+    ['cli/app-commands.ts', 'test/acceptance/command-line.test.ts'],
+  ])('finds that a change of %s reaches %s, through the bundles', (file, test) => {
+    const { selected, remaining } = selectHere([file]);
+    expect([...selected, ...remaining]).toContain(test);
   });
 });
