@@ -4,7 +4,7 @@ import { withServiceOn, withTableEngine } from './with-test-service.ts';
 
 type Queues = Awaited<ReturnType<typeof import('../testing/work-queues.ts').startWorkQueues>>;
 
-/** The handlers and workers with DynamoDB Local behind a meter, and with the emulated stores. */
+/** The handlers and workers with a table engine behind a meter, and with the emulated stores. */
 export interface MeteredService {
   readonly service: TestService;
   readonly queues: Queues;

@@ -6,8 +6,8 @@ import { sumUsage } from './units/usage.ts';
 
 /**
  * Measures capacity units by the documented rules, from the items that each call reads or writes: of single operations, and
- * of flows with their workers. The `engine` columns are the figures of DynamoDB Local, which are too high for most
- * transactions and zero for an empty query.
+ * of flows with their workers. The `engine` columns are the figures of the table engine, which differ
+ * for some operations.
  */
 export async function benchTableUnits(): Promise<BenchResult[]> {
   return await withMeteredService(async (metered) => [

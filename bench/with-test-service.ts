@@ -1,10 +1,10 @@
-import { startDynamoDbLocal } from '../local/dynamodb-local.ts';
+import { startTableEngine } from '../local/table-engine/start-table-engine.ts';
 import type { TestService } from '../testing/service.ts';
 import { median } from './median.ts';
 
-/** Runs `use` with the endpoint of a new DynamoDB Local. */
+/** Runs `use` with the endpoint of a new table engine. */
 export async function withTableEngine<T>(use: (endpoint: string) => Promise<T>): Promise<T> {
-  const engine = await startDynamoDbLocal();
+  const engine = await startTableEngine();
   try {
     return await use(engine.endpoint);
   } finally {
@@ -24,7 +24,7 @@ export async function withServiceOn<T>(endpoint: string, use: (service: TestServ
   }
 }
 
-/** Runs `use` with the handlers on a new DynamoDB Local, and with the emulated stores. */
+/** Runs `use` with the handlers on a new table engine, and with the emulated stores. */
 export const withTestService = async <T>(use: (service: TestService) => Promise<T>): Promise<T> =>
   await withTableEngine(async (endpoint) => await withServiceOn(endpoint, use));
 

@@ -7,7 +7,7 @@ import { startupError } from './startup-error.ts';
 const SavedApiKeys = v.object({ appName: v.string(), publicKey: v.string(), secretKey: v.string() });
 
 const SavedState = v.object({
-  /** Prefix of this run's table name, because a DynamoDB Local may be shared. */
+  /** Prefix of this run's table name, because a table engine can be shared. */
   run: v.string(),
   secrets: v.record(v.string(), v.string()),
   /** API keys of the demo app. */

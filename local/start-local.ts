@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.ts';
 import type { StoreKeys } from '../emulator/store-keys.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { minuteMs } from '../lib/shared/time.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { type DemoApp, type DemoWebhooks, ensureDemoApp } from './demo-app.ts';
-import { startDynamoDbLocal } from './dynamodb-local.ts';
 import { startGateway } from './gateway/start-gateway.ts';
 import type { OnAccess } from './iam-proxy.ts';
 import type { MessageCounts } from './queue-server.ts';
@@ -16,6 +16,7 @@ import { readSavedState, type SavedState, saveState } from './saved-state.ts';
 import { createSharedClock, type SharedClock } from './shared-clock.ts';
 import { createShutdownStack, type ShutdownStack } from './shutdown.ts';
 import { synthesize } from './synthesize.ts';
+import { startTableEngine } from './table-engine/start-table-engine.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 
 interface Options {
@@ -68,6 +69,9 @@ export interface LocalService extends IssuedApiKeys {
   close(): Promise<void>;
 }
 
+/** DynamoDB deletes an expired item within days. A local table is small, and deletes it within minutes. */
+const expirationIntervalMs = 10 * minuteMs;
+
 /** Runs the synthesized stack and the store emulator. Throws a `StartupError` for a problem that the user can fix. */
 export async function startLocal(options: Options = {}): Promise<LocalService> {
   const shutdown = createShutdownStack();
@@ -93,7 +97,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   const state = addMasterKey(await readOrCreateState(folder), adopted);
   const clock = createSharedClock();
   const database = shutdown.add(
-    startDynamoDbLocal(folder === undefined ? {} : { directory: join(folder, 'dynamodb') }),
+    startTableEngine({ expirationIntervalMs, ...(folder !== undefined && { directory: folder }) }),
   );
   const emulator = await shutdown.add(startEmulator(buildEmulatorOptions(options, clock)));
   const work = await shutdown.add(createTempFolder());

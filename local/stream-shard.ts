@@ -78,12 +78,21 @@ function createWindows(shardId: string, options: ShardReaderOptions) {
 
 const toIsoDateTime = (ms: number): string => new Date(ms).toISOString();
 
-/** Converts a record of the streams API. In Lambda events, the members of `userIdentity` begin with a lower-case letter. */
+/**
+ * Identity of TTL deletions, the only records with an identity.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-streams.html
+ */
+const ttlIdentity = { type: 'Service', principalId: 'dynamodb.amazonaws.com' };
+
+/**
+ * Converts a record of the streams API. In Lambda events, the members of `userIdentity` begin with a lower-case letter. Dynoxide
+ * writes them so in the streams API, too, and the SDK drops them: an identity without members is that of a TTL deletion.
+ */
 function toLambdaRecord({ dynamodb, userIdentity, ...record }: WireRecord, eventSourceARN: string): StreamRecord {
   const { ApproximateCreationDateTime: at, SequenceNumber = '', ...images } = dynamodb ?? {};
   return {
     ...record,
-    ...(userIdentity && { userIdentity: { type: userIdentity.Type, principalId: userIdentity.PrincipalId } }),
+    ...(userIdentity && { userIdentity: toLambdaIdentity(userIdentity) }),
     eventSourceARN,
     dynamodb: {
       ...(encodeBinary(images) as object),
@@ -92,6 +101,11 @@ function toLambdaRecord({ dynamodb, userIdentity, ...record }: WireRecord, event
     },
   };
 }
+
+const toLambdaIdentity = ({
+  Type = ttlIdentity.type,
+  PrincipalId = ttlIdentity.principalId,
+}: NonNullable<WireRecord['userIdentity']>) => ({ type: Type, principalId: PrincipalId });
 
 /** Encodes bytes as base64, as in the JSON of Lambda events. */
 function encodeBinary(value: unknown): unknown {

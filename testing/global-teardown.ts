@@ -1,6 +1,6 @@
-/** Stops the DynamoDB Local of the test run and deletes its keys. */
+/** Stops the table engine of the test run and deletes its keys. */
 // biome-ignore lint/style/noDefaultExport: jest calls the default export.
 export default async function tearDown(): Promise<void> {
-  await globalThis.dynamoDbLocal?.close();
+  await globalThis.tableEngine?.close();
   await globalThis.deleteRunKeys?.();
 }

@@ -2,7 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import { createTableClient, type Table } from '../lib/db/table.ts';
 import { startHttpServer } from './http-server.ts';
 
-/** A connection to DynamoDB Local that can lose a response. */
+/** A connection to the table engine that can lose a response. */
 export interface LossyDatabase {
   /** The table of the tests over this connection. The SDK retries its calls. */
   readonly table: Table;

@@ -17,7 +17,7 @@ export interface NotificationDelivery {
   readonly attempts: readonly { readonly status?: number }[];
 }
 
-/** The real handlers on DynamoDB Local, and an emulator of the stores. Both use the same clock, which tests move. */
+/** The real handlers on a table engine, and an emulator of the stores. Both use the same clock, which tests move. */
 export interface TestService {
   readonly emulatorUrl: string;
   /** Creates an app with the emulator's settings for the platforms. `changes` replace fields of these settings. */

@@ -33,7 +33,7 @@ interface QueuedWebhook {
   visibleAt: number;
 }
 
-/** The webhook workers of one app on DynamoDB Local, with a clock and a queue that the test controls. */
+/** The webhook workers of one app on a table engine, with a clock and a queue that the test controls. */
 export interface WebhookHarness {
   readonly deps: Deps;
   readonly keys: IssuedApiKeys;

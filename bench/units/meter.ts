@@ -32,7 +32,7 @@ export interface MeteredCall {
   readonly engine: number;
 }
 
-/** A proxy of DynamoDB Local that computes the units of each call from the items before and after it. */
+/** A proxy of a table engine that computes the units of each call from the items before and after it. */
 export interface Meter {
   readonly endpoint: string;
   /** Returns the calls since the previous `takeCalls`. */

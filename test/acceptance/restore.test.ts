@@ -17,8 +17,9 @@ import { createTableClient } from '../../lib/db/table.ts';
 import { splitIntoChunks } from '../../lib/shared/batches.ts';
 import { createCipher } from '../../lib/shared/cipher.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { type DynamoDbLocal, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
+import type { TableEngine } from '../../local/table-engine/table-engine.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -41,7 +42,7 @@ const masterKeyArn = 'arn:aws:secretsmanager:eu-west-1:000000000000:secret:Maste
 const restoredTable = createUniqueName();
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-restore-'));
 
-let engine: DynamoDbLocal;
+let engine: TableEngine;
 let service: LocalService;
 let shop: IssuedApiKeys;
 let masterKey: string;
@@ -174,7 +175,7 @@ function buildRestoredItems(counted: readonly StoredItem[], stored: readonly Sto
 
 beforeAll(async () => {
   // The table of the test is in the table engine of both services.
-  engine = await startDynamoDbLocal();
+  engine = await startTableEngine();
   process.env.DYNAMODB_ENDPOINT = engine.endpoint;
   service = await start();
   const { secrets } = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as {

@@ -67,7 +67,8 @@ describe('npm start', () => {
   });
 
   it('explains how to install Java in one line and exits with 1', async () => {
-    const { code, output } = await failure({ PORT: String(await freePorts()), JAVA_HOME: join(folder, 'nowhere') });
+    const environment = { TABLE_ENGINE: 'dynamodb-local', JAVA_HOME: join(folder, 'nowhere') };
+    const { code, output } = await failure({ PORT: String(await freePorts()), ...environment });
     expect(output).toMatch(/^DynamoDB Local requires Java 11 or later: Java is not installed\. .+\.\n$/);
     expect(code).toBe(1);
   });

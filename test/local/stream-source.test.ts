@@ -9,23 +9,24 @@ import {
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { CreateQueueCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type DynamoDbLocal, startDynamoDbLocal } from '../../local/dynamodb-local.ts';
 import { matchesPattern } from '../../local/event-filter.ts';
 import type { InvocationResult } from '../../local/local-function.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
 import { createSharedClock, type SharedClock } from '../../local/shared-clock.ts';
 import type { Closable } from '../../local/shutdown.ts';
 import { consumeStream } from '../../local/stream-source.ts';
+import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
+import type { TableEngine } from '../../local/table-engine/table-engine.ts';
 import { waitUntil } from '../emulator/notification-receiver.ts';
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-let engine: DynamoDbLocal;
+let engine: TableEngine;
 let database: DynamoDBClient;
 let streams: DynamoDBStreamsClient;
 let queues: QueueServer;
 beforeAll(async () => {
-  engine = await startDynamoDbLocal();
+  engine = await startTableEngine({ expirationIntervalMs: 100 });
   const options = { endpoint: engine.endpoint, region: 'eu-west-1', credentials };
   database = new DynamoDBClient(options);
   streams = new DynamoDBStreamsClient(options);
@@ -91,7 +92,7 @@ async function stream(handle: (batch: Batch) => InvocationResult, options: Readi
   const put = async (...pks: string[]) => {
     for (const pk of pks) await database.send(new PutItemCommand({ TableName, Item: { pk: { S: pk } } }));
   };
-  /** Puts an item that DynamoDB Local deletes within seconds. */
+  /** Puts an item that the table engine deletes within seconds. */
   const putExpired = async (pk: string) => {
     const TimeToLiveSpecification = { AttributeName: 'ttl', Enabled: true };
     await database.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));

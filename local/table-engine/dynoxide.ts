@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { assertPortFree, findFreePort } from '../free-port.ts';
+import { describeOutput, startEngineProcess } from './engine-process.ts';
+import type { TableEngine, TableEngineOptions } from './table-engine.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Folder of the data in the data folder of the service. */
+export const dynoxideFolder = 'dynoxide';
+
+/** Name of the binary in its npm package and on the PATH. */
+const binaryName = process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide';
+
+interface DynoxidePlaces {
+  /** npm installs an optional dependency only on the platform that it names, so the package can be absent. */
+  readonly packageName?: string;
+  readonly path?: string | undefined;
+}
+
+/** Finds the binary of the installed npm package, or a `dynoxide` on the PATH. Returns undefined if there is neither. */
+export function findDynoxide({
+  packageName = `@dynoxide/${process.platform}-${process.arch}`,
+  path = process.env.PATH,
+}: DynoxidePlaces = {}): string | undefined {
+  return findInPackage(packageName) ?? findOnPath(path);
+}
+
+function findInPackage(packageName: string): string | undefined {
+  try {
+    return require.resolve(`${packageName}/${binaryName}`);
+  } catch {
+    return undefined;
+  }
+}
+
+function findOnPath(path = ''): string | undefined {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, binaryName)).find(isExecutable);
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Starts Dynoxide: a native server with SQLite, on the loopback address only.
+ * @see https://github.com/nubo-db/dynoxide/blob/main/docs/http-server.md
+ */
+export async function startDynoxide(
+  binary: string,
+  { port, directory, expirationIntervalMs }: TableEngineOptions = {},
+): Promise<TableEngine> {
+  const boundPort = port ?? (await findFreePort());
+  await assertPortFree(boundPort, 'Dynoxide');
+  const folder = directory === undefined ? undefined : join(directory, dynoxideFolder);
+  if (folder !== undefined) mkdirSync(folder, { recursive: true });
+  const tools = expirationIntervalMs === undefined ? undefined : await chooseToolServer();
+  const engine = await startEngineProcess({
+    port: boundPort,
+    command: binary,
+    commandArguments: [
+      'serve',
+      '--port',
+      String(boundPort),
+      ...(folder === undefined ? [] : ['--db-path', join(folder, 'table.db')]),
+      ...(tools ? ['--mcp', '--mcp-port', String(tools.port)] : []),
+    ],
+    cwd: tmpdir(),
+    // The variable keeps the token out of the list of processes.
+    env: { ...process.env, ...(tools && { DYNOXIDE_MCP_AUTH_TOKEN: tools.token }) },
+    explainFailure: (output) => `Dynoxide (${binary}) failed to start: ${describeOutput(output)}.`,
+  });
+  if (!tools) return engine;
+  const timer = setInterval(() => deleteExpiredItems(tools).catch(() => {}), expirationIntervalMs);
+  timer.unref();
+  return {
+    ...engine,
+    close: async () => {
+      clearInterval(timer);
+      await engine.close();
+    },
+  };
+}
+
+/** Address and token of the server that offers Dynoxide's own operations as MCP tools. */
+interface ToolServer {
+  readonly port: number;
+  readonly token: string;
+}
+
+const chooseToolServer = async (): Promise<ToolServer> => ({
+  port: await findFreePort(),
+  token: randomBytes(16).toString('hex'),
+});
+
+/**
+ * Deletes expired items as DynamoDB does: their stream records name DynamoDB as the user. Dynoxide does this on request only.
+ * A failure leaves the items to the next call: DynamoDB guarantees no time for the deletion either.
+ */
+async function deleteExpiredItems({ port, token }: ToolServer): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'sweep_ttl', arguments: {} },
+    }),
+  });
+  await response.arrayBuffer();
+}

@@ -1,0 +1,15 @@
+/** A running table engine: a server with the API of DynamoDB and of its streams. */
+export interface TableEngine {
+  readonly endpoint: string;
+  /** Absent if `DYNAMODB_ENDPOINT` points to an existing server. */
+  readonly pid?: number;
+  close(): Promise<void>;
+}
+
+export interface TableEngineOptions {
+  readonly port?: number;
+  /** Data folder. Each engine has a folder of its own in it. Without it, all data is in memory. */
+  readonly directory?: string;
+  /** Interval of the deletion of expired items, if the engine deletes them on request only. Without it, they are kept. */
+  readonly expirationIntervalMs?: number;
+}
