@@ -1,9 +1,10 @@
 import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository.ts';
-import { createOwnedPurchaseRepository, type OwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
+import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { createRateCache } from '../lib/money/exchange-rates/rate-cache.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
+import type { OwnedPurchaseRepository } from '../lib/purchases/owned-purchase-repository.ts';
 import type { PurchaseRepository } from '../lib/purchases/purchase-repository.ts';
 import {
   createRecordPurchase,

@@ -59,7 +59,8 @@ async function listOwnedKeys(
   { now, ownedPurchases }: Pick<Deps, 'now' | 'ownedPurchases'>,
 ): Promise<Key[]> {
   if (active !== 'true') {
-    const oldestFirst = await ownedPurchases.listPurchaseKeys(appName, customerId);
+    const ids = await ownedPurchases.listPurchaseIds(appName, customerId);
+    const oldestFirst = ids.map((id) => purchaseKey(appName, id));
     return order === 'newest' ? oldestFirst.reverse() : oldestFirst;
   }
   const newestFirst = await ownedPurchases.listDecidingPurchases(appName, customerId);

@@ -1,6 +1,6 @@
 import type { ContractBody } from '../api/contract.ts';
 import type { changePlan, PurchaseWithOffer } from '../api/stripe.ts';
-import type { ActiveGrant } from '../db/access-token-repository.ts';
+import type { ActiveGrant } from '../customers/access-token-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { unavailableError } from '../stores/stripe/api-errors.ts';
 import { fetchObservation } from '../stores/stripe/fetch-observations.ts';

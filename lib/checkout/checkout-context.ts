@@ -1,5 +1,5 @@
 import type { App } from '../apps/app.ts';
-import type { AccessTokenGrant, ActiveGrant } from '../db/access-token-repository.ts';
+import type { AccessTokenGrant, ActiveGrant } from '../customers/access-token-repository.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';

@@ -1,5 +1,5 @@
 import type { PurchaseWithOffer } from '../api/stripe.ts';
-import { type AccessTokenGrant, isExpiringSoon } from '../db/access-token-repository.ts';
+import { type AccessTokenGrant, isExpiringSoon } from '../customers/access-token-repository.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import { platformTokens } from '../shared/platform.ts';
 import { fetchGrantObservations } from '../stores/stripe/evidence.ts';

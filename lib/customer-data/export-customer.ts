@@ -1,6 +1,5 @@
 import type { App } from '../apps/app.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
-import type { StoredCustomer, StoredEvent } from '../db/customer-data-repository.ts';
 import type { Deps } from '../deps.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
@@ -10,6 +9,7 @@ import { splitIntoChunks } from '../shared/batches.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
+import type { StoredCustomer, StoredEvent } from './customer-data-repository.ts';
 import { toExportedEvent } from './to-exported-event.ts';
 
 export type ExportDeps = Pick<Deps, 'customerData' | 'now' | 'purchases' | 'vaultReferences'>;

@@ -1,7 +1,7 @@
-import type { StoredEvent } from '../db/customer-data-repository.ts';
 import type { EventContent } from '../events/event.ts';
 import { listUsernames } from '../events/list-usernames.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
+import type { StoredEvent } from './customer-data-repository.ts';
 
 /** Converts an event for the export of a customer. Leaves out the usernames of other customers, and the API key of the request. */
 export function toExportedEvent({ event, raw }: StoredEvent, username: string): object {

@@ -1,9 +1,4 @@
-/** A page of a list with the position from which the next page continues. */
-export interface CursorPage<T> {
-  readonly rows: readonly T[];
-  /** Sort key of the last entry that was read. Undefined if the list has no further entry. */
-  readonly next?: string;
-}
+import type { CursorPage } from '../shared/cursor-page.ts';
 
 interface ListEntry {
   readonly sortKey: string;

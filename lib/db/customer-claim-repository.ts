@@ -1,7 +1,8 @@
 import { Claim } from '../purchases/claims.ts';
 import type { Purchase } from '../purchases/purchase.ts';
+import type { CursorPage } from '../shared/cursor-page.ts';
 import { parse } from '../shared/parse.ts';
-import { type CursorPage, readCursorPage } from './cursor-page.ts';
+import { readCursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
 import { parsePurchaseItem } from './purchase-repository.ts';
 import type { Table } from './table.ts';

@@ -1,11 +1,6 @@
 import * as v from 'valibot';
-import {
-  buildCustomerSummary,
-  type CustomerRow,
-  CustomerSummary,
-  type SummaryChange,
-} from '../customers/customer-summary.ts';
-import type { Purchase } from '../purchases/purchase.ts';
+import type { CustomerRepository } from '../customers/customer-repository.ts';
+import { buildCustomerSummary, type CustomerRow, CustomerSummary } from '../customers/customer-summary.ts';
 import { parse } from '../shared/parse.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import { buildUpdate } from './build-update.ts';
@@ -17,23 +12,6 @@ const CustomerItem = v.object({
   summary: v.optional(CustomerSummary, { hasEverSubscribed: false }),
   summaryVersion: v.optional(v.number(), 0),
 });
-
-/** The customers of all apps. */
-export interface CustomerRepository {
-  /** Returns the customers that exist, in the order of the usernames. */
-  findMany(appName: string, usernames: readonly string[]): Promise<CustomerRow[]>;
-  /** Returns the usernames that are customers, in the order of the usernames. */
-  selectExisting(appName: string, usernames: readonly string[]): Promise<string[]>;
-  /**
-   * Rebuilds the customer's summary from the purchases that `listPurchases` returns. Calls it again if another worker
-   * interferes. Returns undefined if the customer does not exist. Throws `Conflict` after ten concurrent writes.
-   */
-  updateSummary(
-    appName: string,
-    username: string,
-    listPurchases: () => Promise<readonly Purchase[]>,
-  ): Promise<SummaryChange | undefined>;
-}
 
 export function createCustomerRepository(table: Table): CustomerRepository {
   return {

@@ -2,33 +2,13 @@ import { createHash } from 'node:crypto';
 import { parse } from '../shared/parse.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { deliveryRetentionMs, WebhookDelivery } from '../webhooks/delivery.ts';
+import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import { WebhookUrlHealth } from '../webhooks/endpoint-health.ts';
 import { buildUpdate } from './build-update.ts';
-import type { CursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
-import { type DeliveryQuery, listDeliveryPage } from './list-deliveries.ts';
+import { listDeliveryPage } from './list-deliveries.ts';
 import type { Table, Update } from './table.ts';
 import { tryUpdate } from './try-update.ts';
-
-/** The webhook deliveries of all apps, and the health of the URLs. */
-export interface DeliveryRepository {
-  /** Idempotent: an existing delivery is not overwritten. Returns whether it was created. */
-  createIfAbsent(delivery: WebhookDelivery): Promise<boolean>;
-  find(appName: string, deliveryId: string): Promise<WebhookDelivery | undefined>;
-  /** Replaces a delivery. Returns false if another worker has changed it since `before` was read. */
-  replaceIfUnchanged(before: WebhookDelivery, after: WebhookDelivery, now: EpochMillis): Promise<boolean>;
-  /** Lists a page of deliveries, newest first. */
-  listPage(appName: string, query: DeliveryQuery): Promise<CursorPage<WebhookDelivery>>;
-  findUrlHealth(appName: string, url: string): Promise<WebhookUrlHealth>;
-  /** Stops deliveries to the URL until `enableUrl`. */
-  disableUrl(appName: string, url: string, disabledAt: EpochMillis): Promise<void>;
-  /** Resets the health of the URL. */
-  enableUrl(appName: string, url: string): Promise<void>;
-  /** Stores the backoff of an unresponsive URL, or removes it. Ignores a disabled URL. */
-  saveUrlBackoff(appName: string, url: string, backoff: UrlBackoff): Promise<void>;
-}
-
-type UrlBackoff = Pick<WebhookUrlHealth, 'backoffUntil' | 'consecutiveFailures'>;
 
 const noBackoff = { backoffUntil: undefined, consecutiveFailures: undefined, ttl: undefined };
 

@@ -1,26 +1,9 @@
+import type { DueItem, DueItemRepository } from '../refresh/due-item-repository.ts';
 import { type EpochMillis, minuteMs } from '../shared/time.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
-
-/** The due items of all apps. */
-export interface DueItemRepository {
-  /**
-   * Leases up to `limit` items that are due at `now`, and of each shard up to a quarter of them, oldest first. An item that is
-   * still due after the lease of ten minutes, for example because the worker crashed, is leased again.
-   */
-  lease(now: EpochMillis, limit: number): Promise<keys.DueItem[]>;
-  /** Lists the due times of an app's purchases that are due at `now`, oldest first. Reads at most `limit` items of all apps. */
-  listOverdueRefreshes(appName: string, now: EpochMillis, limit: number): Promise<OverdueRefreshes>;
-}
-
-/** Due times of purchases. */
-interface OverdueRefreshes {
-  readonly dueTimes: readonly EpochMillis[];
-  /** Whether no item was left out. */
-  readonly isComplete: boolean;
-}
 
 const leaseMs = 10 * minuteMs;
 /** Number of shards that fill a batch. Items of earlier versions are in the first four. */
@@ -57,7 +40,7 @@ export function createDueItemRepository(table: Table): DueItemRepository {
 }
 
 /** Moves the item's due time. Returns undefined if another worker has leased the item, or if it is no longer due. */
-async function tryLease(table: Table, item: Item, now: EpochMillis): Promise<keys.DueItem | undefined> {
+async function tryLease(table: Table, item: Item, now: EpochMillis): Promise<DueItem | undefined> {
   const key = keys.toKey(item);
   const { dueSk } = keys.dueIndexKeys(key, now + leaseMs);
   const condition = { expression: 'dueSk = :current', values: { ':current': item.dueSk } };

@@ -1,17 +1,11 @@
 import { createHmac } from 'node:crypto';
 import type { App } from '../apps/app.ts';
-import type { ErasedNames } from '../purchases/erased-names.ts';
+import type { ErasedNameRepository } from '../purchases/erased-names.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { erasureKeyContext } from './app-repository.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
-
-/** The erased usernames and user aliases of all apps, as digests with a secret key of the app. */
-export interface ErasedNameRepository extends ErasedNames {
-  /** Marks the names as erased. Idempotent. */
-  add(appName: string, names: readonly string[]): Promise<void>;
-}
 
 interface ErasureKeys {
   /** Returns the app. Its erasure key is absent until a customer of the app is erased. */

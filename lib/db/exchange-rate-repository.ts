@@ -1,17 +1,8 @@
 import { DailyRates, getRateWindow } from '../money/daily-rates.ts';
+import type { ExchangeRateRepository } from '../money/exchange-rates/exchange-rate-repository.ts';
 import { parse } from '../shared/parse.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { ratesKey, ratesPartition } from './keys.ts';
 import type { Table } from './table.ts';
-
-/** The stored reference rates. All apps share them. */
-export interface ExchangeRateRepository {
-  /** Returns the rates in force on the purchase date. Undefined if none are recent enough. */
-  findForPurchaseDate(purchaseDate: EpochMillis): Promise<DailyRates | undefined>;
-  /** Lists the stored days (`YYYY-MM-DD`) from the first to the last, both included. */
-  listStoredDays(first: string, last: string): Promise<string[]>;
-  save(days: readonly DailyRates[]): Promise<void>;
-}
 
 export function createExchangeRateRepository(table: Table): ExchangeRateRepository {
   return {

@@ -1,30 +1,12 @@
-import * as v from 'valibot';
 import type { NotificationPart } from '../purchases/purchase-repository.ts';
 import { parse } from '../shared/parse.ts';
-import type { Platform } from '../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
+import {
+  EnqueueTimes,
+  type HandledNotificationRepository,
+} from '../store-notifications/handled-notification-repository.ts';
 import * as keys from './keys.ts';
 import type { Table, Write } from './table.ts';
-
-/** A store notification, identified by the store's own idempotency key. */
-interface NotificationKey {
-  readonly platform: Platform;
-  readonly key: string;
-}
-
-/** When an undelivered notification was enqueued, in epoch milliseconds. */
-const EnqueueTimes = v.object({ firstEnqueuedAt: v.number(), lastEnqueuedAt: v.number() });
-type EnqueueTimes = v.InferOutput<typeof EnqueueTimes>;
-
-/** The handled and the recovered store notifications of all apps. */
-export interface HandledNotificationRepository {
-  isHandled(appName: string, notification: NotificationKey): Promise<boolean>;
-  /** Marks a notification of no purchase or of several purchases as handled. Idempotent. */
-  markHandled(appName: string, notification: NotificationKey, now: EpochMillis): Promise<void>;
-  /** Returns when the notification was recovered. Undefined if it was not within the last 4 days. */
-  findEnqueued(appName: string, notification: NotificationKey): Promise<EnqueueTimes | undefined>;
-  markEnqueued(appName: string, notifications: readonly (NotificationKey & EnqueueTimes)[]): Promise<void>;
-}
 
 /** Retention of handled markers. Longer than any store resends a notification. */
 const retentionMs = 30 * dayMs;

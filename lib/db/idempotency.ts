@@ -1,19 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../shared/errors.ts';
+import type { RunOnce } from '../shared/stored-operations.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
-
-/**
- * Runs an operation, such as a charge, at most once per key and stores its result. Returns the stored result for a repeated
- * key. Throws `Conflict` while another request runs the operation.
- */
-export type RunOnce = <T extends object>(
-  key: string,
-  run: () => Promise<T>,
-  /** Returns the result of an earlier run that has stored none. Undefined if that run had no effect. */
-  recover: () => Promise<T | undefined>,
-) => Promise<T>;
 
 /** Maximum duration of a run. A run that started earlier has ended, with or without a result. */
 const maxRunMs = minuteMs;

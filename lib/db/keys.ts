@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { parseEventDate } from '../events/event-id.ts';
 import { isSubscription, type Purchase } from '../purchases/purchase.ts';
 import type { PurchaseRank } from '../purchases/purchase-rank.ts';
+import type { DueItem } from '../refresh/due-item-repository.ts';
 import type { ItemKind } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { Product } from '../statistics/tally-product.ts';
@@ -144,11 +145,6 @@ function toItemKind(section: string, sk: string): ItemKind {
   if (section === 'E' && (sk === 'E' || sk.startsWith(eventPrefix))) return 'event';
   return section === 'F' && sk === 'F' ? 'streamMarker' : 'other';
 }
-
-/** A purchase to refresh or a webhook to retry. */
-export type DueItem =
-  | { readonly kind: 'purchase'; readonly appName: string; readonly purchaseId: string }
-  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string };
 
 /** Shards of the index `due`. It contains the items of all apps, and every refresh moves an item within it. */
 const dueShards = 16;

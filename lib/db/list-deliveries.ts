@@ -1,28 +1,15 @@
 import { parseAttemptEventId } from '../events/event-id.ts';
+import type { CursorPage } from '../shared/cursor-page.ts';
 import { parse } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { WebhookDelivery } from '../webhooks/delivery.ts';
+import type { DeliveryQuery } from '../webhooks/delivery-repository.ts';
 import { toDisplayUrl } from '../webhooks/display-url.ts';
-import { type CursorPage, readCursorPage } from './cursor-page.ts';
+import { readCursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
 import { indexes } from './keys.ts';
 import type { Table } from './table.ts';
-
-/** A page of the deliveries that match all filters. */
-export interface DeliveryQuery {
-  readonly state?: WebhookDelivery['state'] | undefined;
-  /** Lists the attempts of this customer's deliveries, so deliveries without an attempt are left out. */
-  readonly username?: string | undefined;
-  /** The URL, or the form in which responses contain it. */
-  readonly url?: string | undefined;
-  /** Range of the creation: from `startdate` (included) to `enddate` (excluded). */
-  readonly startdate?: EpochMillis | undefined;
-  readonly enddate?: EpochMillis | undefined;
-  readonly limit: number;
-  /** The position of the previous page. */
-  readonly cursor?: string | undefined;
-}
 
 interface DeliveryEntry {
   readonly sortKey: string;

@@ -1,12 +1,6 @@
-import type { EpochMillis } from '../shared/time.ts';
+import type { EventRange } from '../events/event-repository.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
-
-/** A range of events: from `startdate` (included) to `enddate` (excluded). */
-export interface EventRange {
-  readonly startdate?: EpochMillis | undefined;
-  readonly enddate?: EpochMillis | undefined;
-}
 
 interface EventPage extends EventRange {
   readonly skip: number;

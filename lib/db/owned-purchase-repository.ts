@@ -1,37 +1,17 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
+import type { OwnedPurchaseRepository, TransactionPage } from '../purchases/owned-purchase-repository.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { compareByPurchaseDate } from '../purchases/purchase-rank.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
-import type { ReportProgress } from '../shared/progress.ts';
 import * as keys from './keys.ts';
 import { listPurchaseSortKeys } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-repository.ts';
-import { type RebuildLinksResult, rebuildPurchaseLinks } from './rebuild-purchase-links.ts';
+import { rebuildPurchaseLinks } from './rebuild-purchase-links.ts';
 import type { Item, Table } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
-
-/** Reads of the purchases that entitle a customer. The cost does not grow with their number: see docs/decisions/0013. */
-export interface OwnedPurchaseRepository {
-  /**
-   * Lists the purchases that decide every response about the customer, at any time. Returns all purchases if there are at most
-   * 100, otherwise the latest purchase and the best ones of each product. `subscriptions` leaves out other products.
-   */
-  listDecidingPurchases(appName: string, username: string, products?: 'all' | 'subscriptions'): Promise<Purchase[]>;
-  /** Lists the keys of the purchases with the latest purchase dates, at most 10,000, oldest first. Some can be lost since. */
-  listPurchaseKeys(appName: string, username: string): Promise<keys.Key[]>;
-  /** Lists a page of the transactions of the customer's purchases, latest first. */
-  listTransactions(appName: string, username: string, page: TransactionPage): Promise<Transaction[]>;
-  /** Adds missing links and deletes stale ones, for all customers of the app. Idempotent. */
-  rebuildLinks(appName: string, reportProgress?: ReportProgress): Promise<RebuildLinksResult>;
-}
-
-interface TransactionPage {
-  readonly skip: number;
-  readonly limit: number;
-}
 
 /** Bounds of the reads. Tests lower them. */
 interface OwnedPurchaseBounds {
@@ -67,13 +47,13 @@ export function createOwnedPurchaseRepository(table: Table, bounds = defaultBoun
       const latestFirst: Ranking = { between: keys.datedPurchaseRange };
       return await findFirstPurchases(table, owner, [latestFirst, ...rankings]);
     },
-    async listPurchaseKeys(appName, username) {
+    async listPurchaseIds(appName, username) {
       const range = {
         partition: keys.customerPartition(appName, username),
         between: keys.toPrefixRange(keys.ownedPurchasePrefix),
       };
       const links = await table.query({ ...range, newestFirst: true, limit: maxListedPurchases });
-      return [...new Set(links.reverse().map(toPurchaseId))].map((id) => keys.purchaseKey(appName, id));
+      return [...new Set(links.reverse().map(toPurchaseId))];
     },
     listTransactions: async (appName, username, page) =>
       await listOwnedTransactions(table, createOwner(appName, username), page),

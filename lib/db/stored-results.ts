@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { StoredResults } from '../shared/stored-operations.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
-
-/** JSON results of a store adapter by key, kept for a week. */
-export interface StoredResults {
-  find(key: string): Promise<unknown>;
-  /** Overwrites an earlier result. */
-  save(key: string, result: object): Promise<void>;
-}
 
 const retentionMs = 7 * dayMs;
 

@@ -1,21 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { splitIntoChunks } from '../shared/batches.ts';
-import { dayMs, type EpochMillis } from '../shared/time.ts';
+import { dayMs } from '../shared/time.ts';
+import type { StreamMarkerRepository } from '../statistics/stream-marker-repository.ts';
 import * as keys from './keys.ts';
 import { maxTransactionWrites, type Table } from './table.ts';
-
-/**
- * Stream markers: items that each shard of the stream delivers after all earlier writes. The aggregator deletes a marker
- * once it has counted the records before it.
- */
-export interface StreamMarkerRepository {
-  /** Creates markers for all shards and returns their keys. */
-  create(appName: string, now: EpochMillis): Promise<keys.Key[]>;
-  /** Returns the markers that the aggregator has not passed. */
-  findRemaining(markers: readonly keys.Key[]): Promise<keys.Key[]>;
-  /** Idempotent: ignores markers that do not exist. */
-  delete(markers: readonly keys.Key[]): Promise<void>;
-}
 
 /**
  * Number of markers. Their keys are random, because the API does not show which shard stores a key. With 32 equal shards, the

@@ -3,11 +3,11 @@ import { type EventRecord, isRead } from '../events/event.ts';
 import type { TimelineRow } from '../events/timeline-row.ts';
 import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import type { CursorPage } from '../shared/cursor-page.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import type { CursorPage } from './cursor-page.ts';
 import { parseEventItem } from './event-item.ts';
 import * as keys from './keys.ts';
 import {

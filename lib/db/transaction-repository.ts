@@ -1,17 +1,11 @@
 import * as v from 'valibot';
 import { Transaction } from '../purchases/transaction.ts';
+import type { TransactionRepository } from '../purchases/transaction-repository.ts';
 import { parse } from '../shared/parse.ts';
 import { toKey, transactionIdPartition, transactionKey } from './keys.ts';
 import type { Item, Table } from './table.ts';
 
 const TransactionItem = v.object({ transaction: Transaction });
-
-/** The transactions of all apps, by their ids. */
-export interface TransactionRepository {
-  find(appName: string, transactionId: string): Promise<Transaction | undefined>;
-  /** Lists the transactions with this id: a store can use one id for several products that were bought together. */
-  listById(appName: string, transactionId: string): Promise<Transaction[]>;
-}
 
 /**
  * Maximum length of a sort key. DynamoDB rejects a request with a longer one.

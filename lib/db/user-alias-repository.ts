@@ -1,31 +1,9 @@
-import { type AliasedUser, isMd5, normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
+import type { ObservedUser, UserAliasRepository } from '../purchases/user-alias-repository.ts';
+import { isMd5, normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
-
-/** A customer with the user aliases of a validation. */
-interface ObservedUser extends AliasedUser {
-  /** The aliases in the store's observation of the evidence. An alias of the client counts only if the store confirms it. */
-  readonly storeAliases: readonly string[];
-}
-
-/** The user aliases of all apps: the forms of a username that stores echo. */
-export interface UserAliasRepository {
-  /** Whether the aliases of the customer have been saved. */
-  hasAlias(appName: string, username: string): Promise<boolean>;
-  /**
-   * Saves the MD5 alias of the customer, and confirmed aliases. A confirmed alias of two customers is contested: it identifies
-   * neither of them, because clients choose these aliases freely.
-   */
-  saveAliases(appName: string, user: ObservedUser): Promise<void>;
-  /** Finds the customer of an alias: the username itself, its MD5, its MD5 as a UUID, or a saved alias. */
-  findUser(appName: string, alias: string): Promise<string | undefined>;
-  /** Lists the ids of the unclaimed purchases that are filed under the alias, at most `limit`. */
-  listFiledPurchases(appName: string, alias: string, limit: number): Promise<string[]>;
-  /** Lists the ids of the unclaimed purchases that are filed under an alias of the customer, at most `limit`. */
-  listUnclaimedPurchases(appName: string, user: ObservedUser, limit: number): Promise<string[]>;
-}
 
 export function createUserAliasRepository(table: Table): UserAliasRepository {
   return {

@@ -1,26 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
 import { isConflict } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
 
 const ReferenceItem = v.object({ customerId: v.string(), reference: v.string() });
-
-/**
- * The vault references of all apps: random ids under which clients refer to a customer of a processor's vault. Customer ids of
- * the processor can be guessed, and a client token of a customer shows the saved payment methods.
- */
-export interface VaultReferenceRepository {
-  /** Returns the reference of a customer of the vault. Creates it at the first call. */
-  getOrCreate(appName: string, customerId: string): Promise<string>;
-  /** Returns the reference of a customer of the vault. Undefined if there is none. */
-  findReference(appName: string, customerId: string): Promise<string | undefined>;
-  /** Deletes the reference of a customer of the vault. Returns whether there was one. */
-  delete(appName: string, customerId: string): Promise<boolean>;
-  /** Returns the customer of a reference. Undefined if this app has not created the reference. */
-  findCustomerId(appName: string, reference: string): Promise<string | undefined>;
-}
 
 export function createVaultReferenceRepository(table: Table): VaultReferenceRepository {
   const find = async (key: keys.Key) => {

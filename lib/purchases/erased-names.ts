@@ -45,3 +45,9 @@ function omitNames({ checkoutUsername, ...observation }: Observation, omitted: R
     ...(checkoutUsername !== undefined && isKept(checkoutUsername) && { checkoutUsername }),
   };
 }
+
+/** The erased usernames and user aliases of all apps, as digests with a secret key of the app. */
+export interface ErasedNameRepository extends ErasedNames {
+  /** Marks the names as erased. Idempotent. */
+  add(appName: string, names: readonly string[]): Promise<void>;
+}

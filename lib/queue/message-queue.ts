@@ -2,19 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { AwsClientOptions } from '../shared/connections.ts';
 import { ServiceError } from '../shared/errors.ts';
-
-interface SendOptions {
-  /** Seconds until the messages are visible; at most 900. */
-  readonly delaySeconds?: number;
-  /** Name of the app, for SQS fair queues: the backlog of one app must not delay the messages of other apps. */
-  readonly group?: string;
-}
-
-/** A queue of messages for a worker. */
-export interface MessageQueue<T> {
-  /** Throws `ConnectionFailed` if a message could not be enqueued; other messages can be enqueued nevertheless. */
-  send(messages: readonly T[], options?: SendOptions): Promise<void>;
-}
+import type { MessageQueue, SendOptions } from '../shared/message-queue.ts';
 
 /** @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html */
 const maxBatchSize = 10;

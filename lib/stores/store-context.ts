@@ -1,6 +1,7 @@
 import type { Catalogue } from '../purchases/catalogue.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
+import type { RunOnce, StoredResults } from '../shared/stored-operations.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
 /**
@@ -28,21 +29,9 @@ export interface StoreContext {
    * relies on a signed receipt alone, which lacks later renewals and refunds.
    */
   readonly requiresQuery?: boolean;
-  /**
-   * Runs `run` at most once per key, across containers and retries, and replays its JSON result on later calls.
-   * If an earlier run ended without a recorded result, `recover` queries the store first. Returns its result, or calls `run` if it
-   * returns undefined. Throws `Conflict` while another call is running.
-   */
-  readonly runOnce: <T extends object>(
-    key: string,
-    run: () => Promise<T>,
-    recover: () => Promise<T | undefined>,
-  ) => Promise<T>;
+  readonly runOnce: RunOnce;
   /** Results that the adapter keeps for a week, by a key of its own. */
-  readonly storedResults?: {
-    readonly find: (key: string) => Promise<unknown>;
-    readonly save: (key: string, result: object) => Promise<void>;
-  };
+  readonly storedResults?: StoredResults;
   /** Returns the access grant of a token issued by this service. Undefined for unknown and expired tokens. */
   readonly findGrant?: (accessToken: string) => Promise<AccessGrant | undefined>;
   /**

@@ -68,7 +68,7 @@ describe('POST /v1/validate (App Store) with consumables', () => {
       return { reads: consumed.read - before.read, writes: consumed.write - before.write };
     };
     const countStored = async () =>
-      (await deps().ownedPurchases.listPurchaseKeys(keys.appName, applicationUsername)).length;
+      (await deps().ownedPurchases.listPurchaseIds(keys.appName, applicationUsername)).length;
     await measure();
     expect(await countStored()).toBe(101);
     await measure();

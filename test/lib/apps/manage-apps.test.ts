@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { hashApiKey } from '../../../lib/apps/api-keys.ts';
+import type { AppRepository } from '../../../lib/apps/app-repository.ts';
 import {
   createApiKey,
   createApp,
@@ -12,7 +13,7 @@ import {
   setStrategy,
   setVocabulary,
 } from '../../../lib/apps/manage-apps.ts';
-import { type AppRepository, createAppRepository } from '../../../lib/db/app-repository.ts';
+import { createAppRepository } from '../../../lib/db/app-repository.ts';
 import { createDeliveryRepository } from '../../../lib/db/delivery-repository.ts';
 import { appKey } from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventSearchResult } from '../../../lib/api/event-records.ts';
 import { createCustomerDataRepository } from '../../../lib/db/customer-data-repository.ts';
-import { createEventRepository, type EventRepository } from '../../../lib/db/event-repository.ts';
+import { createEventRepository } from '../../../lib/db/event-repository.ts';
 import {
   earlierEventPartitions,
   eventIndexKeys,
@@ -17,6 +17,7 @@ import type { Table } from '../../../lib/db/table.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
 import { createEventId } from '../../../lib/events/event-id.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import type { EventRepository } from '../../../lib/events/event-repository.ts';
 import { toSearchResult } from '../../../lib/events/to-event-results.ts';
 import { fitRowsToResponse } from '../../../lib/http/fit-event-rows.ts';
 import { dayMs } from '../../../lib/shared/time.ts';

@@ -3,14 +3,12 @@ import fc from 'fast-check';
 import { toCustomerInfo } from '../../../lib/customers/customer-info.ts';
 import { buildCustomerSummary } from '../../../lib/customers/customer-summary.ts';
 import { customerPartition, listPartition, toKey } from '../../../lib/db/keys.ts';
-import {
-  createOwnedPurchaseRepository,
-  type OwnedPurchaseRepository,
-} from '../../../lib/db/owned-purchase-repository.ts';
+import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
 import { parsePurchaseItem } from '../../../lib/db/purchase-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import { parseTransactionItem } from '../../../lib/db/transaction-repository.ts';
 import { strategies } from '../../../lib/purchases/claims.ts';
+import type { OwnedPurchaseRepository } from '../../../lib/purchases/owned-purchase-repository.ts';
 import { isActive, isSubscription, type Purchase } from '../../../lib/purchases/purchase.ts';
 import { findCurrentSubscription, toPurchaseCollection } from '../../../lib/purchases/purchase-collection.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';

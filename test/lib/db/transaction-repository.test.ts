@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import * as keys from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
-import { createTransactionRepository, type TransactionRepository } from '../../../lib/db/transaction-repository.ts';
+import { createTransactionRepository } from '../../../lib/db/transaction-repository.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
+import type { TransactionRepository } from '../../../lib/purchases/transaction-repository.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createEventRepository, type EventRepository } from '../../../lib/db/event-repository.ts';
+import { createEventRepository } from '../../../lib/db/event-repository.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
+import type { EventRepository } from '../../../lib/events/event-repository.ts';
 import { createEventTail } from '../../../lib/events/tail-events.ts';
 import { hourMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';

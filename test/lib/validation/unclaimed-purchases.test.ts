@@ -32,7 +32,7 @@ describe('recordObservations', () => {
     const validate = async () => {
       const recorder = createEventRecorder({ type: 'receipt.validated', date: Date.now(), reqId: 'req' });
       await recordObservations([own], { app, recorder, deps: deps(), request: { applicationUsername: 'ann' } });
-      return (await deps().ownedPurchases.listPurchaseKeys(keys.appName, 'ann')).length;
+      return (await deps().ownedPurchases.listPurchaseIds(keys.appName, 'ann')).length;
     };
     expect(await validate()).toBe(101);
     expect(await validate()).toBe(count + 1);

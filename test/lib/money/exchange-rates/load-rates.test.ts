@@ -3,12 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClock } from '../../../../emulator/clock.ts';
 import { type RunningEmulator, startEmulator } from '../../../../emulator/start-emulator.ts';
-import {
-  createExchangeRateRepository,
-  type ExchangeRateRepository,
-} from '../../../../lib/db/exchange-rate-repository.ts';
+import { createExchangeRateRepository } from '../../../../lib/db/exchange-rate-repository.ts';
 import type { Table } from '../../../../lib/db/table.ts';
 import { attachUsdRates } from '../../../../lib/money/attach-usd-rates.ts';
+import type { ExchangeRateRepository } from '../../../../lib/money/exchange-rates/exchange-rate-repository.ts';
 import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
 import { createRateCache } from '../../../../lib/money/exchange-rates/rate-cache.ts';
 import { dayMs, hourMs } from '../../../../lib/shared/time.ts';

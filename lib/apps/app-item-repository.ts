@@ -1,0 +1,23 @@
+import type { StoredItem } from '../shared/stream-record.ts';
+import type { EpochMillis } from '../shared/time.ts';
+
+/** Range from `startdate` (included) to `enddate` (excluded). */
+interface CreatedRange {
+  readonly startdate: EpochMillis;
+  readonly enddate: EpochMillis;
+}
+
+/** Reads over all items of an app, for operators and the statistics. Every scan yields batches. */
+export interface AppItemRepository {
+  /**
+   * Scans the items that statistics count: all purchases with their transactions and notifications, and the customers and
+   * events created in the range. Purchases are not limited, because a refund counts on another day than its purchase.
+   */
+  scanCountableItems(appName: string, range: CreatedRange): AsyncIterable<StoredItem[]>;
+  /** Scans the ids of all purchases. */
+  scanPurchaseIds(appName: string): AsyncIterable<string[]>;
+  /** Scans the usernames of all customers. */
+  scanUsernames(appName: string): AsyncIterable<string[]>;
+  /** Returns the date of the oldest event within the retention. Undefined if the app has no events. */
+  findOldestEventDate(appName: string): Promise<EpochMillis | undefined>;
+}

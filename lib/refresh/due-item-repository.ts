@@ -1,0 +1,24 @@
+import type { EpochMillis } from '../shared/time.ts';
+
+/** A purchase to refresh or a webhook to retry. */
+export type DueItem =
+  | { readonly kind: 'purchase'; readonly appName: string; readonly purchaseId: string }
+  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string };
+
+/** Due times of purchases. */
+interface OverdueRefreshes {
+  readonly dueTimes: readonly EpochMillis[];
+  /** Whether no item was left out. */
+  readonly isComplete: boolean;
+}
+
+/** The due items of all apps. */
+export interface DueItemRepository {
+  /**
+   * Leases up to `limit` items that are due at `now`, and of each shard up to a quarter of them, oldest first. An item that is
+   * still due after the lease of ten minutes, for example because the worker crashed, is leased again.
+   */
+  lease(now: EpochMillis, limit: number): Promise<DueItem[]>;
+  /** Lists the due times of an app's purchases that are due at `now`, oldest first. Reads at most `limit` items of all apps. */
+  listOverdueRefreshes(appName: string, now: EpochMillis, limit: number): Promise<OverdueRefreshes>;
+}

@@ -1,0 +1,12 @@
+export interface SendOptions {
+  /** Seconds until the messages are visible; at most 900. */
+  readonly delaySeconds?: number;
+  /** Name of the app, for SQS fair queues: the backlog of one app must not delay the messages of other apps. */
+  readonly group?: string;
+}
+
+/** A queue of messages for a worker. */
+export interface MessageQueue<T> {
+  /** Throws `ConnectionFailed` if a message could not be enqueued; other messages can be enqueued nevertheless. */
+  send(messages: readonly T[], options?: SendOptions): Promise<void>;
+}
