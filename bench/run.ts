@@ -41,7 +41,7 @@ const { values, positionals } = parseArgs({
     check: { type: 'boolean', default: false },
     /** Compares units and costs with the reached figures in place of the targets. */
     limits: { type: 'boolean', default: false },
-    /** Writes bench/results and the tables of docs/performance.md. */
+    /** Writes bench/results and the tables of the documents. */
     save: { type: 'boolean', default: false },
     /** Duration of the steady rate of `load`. */
     minutes: { type: 'string', default: '2' },

@@ -32,7 +32,9 @@ const listMarkdown = (folder: string): string[] =>
 
 /** Lists the documents of the repository, with paths from its root. */
 export const listDocuments = (): string[] =>
-  ['.', 'console', 'docs', 'docs/decisions', 'docs/guides', 'docs/operating', 'docs/stores'].flatMap(listMarkdown);
+  ['.', 'bench', 'console', 'docs', 'docs/decisions', 'docs/guides', 'docs/operating', 'docs/stores'].flatMap(
+    listMarkdown,
+  );
 
 export const readDocument = (file: string): string => readFileSync(file, 'utf8');
 

@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { type BenchFile, formatTable, insertTables, quotingPages, readResults } from '../../bench/results.ts';
+import {
+  type BenchFile,
+  formatTable,
+  insertTables,
+  quotingPages,
+  readResults,
+  renderResultsPage,
+  resultsPage,
+} from '../../bench/results.ts';
 
 const file: BenchFile = {
   machine: { cores: 2, memoryGb: 8, node: '24.0.0', date: '2026-06-01', commit: 'abc' },
@@ -25,6 +33,23 @@ describe('insertTables', () => {
   it('throws for a table that the results lack', () => {
     expect(() => insertTables('<!-- results: cost other -->\n<!-- end -->', results)).toThrow('other');
   });
+
+  const rows = [
+    { name: 'a', load: 'quiet', value: 1 },
+    { name: 'b', load: 'steady', value: 2 },
+  ];
+  const wide = new Map([['cost', { ...file, tables: [{ id: 'totals', title: 'Totals', rows }] }]]);
+  const insert = (selection: string) => insertTables(`<!-- results: cost totals ${selection} -->\n<!-- end -->`, wide);
+
+  it('selects columns and rows', () => {
+    expect(insert('[name | value]')).toContain('| name | value |');
+    expect(insert('[name | value] load=steady')).toContain('| ----: |\n| b    |     2 |\n\n<!--');
+  });
+
+  it('throws for a selection of a missing column, or of no row', () => {
+    expect(() => insert('[name | price]')).toThrow('price');
+    expect(() => insert('load=other')).toThrow('other');
+  });
 });
 
 describe('formatTable', () => {
@@ -38,6 +63,12 @@ describe('formatTable', () => {
   });
 });
 
+describe(resultsPage, () => {
+  it('has all tables of bench/results', async () => {
+    expect(readFileSync(resultsPage, 'utf8')).toBe(renderResultsPage(await readResults()));
+  });
+});
+
 describe.each(quotingPages)('%s', (file) => {
   it('quotes the tables of bench/results', async () => {
     const page = readFileSync(file, 'utf8');
@@ -46,7 +77,7 @@ describe.each(quotingPages)('%s', (file) => {
 
   it('names the command of each table before it', () => {
     const page = readFileSync(file, 'utf8');
-    const tables = [...page.matchAll(/<!-- results: (\w+) \w+ -->/g)];
+    const tables = [...page.matchAll(/<!-- results: (\w+) \w+.* -->/g)];
     expect(tables.length).toBeGreaterThan(0);
     for (const { 1: bench = '', index } of tables)
       expect(page.slice(0, index)).toMatch(new RegExp(`\`npm run bench (?:-- )?${bench}\\b`));
