@@ -91,7 +91,7 @@ async function measureReads(
     'GET transactions': () => callEndpoint(api.getCustomerTransactions, options),
     'GET transactions, skip 19,000': () =>
       callEndpoint(api.getCustomerTransactions, { ...options, query: { skip: '19000', limit: '100' } }),
-    'purchases of a webhook': () => deps().ownedPurchases.listDecidingPurchases(appName, username),
+    'purchases of a webhook': () => deps().ownedPurchases.listRepresentativePurchases(appName, username),
     'aggregator, one record': () => aggregateStreamRecords([record], createUniqueName('shard'), deps()),
   };
   const rows = [];

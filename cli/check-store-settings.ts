@@ -1,6 +1,6 @@
 import { createRunOnce } from '../lib/db/idempotency.ts';
 import { deps } from '../lib/deps.ts';
-import type { Platform } from '../lib/shared/platform.ts';
+import { type Platform, storeNames } from '../lib/shared/platform.ts';
 import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
 
 /**
@@ -14,7 +14,12 @@ export async function checkStoreSettings(
 ): Promise<string> {
   const { emulator, now, loadStore, table } = deps();
   const { checkSettings } = await loadStore(platform);
-  const fetch = createRecordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
+  const fetch = createRecordedFetch({
+    storeName: storeNames[platform],
+    record: () => {},
+    now,
+    ...(emulator.url && { storesUrl: emulator.url }),
+  });
   const runOnce = createRunOnce(table, { appName, platform, now });
   return await checkSettings({ appName, settings, fetch, now, runOnce, extraRoots: emulator.roots }, { callStore });
 }

@@ -6,7 +6,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { Username } from '../lib/api/identifiers.ts';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
-import { type ErasureCounts, eraseCustomer, settleMs } from '../lib/customer-data/erase-customer.ts';
+import { type ErasureCounts, eraseCustomer, eventSettleMs } from '../lib/customer-data/erase-customer.ts';
 import { exportCustomer } from '../lib/customer-data/export-customer.ts';
 import { deps } from '../lib/deps.ts';
 import { ServiceError } from '../lib/shared/errors.ts';
@@ -38,7 +38,7 @@ export function createCustomerDataCommands(): Command {
       '--wait <seconds>',
       'time for requests in progress, after which the command searches again',
       parseSeconds,
-      settleMs / secondMs,
+      eventSettleMs / secondMs,
     )
     .addHelpText(
       'after',

@@ -61,7 +61,7 @@ async function importAction(
   const report = await runImport({
     appName,
     path,
-    isMuted: mute,
+    isUnannounced: mute,
     isResumed: resume === true,
     rates: rate,
     maxWaitMs: maxWait * secondMs,

@@ -1,10 +1,10 @@
-import { createStore } from './store.ts';
+import { createObservable } from './store.ts';
 
 /** URL of the store emulator. Undefined in a deployment. */
 export const emulatorUrl = readEmulatorUrl();
 
 /** Distance of the service's clock from the browser's. Other than 0 only if the clock of the emulator was moved. */
-const offsetMs = createStore(0);
+const offsetMs = createObservable(0);
 
 /** Time of the service. */
 export const getNow = (): number => Date.now() + offsetMs.get();

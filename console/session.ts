@@ -1,4 +1,4 @@
-import { createStore } from './store.ts';
+import { createObservable } from './store.ts';
 
 export interface Credentials {
   readonly appName: string;
@@ -15,10 +15,10 @@ export interface Session extends Credentials {
 /** Storage of the tab: deleted with it, and not shared with other tabs. */
 const storageKey = 'claimcheck.session';
 
-const session = createStore<Session | undefined>(readStoredSession());
+const session = createObservable<Session | undefined>(readStoredSession());
 
 /** Whether the service ended the session because it rejected the key. */
-const isRejected = createStore(false);
+const isRejected = createObservable(false);
 
 export const useIsRejected = (): boolean => isRejected.use();
 

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /** A value outside of components that components observe. */
-interface Store<T> {
+interface Observable<T> {
   get(): T;
   set(value: T): void;
   /** Returns the value and renders the component again if it changes. */
   use(): T;
 }
 
-export function createStore<T>(initial: T): Store<T> {
+export function createObservable<T>(initial: T): Observable<T> {
   let value = initial;
   const listeners = new Set<(value: T) => void>();
   return {

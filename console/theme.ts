@@ -1,11 +1,11 @@
-import { createStore } from './store.ts';
+import { createObservable } from './store.ts';
 
 /** `system` follows the setting of the operating system. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const storageKey = 'claimcheck.theme';
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
-const theme = createStore<Theme>(themes.find((name) => name === localStorage.getItem(storageKey)) ?? 'system');
+const theme = createObservable<Theme>(themes.find((name) => name === localStorage.getItem(storageKey)) ?? 'system');
 
 export const useTheme = (): Theme => theme.use();
 

@@ -144,7 +144,8 @@ export const recordPurchase = once(() =>
       purchases(),
       exchangeRates(),
       appCache().findCatalogue,
-      async (appName, username) => await ownedPurchases().listDecidingPurchases(appName, username, 'subscriptions'),
+      async (appName, username) =>
+        await ownedPurchases().listRepresentativePurchases(appName, username, 'subscriptions'),
     ),
     erasedNames(),
   ),

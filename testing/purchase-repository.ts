@@ -15,7 +15,9 @@ import { dayMs } from '../lib/shared/time.ts';
 import { createObservation, startDate, testCipher } from './given.ts';
 
 /** The purchases of one table, with the use case that records them and the purchases of a customer. */
-export interface TestPurchases extends PurchaseRepository, Pick<OwnedPurchaseRepository, 'listDecidingPurchases'> {
+export interface TestPurchases
+  extends PurchaseRepository,
+    Pick<OwnedPurchaseRepository, 'listRepresentativePurchases'> {
   readonly recordPurchase: RecordPurchase;
 }
 
@@ -23,14 +25,14 @@ export interface TestPurchases extends PurchaseRepository, Pick<OwnedPurchaseRep
 export function createTestPurchases(table: Table): TestPurchases {
   const purchases = createPurchaseRepository(table, testCipher);
   const rates = createRateCache(createExchangeRateRepository(table), () => startDate);
-  const { listDecidingPurchases } = createOwnedPurchaseRepository(table);
+  const { listRepresentativePurchases } = createOwnedPurchaseRepository(table);
   const recordPurchase = createRecordPurchase(
     purchases,
     rates,
     async () => undefined,
     async () => [],
   );
-  return { ...purchases, listDecidingPurchases, recordPurchase };
+  return { ...purchases, listRepresentativePurchases, recordPurchase };
 }
 
 /** A validation at `startDate`, by a customer if a username is passed. */

@@ -11,7 +11,7 @@ const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const Progress = v.object({
   version: v.literal(1),
   app: v.string(),
-  isMuted: v.boolean(),
+  isUnannounced: v.boolean(),
   /** SHA-256 of the imported file, in hexadecimal. */
   digest: v.string(),
   rows: Count,
@@ -28,7 +28,7 @@ const getProgressPath = (path: string): string => `${path}.progress`;
 interface ImportIdentity {
   readonly path: string;
   readonly app: string;
-  readonly isMuted: boolean;
+  readonly isUnannounced: boolean;
   readonly isResumed: boolean;
 }
 
@@ -36,11 +36,11 @@ interface ImportIdentity {
  * Returns the progress from which an import starts. Throws `Conflict` if an unfinished import of the file exists and is not
  * resumed, and if it was started with another file or other options.
  */
-export async function loadProgress({ path, app, isMuted, isResumed }: ImportIdentity): Promise<Progress> {
+export async function loadProgress({ path, app, isUnannounced, isResumed }: ImportIdentity): Promise<Progress> {
   const progressPath = getProgressPath(path);
   const [stored, digest] = await Promise.all([readProgress(progressPath), hashFile(path)]);
   if (!stored)
-    return { version: 1, app, isMuted, digest, rows: 0, imported: 0, unchanged: 0, refused: 0, refusedBytes: 0 };
+    return { version: 1, app, isUnannounced, digest, rows: 0, imported: 0, unchanged: 0, refused: 0, refusedBytes: 0 };
   const restart = `delete ${progressPath} to start again, which imports nothing twice`;
   if (!isResumed)
     throw new ServiceError(
@@ -51,10 +51,10 @@ export async function loadProgress({ path, app, isMuted, isResumed }: ImportIden
     throw new ServiceError('Conflict', `${path} has changed since its import began. Restore it, or ${restart}.`);
   if (stored.app !== app)
     throw new ServiceError('Conflict', `The unfinished import is for the app ${stored.app}. Pass it, or ${restart}.`);
-  if (stored.isMuted !== isMuted)
+  if (stored.isUnannounced !== isUnannounced)
     throw new ServiceError(
       'Conflict',
-      `The unfinished import was started with --${stored.isMuted ? '' : 'no-'}mute. Pass the same option, or ${restart}.`,
+      `The unfinished import was started with --${stored.isUnannounced ? '' : 'no-'}mute. Pass the same option, or ${restart}.`,
     );
   return stored;
 }

@@ -18,7 +18,7 @@ import { openRefusedRows, type RefusedRow, type RefusedRows } from './refused-ro
 export interface ImportOptions {
   readonly appName: string;
   readonly path: string;
-  readonly isMuted: boolean;
+  readonly isUnannounced: boolean;
   readonly isResumed: boolean;
   readonly rates: StoreRates;
   /** Maximum time for the retries of a row while its store or the table is unavailable. */
@@ -73,8 +73,8 @@ export async function runImport(options: ImportOptions): Promise<ImportReport> {
 }
 
 async function runLocked(app: ImportContext['app'], format: FileFormat, options: ImportOptions): Promise<ImportReport> {
-  const { path, isMuted, isResumed } = options;
-  const progress = await loadProgress({ path, app: app.name, isMuted, isResumed });
+  const { path, isUnannounced, isResumed } = options;
+  const progress = await loadProgress({ path, app: app.name, isUnannounced, isResumed });
   const refusedRows = await openRefusedRows(path, format, progress.refusedBytes);
   try {
     const limiter = createRateLimiter(options.rates);
@@ -169,9 +169,9 @@ function toStopError(error: unknown, position: string): ServiceError {
   return new ServiceError(code, `${message} The import has stopped ${position}`, { cause });
 }
 
-const interruptedError = (): ServiceError => new ServiceError('Conflict', 'Interrupted.');
+const interruptedError = (): ServiceError => new ServiceError('Conflict', 'The command was interrupted.');
 
-interface RowContext extends Pick<ImportOptions, 'maxWaitMs' | 'isMuted' | 'deps'> {
+interface RowContext extends Pick<ImportOptions, 'maxWaitMs' | 'isUnannounced' | 'deps'> {
   readonly app: ImportContext['app'];
   readonly limiter: RateLimiter;
   readonly signal: AbortSignal;
@@ -216,7 +216,7 @@ const maxDelayMs = 30 * secondMs;
 async function importWithRetries(
   row: ImportRow,
   line: number,
-  { app, isMuted, deps, limiter, maxWaitMs, signal }: RowContext,
+  { app, isUnannounced, deps, limiter, maxWaitMs, signal }: RowContext,
 ): Promise<boolean> {
   const end = performance.now() + maxWaitMs;
   for (let attempt = 0; ; attempt++) {
@@ -226,7 +226,7 @@ async function importWithRetries(
       if (calls++ > 0) limiter.charge(row.platform);
     };
     try {
-      return await importRow(row, line, { app, isMuted, deps, onStoreCall });
+      return await importRow(row, line, { app, isUnannounced, deps, onStoreCall });
     } catch (error) {
       const delayMs = Math.min(maxDelayMs, baseDelayMs * 2 ** attempt) * (0.5 + Math.random() / 2);
       const isTemporary = error instanceof ServiceError && temporaryCodes.has(error.code);

@@ -1,6 +1,6 @@
-import { createStore } from '../store.ts';
+import { createObservable } from '../store.ts';
 
-const announcement = createStore('');
+const announcement = createObservable('');
 
 /** Announces a text to screen readers, for example the result of an action. */
 export const announce = (text: string): void => announcement.set(text);

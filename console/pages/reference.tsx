@@ -46,7 +46,6 @@ export function ReferencePage() {
 const areaNames: Readonly<Record<string, string>> = {
   stripe: 'Stripe checkout',
   braintree: 'Braintree',
-  notifier: 'Repetition of webhooks',
   stats: 'Statistics',
 };
 

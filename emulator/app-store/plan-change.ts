@@ -4,8 +4,8 @@ import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { buildPeriodTransaction } from './billing-period.ts';
 import {
   buildNotificationType,
+  clampToLatestPeriod,
   getPeriod,
-  notBeforeLatest,
   type Transition,
   type TransitionContext,
   withEndAt,
@@ -49,7 +49,7 @@ function isImmediate(current: Product, next: Product): boolean {
 }
 
 function replacePlan(purchase: Purchase, product: Product, context: TransitionContext): Purchase {
-  const start = notBeforeLatest(purchase, floorToSecond(context.at));
+  const start = clampToLatestPeriod(purchase, floorToSecond(context.at));
   const ended = withLatestTransaction(withEndAt(purchase, start), { isUpgraded: true, changedAt: context.at });
   const anchor = createAnchor(start, getPeriod(product));
   const price = requireSubscription(purchase).renewal;

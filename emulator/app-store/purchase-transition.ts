@@ -99,7 +99,7 @@ export const getPeriod = ({ id, period }: Product): Period => {
 };
 
 /** Returns the start of a period, at the earliest the start of the latest one: `renew` can pay a period before it starts. */
-export const notBeforeLatest = (purchase: Purchase, start: number): number =>
+export const clampToLatestPeriod = (purchase: Purchase, start: number): number =>
   Math.max(start, getLatestTransaction(purchase).purchaseDate);
 
 /** Returns the end of the paid time of a subscription. */

@@ -4,9 +4,9 @@ import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { type AppliedOffer, buildPeriodTransaction, type PaidPeriod } from './billing-period.ts';
 import {
   buildNotificationType,
+  clampToLatestPeriod,
   getPaidUntil,
   getPeriod,
-  notBeforeLatest,
   type Transition,
   type TransitionContext,
   withTransaction,
@@ -60,7 +60,7 @@ function renewInTime(purchase: Purchase, context: TransitionContext): Transition
 type NextPeriod = Pick<PaidPeriod, 'start' | 'reason' | 'offer'>;
 
 function withPeriod(purchase: Purchase, next: NextPeriod, context: TransitionContext): Purchase {
-  const start = notBeforeLatest(purchase, next.start);
+  const start = clampToLatestPeriod(purchase, next.start);
   const current = requireSubscription(purchase);
   const offer = next.offer ?? (next.reason === 'RENEWAL' ? current.nextOffer : undefined);
   const period = offer?.period ?? getPeriod(context.product(current.renewal.productId));

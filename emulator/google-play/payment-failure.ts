@@ -5,7 +5,7 @@ import { getPeriod } from './catalogue.ts';
 import { buildRenewalOrder } from './orders.ts';
 import { buildSubscriptionNotification, type Transition, type TransitionContext } from './purchase-transition.ts';
 import type { Purchase } from './records.ts';
-import { clearEndState, getNextPrice } from './renewal.ts';
+import { getNextPrice, omitEndState } from './renewal.ts';
 
 const holdDays = 30;
 
@@ -24,7 +24,7 @@ export function failPayment(purchase: Purchase, { at, product }: TransitionConte
   const failed = { ...purchase, orders: [...purchase.orders, unpaid] };
   const graceEnd = getPeriodEnd(anchor) + getGraceDays(getPeriod(product)) * dayMs;
   if (!grace || graceEnd <= at) return startAccountHold(failed, at);
-  const inGrace = { ...clearEndState(purchase), state: 'IN_GRACE_PERIOD', expiryTime: graceEnd } as const;
+  const inGrace = { ...omitEndState(purchase), state: 'IN_GRACE_PERIOD', expiryTime: graceEnd } as const;
   return {
     purchase: { ...failed, subscription: inGrace },
     notifications: [buildSubscriptionNotification(purchase, 'IN_GRACE_PERIOD')],
@@ -34,7 +34,7 @@ export function failPayment(purchase: Purchase, { at, product }: TransitionConte
 /** Starts account hold: access ends while Google retries the payment for 30 days. */
 export function startAccountHold(purchase: Purchase, at: number): Transition {
   const expiryTime = Math.min(requireSubscription(purchase).expiryTime, at);
-  const onHold = { ...clearEndState(purchase), state: 'ON_HOLD', expiryTime, holdEnds: at + holdDays * dayMs } as const;
+  const onHold = { ...omitEndState(purchase), state: 'ON_HOLD', expiryTime, holdEnds: at + holdDays * dayMs } as const;
   return {
     purchase: { ...purchase, subscription: onHold },
     notifications: [buildSubscriptionNotification(purchase, 'ON_HOLD')],

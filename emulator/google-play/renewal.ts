@@ -56,7 +56,7 @@ function withPeriod(purchase: Purchase, { at, product }: TransitionContext, even
           ...purchase,
           orders: [...purchase.orders, buildRenewalOrder(purchase, { at, state: 'PROCESSED', priceMicros, service })],
         };
-  const { offerId: _used, ...subscription } = clearEndState(purchase);
+  const { offerId: _used, ...subscription } = omitEndState(purchase);
   const renewed = withSubscription(
     { ...paid, subscription },
     { state: 'ACTIVE', phase: 'base', priceMicros, anchor, expiryTime: service.end, ...applyPriceChange(current) },
@@ -81,7 +81,7 @@ const applyPriceChange = ({ priceChange }: Subscription): Partial<Subscription> 
   priceChange?.state === 'CONFIRMED' ? { priceChange: { ...priceChange, state: 'APPLIED' } } : {};
 
 /** Returns an active subscription without the members of an earlier end, hold or pause. */
-export function clearEndState(purchase: Purchase): Subscription {
+export function omitEndState(purchase: Purchase): Subscription {
   const {
     cancellation: _cancellation,
     awaitsRenewal: _awaits,

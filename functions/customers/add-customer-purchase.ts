@@ -21,7 +21,7 @@ export const handler = createHandler(addCustomerPurchase, { now, ownedPurchases,
       claims: [{ applicationUsername: username, purchaseId, type: 'manual' }],
       purchases: [{ purchaseId, productId, platform }],
     });
-    const purchases = await ownedPurchases.listDecidingPurchases(app.name, username);
+    const purchases = await ownedPurchases.listRepresentativePurchases(app.name, username);
     return { ok: true, applicationUsername: username, purchases: toPurchaseCollection(purchases, now()) };
   },
 );

@@ -6,7 +6,7 @@ import { toPurchaseCollection } from '../../lib/purchases/purchase-collection.ts
 export const handler = createHandler(getCustomerPurchases, { now, ownedPurchases })(
   async ({ app, params }, { now, ownedPurchases }) => {
     const { applicationUsername } = params;
-    const purchases = await ownedPurchases.listDecidingPurchases(app.name, applicationUsername);
+    const purchases = await ownedPurchases.listRepresentativePurchases(app.name, applicationUsername);
     return { applicationUsername, purchases: toPurchaseCollection(purchases, now()) };
   },
 );

@@ -7,7 +7,7 @@ import { toPurchaseRecord } from '../../lib/purchases/to-records.ts';
 export const handler = createHandler(getCustomerSubscription, { now, ownedPurchases })(
   async ({ app, params }, { now, ownedPurchases }) => {
     const { applicationUsername } = params;
-    const purchases = await ownedPurchases.listDecidingPurchases(app.name, applicationUsername, 'subscriptions');
+    const purchases = await ownedPurchases.listRepresentativePurchases(app.name, applicationUsername, 'subscriptions');
     const subscription = findCurrentSubscription(purchases, now());
     return { applicationUsername, ...(subscription && { subscription: toPurchaseRecord(subscription, now()) }) };
   },

@@ -13,7 +13,7 @@ export const handler = createHandler(getCustomer, { events, now, ownedPurchases 
   async ({ app, params, query }, { now, ownedPurchases, events }) => {
     const { applicationUsername } = params;
     const [purchases, transactions, latestEvents] = await Promise.all([
-      ownedPurchases.listDecidingPurchases(app.name, applicationUsername),
+      ownedPurchases.listRepresentativePurchases(app.name, applicationUsername),
       ownedPurchases.listTransactions(app.name, applicationUsername, toTransactionPage(query)),
       events.listByUser(app.name, applicationUsername, maxEvents),
     ]);

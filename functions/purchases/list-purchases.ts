@@ -63,7 +63,7 @@ async function listOwnedKeys(
     const oldestFirst = ids.map((id) => purchaseKey(appName, id));
     return order === 'newest' ? oldestFirst.reverse() : oldestFirst;
   }
-  const newestFirst = await ownedPurchases.listDecidingPurchases(appName, customerId);
+  const newestFirst = await ownedPurchases.listRepresentativePurchases(appName, customerId);
   const activeKeys = newestFirst
     .filter((purchase) => isActive(purchase, now()))
     .map(({ purchaseId }) => purchaseKey(appName, purchaseId));

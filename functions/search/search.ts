@@ -7,7 +7,7 @@ import { platforms, withPlatform } from '../../lib/shared/platform.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
 /** Maximum number of unclaimed purchases of one store account. */
-const maxFiledPurchases = 20;
+const maxUnclaimedPurchases = 20;
 
 export const handler = createHandler(search, {
   customers,
@@ -54,9 +54,9 @@ async function findPurchases(
   q: string,
   { purchases, userAliases, now }: Pick<Deps, 'purchases' | 'userAliases' | 'now'>,
 ) {
-  const filedIds = await userAliases.listFiledPurchases(name, q, maxFiledPurchases);
+  const unclaimedIds = await userAliases.listUnclaimedPurchasesByAlias(name, q, maxUnclaimedPurchases);
   const ids = new Set(listPrefixedIds(q));
-  const found = await purchases.findMany(name, [...ids, ...filedIds]);
+  const found = await purchases.findMany(name, [...ids, ...unclaimedIds]);
   return found.map(
     ({ purchase, entitledUsers }) =>
       ({

@@ -4,7 +4,7 @@ import { createHandler } from '../../lib/http/endpoint.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { addMonths } from '../../lib/shared/calendar.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
-import { indexByPeriod } from '../../lib/statistics/tally.ts';
+import { indexByPeriod } from '../../lib/statistics/counts.ts';
 
 /** The service has no quota, because the operator pays for the usage. */
 const monthlyQuota = Number.MAX_SAFE_INTEGER;

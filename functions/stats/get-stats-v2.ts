@@ -1,16 +1,16 @@
 import { getStatsV2 } from '../../lib/api/stats.ts';
 import { counters, now } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { indexByPeriod } from '../../lib/statistics/counts.ts';
 import { parseStatsRange } from '../../lib/statistics/stats-range.ts';
-import { indexByPeriod } from '../../lib/statistics/tally.ts';
 import { buildDailyStats, getFirstRequiredDay } from '../../lib/statistics/to-stats.ts';
 
 export const handler = createHandler(getStatsV2, { counters, now })(async ({ app, query }, { now, counters }) => {
   const range = parseStatsRange(query, now());
   if (!range) return { dailyStats: [], monthlyStats: { amountUSD: 0, numTransactions: 0 } };
   const { days } = range;
-  const tallies = indexByPeriod(await counters.listDays(app.name, getFirstRequiredDay(days[0]), days[1]));
-  const dailyStats = buildDailyStats(tallies, days, {});
+  const countsByDay = indexByPeriod(await counters.listDays(app.name, getFirstRequiredDay(days[0]), days[1]));
+  const dailyStats = buildDailyStats(countsByDay, days, {});
   const lastDay = dailyStats.at(-1);
   return {
     dailyStats: dailyStats.map(({ date, amountUSD, numTransactions, monthlyRevenueUSD, monthlyTransactions }) => ({

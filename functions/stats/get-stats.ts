@@ -1,8 +1,8 @@
 import { getStats } from '../../lib/api/stats.ts';
 import { counters, now } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
+import { indexByPeriod } from '../../lib/statistics/counts.ts';
 import { parseStatsRange } from '../../lib/statistics/stats-range.ts';
-import { indexByPeriod } from '../../lib/statistics/tally.ts';
 import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay } from '../../lib/statistics/to-stats.ts';
 
 export const handler = createHandler(getStats, { counters, now })(async ({ app, query }, { now, counters }) => {

@@ -16,7 +16,6 @@ type Area =
   | 'stats'
   | 'stores'
   | 'events'
-  | 'notifier'
   | 'stripe'
   | 'braintree'
   | 'search'

@@ -13,7 +13,6 @@ import {
 } from './customers.ts';
 import { getDue } from './due.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
-import { repeatWebhook } from './notifier.ts';
 import {
   getPurchase,
   getPurchaseOwners,
@@ -29,7 +28,14 @@ import { checkStore, listStores } from './stores.ts';
 import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './stripe.ts';
 import { getTransaction, listTransactions } from './transactions.ts';
 import { validateReceipt } from './validation.ts';
-import { getDelivery, listDeliveries, replayDeliveries, replayDelivery, testWebhook } from './webhooks.ts';
+import {
+  getDelivery,
+  listDeliveries,
+  repeatWebhook,
+  replayDeliveries,
+  replayDelivery,
+  testWebhook,
+} from './webhooks.ts';
 
 /** All endpoints of the service. Routes, functions, permissions and the OpenAPI document are built from this list. */
 export const contracts: readonly Contract[] = [

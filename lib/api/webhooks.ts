@@ -136,3 +136,20 @@ export const testWebhook = defineContract({
   response: v.strictObject({ ok: v.literal(true), deliveries: v.array(DeliveryRecord) }),
   permissions: ['write', 'webhooks'],
 });
+
+export const repeatWebhook = defineContract({
+  id: 'repeat-webhook',
+  area: 'webhooks',
+  summary: 'Send the webhook of a past request again',
+  method: 'POST',
+  path: '/v3/notifier/app-webhooks',
+  aliases: ['/v3/notifier/app-webhook'],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'webhook.repeated',
+  // Spec: the request id of an event. The id of the event and the id of a notification are accepted, too.
+  body: v.object({ reqId: Id }),
+  // Spec: not shown.
+  response: v.strictObject({ ok: v.literal(true) }),
+  permissions: ['write', 'webhooks'],
+});

@@ -44,7 +44,7 @@ export async function listPurchasesByUser(
     platformTokens.stripe,
     platformTokens.serviceStripe,
   ] satisfies AccessTokenGrant['platform'][];
-  const purchases = await deps.ownedPurchases.listDecidingPurchases(app.name, username);
+  const purchases = await deps.ownedPurchases.listRepresentativePurchases(app.name, username);
   return listPaid(purchases)
     .filter(({ platform }) => platforms.includes(platform))
     .map((purchase) => toPurchaseWithOffer(purchase, deps.now()));

@@ -34,7 +34,7 @@ export interface CustomerDataRepository {
   /** Returns the username that an alias was saved for. */
   findAliasUser(appName: string, alias: string): Promise<string | undefined>;
   /** Lists the ids of all purchases that are filed under an alias. */
-  listFiledPurchases(appName: string, alias: string): Promise<string[]>;
+  listUnclaimedPurchases(appName: string, alias: string): Promise<string[]>;
   scanDeliveries(appName: string, username: string): AsyncIterable<WebhookDelivery[]>;
   /** Scans the access tokens of checkouts that name the customer. */
   scanGrants(appName: string, username: string): AsyncIterable<ActiveGrant[]>;

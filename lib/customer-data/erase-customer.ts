@@ -8,7 +8,7 @@ import { splitIntoChunks } from '../shared/batches.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import { secondMs } from '../shared/time.ts';
-import { namesUser } from './names-user.ts';
+import { hasUsername } from './has-username.ts';
 
 /** Numbers of removed items, and of purchases and events from which the user was removed. */
 export interface ErasureCounts {
@@ -30,7 +30,7 @@ export type EraseDeps = Pick<
 
 interface EraseOptions {
   readonly wait: (ms: number) => Promise<void>;
-  /** Time between two passes. Defaults to `settleMs`. */
+  /** Time between two passes. Defaults to `eventSettleMs`. */
   readonly waitMs?: number;
   /** Receives a sentence about the progress. */
   readonly onProgress?: (text: string) => void;
@@ -42,7 +42,7 @@ interface EraseOptions {
  * Time after which no function works with data that it read before a pass: the timeout of the workers, 60 s, and the TTL of the
  * app cache, 15 s. Index entries are complete much earlier.
  */
-export const settleMs = 75 * secondMs;
+export const eventSettleMs = 75 * secondMs;
 
 /** A user who still uses the app is stored again by every validation. */
 const maxPasses = 5;
@@ -52,14 +52,14 @@ const batchSize = 100;
 
 /**
  * Erases a user from all items of the app. Purchases, transactions and statistics stay, without the user. Idempotent; after a
- * crash, the next run completes the erasure. Repeats the pass after `settleMs` until there is nothing to remove, because requests and
+ * crash, the next run completes the erasure. Repeats the pass after `eventSettleMs` until there is nothing to remove, because requests and
  * workers can be writing data of the user. Throws `Conflict` if five passes were not enough. See docs/decisions/0019-erasure.md.
  */
 export async function eraseCustomer(
   app: App,
   username: string,
   deps: EraseDeps,
-  { wait, waitMs = settleMs, onProgress = () => {}, onRemoved = () => {} }: EraseOptions,
+  { wait, waitMs = eventSettleMs, onProgress = () => {}, onRemoved = () => {} }: EraseOptions,
 ): Promise<ErasureCounts> {
   let total = noCounts;
   const count = (counts: Partial<ErasureCounts>): void => {
@@ -172,9 +172,9 @@ async function belongsToOther(
 async function eraseUnclaimedPurchases(context: ErasureContext, aliases: ReadonlySet<string>): Promise<void> {
   const { app, username, deps, count } = context;
   for (const alias of aliases) {
-    const filedIds = await deps.customerData.listFiledPurchases(app.name, alias);
+    const unclaimedIds = await deps.customerData.listUnclaimedPurchases(app.name, alias);
     await pMap(
-      filedIds,
+      unclaimedIds,
       async (purchaseId) => {
         await erasePurchase(context, purchaseId, aliases);
         count({ unclaimedPurchases: 1 });
@@ -206,7 +206,7 @@ async function erasePurchase(
     const hadReference = customerId !== undefined && !isShared && (await vaultReferences.delete(app.name, customerId));
     if (hadReference) count({ vaultReferences: 1 });
     const change = computeUserErasure(before, {
-      ...{ username, aliases, removesRefreshToken: namesUser(refreshToken, aliases) },
+      ...{ username, aliases, removesRefreshToken: hasUsername(refreshToken, aliases) },
       ...{ strategy: app.strategy, now: now() },
     });
     if (change) await purchases.saveChange(app.name, change);

@@ -96,7 +96,7 @@ async function* scanPurchases(context: ExportContext): AsyncGenerator<object[]> 
 async function* scanUnclaimedPurchases({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
   const saved = await deps.customerData.listSavedAliases(app.name, username);
   for (const alias of new Set([...listComputedNames(username), ...saved].map(normalizeAlias))) {
-    const ids = await deps.customerData.listFiledPurchases(app.name, alias);
+    const ids = await deps.customerData.listUnclaimedPurchases(app.name, alias);
     for (const chunk of splitIntoChunks(ids, batchSize)) {
       const purchases = await deps.purchases.findMany(app.name, chunk);
       yield purchases.map(({ purchase }) => toPurchaseRecord(purchase, deps.now()));

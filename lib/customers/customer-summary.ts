@@ -29,11 +29,11 @@ export interface SummaryChange {
 export function buildCustomerSummary(purchases: readonly Purchase[]): CustomerSummary {
   const [lastPurchase] = purchases.filter((purchase) => !isUnpaid(purchase)).sort(compareByPurchaseDate);
   const ranks = purchases.filter(isSubscription).map((purchase) => listRanks(purchase)[0]);
-  const ends = ranks.filter(({ standing }) => standing === 'live' || standing === 'ending').map(({ end }) => end);
+  const ends = ranks.filter(({ phase }) => phase === 'live' || phase === 'ending').map(({ end }) => end);
   const subscribedUntil = ends.reduce((a, b) => Math.max(a, b), 0);
   return {
     ...(lastPurchase && { lastPurchase }),
     ...(subscribedUntil > 0 && { subscribedUntil }),
-    hasEverSubscribed: ranks.some(({ standing }) => standing !== 'unpaid'),
+    hasEverSubscribed: ranks.some(({ phase }) => phase !== 'unpaid'),
   };
 }

@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { parse } from '../shared/parse.ts';
 import { Platform } from '../shared/platform.ts';
 import { retryOnConflict } from '../shared/retry.ts';
+import type { Product } from '../statistics/count-product.ts';
 import { applyIncrements, Counter, emptyCounter } from '../statistics/counter.ts';
 import type { CounterPeriod, CounterRepository } from '../statistics/counter-repository.ts';
-import type { Product } from '../statistics/tally-product.ts';
 import * as keys from './keys.ts';
 import type { Item, Table, Update } from './table.ts';
 
@@ -40,7 +40,7 @@ export function createCounterRepository(table: Table): CounterRepository {
       const items = await table.query({ partition, between: keys.toPrefixRange(keys.countedProductPrefix) });
       return items.map((item) => parse(CountedProduct, item, 'DatabaseError')).sort(compareProducts);
     },
-    async replaceTallies(appName, corrections) {
+    async replaceCounts(appName, corrections) {
       return await retryOnConflict(async () => {
         const counters = await Promise.all(
           corrections.map(async (correction) => {
@@ -50,7 +50,7 @@ export function createCounterRepository(table: Table): CounterRepository {
         );
         if (counters.some(({ version, before }) => version !== undefined && version !== before.version)) return false;
         const writes = counters.map(({ key, before, change }) => {
-          const after = { ...before, tally: change(before.tally), version: before.version + 1 };
+          const after = { ...before, counts: change(before.counts), version: before.version + 1 };
           return { Update: { TableName: table.name, ...buildCounterUpdate(key, after, before) } };
         });
         const product = counters.find(({ before }) => before.version === 0)?.product;
@@ -77,10 +77,10 @@ const toSortedText = ({ platform, productId }: Product): string => `${platform}\
 
 const buildCounterUpdate = (Key: keys.Key, counter: Counter, before: Counter): Update => ({
   Key,
-  UpdateExpression: 'SET tally = :tally, checkpoints = :checkpoints, version = :version',
+  UpdateExpression: 'SET counts = :counts, checkpoints = :checkpoints, version = :version',
   ConditionExpression: 'attribute_not_exists(pk) OR version = :before',
   ExpressionAttributeValues: {
-    ':tally': counter.tally,
+    ':counts': counter.counts,
     ':checkpoints': counter.checkpoints,
     ':version': counter.version,
     ':before': before.version,
@@ -88,6 +88,6 @@ const buildCounterUpdate = (Key: keys.Key, counter: Counter, before: Counter): U
 });
 
 function toCounterPeriod(item: Item): CounterPeriod {
-  const { tally, version } = parse(Counter, item, 'DatabaseError');
-  return { period: keys.parseCounterPeriod(String(item.sk)), tally, version };
+  const { counts, version } = parse(Counter, item, 'DatabaseError');
+  return { period: keys.parseCounterPeriod(String(item.sk)), counts, version };
 }

@@ -86,7 +86,7 @@ export function createCustomerDataRepository(table: Table): CustomerDataReposito
       const item = await table.get(keys.aliasKey(appName, normalizeAlias(alias)));
       return item && String(item.username);
     },
-    async listFiledPurchases(appName, alias) {
+    async listUnclaimedPurchases(appName, alias) {
       const { pk: partition } = keys.aliasKey(appName, normalizeAlias(alias));
       const links = await table.query({ partition, prefix: keys.unclaimedPrefix });
       return links.map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length));

@@ -36,10 +36,10 @@ export function createHandledNotificationRepository(table: Table): HandledNotifi
 /** Builds the key of the handled marker of one purchase. The only purchase of a notification uses the notification's key. */
 export const handledPartKey = (
   appName: string,
-  { platform, key, isOneOfSeveral }: NotificationPart,
+  { platform, key, isPartOfSeveral }: NotificationPart,
   purchaseId: string,
 ): keys.Key =>
-  isOneOfSeveral
+  isPartOfSeveral
     ? keys.handledNotificationPartKey(appName, { platform, key }, purchaseId)
     : keys.handledNotificationKey(appName, platform, key);
 

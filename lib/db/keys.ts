@@ -5,7 +5,7 @@ import type { PurchaseRank } from '../purchases/purchase-rank.ts';
 import type { DueItem } from '../refresh/due-item-repository.ts';
 import type { ItemKind } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import type { Product } from '../statistics/tally-product.ts';
+import type { Product } from '../statistics/count-product.ts';
 
 /*
  * THE TABLE
@@ -28,8 +28,8 @@ import type { Product } from '../statistics/tally-product.ts';
  *                                                                                the id of the purchase)
  * Customer                         a#C#<username>        C                       byCreated
  *   Link to an owned purchase      a#C#<username>        P#<date>#<purchaseId>
- *   Ranking of a product           a#C#<username>        H#<product>#<standing>
- *   Rank of an owned purchase      a#C#<username>        R#<product>#<standing>#<rank>#<id>
+ *   Ranking of a product           a#C#<username>        H#<product>#<phase>
+ *   Rank of an owned purchase      a#C#<username>        R#<product>#<phase>#<rank>#<id>
  *   Link to an owned transaction   a#C#<username>        T#<date>#<SHA-256 of ids>
  * User alias                       a#U#<alias>           U                       byUser (if it is not computed)
  *   Link to an unclaimed purchase  a#U#<alias>           W#<purchaseId>                                            TTL
@@ -76,7 +76,7 @@ import type { Product } from '../statistics/tally-product.ts';
  *
  * Purchase with claims, transactions, notifications   query  pk = a#P#<purchaseId>
  * Purchases of a customer                             query  pk = a#C#<username>, sk begins with P#, then BatchGetItem
- * The same of a customer with many purchases          query  sk begins with H#; for each one sk begins with R#<product>#<standing>
+ * The same of a customer with many purchases          query  sk begins with H#; for each one sk begins with R#<product>#<phase>
  * Transactions of a customer, latest first            query  pk = a#C#<username>, sk begins with T#, then BatchGetItem
  * Page of purchases, customers or transactions        query  byCreated, from the hour that the statistics name
  * Purchases changed since a date                      query  byKey = a#PU
@@ -252,9 +252,9 @@ export const ownedPurchaseSortKey = (purchaseId: string, purchaseDate: EpochMill
 /** Bounds that enclose every link to an owned purchase with a date. */
 export const datedPurchaseRange = [`${ownedPurchasePrefix}0`, `${ownedPurchasePrefix}:`] as const;
 
-/** Returns the sort key of a ranking: the owned purchases of a product with one standing. */
-export const rankingSortKey = (purchase: Purchase, { standing }: PurchaseRank): string =>
-  `${isSubscription(purchase) ? subscriptionRankingPrefix : otherRankingPrefix}${toDigest(purchase.productId)}#${standing}`;
+/** Returns the sort key of a ranking: the owned purchases of a product with one phase. */
+export const rankingSortKey = (purchase: Purchase, { phase }: PurchaseRank): string =>
+  `${isSubscription(purchase) ? subscriptionRankingPrefix : otherRankingPrefix}${toDigest(purchase.productId)}#${phase}`;
 export const rankingPrefix = 'H#';
 export const subscriptionRankingPrefix = `${rankingPrefix}S`;
 const otherRankingPrefix = `${rankingPrefix}O`;

@@ -32,7 +32,7 @@ const TransactionLink = v.object({ transactionId: v.string(), purchaseId: v.stri
 
 export function createOwnedPurchaseRepository(table: Table, bounds = defaultBounds): OwnedPurchaseRepository {
   return {
-    async listDecidingPurchases(appName, username, products = 'all') {
+    async listRepresentativePurchases(appName, username, products = 'all') {
       const owner = createOwner(appName, username);
       const range = { partition: owner.partition, between: keys.toPrefixRange(keys.ownedPurchasePrefix) };
       const links = await table.query({ ...range, newestFirst: true, limit: bounds.purchases + 1 });

@@ -1,7 +1,7 @@
 import { type EpochMillis, hourMs } from '../shared/time.ts';
 import type { CounterRepository } from '../statistics/counter-repository.ts';
+import type { ListKind } from '../statistics/counts.ts';
 import { countRows, findHour, findMonth, type PagePosition } from '../statistics/locate-page.ts';
-import type { ListKind } from '../statistics/tally.ts';
 import * as keys from './keys.ts';
 import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';

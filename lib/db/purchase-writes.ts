@@ -157,11 +157,11 @@ const unclaimedRetentionMs = 400 * dayMs;
 /** Files an unclaimed purchase under the user aliases of its store, and removes it from there once it is claimed. */
 function buildUnclaimedWrites(table: string, appName: string, { before, after }: PurchaseChange): Write[] {
   const { purchaseId } = after.state.purchase;
-  const filedAliases = listFiledAliases(before);
-  const aliases = listFiledAliases(after);
+  const unclaimedAliases = listUnclaimedAliases(before);
+  const aliases = listUnclaimedAliases(after);
   const ttl = keys.toTtl(after.updatedAt + unclaimedRetentionMs);
-  const newAliases = aliases.filter((alias) => !filedAliases.includes(alias));
-  const staleAliases = filedAliases.filter((alias) => !aliases.includes(alias));
+  const newAliases = aliases.filter((alias) => !unclaimedAliases.includes(alias));
+  const staleAliases = unclaimedAliases.filter((alias) => !aliases.includes(alias));
   return [
     ...staleAliases.map((alias) => ({
       Delete: { TableName: table, Key: keys.unclaimedKey(appName, alias, purchaseId) },
@@ -173,7 +173,7 @@ function buildUnclaimedWrites(table: string, appName: string, { before, after }:
 }
 
 /** Lists the aliases that a purchase is filed under: all of them while it is unclaimed. */
-const listFiledAliases = (stored: StoredPurchase | undefined): string[] =>
+const listUnclaimedAliases = (stored: StoredPurchase | undefined): string[] =>
   stored?.claims.length === 0 ? [...new Set(stored.state.userAliases.map(normalizeAlias))] : [];
 
 const buildClaimWrites = (

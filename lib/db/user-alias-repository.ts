@@ -36,7 +36,7 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
       const ids = new Set(links.flat().map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length)));
       return [...ids].slice(0, limit);
     },
-    async listFiledPurchases(appName, alias, limit) {
+    async listUnclaimedPurchasesByAlias(appName, alias, limit) {
       const partition = keys.aliasKey(appName, normalizeAlias(alias)).pk;
       const links = await table.query({ partition, prefix: keys.unclaimedPrefix, limit });
       return links.map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length));

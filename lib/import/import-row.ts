@@ -5,7 +5,9 @@ import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { storeNames } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { unavailableError } from '../stores/api-errors.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
@@ -17,7 +19,7 @@ type ImportDeps = StoreContextDeps & RecordingDeps & Pick<Deps, 'erasedNames' | 
 export interface ImportContext {
   readonly app: App;
   /** Whether the app's server receives no webhooks for the imported purchases and claims. */
-  readonly isMuted: boolean;
+  readonly isUnannounced: boolean;
   /** Called for each call of a store. */
   readonly onStoreCall: () => void;
   readonly deps: ImportDeps;
@@ -32,7 +34,7 @@ export interface ImportContext {
  * `ConnectionFailed` also if the store does not return an amount. Returns whether the table changed.
  */
 export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
-  const { app, isMuted, onStoreCall, deps } = context;
+  const { app, isUnannounced, onStoreCall, deps } = context;
   const { platform, usernames } = row;
   await rejectErasedUsers(app.name, usernames, deps);
   const recorder = createEventRecorder({ type: 'purchase.imported', date: deps.now() });
@@ -52,7 +54,7 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
     const recorded = await recordObservations(observations, {
       ...{ app, recorder, deps },
       request: { ...(applicationUsername !== undefined && { applicationUsername }) },
-      importedClaims: { isMuted, toClaimedAt: (purchase) => toClaimedAt(purchase, row, line) },
+      importedClaims: { isUnannounced, toClaimedAt: (purchase) => toClaimedAt(purchase, row, line) },
       ...(purchaseId !== undefined && { validation: { purchaseId } }),
     });
     isChanged ||= recorded.some((purchase) => purchase.isChanged);
@@ -98,7 +100,7 @@ async function validateEvidence(
 ): Promise<QueriedPurchases> {
   const { observations, purchaseId, isOffline, isFallback } = await store.validate(request, storeContext);
   if (isOffline || isFallback)
-    throw new ServiceError('ConnectionFailed', `The API of ${store.platform} is unavailable. Try again later.`);
+    throw unavailableError(storeNames[store.platform], 'The result is not from the preferred API.');
   return { observations, ...(purchaseId !== undefined && { purchaseId }) };
 }
 

@@ -62,7 +62,7 @@ const maxClaims = 500;
 const maxUsernameBytes = 150_000;
 
 /** Whether the usernames fit into the purchase item. */
-function fitsPurchaseItem(usernames: readonly string[]): boolean {
+function isWithinItemSize(usernames: readonly string[]): boolean {
   return usernames.length <= maxClaims && Buffer.byteLength(usernames.join('')) <= maxUsernameBytes;
 }
 
@@ -87,16 +87,16 @@ export function addClaim(
   { userAliases, strategy, now }: { userAliases: readonly string[]; strategy: Strategy; now: EpochMillis },
 ): readonly Claim[] {
   const { username, source } = request;
-  const kept = request.isNamedByStore ? claims.filter((claim) => !yields(claim, username, userAliases)) : claims;
+  const kept = request.isNamedByStore ? claims.filter((claim) => !isSuperseded(claim, username, userAliases)) : claims;
   const others = kept.filter((claim) => claim.username !== username);
   const existing = kept.find((claim) => claim.username === username);
   if (request.claimedAt !== undefined) {
     const past = createPastClaim(existing, request, { claimedAt: Math.min(request.claimedAt, now), now });
     const isUnchanged = past === existing && kept.length === claims.length;
-    return isUnchanged || !fitsPurchaseItem([...listUsernames(others), username]) ? claims : [...others, past];
+    return isUnchanged || !isWithinItemSize([...listUsernames(others), username]) ? claims : [...others, past];
   }
   const replacesClaims = source === 'manual' || strategy === 'last';
-  if (!existing && !replacesClaims && !fitsPurchaseItem([...listUsernames(others), username])) return claims;
+  if (!existing && !replacesClaims && !isWithinItemSize([...listUsernames(others), username])) return claims;
   const claimedAt = Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1));
   const renewed = renewClaim(existing, request, claimedAt);
   const newClaims = [...(existing ? others : evictOldestClaims(others, username)), renewed];
@@ -104,8 +104,8 @@ export function addClaim(
   return isNew || changesEntitledUsers(claims, newClaims, strategy) ? newClaims : claims;
 }
 
-/** Whether a claim by alias yields to the validation of the customer that the store names. An MD5 alias is unambiguous. */
-const yields = (claim: Claim, username: string, userAliases: readonly string[]): boolean =>
+/** Whether a claim by alias is superseded by the validation of the customer that the store names. An MD5 alias is unambiguous. */
+const isSuperseded = (claim: Claim, username: string, userAliases: readonly string[]): boolean =>
   claim.source === 'alias' && claim.username !== username && !containsMd5Alias(userAliases, claim.username);
 
 /** Returns the customer's claim after a further claim. A validation does not change a manual link. */
@@ -133,7 +133,7 @@ function createPastClaim(
 
 /** Removes the oldest claims until a new claimant fits. Manual links stay. */
 function evictOldestClaims(claims: readonly Claim[], username: string): readonly Claim[] {
-  if (fitsPurchaseItem([...listUsernames(claims), username])) return claims;
+  if (isWithinItemSize([...listUsernames(claims), username])) return claims;
   const [oldest] = claims.filter(({ source }) => source !== 'manual').sort((a, b) => a.lastClaimedAt - b.lastClaimedAt);
   return oldest
     ? evictOldestClaims(

@@ -30,10 +30,10 @@ export function completeState(state: PurchaseState, context: PeriodContext): Pur
   const productType = state.purchase.productType ?? product?.type;
   const purchase = { ...state.purchase, ...(productType && { productType }) };
   const { observation } = context;
-  const lacksEnd =
+  const isEndMissing =
     observation.hasUnknownEnd === true ||
     (productType === 'non renewing subscription' && observation.purchase.expirationDate === undefined);
-  const end = lacksEnd ? resolveEnd({ ...state, purchase }, context, product?.billingPeriod) : undefined;
+  const end = isEndMissing ? resolveEnd({ ...state, purchase }, context, product?.billingPeriod) : undefined;
   if (!end) return { ...state, purchase };
   const transactions = state.transactions.map((observed) =>
     observed.transaction.transactionId === purchase.transactionId

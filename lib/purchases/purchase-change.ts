@@ -281,7 +281,7 @@ const findChangedTransactions = (
 };
 
 /** Whether an observation changes the stored state. A later as-of time alone is not a change. */
-export const changesState = (
+export const hasStateChange = (
   before: PurchaseState,
   observation: EncryptedObservation,
   catalogue: Catalogue | undefined,

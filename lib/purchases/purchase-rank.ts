@@ -5,11 +5,11 @@ import { getAccessEnd, isActive, isUnpaid, type Purchase } from './purchase.ts';
  * Whether a purchase gives access until its end (`live`, `ending`), its access is over (`past`), or it was never paid
  * (`unpaid`). An `ending` purchase has an end but no expiration date, for example a refunded non-consumable.
  */
-type Standing = 'live' | 'ending' | 'past' | 'unpaid';
+type AccessPhase = 'live' | 'ending' | 'past' | 'unpaid';
 
 /** A place of a purchase among a customer's purchases. Independent of the current time, so that it can be stored. */
 export interface PurchaseRank {
-  readonly standing: Standing;
+  readonly phase: AccessPhase;
   /** End of access. 0 for a purchase without access and without expiration date, so that the purchase date decides. */
   readonly end: EpochMillis;
 }
@@ -19,24 +19,24 @@ export function listRanks(purchase: Purchase): [PurchaseRank, ...PurchaseRank[]]
   const { expirationDate, endedAt, ...permanent } = purchase;
   const end = getAccessEnd(purchase);
   const over = { end: expirationDate === undefined ? 0 : end };
-  if (isUnpaid(purchase)) return [{ standing: 'unpaid', ...over }];
-  if (!isActive(permanent, 0)) return [{ standing: 'past', ...over }];
+  if (isUnpaid(purchase)) return [{ phase: 'unpaid', ...over }];
+  if (!isActive(permanent, 0)) return [{ phase: 'past', ...over }];
   const isEnding = endedAt !== undefined && expirationDate === undefined;
   return isEnding
     ? [
-        { standing: 'ending', end },
-        { standing: 'past', ...over },
+        { phase: 'ending', end },
+        { phase: 'past', ...over },
       ]
-    : [{ standing: 'live', end }];
+    : [{ phase: 'live', end }];
 }
 
 /** Whether the rank gives access at `now`. */
-const isActiveRank = ({ standing, end }: PurchaseRank, now: EpochMillis): boolean =>
-  (standing === 'live' || standing === 'ending') && end > now;
+const isActiveRank = ({ phase, end }: PurchaseRank, now: EpochMillis): boolean =>
+  (phase === 'live' || phase === 'ending') && end > now;
 
 /**
  * Compares two purchases at `now`: an active one takes precedence, then the latest end, then the latest purchase date. The best
- * purchase of each standing is enough to find the best of all, at any time.
+ * purchase of each phase is enough to find the best of all, at any time.
  */
 export function comparePurchases(a: Purchase, b: Purchase, now: EpochMillis): number {
   const [rankA, rankB] = [findRank(a, now), findRank(b, now)];

@@ -52,7 +52,7 @@ export interface NotificationPart {
   /** The store's idempotency key of the notification. */
   readonly key: string;
   /** Whether the notification contains other purchases as well. */
-  readonly isOneOfSeveral: boolean;
+  readonly isPartOfSeveral: boolean;
 }
 
 /** The stored purchases of all apps: the port that `lib/db` implements. */

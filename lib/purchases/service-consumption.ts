@@ -40,7 +40,7 @@ export function withServiceConsumption<P extends ConsumablePurchase>(
 }
 
 /** Whether the service has consumed the purchase for this customer, recently enough to repeat the first response. */
-export function repeatsFirstResponse(
+export function isRepeatedValidation(
   { isConsumed, serviceConsumption }: ConsumablePurchase,
   username: string | undefined,
   now: EpochMillis,
@@ -50,13 +50,13 @@ export function repeatsFirstResponse(
 }
 
 /** Returns the purchase as in the response to the validation that caused the consumption. */
-export function toFirstResponse<P extends ConsumablePurchase>(
+export function restoreBeforeConsumption<P extends ConsumablePurchase>(
   purchase: P,
   username: string | undefined,
   now: EpochMillis,
 ): P {
   const { serviceConsumption } = purchase;
-  return serviceConsumption && repeatsFirstResponse(purchase, username, now)
+  return serviceConsumption && isRepeatedValidation(purchase, username, now)
     ? { ...purchase, isConsumed: false, ...serviceConsumption.before }
     : purchase;
 }

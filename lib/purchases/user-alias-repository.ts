@@ -18,7 +18,7 @@ export interface UserAliasRepository {
   /** Finds the customer of an alias: the username itself, its MD5, its MD5 as a UUID, or a saved alias. */
   findUser(appName: string, alias: string): Promise<string | undefined>;
   /** Lists the ids of the unclaimed purchases that are filed under the alias, at most `limit`. */
-  listFiledPurchases(appName: string, alias: string, limit: number): Promise<string[]>;
+  listUnclaimedPurchasesByAlias(appName: string, alias: string, limit: number): Promise<string[]>;
   /** Lists the ids of the unclaimed purchases that are filed under an alias of the customer, at most `limit`. */
   listUnclaimedPurchases(appName: string, user: ObservedUser, limit: number): Promise<string[]>;
 }

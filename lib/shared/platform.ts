@@ -23,6 +23,16 @@ export const platforms = [
 export const Platform = v.picklist(platforms);
 export type Platform = v.InferOutput<typeof Platform>;
 
+/** Names of the stores at the start of a sentence, such as an error message. */
+export const storeNames: Readonly<Record<Platform, string>> = {
+  [platformTokens.appStore]: 'The App Store',
+  [platformTokens.googlePlay]: 'Google Play',
+  [platformTokens.microsoftStore]: 'The Microsoft Store',
+  [platformTokens.stripe]: 'Stripe',
+  [platformTokens.serviceStripe]: 'Stripe',
+  [platformTokens.braintree]: 'Braintree',
+};
+
 /** Returns `{platform}:{id}`, the format of ids in v3 records. */
 export const withPlatform = (platform: Platform, id: string): string => `${platform}:${id}`;
 

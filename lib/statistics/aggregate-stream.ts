@@ -1,11 +1,11 @@
 import pMap from 'p-map';
 import type { Deps } from '../deps.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
-import type { TallyIncrement } from './counter.ts';
+import { type Product, pickRunningTotals } from './count-product.ts';
+import type { CountsIncrement } from './counter.ts';
+import { collapseHours } from './counts.ts';
+import { type CountsChange, toCountsChange, toShardKey } from './counts-change.ts';
 import { findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
-import { collapseHours } from './tally.ts';
-import { type TallyChange, toShardKey, toTallyChange } from './tally-change.ts';
-import { type Product, pickRunningTotals } from './tally-product.ts';
 import { deletePassedMarkers } from './wait-for-stream.ts';
 
 /** Number of counters, or customer summaries, that are written concurrently. */
@@ -23,7 +23,7 @@ export async function aggregateStreamRecords(
   deps: AggregationDeps,
 ): Promise<void> {
   const shardKey = toShardKey(shardId);
-  const changes = records.map(toTallyChange).filter((change) => change !== undefined);
+  const changes = records.map(toCountsChange).filter((change) => change !== undefined);
   await pMap(
     groupByCounter(changes),
     async ({ appName, increments, ...counter }) =>
@@ -41,30 +41,30 @@ interface CounterIncrements {
   /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
   readonly product?: Product | undefined;
-  readonly increments: TallyIncrement[];
+  readonly increments: CountsIncrement[];
 }
 
 /** Groups the increments, so that each counter is written once per batch of records. */
-function groupByCounter(changes: readonly TallyChange[]): CounterIncrements[] {
+function groupByCounter(changes: readonly CountsChange[]): CounterIncrements[] {
   const groups = new Map<string, CounterIncrements>();
-  const addIncrement = (counter: Omit<CounterIncrements, 'increments'>, increment: TallyIncrement): void => {
+  const addIncrement = (counter: Omit<CounterIncrements, 'increments'>, increment: CountsIncrement): void => {
     const { appName, period, product } = counter;
     const key = JSON.stringify([appName, period, product?.platform, product?.productId]);
     const group = groups.get(key) ?? { ...counter, increments: [] };
     group.increments.push(increment);
     groups.set(key, group);
   };
-  for (const { appName, dailyTallies, productTallies, ...position } of changes) {
-    for (const [day, tally] of dailyTallies) {
-      addIncrement({ appName, period: day }, { ...position, tally });
-      addIncrement({ appName, period: day.slice(0, 7) }, { ...position, tally: collapseHours(tally) });
+  for (const { appName, dailyCounts, productCounts, ...position } of changes) {
+    for (const [day, counts] of dailyCounts) {
+      addIncrement({ appName, period: day }, { ...position, counts });
+      addIncrement({ appName, period: day.slice(0, 7) }, { ...position, counts: collapseHours(counts) });
     }
-    for (const { platform, productId, day, tally } of productTallies) {
+    for (const { platform, productId, day, counts } of productCounts) {
       const product = { platform, productId };
-      const totals = pickRunningTotals(tally);
-      addIncrement({ appName, period: day, product }, { ...position, tally });
+      const totals = pickRunningTotals(counts);
+      addIncrement({ appName, period: day, product }, { ...position, counts });
       if (Object.keys(totals).length > 0)
-        addIncrement({ appName, period: day.slice(0, 7), product }, { ...position, tally: totals });
+        addIncrement({ appName, period: day.slice(0, 7), product }, { ...position, counts: totals });
     }
   }
   return [...groups.values()];

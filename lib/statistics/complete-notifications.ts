@@ -3,7 +3,7 @@ import { Purchase } from '../purchases/purchase.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
-import type { Product } from './tally-product.ts';
+import type { Product } from './count-product.ts';
 
 const PurchaseItem = v.object({ purchase: Purchase });
 const TransactionItem = v.object({ transaction: Transaction });

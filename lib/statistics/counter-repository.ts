@@ -1,11 +1,11 @@
-import type { TallyIncrement } from './counter.ts';
-import type { Tally } from './tally.ts';
-import type { Product } from './tally-product.ts';
+import type { Product } from './count-product.ts';
+import type { CountsIncrement } from './counter.ts';
+import type { Counts } from './counts.ts';
 
-/** The tally of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
+/** The counts of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
 export interface CounterPeriod {
   readonly period: string;
-  readonly tally: Tally;
+  readonly counts: Counts;
   /** Incremented with every change of the counter. 0: the counter does not exist. */
   readonly version: number;
 }
@@ -17,23 +17,28 @@ interface CounterName {
   readonly product?: Product | undefined;
 }
 
-/** A replacement of one tally. */
+/** A replacement of one counts. */
 interface CounterCorrection extends CounterName {
   /** The version to correct. Undefined: any version. */
   readonly version?: number;
-  readonly change: (tally: Tally) => Tally;
+  readonly change: (counts: Counts) => Counts;
 }
 
 /** The counters of the days and months of all apps and their products. */
 export interface CounterRepository {
   /** Applies the increments that lie behind the shard's checkpoint. Throws `Conflict` after ten concurrent writes. */
-  increment(appName: string, counter: CounterName, shard: string, increments: readonly TallyIncrement[]): Promise<void>;
+  increment(
+    appName: string,
+    counter: CounterName,
+    shard: string,
+    increments: readonly CountsIncrement[],
+  ): Promise<void>;
   /** Lists the existing days from the first to the last, both included, earliest first. */
   listDays(appName: string, first: string, last: string, product?: Product): Promise<CounterPeriod[]>;
   /** Lists the existing months from the first to the last, both included, earliest first. */
   listMonths(appName: string, first?: string, last?: string, product?: Product): Promise<CounterPeriod[]>;
   /** Lists the products that have counters, by platform and id. */
   listProducts(appName: string): Promise<Product[]>;
-  /** Replaces tallies atomically and keeps the checkpoints. Returns false, without a write, if a version has changed. */
-  replaceTallies(appName: string, corrections: readonly CounterCorrection[]): Promise<boolean>;
+  /** Replaces counts atomically and keeps the checkpoints. Returns false, without a write, if a version has changed. */
+  replaceCounts(appName: string, corrections: readonly CounterCorrection[]): Promise<boolean>;
 }

@@ -1,24 +1,24 @@
 import * as v from 'valibot';
 import { hourMs } from '../shared/time.ts';
-import { addTally, type Tally } from './tally.ts';
-import { isLaterSequence, type TallyChange } from './tally-change.ts';
+import { addCounts, type Counts } from './counts.ts';
+import { type CountsChange, isLaterSequence } from './counts-change.ts';
 
 /** The last record of a shard that a counter contains. */
 const Checkpoint = v.object({ sequenceNumber: v.string(), writtenAt: v.number() });
 
-/** The tally of a day or a month, with a checkpoint for each shard that it was counted from. */
+/** The counts of a day or a month, with a checkpoint for each shard that it was counted from. */
 export const Counter = v.object({
-  tally: v.record(v.string(), v.number()),
+  counts: v.record(v.string(), v.number()),
   checkpoints: v.record(v.string(), Checkpoint),
   version: v.number(),
 });
 export type Counter = v.InferOutput<typeof Counter>;
 
-export const emptyCounter: Counter = { tally: {}, checkpoints: {}, version: 0 };
+export const emptyCounter: Counter = { counts: {}, checkpoints: {}, version: 0 };
 
-/** The contribution of a tally change to a single counter. */
-export interface TallyIncrement extends Pick<TallyChange, 'sequenceNumber' | 'writtenAt'> {
-  readonly tally: Tally;
+/** The contribution of a change of counts to a single counter. */
+export interface CountsIncrement extends Pick<CountsChange, 'sequenceNumber' | 'writtenAt'> {
+  readonly counts: Counts;
 }
 
 /**
@@ -34,7 +34,7 @@ const checkpointTtlMs = 26 * hourMs;
 export function applyIncrements(
   counter: Counter,
   shardKey: string,
-  increments: readonly TallyIncrement[],
+  increments: readonly CountsIncrement[],
 ): Counter | undefined {
   const checkpoint = counter.checkpoints[shardKey];
   const newIncrements = increments.filter(
@@ -48,7 +48,7 @@ export function applyIncrements(
     ([, { writtenAt: countedAt }]) => writtenAt - countedAt < checkpointTtlMs,
   );
   return {
-    tally: newIncrements.reduce<Tally>((sum, { tally }) => addTally(sum, tally), counter.tally),
+    counts: newIncrements.reduce<Counts>((sum, { counts }) => addCounts(sum, counts), counter.counts),
     checkpoints: { ...Object.fromEntries(unexpired), [shardKey]: { sequenceNumber, writtenAt } },
     version: counter.version + 1,
   };

@@ -1,5 +1,5 @@
 import { type EpochMillis, hourMs } from '../shared/time.ts';
-import { type ListKind, listHourCounts, type Tally } from './tally.ts';
+import { type Counts, type ListKind, listHourCounts } from './counts.ts';
 
 /** A position in a list: the creation time to start reading from, and the number of rows created earlier. */
 export interface PagePosition {
@@ -7,10 +7,10 @@ export interface PagePosition {
   readonly rowsBefore: number;
 }
 
-interface PeriodTally {
+interface PeriodCounts {
   /** `YYYY-MM` or `YYYY-MM-DD`. */
   readonly period: string;
-  readonly tally: Tally;
+  readonly counts: Counts;
 }
 
 interface RowTarget {
@@ -31,35 +31,35 @@ const toPeriodStart = (period: string): EpochMillis =>
   Date.parse(`${period.length === 7 ? `${period}-01` : period}T00:00:00Z`);
 
 /** Counts the rows of the whole list. */
-export const countRows = (months: readonly PeriodTally[], list: ListKind): number =>
-  months.reduce((sum, { tally }) => sum + (tally[list] ?? 0), 0);
+export const countRows = (months: readonly PeriodCounts[], list: ListKind): number =>
+  months.reduce((sum, { counts }) => sum + (counts[list] ?? 0), 0);
 
 /** Finds the month of the target row, or the last month that starts before `settledUntil`. */
 export function findMonth(
-  months: readonly PeriodTally[],
+  months: readonly PeriodCounts[],
   list: ListKind,
   { skip, settledUntil }: RowTarget,
 ): MonthPosition | undefined {
   let rowsBefore = 0;
   let position: MonthPosition | undefined;
-  for (const { period, tally } of months) {
+  for (const { period, counts } of months) {
     if (rowsBefore > skip || toPeriodStart(period) > settledUntil) break;
     position = { month: period, rowsBefore };
-    rowsBefore += tally[list] ?? 0;
+    rowsBefore += counts[list] ?? 0;
   }
   return position;
 }
 
 /** Finds the hour of the target row in the days of a month, or the last hour that starts before `settledUntil`. */
 export function findHour(
-  days: readonly PeriodTally[],
+  days: readonly PeriodCounts[],
   list: ListKind,
   { skip, settledUntil, month, rowsBefore: rowsBeforeMonth }: RowTarget & MonthPosition,
 ): PagePosition {
   let rowsBefore = rowsBeforeMonth;
   let position: PagePosition = { from: toPeriodStart(month), rowsBefore };
-  for (const { period, tally } of days) {
-    for (const [hour, rows] of listHourCounts(tally, list).entries()) {
+  for (const { period, counts } of days) {
+    for (const [hour, rows] of listHourCounts(counts, list).entries()) {
       const from = toPeriodStart(period) + hour * hourMs;
       if (rowsBefore > skip || from > settledUntil) return position;
       if (rows > 0) position = { from, rowsBefore };

@@ -5,8 +5,8 @@ import { toUtcDay } from '../money/daily-rates.ts';
 import { addMonths, countDaysBetween } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { platforms } from '../shared/platform.ts';
-import { indexByPeriod, type Tally } from './tally.ts';
-import type { Product } from './tally-product.ts';
+import type { Product } from './count-product.ts';
+import { type Counts, indexByPeriod } from './counts.ts';
 import { buildBreakdownRows, listIntervals, pickAppSums, pickPlatformSums, type SumsByPeriod } from './to-breakdown.ts';
 
 interface BreakdownQuery {
@@ -57,7 +57,7 @@ export async function readBreakdown(
       counters.listDays(appName, `${month}-01`, days[1], product),
       counters.listMonths(appName, '', addMonths(month, -1), product),
     ]);
-    return { days: indexByPeriod(daily), earlierMonths: monthly.map(({ tally }) => tally) };
+    return { days: indexByPeriod(daily), earlierMonths: monthly.map(({ counts }) => counts) };
   };
   if (by === 'product') {
     const limit = limitProducts(page.limit, { intervals: context.intervals.length, days });
@@ -76,7 +76,7 @@ export async function readBreakdown(
   if (context.intervals.length * platforms.length > maxRows)
     throw new ServiceError('InvalidPayload', 'The date range has too many intervals: pass interval=week or month.');
   const groups = platforms.flatMap((platform) => {
-    const platformSums = mapSums(sums, (tally) => pickPlatformSums(tally, platform));
+    const platformSums = mapSums(sums, (counts) => pickPlatformSums(counts, platform));
     return hasSums(platformSums) ? [{ platform, rows: buildBreakdownRows(platformSums, context) }] : [];
   });
   return { groups };
@@ -90,10 +90,10 @@ const limitProducts = (
   return Math.max(1, Math.min(requested, Math.floor(maxRows / intervals), Math.floor(maxProductDays / dayCount)));
 };
 
-const mapSums = ({ days, earlierMonths }: SumsByPeriod, pick: (tally: Tally) => Tally): SumsByPeriod => ({
-  days: new Map([...days].map(([day, tally]) => [day, pick(tally)])),
+const mapSums = ({ days, earlierMonths }: SumsByPeriod, pick: (counts: Counts) => Counts): SumsByPeriod => ({
+  days: new Map([...days].map(([day, counts]) => [day, pick(counts)])),
   earlierMonths: earlierMonths.map(pick),
 });
 
 const hasSums = ({ days, earlierMonths }: SumsByPeriod): boolean =>
-  [...days.values(), ...earlierMonths].some((tally) => Object.keys(tally).length > 0);
+  [...days.values(), ...earlierMonths].some((counts) => Object.keys(counts).length > 0);

@@ -36,6 +36,7 @@ export async function rebuildCustomerSummary(
   { appName, username }: CustomerKey,
   { customers, ownedPurchases }: Pick<Deps, 'customers' | 'ownedPurchases'>,
 ): ReturnType<Deps['customers']['updateSummary']> {
-  const listPurchases = async () => await ownedPurchases.listDecidingPurchases(appName, username, 'subscriptions');
+  const listPurchases = async () =>
+    await ownedPurchases.listRepresentativePurchases(appName, username, 'subscriptions');
   return await customers.updateSummary(appName, username, listPurchases);
 }

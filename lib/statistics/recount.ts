@@ -6,13 +6,13 @@ import { ServiceError } from '../shared/errors.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { completeNotifications } from './complete-notifications.ts';
-import { addTally, collapseHours, indexByPeriod, type Tally } from './tally.ts';
-import { sumDailyTallies, tallyStoredItem } from './tally-item.ts';
-import { type Product, pickRunningTotals, sumProductTallies } from './tally-product.ts';
+import { countStoredItem, sumDailyCounts } from './count-item.ts';
+import { type Product, pickRunningTotals, sumProductCounts } from './count-product.ts';
+import { addCounts, type Counts, collapseHours, indexByPeriod } from './counts.ts';
 
 /** Days as `YYYY-MM-DD`, both included. */
 type DayRange = readonly [first: string, last: string];
-type TalliesByPeriod = ReadonlyMap<string, Tally>;
+type CountsByPeriod = ReadonlyMap<string, Counts>;
 type RecountContext = Pick<Deps, 'appItems' | 'counters'> & {
   /** Called after the counters are read, to wait until the indexes contain all items that are counted. */
   readonly waitForIndex?: () => Promise<void>;
@@ -28,9 +28,9 @@ export interface CounterDifference {
   readonly product?: Product;
   /** Version of the counter that was compared. */
   readonly version: number;
-  readonly recounted: Tally;
-  /** The recounted tally minus the counter's tally. */
-  readonly change: Tally;
+  readonly recounted: Counts;
+  /** The recounted counts minus the counter's counts. */
+  readonly change: Counts;
 }
 
 /**
@@ -68,11 +68,11 @@ export async function recount(
   const monthDifferences = findDifferences(months, appCounters.months, sumByMonth(recounted.app, collapseHours));
   const productDifferences = [...new Set([...productCounters.keys(), ...recounted.products.keys()])].flatMap((key) => {
     const readings = productCounters.get(key) ?? { days: [], months: [] };
-    const tallies = recounted.products.get(key) ?? new Map<string, Tally>();
-    const countedDays = [...new Set([...readings.days.map(({ period }) => period), ...tallies.keys()])].sort();
+    const countsByDay = recounted.products.get(key) ?? new Map<string, Counts>();
+    const countedDays = [...new Set([...readings.days.map(({ period }) => period), ...countsByDay.keys()])].sort();
     const differences = [
-      ...findDifferences(countedDays, readings.days, tallies),
-      ...findDifferences(months, readings.months, sumByMonth(tallies, pickRunningTotals)),
+      ...findDifferences(countedDays, readings.days, countsByDay),
+      ...findDifferences(months, readings.months, sumByMonth(countsByDay, pickRunningTotals)),
     ];
     return differences.map((difference) => ({ ...difference, product: parseProductKey(key) }));
   });
@@ -113,9 +113,9 @@ export async function correctCounters(
     const isDay = period.length === 10;
     const month = period.slice(0, 7);
     const monthChange = product ? pickRunningTotals(change) : collapseHours(change);
-    const monthCorrection = { period: month, product, change: (tally: Tally) => addTally(tally, monthChange) };
+    const monthCorrection = { period: month, product, change: (counts: Counts) => addCounts(counts, monthChange) };
     const isInPartOfMonth = isDay && !wholeMonths.includes(month) && Object.keys(monthChange).length > 0;
-    const isCorrected = await counters.replaceTallies(appName, [
+    const isCorrected = await counters.replaceCounts(appName, [
       { period, product, version, change: () => recounted },
       ...(isInPartOfMonth ? [monthCorrection] : []),
     ]);
@@ -129,22 +129,22 @@ export async function correctCounters(
 function findDifferences(
   periods: readonly string[],
   counters: CounterReadings,
-  recountedTallies: TalliesByPeriod,
+  recounts: CountsByPeriod,
 ): CounterDifference[] {
   const countersByPeriod = new Map(counters.map((counter) => [counter.period, counter]));
   return periods.flatMap((period) => {
-    const { tally = {}, version = 0 } = countersByPeriod.get(period) ?? {};
-    const recounted = recountedTallies.get(period) ?? {};
-    const change = addTally(recounted, tally, -1);
+    const { counts = {}, version = 0 } = countersByPeriod.get(period) ?? {};
+    const recounted = recounts.get(period) ?? {};
+    const change = addCounts(recounted, counts, -1);
     return Object.keys(change).length > 0 ? [{ period, version, recounted, change }] : [];
   });
 }
 
-/** The tallies of the days that the items in the table add up to. */
-interface RecountedTallies {
-  readonly app: TalliesByPeriod;
+/** The counts of the days that the items in the table add up to. */
+interface Recounts {
+  readonly app: CountsByPeriod;
   /** The key is a `toProductKey`. */
-  readonly products: ReadonlyMap<string, TalliesByPeriod>;
+  readonly products: ReadonlyMap<string, CountsByPeriod>;
 }
 
 async function recountDays({
@@ -156,33 +156,33 @@ async function recountDays({
 }: Pick<RecountContext, 'appItems'> & {
   appName: string;
   days: DayRange;
-  counted: TalliesByPeriod;
+  counted: CountsByPeriod;
   reportProgress: ReportProgress | undefined;
-}): Promise<RecountedTallies> {
+}): Promise<Recounts> {
   const firstCompleteDay = await findFirstCompleteDay(appItems, appName);
-  const tallies = new Map<string, Tally>();
-  const products = new Map<string, Map<string, Tally>>();
+  const countsByDay = new Map<string, Counts>();
+  const products = new Map<string, Map<string, Counts>>();
   let countedItems = 0;
   const range = { startdate: toMidnight(first), enddate: toMidnight(addDays(last, 1)) };
   for await (const items of appItems.scanCountableItems(appName, range)) {
-    const itemTallies = completeNotifications(items).map(tallyStoredItem);
-    for (const [day, tally] of sumDailyTallies(...itemTallies.map(({ days }) => days))) {
-      if (day >= first && day <= last) tallies.set(day, addTally(tallies.get(day) ?? {}, tally));
+    const itemCounts = completeNotifications(items).map(countStoredItem);
+    for (const [day, counts] of sumDailyCounts(...itemCounts.map(({ days }) => days))) {
+      if (day >= first && day <= last) countsByDay.set(day, addCounts(countsByDay.get(day) ?? {}, counts));
     }
-    for (const { day, tally, ...product } of sumProductTallies(itemTallies.flatMap((entry) => entry.products))) {
+    for (const { day, counts, ...product } of sumProductCounts(itemCounts.flatMap((entry) => entry.products))) {
       if (day < first || day > last) continue;
       const key = toProductKey(product);
-      const productDays = products.get(key) ?? new Map<string, Tally>();
-      products.set(key, productDays.set(day, addTally(productDays.get(day) ?? {}, tally)));
+      const productDays = products.get(key) ?? new Map<string, Counts>();
+      products.set(key, productDays.set(day, addCounts(productDays.get(day) ?? {}, counts)));
     }
     countedItems += items.length;
     reportProgress?.(countedItems);
   }
   const app = new Map(
     listDays(first, last).map((day) => {
-      const { requests: recountedRequests = 0, ...tally } = tallies.get(day) ?? {};
+      const { requests: recountedRequests = 0, ...counts } = countsByDay.get(day) ?? {};
       const requests = day >= firstCompleteDay ? recountedRequests : (counted.get(day)?.requests ?? 0);
-      return [day, addTally(tally, { requests })];
+      return [day, addCounts(counts, { requests })];
     }),
   );
   return { app, products };
@@ -198,11 +198,11 @@ async function findFirstCompleteDay(appItems: RecountContext['appItems'], appNam
 }
 
 /** Adds up the days of each month, after `collapse`. */
-function sumByMonth(days: TalliesByPeriod, collapse: (tally: Tally) => Tally): TalliesByPeriod {
-  const months = new Map<string, Tally>();
-  for (const [day, tally] of days) {
+function sumByMonth(days: CountsByPeriod, collapse: (counts: Counts) => Counts): CountsByPeriod {
+  const months = new Map<string, Counts>();
+  for (const [day, counts] of days) {
     const month = day.slice(0, 7);
-    months.set(month, addTally(months.get(month) ?? {}, collapse(tally)));
+    months.set(month, addCounts(months.get(month) ?? {}, collapse(counts)));
   }
   return months;
 }

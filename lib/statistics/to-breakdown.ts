@@ -1,8 +1,8 @@
 import type { BreakdownRow, StatsInterval } from '../api/stats.ts';
 import { addDays, listDays } from '../shared/calendar.ts';
 import type { Platform } from '../shared/platform.ts';
-import { addTally, type Tally } from './tally.ts';
-import type { ProductSum } from './tally-product.ts';
+import type { ProductSum } from './count-product.ts';
+import { addCounts, type Counts } from './counts.ts';
 import { listedReasons, roundToCents } from './to-stats.ts';
 
 /** Days of an interval within a range, both included. */
@@ -31,10 +31,10 @@ function toIntervalKey(day: string, interval: StatsInterval): string {
 
 /** The sums of an app, a platform or a product. */
 export interface SumsByPeriod {
-  /** Tallies of the days, from the first of the month in which the range starts. */
-  readonly days: ReadonlyMap<string, Tally>;
-  /** Tallies of all earlier months, for the running totals. */
-  readonly earlierMonths: readonly Tally[];
+  /** Counts of the days, from the first of the month in which the range starts. */
+  readonly days: ReadonlyMap<string, Counts>;
+  /** Counts of all earlier months, for the running totals. */
+  readonly earlierMonths: readonly Counts[];
 }
 
 interface RowContext {
@@ -48,37 +48,37 @@ export function buildBreakdownRows(sums: SumsByPeriod, { intervals, today }: Row
   const [first] = intervals;
   if (!first) return [];
   const daysBefore = listDays(`${first.first.slice(0, 7)}-01`, addDays(first.first, -1));
-  const readDay = (day: string): Tally => sums.days.get(day) ?? {};
+  const readDay = (day: string): Counts => sums.days.get(day) ?? {};
   const earlier = [...sums.earlierMonths, ...daysBefore.map(readDay)];
   let active = sumName(earlier, 'active');
   let activeTrials = sumName(earlier, 'activeTrials');
   return intervals.map((interval) => {
     const days = listDays(interval.first, interval.last);
-    const tally = days.map(readDay).reduce<Tally>((sum, day) => addTally(sum, day), {});
+    const counts = days.map(readDay).reduce<Counts>((sum, day) => addCounts(sum, day), {});
     const pastDays = days.filter((day) => day <= today).map(readDay);
     active += sumName(pastDays, 'active');
     activeTrials += sumName(pastDays, 'activeTrials');
     return {
       ...{ date: interval.first, enddate: interval.last },
-      ...toCounts(tally),
+      ...toCounts(counts),
       activeSubscriptions: active,
       activeTrials,
     };
   });
 }
 
-const sumName = (tallies: readonly Tally[], name: ProductSum): number =>
-  tallies.reduce((sum, tally) => sum + (tally[name] ?? 0), 0);
+const sumName = (countsByDay: readonly Counts[], name: ProductSum): number =>
+  countsByDay.reduce((sum, counts) => sum + (counts[name] ?? 0), 0);
 
-function toCounts(tally: Tally): Omit<BreakdownRow, 'date' | 'enddate' | 'activeSubscriptions' | 'activeTrials'> {
-  const read = (name: ProductSum): number => tally[name] ?? 0;
-  const amounts = Object.entries(tally).filter(([name]) => name.endsWith('.micros'));
+function toCounts(counts: Counts): Omit<BreakdownRow, 'date' | 'enddate' | 'activeSubscriptions' | 'activeTrials'> {
+  const read = (name: ProductSum): number => counts[name] ?? 0;
+  const amounts = Object.entries(counts).filter(([name]) => name.endsWith('.micros'));
   return {
     amountUSD: roundToCents(read('usd')),
     amountMicros: Object.fromEntries(amounts.map(([name, micros]) => [name.slice(0, -'.micros'.length), micros])),
     numTransactions: read('transactions'),
     numPaidTransactions: read('paid'),
-    notifications: Object.fromEntries(listedReasons.map((reason) => [reason, tally[`N.${reason}`] ?? 0])),
+    notifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`N.${reason}`] ?? 0])),
     trialsStarted: read('trials.started'),
     trialsConverted: read('trials.converted'),
     trialsEnded: read('trials.ended'),
@@ -86,18 +86,18 @@ function toCounts(tally: Tally): Omit<BreakdownRow, 'date' | 'enddate' | 'active
   };
 }
 
-/** Picks the sums of a platform from the tally of an app, and removes the platform from their names. */
-export function pickPlatformSums(tally: Tally, platform: Platform): Tally {
+/** Picks the sums of a platform from the counts of an app, and removes the platform from their names. */
+export function pickPlatformSums(counts: Counts, platform: Platform): Counts {
   const prefix = `${platform}/`;
-  const sums = Object.entries(tally).filter(([name]) => name.startsWith(prefix));
+  const sums = Object.entries(counts).filter(([name]) => name.startsWith(prefix));
   return Object.fromEntries(sums.map(([name, value]) => [name.slice(prefix.length), value]));
 }
 
-/** Picks the sums of all platforms from the tally of an app. Only the platforms have active subscriptions and trials. */
-export function pickAppSums(tally: Tally): Tally {
+/** Picks the sums of all platforms from the counts of an app. Only the platforms have active subscriptions and trials. */
+export function pickAppSums(counts: Counts): Counts {
   const sums = new Map<string, number>();
   const add = (name: string, value: number) => sums.set(name, (sums.get(name) ?? 0) + value);
-  for (const [name, value] of Object.entries(tally)) {
+  for (const [name, value] of Object.entries(counts)) {
     const platformSum = name.split('/')[1];
     if (platformSum === undefined) add(name.endsWith('.usd') ? 'usd' : name, value);
     else if (subscriptionSums.has(platformSum)) add(platformSum, value);

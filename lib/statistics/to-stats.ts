@@ -1,7 +1,7 @@
 import type { DailyStat, MonthlyStat } from '../api/stats.ts';
 import type { LifecycleReason } from '../purchases/lifecycle-reasons.ts';
 import { countDaysBetween, getSameDayPreviousMonth, listDays, listMonths } from '../shared/calendar.ts';
-import type { Tally } from './tally.ts';
+import type { Counts } from './counts.ts';
 
 /**
  * Whether a lifecycle reason is listed in statistics. The specification defines the listed keys. The counters contain the
@@ -33,18 +33,18 @@ interface StatsOptions {
   readonly includeNotifications?: boolean;
 }
 
-type TalliesByPeriod = ReadonlyMap<string, Tally>;
+type CountsByPeriod = ReadonlyMap<string, Counts>;
 
 /** Returns the first day that `buildDailyStats` needs: the rolling month of `first` starts there. */
 export const getFirstRequiredDay = (first: string): string => getSameDayPreviousMonth(first);
 
 /** Builds one record for each day from `first` to `last`, both included. */
 export function buildDailyStats(
-  days: TalliesByPeriod,
+  days: CountsByPeriod,
   [first, last]: readonly [string, string],
   options: StatsOptions,
 ): DailyStat[] {
-  // Each tally has hundreds of names and is part of up to 31 rolling months, so it is summarized once.
+  // Each counts has hundreds of names and is part of up to 31 rolling months, so it is summarized once.
   const firstRequiredDay = getFirstRequiredDay(first);
   const daySums = listDays(firstRequiredDay, last).map((date) => summarizeDay(days.get(date) ?? {}, options));
   return listDays(first, last).map((date) => {
@@ -60,10 +60,10 @@ export function buildDailyStats(
   });
 }
 
-const summarizeDay = (tally: Tally, options: StatsOptions) => ({
-  usdMicros: sumUsdMicros(tally, options),
-  transactions: countTransactions(tally, options),
-  paid: countPaidTransactions(tally, options),
+const summarizeDay = (counts: Counts, options: StatsOptions) => ({
+  usdMicros: sumUsdMicros(counts, options),
+  transactions: countTransactions(counts, options),
+  paid: countPaidTransactions(counts, options),
 });
 type DaySums = ReturnType<typeof summarizeDay>;
 
@@ -79,44 +79,44 @@ const countDaysInRollingMonth = (date: string): number => countDaysBetween(getSa
 
 /** Builds one record for each month from `first` to `last`, both included. */
 export const buildMonthlyStats = (
-  months: TalliesByPeriod,
+  months: CountsByPeriod,
   [first, last]: readonly [string, string],
   options: StatsOptions,
 ): MonthlyStat[] => listMonths(first, last).map((date) => ({ date, ...toCounts(months.get(date) ?? {}, options) }));
 
-function toCounts(tally: Tally, options: StatsOptions) {
+function toCounts(counts: Counts, options: StatsOptions) {
   return {
-    amountUSD: sumUsd(tally, options),
+    amountUSD: sumUsd(counts, options),
     amountMicros: Object.fromEntries(
-      listCurrencies(tally, 'micros', options).map((code) => [code, tally[`${code}.micros`] ?? 0]),
+      listCurrencies(counts, 'micros', options).map((code) => [code, counts[`${code}.micros`] ?? 0]),
     ),
-    numRequests: tally.requests ?? 0,
-    numTransactions: countTransactions(tally, options),
-    numPaidTransactions: countPaidTransactions(tally, options),
+    numRequests: counts.requests ?? 0,
+    numTransactions: countTransactions(counts, options),
+    numPaidTransactions: countPaidTransactions(counts, options),
     ...(options.includeNotifications && {
-      notifications: Object.fromEntries(listedReasons.map((reason) => [reason, tally[`N.${reason}`] ?? 0])),
+      notifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`N.${reason}`] ?? 0])),
     }),
   };
 }
 
 /** Lists the currencies with this sum. A currency without `micros` can have `usd`: its rate changed before a refund. */
-const listCurrencies = (tally: Tally, sum: 'micros' | 'usd', { currency }: StatsOptions): string[] =>
-  Object.keys(tally)
+const listCurrencies = (counts: Counts, sum: 'micros' | 'usd', { currency }: StatsOptions): string[] =>
+  Object.keys(counts)
     // The sums of a platform contain a slash.
     .filter((name) => name.endsWith(`.${sum}`) && !name.includes('/'))
     .map((name) => name.slice(0, -sum.length - 1))
     .filter((code) => currency === undefined || code === currency);
 
 /** Returns US dollars, rounded to cents. */
-export const sumUsd = (tally: Tally, options: StatsOptions): number => roundToCents(sumUsdMicros(tally, options));
+export const sumUsd = (counts: Counts, options: StatsOptions): number => roundToCents(sumUsdMicros(counts, options));
 
-const sumUsdMicros = (tally: Tally, options: StatsOptions): number =>
-  listCurrencies(tally, 'usd', options).reduce((sum, code) => sum + (tally[`${code}.usd`] ?? 0), 0);
+const sumUsdMicros = (counts: Counts, options: StatsOptions): number =>
+  listCurrencies(counts, 'usd', options).reduce((sum, code) => sum + (counts[`${code}.usd`] ?? 0), 0);
 
 export const roundToCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
 
-const countTransactions = (tally: Tally, { currency }: StatsOptions): number =>
-  tally[currency === undefined ? 'transactions' : `${currency}.transactions`] ?? 0;
+const countTransactions = (counts: Counts, { currency }: StatsOptions): number =>
+  counts[currency === undefined ? 'transactions' : `${currency}.transactions`] ?? 0;
 
-const countPaidTransactions = (tally: Tally, { currency }: StatsOptions): number =>
-  tally[currency === undefined ? 'paid' : `${currency}.paid`] ?? 0;
+const countPaidTransactions = (counts: Counts, { currency }: StatsOptions): number =>
+  counts[currency === undefined ? 'paid' : `${currency}.paid`] ?? 0;

@@ -66,7 +66,7 @@ async function recordNotification(
   const { app, recorder, deps } = context;
   const store = await deps.loadStore(platform);
   const { observations, reason, pricesChanged } = await observeNotification(store, notification, context);
-  const isOneOfSeveral = observations.length > 1;
+  const isPartOfSeveral = observations.length > 1;
   const notificationKey = { platform, key: notification.key };
   const recorded: RecordPurchaseResult[] = [];
   for (const observation of observations) {
@@ -75,7 +75,7 @@ async function recordNotification(
       observation,
       storeReason: reason,
       ...(await resolveStoreUser(app.name, observation, deps.userAliases)),
-      notificationPart: { ...notificationKey, isOneOfSeveral },
+      notificationPart: { ...notificationKey, isPartOfSeveral },
       strategy: app.strategy,
       now: deps.now(),
     });
@@ -85,7 +85,7 @@ async function recordNotification(
   // A single purchase is marked as handled in the transaction that records it.
   if (observations.length !== 1) await deps.handledNotifications.markHandled(app.name, notificationKey, deps.now());
   // The event is found by its purchase even if the notification changed nothing.
-  addRecordedPurchases(recorder, recorded, isOneOfSeveral ? undefined : observations[0]?.purchase.purchaseId);
+  addRecordedPurchases(recorder, recorded, isPartOfSeveral ? undefined : observations[0]?.purchase.purchaseId);
   recorder.addContent({ notifications: [{ reason, type: notification.type }] });
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (username !== undefined) recorder.setUser(username);

@@ -7,8 +7,9 @@ import { createEventId } from '../events/event-id.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { ServiceError } from '../shared/errors.ts';
-import { type Platform, platforms } from '../shared/platform.ts';
+import { type Platform, platforms, storeNames } from '../shared/platform.ts';
 import { dayMs, type EpochMillis, hourMs, secondMs } from '../shared/time.ts';
+import { unavailableError } from '../stores/api-errors.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { StoreNotification } from '../stores/store.ts';
 import { notificationEndpoints } from './notification-endpoints.ts';
@@ -141,7 +142,7 @@ async function processRecovered(
   // The operator repeats the command instead of the queue.
   const rejectingQueue = {
     send: async () => {
-      throw new ServiceError('ConnectionFailed', `The store ${platform} is unavailable. Try again later.`);
+      throw unavailableError(storeNames[platform], 'The notification cannot be processed now.');
     },
   };
   return await processNotification(queued, { ...deps, notificationQueue: rejectingQueue }).then(
@@ -176,7 +177,7 @@ async function recoverForApp(app: App, platform: Platform, deps: RecoveryDeps): 
     const undelivered = (await store.listUndelivered?.(deps.now() - lookbackMs, context)) ?? [];
     const unhandled = await filterUnhandled(undelivered, { appName: app.name, platform, deps });
     await enqueueUnhandled(unhandled, { appName: app.name, platform, deps });
-    if (undelivered.length > 0) await store.confirmEnqueued?.(undelivered, context);
+    if (undelivered.length > 0) await store.deleteEnqueued?.(undelivered, context);
     if (unhandled.length === 0) return;
     recorder.addContent({ notifications: unhandled.map(({ notification: { type } }) => ({ platform, type })) });
     await recordWorkerEvent(app.name, { recorder, request, response: { quantity: unhandled.length } }, deps);

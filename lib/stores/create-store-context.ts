@@ -2,7 +2,7 @@ import { createRunOnce } from '../db/idempotency.ts';
 import { createStoredResults } from '../db/stored-results.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
-import type { Platform } from '../shared/platform.ts';
+import { type Platform, storeNames } from '../shared/platform.ts';
 import { createRecordedFetch } from './recorded-fetch.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -30,6 +30,7 @@ export async function createStoreContext(
     settings,
     catalogue,
     fetch: createRecordedFetch({
+      storeName: storeNames[platform],
       record: (call) => recorder.addExternalCall({ ...call, platform }),
       now,
       ...(emulator.url && { storesUrl: emulator.url }),

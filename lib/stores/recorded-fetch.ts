@@ -1,12 +1,14 @@
 import type { ExternalCall } from '../events/event.ts';
-import { ServiceError } from '../shared/errors.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { unavailableError } from './api-errors.ts';
 import type { StoreFetch, StoreRequest, StoreResponse } from './store-context.ts';
 
 const defaultTimeoutMs = 6_000;
 const maxResponseBytes = 6 * 1024 * 1024;
 
 interface RecordedFetchOptions {
+  /** Name of the called system at the start of an error message, such as `Google Play`. */
+  readonly storeName: string;
   readonly record: (call: ExternalCall) => void;
   readonly now: () => EpochMillis;
   /** URL of the emulator, which then receives all calls. Undefined in a deployment. */
@@ -17,7 +19,7 @@ interface RecordedFetchOptions {
  * Creates the `fetch` of the store adapters. It records each call, rejects redirects and enforces the timeout and the size limit.
  * Throws `ConnectionFailed` if there is no complete response.
  */
-export function createRecordedFetch({ record, now, storesUrl }: RecordedFetchOptions): StoreFetch {
+export function createRecordedFetch({ storeName, record, now, storesUrl }: RecordedFetchOptions): StoreFetch {
   return async (url, init = {}) => {
     const target = new URL(url);
     const startedAt = now();
@@ -33,7 +35,7 @@ export function createRecordedFetch({ record, now, storesUrl }: RecordedFetchOpt
     } catch (cause) {
       const message = cause instanceof Error ? cause.name : 'failed';
       record({ ...call, error: { message }, timing: { startedAt, endedAt: now() } });
-      throw new ServiceError('ConnectionFailed', 'The store is unavailable. Try again later.', { cause });
+      throw unavailableError(storeName, cause);
     }
   };
 }

@@ -83,7 +83,7 @@ export interface Store {
   listNotifications?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
 
   /** Deletes notifications at the store. Called after the result of `listUndelivered` is safely enqueued. */
-  confirmEnqueued?(notifications: readonly StoreNotification[], context: StoreContext): Promise<void>;
+  deleteEnqueued?(notifications: readonly StoreNotification[], context: StoreContext): Promise<void>;
 }
 
 export interface CheckSettingsOptions {

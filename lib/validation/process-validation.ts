@@ -2,7 +2,7 @@ import type { App } from '../apps/app.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
-import { toFirstResponse } from '../purchases/service-consumption.ts';
+import { restoreBeforeConsumption } from '../purchases/service-consumption.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { Platform } from '../shared/platform.ts';
@@ -44,7 +44,7 @@ export async function processValidation(
   const fulfilledById = new Map(fulfilled.map((entitled) => [entitled.purchase.purchaseId, entitled]));
   const toFirst = ({ purchase, entitledUsers }: EntitledPurchase): EntitledPurchase => ({
     entitledUsers,
-    purchase: toFirstResponse(purchase, request.applicationUsername, deps.now()),
+    purchase: restoreBeforeConsumption(purchase, request.applicationUsername, deps.now()),
   });
   const requestedPurchase = recorded.find(({ purchase }) => purchase.purchaseId === validation.purchaseId);
   const listed = recorded.filter(({ purchase }) => !validation.unlistedPurchaseIds?.includes(purchase.purchaseId));
@@ -75,7 +75,7 @@ async function listOtherPurchases(
   const { applicationUsername } = request;
   if (applicationUsername === undefined) return [];
   const recordedIds = new Set(recorded.map(({ purchase }) => purchase.purchaseId));
-  const stored = await context.deps.ownedPurchases.listDecidingPurchases(context.app.name, applicationUsername);
+  const stored = await context.deps.ownedPurchases.listRepresentativePurchases(context.app.name, applicationUsername);
   return stored
     .filter((purchase) => purchase.platform === platform && purchase.productType !== 'consumable')
     .filter(({ purchaseId }) => !recordedIds.has(purchaseId))

@@ -42,7 +42,7 @@ export interface RecordedPurchase extends EntitledPurchase {
 /** The claims of an import. */
 interface ImportedClaims {
   /** Whether the imported purchases and claims are not announced. */
-  readonly isMuted: boolean;
+  readonly isUnannounced: boolean;
   readonly toClaimedAt: (purchase: Purchase) => EpochMillis;
 }
 
@@ -138,7 +138,7 @@ async function claimUnclaimedPurchases(
 }
 
 const toTrigger = (importedClaims: ImportedClaims | undefined): UpdateTrigger =>
-  importedClaims?.isMuted ? 'import' : 'validation';
+  importedClaims?.isUnannounced ? 'import' : 'validation';
 
 async function recordObservation(
   observation: Observation,

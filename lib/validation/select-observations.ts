@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { attachUsdRates } from '../money/attach-usd-rates.ts';
 import type { Catalogue } from '../purchases/catalogue.ts';
 import type { Observation } from '../purchases/observation.ts';
-import { changesState } from '../purchases/purchase-change.ts';
+import { hasStateChange } from '../purchases/purchase-change.ts';
 import type { ComparedPurchase, EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { StoreValidation } from '../stores/store.ts';
 
@@ -74,7 +74,7 @@ async function isChangedBy(
   if (refreshToken && state.refreshToken === undefined) return true;
   const storedTransactions = state.transactions.map(({ transaction }) => transaction);
   const transactions = await attachUsdRates(observation.transactions, storedTransactions, deps.exchangeRates);
-  return changesState(state, { ...observation, transactions }, catalogue);
+  return hasStateChange(state, { ...observation, transactions }, catalogue);
 }
 
 /** Whether a claim can entitle the customer. With strategy `last`, a further claim can even if there is an earlier one. */

@@ -31,7 +31,8 @@ export async function attemptDelivery(
   const { secretKey, signingSecret } = sender;
   const { webhookSettings, vocabulary } = sender.app;
   if (!signingSecret) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
-  const purchases = username === undefined ? [] : await deps.ownedPurchases.listDecidingPurchases(appName, username);
+  const purchases =
+    username === undefined ? [] : await deps.ownedPurchases.listRepresentativePurchases(appName, username);
   const startedAt = deps.now();
   const body = buildWebhookBody(delivery, {
     ...(webhookSettings?.includesPassword && { password: secretKey }),

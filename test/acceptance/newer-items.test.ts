@@ -53,7 +53,7 @@ const readPaths = [
 ];
 
 /** Objects with an entry for each counter, shard or tag in place of members. */
-const maps = ['tally', 'checkpoints', 'tags', 'trimmed'];
+const maps = ['counts', 'checkpoints', 'tags', 'trimmed'];
 const unchanged = new Set([...[tableKey, ...Object.values(indexes)].flatMap(({ pk, sk }) => [pk, sk]), ...maps]);
 
 /** Adds a member to the item and to each object in it. */

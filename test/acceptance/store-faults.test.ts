@@ -210,7 +210,7 @@ describe('POST /v1/validate with retries of the client', () => {
         await takeNotifications();
         const run = await runWithFault(fault, [async () => (await service.validate(keys, validated.validate)).body.ok]);
         await validateAgain(validated.validate);
-        const purchases = await deps().ownedPurchases.listDecidingPurchases(keys.appName, user);
+        const purchases = await deps().ownedPurchases.listRepresentativePurchases(keys.appName, user);
         expect(purchases.map(({ purchaseId }) => purchaseId).sort()).toEqual(
           [`store_b:${unclaimed.id}`, `store_b:${validated.id}`].sort(),
         );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { repeatWebhook } from '../../lib/api/notifier.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
+import { repeatWebhook } from '../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Row, Section } from '../../components/layout.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
 import { formatDateTime, formatPercent, formatRelative } from '../../format.ts';
-import { playYear, stopPlayback, usePlayback } from './playback.ts';
+import { advanceYear, stopPlayback, usePlayback } from './playback.ts';
 
 const periods = [
   ['PT1H', '1 hour'],
@@ -60,7 +60,7 @@ export function ClockControls({ nextDueTime, onChange }: ClockControlsProps) {
             <span class="number">{formatPercent(progress)}</span>
           </>
         ) : (
-          <Button onClick={playYear} kind="primary" isDisabled={isRunning}>
+          <Button onClick={advanceYear} kind="primary" isDisabled={isRunning}>
             Play a year in a minute
           </Button>
         )}

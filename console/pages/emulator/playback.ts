@@ -1,7 +1,7 @@
 import { moveClock } from '../../api/emulator.ts';
 import { getNow } from '../../clock.ts';
 import { getSession } from '../../session.ts';
-import { createStore } from '../../store.ts';
+import { createObservable } from '../../store.ts';
 
 /** A year that passes in steps. It continues while the user is on another page, and ends when the user signs out. */
 interface Playback {
@@ -18,7 +18,7 @@ const steps = 52;
 /** 52 s for the year. The service processes each step before the next one. */
 const stepDurationMs = 1_000;
 
-const playback = createStore<Playback>({ progress: 0, isPlaying: false });
+const playback = createObservable<Playback>({ progress: 0, isPlaying: false });
 
 export const usePlayback = (): Playback => playback.use();
 
@@ -26,7 +26,7 @@ export const usePlayback = (): Playback => playback.use();
 export const stopPlayback = (): void => playback.set({ ...playback.get(), isPlaying: false });
 
 /** Moves the clock forward by a year within a minute. Stops at the first error. */
-export async function playYear(): Promise<void> {
+export async function advanceYear(): Promise<void> {
   if (playback.get().isPlaying) return;
   const start = getNow();
   playback.set({ progress: 0, isPlaying: true });

@@ -11,7 +11,6 @@ import {
   RequestTiming,
 } from '../event-records.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../events.ts';
-import { repeatWebhook } from '../notifier.ts';
 import {
   FoundCustomer,
   FoundDelivery,
@@ -21,6 +20,7 @@ import {
   SearchResult,
   search,
 } from '../search.ts';
+import { repeatWebhook } from '../webhooks.ts';
 import { describeObject, describeOperation, describeValue } from './describe.ts';
 
 const eventId = ['Id of the event.', '4b7e1f60-9a1c-4f0e-8a51-0d3c5b2e9f10'] as const;

@@ -10,7 +10,6 @@ export const tagDescriptions: Readonly<Record<Contract['area'], string>> = {
   events: 'Log of every request, store notification and webhook.',
   search: 'Search for support.',
   webhooks: 'Webhooks to your server, their deliveries and replays.',
-  notifier: 'Repetition of the webhook of a request.',
   stripe: 'Sales through Stripe.',
   braintree: 'Sales through Braintree.',
   app: 'Settings of the app.',

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { secondMs } from '../../shared/time.ts';
+import { unavailableError } from '../../stores/api-errors.ts';
 import { createRecordedFetch } from '../../stores/recorded-fetch.ts';
 import { type DailyRates, toUtcDay } from '../daily-rates.ts';
 import { parseEcbRates } from './parse-ecb-rates.ts';
@@ -21,13 +22,16 @@ export async function fetchRates(
   { now, emulator }: Pick<Deps, 'now' | 'emulator'>,
 ): Promise<DailyRates[]> {
   // The rates belong to no app, so the request is not recorded in an event.
-  const fetchFile = createRecordedFetch({ record: () => {}, now, ...(emulator.url && { storesUrl: emulator.url }) });
+  const fetchFile = createRecordedFetch({
+    storeName: 'The European Central Bank',
+    record: () => {},
+    now,
+    ...(emulator.url && { storesUrl: emulator.url }),
+  });
   const query = new URLSearchParams({ startPeriod: startDay, detail: 'dataonly', format: 'csvdata' });
   const { status, text } = await fetchFile(`${seriesUrl}?${query}`, { timeoutMs });
   if (status !== 200) {
-    throw new ServiceError('ConnectionFailed', 'The European Central Bank is unavailable. Try again later.', {
-      cause: `HTTP ${status}`,
-    });
+    throw unavailableError('The European Central Bank', `HTTP ${status}`);
   }
   const days = parseEcbRates(text).sort((a, b) => (a.date > b.date ? -1 : 1));
   if (days.some(({ date }) => date > toUtcDay(now()))) {

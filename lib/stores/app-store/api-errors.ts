@@ -1,9 +1,10 @@
 import type { ServiceError } from '../../shared/errors.ts';
+import { platformTokens, storeNames } from '../../shared/platform.ts';
 import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 
 /** Subject of the public error messages. */
-export const storeName = 'The App Store';
+export const storeName = storeNames[platformTokens.appStore];
 
 export const unavailableError = (cause: unknown): ServiceError => storeErrors.unavailableError(storeName, cause);
 

@@ -9,7 +9,7 @@ import type { MappedPurchase } from './requested-purchase.ts';
 const billingRetryWindowMs = 60 * dayMs;
 
 /** Whether the evidence or the table has the current state of all purchases. */
-export const areAllCurrent = (purchases: readonly MappedPurchase[], now: EpochMillis): boolean =>
+export const isEveryPurchaseCurrent = (purchases: readonly MappedPurchase[], now: EpochMillis): boolean =>
   !purchases.some((purchase) => mayHaveRenewed(purchase, now));
 
 /** Whether a subscription ended so recently that it may have been renewed since. */

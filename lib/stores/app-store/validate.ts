@@ -6,7 +6,7 @@ import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { type AppDownload, toNativeDownload } from './app-download.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
-import { areAllCurrent } from './evidence-freshness.ts';
+import { isEveryPurchaseCurrent } from './evidence-freshness.ts';
 import { groupByPurchase } from './group-by-purchase.ts';
 import { listIneligibleForIntroPrice } from './intro-price.ts';
 import { type LookupResult, lookUpEvidence } from './lookup.ts';
@@ -103,7 +103,7 @@ function canValidateOffline(
 ): boolean {
   // A signed app download contains no purchases. A receipt without purchases proves that the customer owns nothing.
   if (receiptData === undefined && transactions.length === 0) return false;
-  return areAllCurrent(purchases, now) || (requested !== undefined && isActive(requested.current, now));
+  return isEveryPurchaseCurrent(purchases, now) || (requested !== undefined && isActive(requested.current, now));
 }
 
 interface ValidationParts {

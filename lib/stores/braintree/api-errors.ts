@@ -1,8 +1,9 @@
 import { ServiceError } from '../../shared/errors.ts';
+import { platformTokens, storeNames } from '../../shared/platform.ts';
 import * as commonErrors from '../api-errors.ts';
 import { createRejection } from '../settings-rejection.ts';
 
-const storeName = 'Braintree';
+const storeName = storeNames[platformTokens.braintree];
 
 export const unavailableError = (cause: unknown): ServiceError => commonErrors.unavailableError(storeName, cause);
 

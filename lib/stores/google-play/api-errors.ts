@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import type { ServiceError } from '../../shared/errors.ts';
+import { platformTokens, storeNames } from '../../shared/platform.ts';
 import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 import { createRejection, type RejectionKind } from '../settings-rejection.ts';
 import type { StoreResponse } from '../store-context.ts';
 
 /** Name of the store in public error messages. */
-export const storeName = 'Google Play';
+export const storeName = storeNames[platformTokens.googlePlay];
 
 /** Creates the error for an unavailable Google Play Developer API. `cause` has the details. */
 export const unavailableError = (cause: unknown): ServiceError => storeErrors.unavailableError(storeName, cause);

@@ -1,5 +1,5 @@
 import { isActive } from '../../purchases/purchase.ts';
-import { repeatsFirstResponse, withServiceConsumption } from '../../purchases/service-consumption.ts';
+import { isRepeatedValidation, withServiceConsumption } from '../../purchases/service-consumption.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { GooglePlaySettings } from './settings.ts';
@@ -28,7 +28,7 @@ export async function planConsumption<V extends ConsumableValidation>(
   const now = context.now();
   if (purchase.isConsumed) {
     const { serviceConsumption } = (await context.findPurchase?.(purchase.purchaseId)) ?? {};
-    return serviceConsumption && repeatsFirstResponse({ ...purchase, serviceConsumption }, username, now)
+    return serviceConsumption && isRepeatedValidation({ ...purchase, serviceConsumption }, username, now)
       ? { ...validation, nativeTransaction: restoreState(nativeTransaction, serviceConsumption.before) }
       : validation;
   }

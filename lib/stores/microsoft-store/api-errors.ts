@@ -1,10 +1,11 @@
 import type { ServiceError } from '../../shared/errors.ts';
+import { platformTokens, storeNames } from '../../shared/platform.ts';
 import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 import type { SettingsRejection } from '../settings-rejection.ts';
 
 /** Name of the store in public error messages. */
-export const storeName = 'Microsoft Store';
+export const storeName = storeNames[platformTokens.microsoftStore];
 
 /** Creates the error for an unavailable Microsoft Store service. `cause` has the details. */
 export const unavailableError = (cause: unknown): ServiceError => storeErrors.unavailableError(storeName, cause);

@@ -50,7 +50,7 @@ export async function fetchQueueUrl(session: MicrosoftSession): Promise<URL | un
 /** Maximum of the Queue service. */
 const batchSize = 32;
 
-/** Longer than the time until `confirmEnqueued` deletes the messages. Remaining ones become visible again. */
+/** Longer than the time until `deleteEnqueued` deletes the messages. Remaining ones become visible again. */
 const visibilityTimeoutSeconds = 600;
 
 /**

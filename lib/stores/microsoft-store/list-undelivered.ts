@@ -70,7 +70,7 @@ const isInSandbox = ({ data: { sandboxId } }: ClawbackEvent, settings: Microsoft
   ['RETAIL', settings.sandboxId?.toUpperCase()].includes(sandboxId?.toUpperCase() || 'RETAIL');
 
 /** Deletes the messages of enqueued notifications from the clawback queue. */
-export async function confirmEnqueued(
+export async function deleteEnqueued(
   notifications: readonly StoreNotification[],
   context: StoreContext,
 ): Promise<void> {

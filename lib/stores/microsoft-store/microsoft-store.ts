@@ -2,7 +2,7 @@ import { platformTokens } from '../../shared/platform.ts';
 import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
 import { fulfill } from './fulfill.ts';
-import { confirmEnqueued, listUndelivered } from './list-undelivered.ts';
+import { deleteEnqueued, listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
 import { refresh } from './refresh.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
@@ -19,5 +19,5 @@ export const microsoftStore: Store = {
   refresh,
   observe,
   listUndelivered,
-  confirmEnqueued,
+  deleteEnqueued,
 };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { Purchase } from '../../purchases/purchase.ts';
-import { repeatsFirstResponse, withServiceConsumption } from '../../purchases/service-consumption.ts';
+import { isRepeatedValidation, withServiceConsumption } from '../../purchases/service-consumption.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -56,7 +56,7 @@ function repeatResponse(
 ): StoreValidation {
   const purchase = withUsername(unnamed, username);
   const { purchaseId } = purchase;
-  if (!repeatsFirstResponse({ ...purchase, isConsumed: true }, username, context.now())) return validation;
+  if (!isRepeatedValidation({ ...purchase, isConsumed: true }, username, context.now())) return validation;
   const isListed = validation.observations.some((observation) => observation.purchase.purchaseId === purchaseId);
   const consumed = { asOf, purchase, transactions: [], userAliases: [] };
   return {

@@ -54,7 +54,7 @@ function toApiFailure({ status, text }: StoreResponse): ApiResult<never> {
   const reason = innererror?.code ?? code ?? 'no code';
   const cause = `HTTP ${status}, ${reason}`;
   if (status === 400) {
-    throw new ServiceError('InvalidPayload', 'Microsoft Store rejected the product or the StoreID key.', { cause });
+    throw new ServiceError('InvalidPayload', 'The Microsoft Store rejected the product or the StoreID key.', { cause });
   }
   // The access token is valid, so the code refers to the StoreID key: it expired or its signing certificate did.
   if (reason === 'AuthenticationTokenInvalid') return { kind: 'keyRejected' };

@@ -1,9 +1,10 @@
 import Stripe from 'stripe';
 import { ServiceError } from '../../shared/errors.ts';
+import { platformTokens, storeNames } from '../../shared/platform.ts';
 import * as commonErrors from '../api-errors.ts';
 import { createRejection, type SettingsRejection } from '../settings-rejection.ts';
 
-export const storeName = 'Stripe';
+export const storeName = storeNames[platformTokens.stripe];
 
 export const unavailableError = (cause: unknown): ServiceError => commonErrors.unavailableError(storeName, cause);
 

@@ -79,7 +79,7 @@ describe('eraseCustomer', () => {
     const transactions = await listTransactions(app.name);
     await eraseCustomer(app, username, deps, noWait);
     expect(await listTransactions(app.name)).toEqual(transactions);
-    const owned = await createOwnedPurchaseRepository(table).listDecidingPurchases(app.name, companion);
+    const owned = await createOwnedPurchaseRepository(table).listRepresentativePurchases(app.name, companion);
     expect(owned.map(({ purchaseId }) => purchaseId).sort()).toEqual([
       'store_a:linked',
       'store_a:lost',

@@ -116,8 +116,8 @@ async function expectAnswersOfAll(appName: string, owned: OwnedPurchaseRepositor
   const transactions = items.filter(({ sk }) => String(sk).startsWith('T#')).map(parseTransactionItem);
   for (const user of users) {
     const all = stored.flatMap(({ purchase, entitledUsers }) => (entitledUsers.includes(user) ? [purchase] : []));
-    const deciding = await owned.listDecidingPurchases(appName, user);
-    const subscriptions = await owned.listDecidingPurchases(appName, user, 'subscriptions');
+    const deciding = await owned.listRepresentativePurchases(appName, user);
+    const subscriptions = await owned.listRepresentativePurchases(appName, user, 'subscriptions');
     for (const day of [0, 5, 30, 61]) {
       const now = startDate + day * dayMs;
       const answers = computeAnswers(all, now);
@@ -193,7 +193,7 @@ describe('OwnedPurchaseRepository', () => {
     await table.transact(links.map((link) => ({ Delete: { TableName: table.name, Key: toKey(link) } })));
     await table.batchPut(ids.map((id) => ({ pk: partition, sk: `P#${id}` })));
     const unbounded = createOwnedPurchaseRepository(table);
-    expect(await unbounded.listDecidingPurchases(appName, 'ann')).toHaveLength(ids.length);
+    expect(await unbounded.listRepresentativePurchases(appName, 'ann')).toHaveLength(ids.length);
     expect(await owned.rebuildLinks(appName)).toEqual({ checkedPurchases: 4, addedLinks: 12, deletedLinks: 4 });
     await expectAnswersOfAll(appName, owned);
     const rebuilt = (await table.query({ partition })).filter(({ sk }) => sk !== 'C');
@@ -206,6 +206,6 @@ describe('OwnedPurchaseRepository', () => {
     const owned = createOwnedPurchaseRepository(table, bounds);
     expect(await owned.listTransactions(appName, 'ann', { skip: 0, limit: 10 })).toHaveLength(1);
     expect(await owned.listTransactions(otherAppName, 'ann', { skip: 0, limit: 10 })).toEqual([]);
-    expect(await owned.listDecidingPurchases(otherAppName, 'ann')).toEqual([]);
+    expect(await owned.listRepresentativePurchases(otherAppName, 'ann')).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@ import type { Item, Table } from '../../../lib/db/table.ts';
 import { deps } from '../../../lib/deps.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
-import type { ListKind } from '../../../lib/statistics/tally.ts';
+import type { ListKind } from '../../../lib/statistics/counts.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';

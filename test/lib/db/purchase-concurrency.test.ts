@@ -45,7 +45,7 @@ describe('recordPurchase with an older observation', () => {
     await purchases.recordPurchase(appName, id, buildValidationInput('ann', withTransactions(later, first)));
     await purchases.recordPurchase(appName, id, {
       ...{ trigger: 'notification', observation: createObservation(), strategy: 'all', now: startDate + 61_000 },
-      notificationPart: { platform: 'store_a', key: 'push', isOneOfSeveral: false },
+      notificationPart: { platform: 'store_a', key: 'push', isPartOfSeveral: false },
     });
     expect(await purchases.listTransactions(appName, [id])).toMatchObject([{ amountMicros: 4_990_000 }]);
   });
@@ -118,7 +118,7 @@ describe('recordPurchase with concurrent claims', () => {
     });
     await slow.recordPurchase(appName, id, buildValidationInput('cy'));
     expect((await purchases.find(appName, id))?.entitledUsers.toSorted()).toEqual(['ann', 'bob', 'cy']);
-    expect(await purchases.listDecidingPurchases(appName, 'bob')).toHaveLength(1);
+    expect(await purchases.listRepresentativePurchases(appName, 'bob')).toHaveLength(1);
   });
 
   it('entitles the user of the last link, even if the clock of its writer is behind', async () => {
@@ -178,7 +178,8 @@ describe('recordPurchase with 50 validations in lockstep', () => {
     const appName = createUniqueName();
     expect(await record(appName, usernames)).toEqual([]);
     expect((await purchases.find(appName, id))?.entitledUsers.toSorted()).toEqual(usernames.toSorted());
-    for (const username of usernames) expect(await purchases.listDecidingPurchases(appName, username)).toHaveLength(1);
+    for (const username of usernames)
+      expect(await purchases.listRepresentativePurchases(appName, username)).toHaveLength(1);
     expect((await purchases.load(appName, id))?.sharedClaims).toEqual([]);
   });
 

@@ -54,7 +54,7 @@ describe('recordPurchase', () => {
       purchase: { productId: 'store_a:monthly' },
       entitledUsers: ['ann'],
     });
-    expect(await purchases.listDecidingPurchases(appName, 'ann')).toMatchObject([
+    expect(await purchases.listRepresentativePurchases(appName, 'ann')).toMatchObject([
       { purchaseId: id, amountMicros: 4_990_000 },
     ]);
     expect(await purchases.listNotifications(appName, id)).toMatchObject([{ reason: 'PURCHASED' }]);
@@ -102,7 +102,8 @@ describe('recordPurchase', () => {
     expect(stored?.purchase.transactionId).toBe('store_a:4');
     const ids = (await purchases.listTransactions(appName, [id])).map(({ transactionId }) => transactionId);
     expect(ids.sort()).toEqual(['store_a:1', 'store_a:2', 'store_a:3', 'store_a:4']);
-    for (const username of users) expect(await purchases.listDecidingPurchases(appName, username)).toHaveLength(1);
+    for (const username of users)
+      expect(await purchases.listRepresentativePurchases(appName, username)).toHaveLength(1);
   });
 
   it('writes nothing if the same receipt is validated again', async () => {
@@ -145,8 +146,8 @@ describe('recordPurchase', () => {
     const link = await purchases.recordPurchase(appName, id, buildLinkInput('bob'));
     expect(link?.change).toMatchObject({ gainedUsers: ['bob'], lostUsers: ['ann'] });
     await purchases.recordPurchase(appName, id, buildValidationInput('ann', createRenewal(2)));
-    expect(await purchases.listDecidingPurchases(appName, 'ann')).toEqual([]);
-    expect(await purchases.listDecidingPurchases(appName, 'bob')).toHaveLength(1);
+    expect(await purchases.listRepresentativePurchases(appName, 'ann')).toEqual([]);
+    expect(await purchases.listRepresentativePurchases(appName, 'bob')).toHaveLength(1);
   });
 
   it('copies the claims of a replaced purchase', async () => {
@@ -156,7 +157,7 @@ describe('recordPurchase', () => {
     const replacement = createObservation(purchase, { replacedPurchaseId: id });
     await purchases.recordPurchase(appName, 'store_a:2', buildValidationInput(undefined, replacement));
     expect(await purchases.find(appName, 'store_a:2')).toMatchObject({ entitledUsers: ['ann'] });
-    expect(await purchases.listDecidingPurchases(appName, 'ann')).toHaveLength(2);
+    expect(await purchases.listRepresentativePurchases(appName, 'ann')).toHaveLength(2);
   });
 
   it('stores the refresh token encrypted', async () => {
@@ -199,7 +200,7 @@ describe('recordPurchase', () => {
     await purchases.recordPurchase(appName, id, buildValidationInput(users[3]));
     await purchases.recordPurchase(appName, id, buildValidationInput(users[500]));
     expect((await purchases.find(appName, id))?.entitledUsers).toHaveLength(500);
-    expect(await purchases.listDecidingPurchases(appName, users[500] ?? '')).toEqual([]);
+    expect(await purchases.listRepresentativePurchases(appName, users[500] ?? '')).toEqual([]);
     const next = {
       ...createObservation({ purchaseId: 'store_a:2', transactionId: 'store_a:2' }),
       replacedPurchaseId: id,
@@ -211,13 +212,13 @@ describe('recordPurchase', () => {
     expect((await purchases.find(appName, 'store_a:2'))?.entitledUsers).toHaveLength(500);
     for (const user of [users[0], users[499]]) {
       expect(
-        (await purchases.listDecidingPurchases(appName, user ?? '')).map(({ purchaseId }) => purchaseId),
+        (await purchases.listRepresentativePurchases(appName, user ?? '')).map(({ purchaseId }) => purchaseId),
       ).toContain('store_a:2');
     }
     await purchases.recordPurchase(appName, 'store_a:2', buildLinkInput('ann'));
     expect((await purchases.find(appName, 'store_a:2'))?.entitledUsers).toEqual(['ann']);
     expect(
-      (await purchases.listDecidingPurchases(appName, users[499] ?? '')).map(({ purchaseId }) => purchaseId),
+      (await purchases.listRepresentativePurchases(appName, users[499] ?? '')).map(({ purchaseId }) => purchaseId),
     ).not.toContain('store_a:2');
   });
 
@@ -244,23 +245,25 @@ describe('recordPurchase', () => {
     await crashing.recordPurchase(appName, 'store_a:2', replacing).catch(() => undefined);
     await purchases.recordPurchase(appName, 'store_a:2', replacing);
     for (const user of users) {
-      const owned = (await purchases.listDecidingPurchases(appName, user)).map(({ purchaseId }) => purchaseId);
+      const owned = (await purchases.listRepresentativePurchases(appName, user)).map(({ purchaseId }) => purchaseId);
       expect(owned).toContain('store_a:2');
     }
     writes = 0;
     await crashing.recordPurchase(appName, 'store_a:2', buildLinkInput('ann')).catch(() => undefined);
     await purchases.recordPurchase(appName, 'store_a:2', buildLinkInput('ann'));
     for (const user of users) {
-      expect((await purchases.listDecidingPurchases(appName, user)).map(({ purchaseId }) => purchaseId)).toEqual([id]);
+      expect((await purchases.listRepresentativePurchases(appName, user)).map(({ purchaseId }) => purchaseId)).toEqual([
+        id,
+      ]);
     }
-    expect(await purchases.listDecidingPurchases(appName, 'ann')).toHaveLength(1);
+    expect(await purchases.listRepresentativePurchases(appName, 'ann')).toHaveLength(1);
   });
 
   it('hides the purchase from a second app with the same ids', async () => {
     const [appName, otherAppName] = [createUniqueName(), createUniqueName()];
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     expect(await purchases.find(otherAppName, id)).toBeUndefined();
-    expect(await purchases.listDecidingPurchases(otherAppName, 'ann')).toEqual([]);
+    expect(await purchases.listRepresentativePurchases(otherAppName, 'ann')).toEqual([]);
     expect(await createTransactionRepository(table).find(otherAppName, 'store_a:1')).toBeUndefined();
     expect(await createTransactionRepository(table).find(appName, 'store_a:1')).toMatchObject({ purchaseId: id });
   });

@@ -8,8 +8,8 @@ import { deps } from '../../../lib/deps.ts';
 import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { createCipher } from '../../../lib/shared/cipher.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
+import { toCountsChange } from '../../../lib/statistics/counts-change.ts';
 import { findAffectedCustomers } from '../../../lib/statistics/rebuild-customer-summary.ts';
-import { toTallyChange } from '../../../lib/statistics/tally-change.ts';
 import { readStreamRecord } from '../../../lib/webhooks/purchase-announcements.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
@@ -87,7 +87,7 @@ describe('reencryptSecrets and reencryptRefreshTokens', () => {
     expect({ ...after, refreshToken: before.refreshToken }).toEqual(before);
     expect(after.refreshToken).not.toBe(before.refreshToken);
     const record = buildStreamRecord({ before, after }, 1);
-    expect([readStreamRecord(record), toTallyChange(record), findAffectedCustomers([record])]).toEqual([
+    expect([readStreamRecord(record), toCountsChange(record), findAffectedCustomers([record])]).toEqual([
       undefined,
       undefined,
       [],

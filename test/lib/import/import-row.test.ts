@@ -51,7 +51,7 @@ async function runImport(
   const loadStore = async () => store as unknown as Store;
   return await importRow(row, line, {
     app: await getApp(deps().apps, appName),
-    isMuted: true,
+    isUnannounced: true,
     onStoreCall: () => {},
     deps: { ...deps(), loadStore, ...changedDeps } as Deps,
   });

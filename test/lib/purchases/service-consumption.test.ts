@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
   chooseLaterConsumption,
+  restoreBeforeConsumption,
   type ServiceConsumption,
-  toFirstResponse,
   withServiceConsumption,
 } from '../../../lib/purchases/service-consumption.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
@@ -26,15 +26,15 @@ describe('chooseLaterConsumption', () => {
   });
 });
 
-describe('toFirstResponse', () => {
+describe('restoreBeforeConsumption', () => {
   it('returns the purchase as before the consumption to its customer only, for at least a day', () => {
     const purchase = { isConsumed: false, isAcknowledged: false, quantity: 5 };
     const planned = withServiceConsumption(purchase, 'ann', 0);
     const consumed = { ...planned, isConsumed: true, isAcknowledged: true, quantity: 0 };
-    expect(toFirstResponse(consumed, 'ann', dayMs)).toEqual(planned);
-    expect(toFirstResponse(consumed, 'ann', 3 * dayMs)).toEqual(consumed);
-    expect(toFirstResponse(consumed, 'bob', 0)).toEqual(consumed);
-    expect(toFirstResponse(consumed, undefined, 0)).toEqual(consumed);
-    expect(toFirstResponse({ ...consumed, isConsumed: false }, 'ann', 0)).toMatchObject({ quantity: 0 });
+    expect(restoreBeforeConsumption(consumed, 'ann', dayMs)).toEqual(planned);
+    expect(restoreBeforeConsumption(consumed, 'ann', 3 * dayMs)).toEqual(consumed);
+    expect(restoreBeforeConsumption(consumed, 'bob', 0)).toEqual(consumed);
+    expect(restoreBeforeConsumption(consumed, undefined, 0)).toEqual(consumed);
+    expect(restoreBeforeConsumption({ ...consumed, isConsumed: false }, 'ann', 0)).toMatchObject({ quantity: 0 });
   });
 });

@@ -7,8 +7,8 @@ import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import type { ItemImage, StreamRecord } from '../../../lib/shared/stream-record.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
-import { addTally, collapseHours, indexByPeriod, type Tally } from '../../../lib/statistics/tally.ts';
-import { sumDailyTallies, tallyStoredItem } from '../../../lib/statistics/tally-item.ts';
+import { countStoredItem, sumDailyCounts } from '../../../lib/statistics/count-item.ts';
+import { addCounts, type Counts, collapseHours, indexByPeriod } from '../../../lib/statistics/counts.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildLambdaRecord, buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -19,14 +19,14 @@ beforeAll(async () => {
   table = await createTestTable();
 });
 
-type TalliesByPeriod = ReadonlyMap<string, Tally>;
+type CountsByPeriod = ReadonlyMap<string, Counts>;
 
 const buildTransactionItem = (appName: string, id: number, fields: Partial<Transaction>): ItemImage => ({
   ...keys.transactionKey(appName, `store_a:${id}`, `store_a:${id}`),
   transaction: { ...createTransaction(createObservation().purchase), transactionId: `store_a:${id}`, ...fields },
 });
 
-const tallyTransactionItem = (item: ItemImage): TalliesByPeriod => tallyStoredItem({ kind: 'transaction', item }).days;
+const countTransactionItem = (item: ItemImage): CountsByPeriod => countStoredItem({ kind: 'transaction', item }).days;
 
 interface TransactionWrite {
   readonly id: number;
@@ -75,17 +75,17 @@ async function readCounters(appName: string) {
 
 /** Computes the counters from the items in the table. */
 function computeCounters(items: readonly ItemImage[]) {
-  const days = sumDailyTallies(...items.map(tallyTransactionItem));
-  const months = new Map<string, Tally>();
-  for (const [day, tally] of days) {
+  const days = sumDailyCounts(...items.map(countTransactionItem));
+  const months = new Map<string, Counts>();
+  for (const [day, counts] of days) {
     const month = day.slice(0, 7);
-    months.set(month, addTally(months.get(month) ?? {}, collapseHours(tally)));
+    months.set(month, addCounts(months.get(month) ?? {}, collapseHours(counts)));
   }
   return { days: omitEmpty(days), months: omitEmpty(months) };
 }
 
-const omitEmpty = (tallies: TalliesByPeriod) =>
-  Object.fromEntries([...tallies].filter(([, tally]) => Object.keys(tally).length > 0).sort());
+const omitEmpty = (countsByDay: CountsByPeriod) =>
+  Object.fromEntries([...countsByDay].filter(([, counts]) => Object.keys(counts).length > 0).sort());
 
 const arbitraryWrite: fc.Arbitrary<TransactionWrite> = fc.record({
   id: fc.integer({ min: 0, max: 8 }),
@@ -147,7 +147,7 @@ describe('aggregateStreamRecords', () => {
     ]);
     await aggregateStreamRecords([recordOfShard1], 'shard-1', deps);
     const [counter] = await deps.counters.listDays(appName, '2026-01-01', '2026-01-01');
-    expect(counter?.tally).toMatchObject({ transactions: 2, paid: 2, 'USD.micros': 2_000_000, 'T.0': 2 });
+    expect(counter?.counts).toMatchObject({ transactions: 2, paid: 2, 'USD.micros': 2_000_000, 'T.0': 2 });
   });
 
   it('keeps counting an event that TTL deleted', async () => {
@@ -159,7 +159,7 @@ describe('aggregateStreamRecords', () => {
       userIdentity: { type: 'Service', principalId: 'dynamodb.amazonaws.com' },
     });
     await aggregateStreamRecords([buildStreamRecord({ after: event }, 1), ttlDeletion], 'shard-1', deps);
-    expect((await deps.counters.listMonths(appName))[0]?.tally).toEqual({ requests: 1 });
+    expect((await deps.counters.listMonths(appName))[0]?.counts).toEqual({ requests: 1 });
   });
 
   it('counts amounts beyond 53 bits, which currencies with small units reach', async () => {
@@ -178,22 +178,22 @@ describe('aggregateStreamRecords', () => {
   });
 });
 
-const buildRefundTally = (micros: number): Tally => ({
+const buildRefundCounts = (micros: number): Counts => ({
   ...{ 'USD.micros': -micros, 'USD.usd': -micros },
   ...{ 'store_a/USD.micros': -micros, 'store_a/usd': -micros },
 });
 
-describe('tallyStoredItem', () => {
+describe('countStoredItem', () => {
   it('subtracts each partial refund on its day, and the rest on the day of the full refund', () => {
     const item = buildTransactionItem('app', 1, {
       ...{ purchaseDate: startDate, amountMicros: 4_990_000, currency: 'USD', sandbox: false },
       partialRefunds: [{ id: 'a', date: startDate + dayMs, amountMicros: 1_000_000 }],
       refundedAt: startDate + 3 * dayMs,
     });
-    const days = tallyTransactionItem(item);
+    const days = countTransactionItem(item);
     expect(days.get('2026-01-01')).toMatchObject({ 'USD.micros': 4_990_000, paid: 1 });
-    expect(days.get('2026-01-02')).toEqual(buildRefundTally(1_000_000));
-    expect(days.get('2026-01-04')).toEqual(buildRefundTally(3_990_000));
+    expect(days.get('2026-01-02')).toEqual(buildRefundCounts(1_000_000));
+    expect(days.get('2026-01-04')).toEqual(buildRefundCounts(3_990_000));
   });
 
   it('counts a sandbox transaction without its amount', () => {
@@ -204,7 +204,7 @@ describe('tallyStoredItem', () => {
       sandbox: true,
       refundedAt: startDate,
     });
-    expect(omitEmpty(tallyTransactionItem(sandboxItem))).toEqual({
+    expect(omitEmpty(countTransactionItem(sandboxItem))).toEqual({
       '2026-01-01': { 'T.0': 1, transactions: 1, 'store_a/transactions': 1 },
     });
   });
@@ -217,8 +217,8 @@ describe('tallyStoredItem', () => {
       sandbox: false,
       refundedAt: startDate + 3 * dayMs,
     });
-    const days = tallyTransactionItem(refundedItem);
+    const days = countTransactionItem(refundedItem);
     expect(days.get('2026-01-01')).toMatchObject({ 'USD.micros': 4_990_000, paid: 1 });
-    expect(days.get('2026-01-04')).toEqual(buildRefundTally(4_990_000));
+    expect(days.get('2026-01-04')).toEqual(buildRefundCounts(4_990_000));
   });
 });

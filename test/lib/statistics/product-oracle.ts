@@ -9,7 +9,7 @@ import {
 import { isActive, isSubscription, type Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import type { AggregationDeps } from '../../../lib/statistics/aggregate-stream.ts';
-import type { Tally } from '../../../lib/statistics/tally.ts';
+import type { Counts } from '../../../lib/statistics/counts.ts';
 
 type PurchaseItem = Item &
   SubscriptionActivity & { readonly entitledUsers: readonly string[]; readonly hasErasedOwner?: boolean };
@@ -25,7 +25,7 @@ class Sums {
   }
 
   /** Returns the sums without zeros. */
-  toObject(): Readonly<Record<string, Tally>> {
+  toObject(): Readonly<Record<string, Counts>> {
     const entries = [...this.byKey].map(([key, sums]) => [key, omitZeros(sums)] as const);
     return Object.fromEntries(entries.filter(([, sums]) => Object.keys(sums).length > 0).sort());
   }
@@ -46,7 +46,7 @@ const isCounted = ({ purchase, entitledUsers, hasErasedOwner }: PurchaseItem): b
   !purchase.sandbox && (entitledUsers.length > 0 || hasErasedOwner === true);
 
 /** Computes the sums of the products from the items of the purchases, independently of the aggregator. */
-function computeProductSums(purchases: readonly Item[][]): Readonly<Record<string, Tally>> {
+function computeProductSums(purchases: readonly Item[][]): Readonly<Record<string, Counts>> {
   const sums = new Sums();
   for (const items of purchases) {
     for (const item of items) {
@@ -109,8 +109,8 @@ async function readProductSums(appName: string, { counters }: Pick<AggregationDe
   for (const product of await counters.listProducts(appName)) {
     const days = await counters.listDays(appName, '2000-01-01', '2099-12-31', product);
     const months = await counters.listMonths(appName, undefined, undefined, product);
-    for (const { period, tally } of [...days, ...months])
-      for (const [name, value] of Object.entries(tally))
+    for (const { period, counts } of [...days, ...months])
+      for (const [name, value] of Object.entries(counts))
         sums.add([product.platform, product.productId, period], name, value);
   }
   return sums.toObject();
@@ -120,8 +120,8 @@ async function readProductSums(appName: string, { counters }: Pick<AggregationDe
 async function readAppSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>) {
   const platforms = new Sums();
   const totals = new Sums();
-  for (const { period, tally } of await counters.listDays(appName, '2000-01-01', '2099-12-31')) {
-    for (const [name, value] of Object.entries(tally)) {
+  for (const { period, counts } of await counters.listDays(appName, '2000-01-01', '2099-12-31')) {
+    for (const [name, value] of Object.entries(counts)) {
       const [platform = '', sum] = name.split('/');
       if (sum !== undefined) platforms.add([platform, period], sum, value);
       else if (/^(transactions|paid|USD\.micros|N\..*)$/.test(name)) totals.add([period], name, value);
@@ -141,10 +141,10 @@ export async function expectCorrectProductCounters(
   expect(await readProductSums(appName, deps)).toEqual(productSums);
   const platformSums = new Sums();
   const totals = new Sums();
-  for (const [key, tally] of Object.entries(productSums)) {
+  for (const [key, counts] of Object.entries(productSums)) {
     const [platform = '', , period = ''] = JSON.parse(key) as string[];
     if (period.length !== 'YYYY-MM-DD'.length) continue;
-    for (const [name, value] of Object.entries(tally)) {
+    for (const [name, value] of Object.entries(counts)) {
       platformSums.add([platform, period], name, value);
       if (/^(transactions|paid|usd|USD\.micros|N\..*)$/.test(name)) totals.add([period], name, value);
     }
@@ -154,7 +154,7 @@ export async function expectCorrectProductCounters(
 }
 
 /** Expects that the running total is the number of subscriptions that are active by their state. */
-function expectActiveTotal(purchases: readonly Item[][], productSums: Readonly<Record<string, Tally>>): void {
+function expectActiveTotal(purchases: readonly Item[][], productSums: Readonly<Record<string, Counts>>): void {
   const active = purchases.flat().filter((item) => {
     if (!item.purchase) return false;
     const { checkedAt } = item as PurchaseItem;
@@ -162,5 +162,5 @@ function expectActiveTotal(purchases: readonly Item[][], productSums: Readonly<R
     return isCounted(item as PurchaseItem) && isSubscription(purchase) && isActive(purchase, checkedAt);
   });
   const days = Object.entries(productSums).filter(([key]) => (JSON.parse(key) as string[])[2]?.length === 10);
-  expect(days.reduce((sum, [, tally]) => sum + (tally.active ?? 0), 0)).toBe(active.length);
+  expect(days.reduce((sum, [, counts]) => sum + (counts.active ?? 0), 0)).toBe(active.length);
 }

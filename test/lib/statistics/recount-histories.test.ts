@@ -14,9 +14,9 @@ import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { addDays, listDays } from '../../../lib/shared/calendar.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
+import type { Product } from '../../../lib/statistics/count-product.ts';
+import { indexByPeriod, type ListKind } from '../../../lib/statistics/counts.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
-import { indexByPeriod, type ListKind } from '../../../lib/statistics/tally.ts';
-import type { Product } from '../../../lib/statistics/tally-product.ts';
 import { waitForStream } from '../../../lib/statistics/wait-for-stream.ts';
 import { createUniqueName, startDate, testCipher } from '../../../testing/given.ts';
 import { arbitraryHistories, createHistoryRunner } from '../../../testing/random-purchase-histories.ts';
@@ -240,8 +240,8 @@ describe('correctCounters (any history)', () => {
               const Key = keys.counterKey(appName, period);
               await table.transact([{ Delete: { TableName: table.name, Key } }]);
             } else {
-              const change = (tally: Readonly<Record<string, number>>) => ({ ...tally, [name]: value });
-              await deps.counters.replaceTallies(appName, [{ period, change }]);
+              const change = (counts: Readonly<Record<string, number>>) => ({ ...counts, [name]: value });
+              await deps.counters.replaceCounts(appName, [{ period, change }]);
             }
           }
           const differences = await recount(appName, range, deps);

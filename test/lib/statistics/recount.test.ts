@@ -101,8 +101,8 @@ describe('recount', () => {
 
   it('keeps the number of requests for days whose events have expired', async () => {
     const { appName, deps } = await givenCountedItems();
-    await deps.counters.replaceTallies(appName, [
-      { period: '2026-01-02', change: (tally) => ({ ...tally, requests: 9 }) },
+    await deps.counters.replaceCounts(appName, [
+      { period: '2026-01-02', change: (counts) => ({ ...counts, requests: 9 }) },
     ]);
     expect(await recount(appName, ['2026-01-01', '2026-01-15'], deps)).toEqual([]);
   });
@@ -129,12 +129,12 @@ describe('correctCounters', () => {
     const [first] = await deps.counters.listDays(appName, ...range, product);
     expect(first).toMatchObject({
       period: '2026-01-01',
-      tally: { active: 2, transactions: 1, paid: 1, usd: 4_990_000 },
+      counts: { active: 2, transactions: 1, paid: 1, usd: 4_990_000 },
     });
     const [january, february] = await deps.counters.listMonths(appName, '', '9999', product);
-    expect([january?.tally, february]).toEqual([{ active: 2 }, undefined]);
+    expect([january?.counts, february]).toEqual([{ active: 2 }, undefined]);
     const [renewal] = await deps.counters.listDays(appName, '2026-01-06', '2026-01-06', product);
-    expect(renewal?.tally).toEqual({ 'N.RENEWED': 1 });
+    expect(renewal?.counts).toEqual({ 'N.RENEWED': 1 });
   });
 
   it('counts later changes of corrected data once', async () => {
@@ -159,8 +159,8 @@ describe('correctCounters', () => {
 
   it('corrects a month that is completely in the range', async () => {
     const { appName, deps } = await givenCountedItems();
-    await deps.counters.replaceTallies(appName, [
-      { period: '2026-01', change: (tally) => ({ ...tally, transactions: 77 }) },
+    await deps.counters.replaceCounts(appName, [
+      { period: '2026-01', change: (counts) => ({ ...counts, transactions: 77 }) },
     ]);
     const january = ['2026-01-01', '2026-01-31'] as const;
     const differences = await recount(appName, january, deps);

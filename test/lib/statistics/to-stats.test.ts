@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addDays, getSameDayPreviousMonth, listDays } from '../../../lib/shared/calendar.ts';
+import { addCounts, type Counts } from '../../../lib/statistics/counts.ts';
 import { parseStatsRange } from '../../../lib/statistics/stats-range.ts';
-import { addTally, type Tally } from '../../../lib/statistics/tally.ts';
 import { buildDailyStats, buildMonthlyStats, getFirstRequiredDay, sumUsd } from '../../../lib/statistics/to-stats.ts';
 
-/** Builds the tally of one paid transaction. The amount has the same value in its currency and in US dollars. */
-const buildPaidTally = (usdMicros: number, code = 'USD'): Tally => ({
+/** Builds the counts of one paid transaction. The amount has the same value in its currency and in US dollars. */
+const buildPaidCounts = (usdMicros: number, code = 'USD'): Counts => ({
   [`${code}.micros`]: usdMicros,
   [`${code}.usd`]: usdMicros,
   [`${code}.transactions`]: 1,
@@ -20,14 +20,14 @@ const arbitraryDays = fc
   .dictionary(arbitraryDay, fc.tuple(fc.constantFrom('USD', 'EUR'), arbitraryCents), { maxKeys: 60 })
   .map(
     (days) =>
-      new Map(Object.entries(days).map(([date, [code, amount]]) => [date, buildPaidTally(amount, code)] as const)),
+      new Map(Object.entries(days).map(([date, [code, amount]]) => [date, buildPaidCounts(amount, code)] as const)),
   );
 
-/** Tallies with random sums for up to 150 days, across ends of months and leap years. */
+/** Counts with random sums for up to 150 days, across ends of months and leap years. */
 const arbitraryLongRange = fc
   .record({
     first: fc.integer({ min: -1_500, max: 1_500 }).map((days) => addDays('2024-02-28', days)),
-    tallies: fc.array(
+    countsByDay: fc.array(
       fc.dictionary(
         fc.constantFrom('USD.usd', 'EUR.usd', 'USD.paid', 'EUR.transactions', 'paid', 'transactions', 'T.3'),
         fc.integer({ min: -(10 ** 12), max: 10 ** 12 }),
@@ -35,12 +35,12 @@ const arbitraryLongRange = fc
       { minLength: 1, maxLength: 150 },
     ),
   })
-  .map(({ first, tallies }) => ({
-    range: [first, addDays(first, tallies.length)] as const,
-    days: new Map(tallies.map((tally, index): [string, Tally] => [addDays(first, index - 31), tally])),
+  .map(({ first, countsByDay }) => ({
+    range: [first, addDays(first, countsByDay.length)] as const,
+    days: new Map(countsByDay.map((counts, index): [string, Counts] => [addDays(first, index - 31), counts])),
   }));
 
-const buildStatsOfDay = (days: ReadonlyMap<string, Tally>, date: string) => buildDailyStats(days, [date, date], {})[0];
+const buildStatsOfDay = (days: ReadonlyMap<string, Counts>, date: string) => buildDailyStats(days, [date, date], {})[0];
 
 describe('buildDailyStats', () => {
   it.each([
@@ -49,17 +49,17 @@ describe('buildDailyStats', () => {
     ['2026-01-10', '2025-12-10', '2025-12-11'],
     ['2024-03-30', '2024-02-29', '2024-03-01'],
   ])('computes the rolling month of %s without %s and with all days from %s on', (date, outside, inside) => {
-    expect(buildStatsOfDay(new Map([[outside, buildPaidTally(1_000_000)]]), date)).toMatchObject({
+    expect(buildStatsOfDay(new Map([[outside, buildPaidCounts(1_000_000)]]), date)).toMatchObject({
       monthlyRevenueUSD: 0,
     });
     for (const paymentDate of [inside, date]) {
-      expect(buildStatsOfDay(new Map([[paymentDate, buildPaidTally(1_990_000)]]), date)).toMatchObject({
+      expect(buildStatsOfDay(new Map([[paymentDate, buildPaidCounts(1_990_000)]]), date)).toMatchObject({
         monthlyRevenueUSD: 1.99,
         monthlyTransactions: 1,
         monthlyPaidTransactions: 1,
       });
     }
-    expect(buildStatsOfDay(new Map([[addDays(date, 1), buildPaidTally(1)]]), date)).toMatchObject({
+    expect(buildStatsOfDay(new Map([[addDays(date, 1), buildPaidCounts(1)]]), date)).toMatchObject({
       monthlyTransactions: 0,
     });
   });
@@ -74,12 +74,12 @@ describe('buildDailyStats', () => {
     );
   });
 
-  it('returns the same sums for a day of a long range as the addition of its tallies', () => {
+  it('returns the same sums for a day of a long range as the addition of its countsByDay', () => {
     fc.assert(
       fc.property(arbitraryLongRange, fc.constantFrom(undefined, 'USD', 'EUR'), ({ range, days }, currency) => {
         for (const record of buildDailyStats(days, range, { currency })) {
           const window = listDays(getSameDayPreviousMonth(record.date), record.date).slice(1);
-          const total = window.reduce<Tally>((sum, day) => addTally(sum, days.get(day) ?? {}), {});
+          const total = window.reduce<Counts>((sum, day) => addCounts(sum, days.get(day) ?? {}), {});
           expect(record).toMatchObject({
             monthlyRevenueUSD: sumUsd(total, { currency }),
             monthlyTransactions: total[currency ? `${currency}.transactions` : 'transactions'] ?? 0,
@@ -90,14 +90,14 @@ describe('buildDailyStats', () => {
     );
   });
 
-  it('reads each tally at most four times for three years of 45 currencies', () => {
+  it('reads each period at most four times for three years of 45 currencies', () => {
     const codes = Intl.supportedValuesOf('currency').slice(0, 45);
     const hours = Object.fromEntries(
       Array.from({ length: 72 }, (_, hour) => [`${'PTC'[hour % 3]}.${Math.floor(hour / 3)}`, 10]),
     );
     let reads = 0;
-    const tally = new Proxy(
-      codes.reduce((sum, code) => addTally(sum, buildPaidTally(1_000_000, code)), hours),
+    const counts = new Proxy(
+      codes.reduce((sum, code) => addCounts(sum, buildPaidCounts(1_000_000, code)), hours),
       {
         ownKeys(target) {
           reads++;
@@ -107,13 +107,13 @@ describe('buildDailyStats', () => {
     );
     const range = ['2023-01-01', '2025-12-31'] as const;
     const dates = listDays(getFirstRequiredDay(range[0]), range[1]);
-    const stats = buildDailyStats(new Map(dates.map((date) => [date, tally])), range, {});
+    const stats = buildDailyStats(new Map(dates.map((date) => [date, counts])), range, {});
     expect(stats.at(-1)).toMatchObject({ monthlyRevenueUSD: 45 * 31, monthlyTransactions: 1_395 });
-    // Adding up the tallies of each rolling month would read a tally 31 times.
+    // Adding up the counts of each rolling month would read a day 31 times.
     expect(reads).toBeLessThanOrEqual(4 * dates.length);
   });
 
-  it('does not use tallies before the first required day', () => {
+  it('does not use countsByDay before the first required day', () => {
     fc.assert(
       fc.property(arbitraryDays, arbitraryDay, fc.nat(40), (days, first, count) => {
         const range = [first, addDays(first, count)] as const;
@@ -129,7 +129,7 @@ describe('buildMonthlyStats', () => {
     fc.assert(
       fc.property(arbitraryDays, fc.constantFrom(undefined, 'USD', 'EUR', 'JPY'), (days, currency) => {
         const daily = buildDailyStats(days, ['2026-01-01', '2026-12-31'], { currency });
-        const year = new Map([['2026-01', [...days.values()].reduce<Tally>((sum, day) => addTally(sum, day), {})]]);
+        const year = new Map([['2026-01', [...days.values()].reduce<Counts>((sum, day) => addCounts(sum, day), {})]]);
         const [month] = buildMonthlyStats(year, ['2026-01', '2026-01'], { currency });
         const sum = daily.reduce((total, { amountUSD }) => total + Math.round(amountUSD * 100), 0);
         expect(sum + 0).toBe(Math.round((month?.amountUSD ?? 0) * 100) + 0);
@@ -141,8 +141,8 @@ describe('buildMonthlyStats', () => {
   });
 
   it('restricts amounts and transactions to the requested currency', () => {
-    const tally = addTally(buildPaidTally(1_000_000), buildPaidTally(2_500_000, 'EUR'));
-    const records = new Map([['2026-01', { ...tally, requests: 7 }]]);
+    const counts = addCounts(buildPaidCounts(1_000_000), buildPaidCounts(2_500_000, 'EUR'));
+    const records = new Map([['2026-01', { ...counts, requests: 7 }]]);
     expect(buildMonthlyStats(records, ['2026-01', '2026-01'], { currency: 'EUR' })).toEqual([
       {
         date: '2026-01',

@@ -25,7 +25,7 @@ const createStoreContext = (...names: readonly string[]): StoreContext => {
     now,
     settings: Object.fromEntries(settings),
     extraRoots: [user.rootCertificate],
-    fetch: createRecordedFetch({ record: () => {}, now, storesUrl: user.url }),
+    fetch: createRecordedFetch({ storeName: 'The App Store', record: () => {}, now, storesUrl: user.url }),
   });
 };
 

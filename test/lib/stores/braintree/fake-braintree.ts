@@ -24,7 +24,12 @@ export interface FakeBraintree extends Omit<EmulatorClient, 'buy'> {
 export async function startFakeBraintree(): Promise<FakeBraintree> {
   const client = await startEmulatorClient({ clock: createFixedClock() });
   const runOnce = createRunOnce();
-  const recordedFetch = createRecordedFetch({ record: () => undefined, now: client.clock.now, storesUrl: client.url });
+  const recordedFetch = createRecordedFetch({
+    storeName: 'Braintree',
+    record: () => undefined,
+    now: client.clock.now,
+    storesUrl: client.url,
+  });
   let count = 0;
   let lostPath: RegExp | undefined;
   const fetch: StoreFetch = async (url, init = {}) => {

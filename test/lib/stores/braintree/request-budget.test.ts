@@ -57,6 +57,7 @@ describe('withRequestBudget (Braintree)', () => {
 function createSlowFetch(paths: RegExp, ms: number): { fetch: StoreFetch; restore: () => void } {
   const { now } = performance;
   const recordedFetch = createRecordedFetch({
+    storeName: 'Braintree',
     record: () => undefined,
     now: braintree.clock.now,
     storesUrl: braintree.url,

@@ -36,6 +36,7 @@ export async function startMicrosoft(): Promise<Microsoft> {
   const client = await startEmulatorClient({ clock: createFixedClock() });
   const calls: RecordedCall[] = [];
   const emulatorFetch = createRecordedFetch({
+    storeName: 'The Microsoft Store',
     record: () => undefined,
     now: client.clock.now,
     storesUrl: client.url,

@@ -58,7 +58,7 @@ describe('listUndelivered (Microsoft Store)', () => {
     const { searchParams } = new URL(firstCall.replace('GET ', ''));
     expect(Number(searchParams.get('visibilitytimeout'))).toBeGreaterThan(300);
     expect(queue.listRemaining()).toHaveLength(2);
-    await microsoftStore.confirmEnqueued?.(notifications.slice(0, 1), createQueueContext(queue.fetch));
+    await microsoftStore.deleteEnqueued?.(notifications.slice(0, 1), createQueueContext(queue.fetch));
     expect(queue.listRemaining()).toEqual(['message-1']);
   });
 
@@ -67,10 +67,10 @@ describe('listUndelivered (Microsoft Store)', () => {
     const first = await listUndelivered(createQueueContext(queue.fetch));
     queue.showAll();
     const second = await listUndelivered(createQueueContext(queue.fetch));
-    await microsoftStore.confirmEnqueued?.(first, createQueueContext(queue.fetch));
+    await microsoftStore.deleteEnqueued?.(first, createQueueContext(queue.fetch));
     expect(queue.listRemaining()).toEqual(['message-0']);
-    await microsoftStore.confirmEnqueued?.(second, createQueueContext(queue.fetch));
-    await microsoftStore.confirmEnqueued?.(second, createQueueContext(queue.fetch));
+    await microsoftStore.deleteEnqueued?.(second, createQueueContext(queue.fetch));
+    await microsoftStore.deleteEnqueued?.(second, createQueueContext(queue.fetch));
     expect(queue.listRemaining()).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe('listUndelivered (Microsoft Store)', () => {
     const queue = createClawbackQueue([encodeEvent(buildEvent('foreign', data)), encodeEvent(buildEvent('own'))]);
     const notifications = await listUndelivered(createQueueContext(queue.fetch));
     expect(notifications.map(({ key }) => key)).toEqual(['own']);
-    await microsoftStore.confirmEnqueued?.(notifications, createQueueContext(queue.fetch));
+    await microsoftStore.deleteEnqueued?.(notifications, createQueueContext(queue.fetch));
     expect(queue.listRemaining()).toEqual(['message-0']);
   });
 

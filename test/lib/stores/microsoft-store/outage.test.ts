@@ -97,7 +97,7 @@ describe('withRequestBudget (Microsoft Store)', () => {
     jest.advanceTimersByTime(11_000);
     await expect(fetch('https://login.microsoftonline.com')).rejects.toMatchObject({
       code: 'ConnectionFailed',
-      message: 'Microsoft Store is unavailable. Try again later.',
+      message: 'The Microsoft Store is unavailable. Try again later.',
     });
   });
 });

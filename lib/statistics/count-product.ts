@@ -10,7 +10,7 @@ import { Platform } from '../shared/platform.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { toCountedCurrency } from './counted-currency.ts';
-import { addTally, type Tally } from './tally.ts';
+import { addCounts, type Counts } from './counts.ts';
 
 /** A product of a platform. Product ids are unique within a platform only. */
 export interface Product {
@@ -19,9 +19,9 @@ export interface Product {
 }
 
 /** The sums of a product on a UTC day (`YYYY-MM-DD`). */
-export interface ProductTally extends Product {
+export interface ProductCounts extends Product {
   readonly day: string;
-  readonly tally: Tally;
+  readonly counts: Counts;
 }
 
 /**
@@ -55,77 +55,77 @@ const PurchaseItem = v.object({
   hasErasedOwner: v.exactOptional(v.boolean()),
 });
 
-/** Returns the contribution of an item to the tallies of products. Depends only on the item, not on the current time. */
-export function tallyProductItem({ kind, item }: StoredItem): ProductTally[] {
+/** Returns the contribution of an item to the counts of products. Depends only on the item, not on the current time. */
+export function countProductItem({ kind, item }: StoredItem): ProductCounts[] {
   switch (kind) {
     case 'purchase':
-      return tallySubscription(parse(PurchaseItem, item, 'DatabaseError'));
+      return countSubscription(parse(PurchaseItem, item, 'DatabaseError'));
     case 'transaction':
-      return tallyPayment(parse(TransactionItem, item, 'DatabaseError').transaction);
+      return countPayment(parse(TransactionItem, item, 'DatabaseError').transaction);
     case 'notification':
-      return tallyNotification(parse(NotificationItem, item, 'DatabaseError'));
+      return countNotification(parse(NotificationItem, item, 'DatabaseError'));
     default:
       return [];
   }
 }
 
-type DatedSum = readonly [date: EpochMillis | undefined, tally: Partial<Record<ProductSum, number>> & Tally];
+type DatedSum = readonly [date: EpochMillis | undefined, counts: Partial<Record<ProductSum, number>> & Counts];
 
-/** Builds the tallies of the days, and leaves out sums without a date. */
-function buildTallies(product: Product, sums: readonly DatedSum[]): ProductTally[] {
+/** Builds the counts of the days, and leaves out sums without a date. */
+function buildCounts(product: Product, sums: readonly DatedSum[]): ProductCounts[] {
   const { platform, productId } = product;
-  return sums.flatMap(([date, tally]) =>
-    date === undefined ? [] : [{ platform, productId, day: toUtcDay(date), tally }],
+  return sums.flatMap(([date, counts]) =>
+    date === undefined ? [] : [{ platform, productId, day: toUtcDay(date), counts }],
   );
 }
 
-/** Counts a payment and its refunds like the tallies of the app: without the amount of a sandbox transaction. */
-function tallyPayment(transaction: Transaction): ProductTally[] {
+/** Counts a payment and its refunds like the counts of the app: without the amount of a sandbox transaction. */
+function countPayment(transaction: Transaction): ProductCounts[] {
   const { purchaseDate, sandbox, amountMicros = 0 } = transaction;
-  if (sandbox) return buildTallies(transaction, [[purchaseDate, { transactions: 1 }]]);
+  if (sandbox) return buildCounts(transaction, [[purchaseDate, { transactions: 1 }]]);
   const currency = toCountedCurrency(transaction);
-  const toAmounts = (micros: number, usd: number | null | undefined): Tally =>
+  const toAmounts = (micros: number, usd: number | null | undefined): Counts =>
     currency === undefined || !micros
       ? {}
       : { [`${currency}.micros`]: micros, ...(usd != null && { usd: Math.round(usd * 1_000_000) }) };
-  return buildTallies(transaction, [
+  return buildCounts(transaction, [
     [purchaseDate, { transactions: 1, ...(amountMicros > 0 && { paid: 1 }) }],
     [purchaseDate, toAmounts(amountMicros, toAmountUsd(transaction))],
     ...listRefundedAmounts(transaction).map(
-      (refund): DatedSum => [refund.date, addTally({}, toAmounts(refund.amountMicros ?? 0, refund.amountUsd), -1)],
+      (refund): DatedSum => [refund.date, addCounts({}, toAmounts(refund.amountMicros ?? 0, refund.amountUsd), -1)],
     ),
   ]);
 }
 
-const tallyNotification = ({
+const countNotification = ({
   date,
   reason,
   platform,
   productId,
-}: v.InferOutput<typeof NotificationItem>): ProductTally[] =>
+}: v.InferOutput<typeof NotificationItem>): ProductCounts[] =>
   platform === undefined || productId === undefined
     ? []
-    : buildTallies({ platform, productId }, [[date, { [`N.${reason}`]: 1 }]]);
+    : buildCounts({ platform, productId }, [[date, { [`N.${reason}`]: 1 }]]);
 
 /** Counts the active periods and trials of an owned subscription outside the sandbox. */
-function tallySubscription(item: v.InferOutput<typeof PurchaseItem>): ProductTally[] {
+function countSubscription(item: v.InferOutput<typeof PurchaseItem>): ProductCounts[] {
   const { platform, sandbox } = item.purchase;
   const isOwned = item.entitledUsers.length > 0 || item.hasErasedOwner === true;
   if (sandbox || !isOwned) return [];
   const periods = listActivePeriods(item);
   return [
     ...periods.flatMap(({ productId, from, until, isTrial }) =>
-      buildTallies({ platform, productId }, [
+      buildCounts({ platform, productId }, [
         [from, { active: 1, ...(isTrial && { activeTrials: 1 }) }],
         [until, { active: -1, ...(isTrial && { activeTrials: -1 }) }],
       ]),
     ),
-    ...listTrials(periods).flatMap((trial) => tallyTrial(platform, trial)),
+    ...listTrials(periods).flatMap((trial) => countTrial(platform, trial)),
   ];
 }
 
-function tallyTrial(platform: Platform, { productId, startedAt, convertedAt, endedAt }: Trial): ProductTally[] {
-  return buildTallies({ platform, productId }, [
+function countTrial(platform: Platform, { productId, startedAt, convertedAt, endedAt }: Trial): ProductCounts[] {
+  return buildCounts({ platform, productId }, [
     [startedAt, { 'trials.started': 1 }],
     [convertedAt, { 'trials.converted': 1 }],
     [convertedAt && startedAt, { 'cohort.converted': 1 }],
@@ -134,22 +134,22 @@ function tallyTrial(platform: Platform, { productId, startedAt, convertedAt, end
   ]);
 }
 
-/** Returns the part of a day's tally that the tally of the month contains: the changes of the running totals. */
-export const pickRunningTotals = ({ active = 0, activeTrials = 0 }: Tally): Tally =>
-  addTally({}, { active, activeTrials });
+/** Returns the part of a day's counts that the counts of the month contains: the changes of the running totals. */
+export const pickRunningTotals = ({ active = 0, activeTrials = 0 }: Counts): Counts =>
+  addCounts({}, { active, activeTrials });
 
-/** Adds up the tallies of each product and day. Leaves out those without a sum. */
-export function sumProductTallies(tallies: readonly ProductTally[]): ProductTally[] {
-  const sums = new Map<string, ProductTally>();
-  for (const entry of tallies) {
+/** Adds up the counts of each product and day. Leaves out those without a sum. */
+export function sumProductCounts(countsByDay: readonly ProductCounts[]): ProductCounts[] {
+  const sums = new Map<string, ProductCounts>();
+  for (const entry of countsByDay) {
     const { platform, productId, day } = entry;
     const key = JSON.stringify([platform, productId, day]);
-    sums.set(key, { platform, productId, day, tally: addTally(sums.get(key)?.tally ?? {}, entry.tally) });
+    sums.set(key, { platform, productId, day, counts: addCounts(sums.get(key)?.counts ?? {}, entry.counts) });
   }
-  return [...sums.values()].filter(({ tally }) => Object.keys(tally).length > 0);
+  return [...sums.values()].filter(({ counts }) => Object.keys(counts).length > 0);
 }
 
-export const negateProductTally = (entry: ProductTally): ProductTally => ({
+export const negateProductCounts = (entry: ProductCounts): ProductCounts => ({
   ...entry,
-  tally: addTally({}, entry.tally, -1),
+  counts: addCounts({}, entry.counts, -1),
 });

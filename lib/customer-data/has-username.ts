@@ -5,7 +5,7 @@ import { normalizeAlias } from '../purchases/user-aliases.ts';
  * the Microsoft Store contain the `publisherUserId` that the app passed.
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
  */
-export const namesUser = (refreshToken: Readonly<Record<string, string>>, names: ReadonlySet<string>): boolean =>
+export const hasUsername = (refreshToken: Readonly<Record<string, string>>, names: ReadonlySet<string>): boolean =>
   Object.values(refreshToken)
     .flatMap((value) => [value, ...listClaims(value)])
     .some((text) => names.has(normalizeAlias(text)));

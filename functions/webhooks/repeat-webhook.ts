@@ -1,4 +1,4 @@
-import { repeatWebhook } from '../../lib/api/notifier.ts';
+import { repeatWebhook } from '../../lib/api/webhooks.ts';
 import { deliveries, events, now, purchases, webhookQueue } from '../../lib/deps.ts';
 import { createHandler } from '../../lib/http/endpoint.ts';
 import { repeatWebhooks } from '../../lib/webhooks/repeat-webhooks.ts';

@@ -3,8 +3,8 @@ import { computeUserErasure } from '../../../lib/purchases/erase-user.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { computePurchaseChange, type StoredPurchase } from '../../../lib/purchases/purchase-change.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
-import { toTallyChange } from '../../../lib/statistics/tally-change.ts';
-import { type ProductTally, tallyProductItem } from '../../../lib/statistics/tally-product.ts';
+import { countProductItem, type ProductCounts } from '../../../lib/statistics/count-product.ts';
+import { toCountsChange } from '../../../lib/statistics/counts-change.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 
@@ -21,20 +21,21 @@ function recordPurchase(fields: Partial<Purchase> = {}, username: string | undef
 }
 
 const toItem = ({ state, ...bookkeeping }: StoredPurchase) => ({ ...bookkeeping, purchase: state.purchase });
-const tally = (stored: StoredPurchase): ProductTally[] => tallyProductItem({ kind: 'purchase', item: toItem(stored) });
+const counts = (stored: StoredPurchase): ProductCounts[] =>
+  countProductItem({ kind: 'purchase', item: toItem(stored) });
 
 /** Returns the effect of a stream record with the two versions of a purchase on the products. */
-const tallyChange = (before: StoredPurchase, after: StoredPurchase): readonly ProductTally[] => {
+const countsChange = (before: StoredPurchase, after: StoredPurchase): readonly ProductCounts[] => {
   const key = { pk: 'app#P#store_a:1', sk: 'P' };
   const images = { before: { ...key, ...toItem(before) }, after: { ...key, ...toItem(after) } };
-  return toTallyChange(buildStreamRecord(images, 1))?.productTallies ?? [];
+  return toCountsChange(buildStreamRecord(images, 1))?.productCounts ?? [];
 };
 
 const product = { platform: 'store_a', productId: 'store_a:monthly' };
 
-describe('tallyProductItem', () => {
+describe('countProductItem', () => {
   it('counts an active subscription on the day on which it started', () => {
-    expect(tally(recordPurchase())).toEqual([{ ...product, day: '2026-01-01', tally: { active: 1 } }]);
+    expect(counts(recordPurchase())).toEqual([{ ...product, day: '2026-01-01', counts: { active: 1 } }]);
   });
 
   it.each<[string, Partial<Purchase>]>([
@@ -42,7 +43,7 @@ describe('tallyProductItem', () => {
     ['a pending subscription', { isPending: true }],
     ['a product that is not a subscription', { productType: 'non consumable' }],
   ])('does not count %s as active', (_title, fields) => {
-    expect(tally(recordPurchase(fields))).toEqual([]);
+    expect(counts(recordPurchase(fields))).toEqual([]);
   });
 
   it('counts a subscription once it has an owner, and still after the owner was erased', () => {
@@ -52,16 +53,16 @@ describe('tallyProductItem', () => {
       observation: createObservation(purchase),
     })?.after;
     if (!unclaimed) throw new Error('The purchase is not stored.');
-    expect(tally(unclaimed)).toEqual([]);
+    expect(counts(unclaimed)).toEqual([]);
     const owned = recordPurchase({}, 'ann', unclaimed);
-    const expected = [{ ...product, day: '2026-01-01', tally: { active: 1 } }];
-    expect(tally(owned)).toEqual(expected);
+    const expected = [{ ...product, day: '2026-01-01', counts: { active: 1 } }];
+    expect(counts(owned)).toEqual(expected);
     const erased = computeUserErasure(owned, {
       ...{ username: 'ann', aliases: new Set<string>(), removesRefreshToken: false, strategy: 'all' },
       now: startDate + 2 * dayMs,
     })?.after;
     expect(erased?.entitledUsers).toEqual([]);
-    expect(erased && tally(erased)).toEqual(expected);
+    expect(erased && counts(erased)).toEqual(expected);
     // A later observation keeps the mark of the erased owner.
     const renewalDate = startDate + 31 * dayMs;
     const renewed = {
@@ -73,7 +74,7 @@ describe('tallyProductItem', () => {
     const after = computePurchaseChange(erased, {
       ...{ trigger: 'notification', strategy: 'all', now: renewalDate, observation },
     })?.after;
-    expect(after && tally(after)).toEqual(expected);
+    expect(after && counts(after)).toEqual(expected);
   });
 
   it('counts partial refunds on their days', () => {
@@ -81,8 +82,8 @@ describe('tallyProductItem', () => {
       partialRefunds: [{ id: 'a', date: startDate + dayMs, amountMicros: 1_000_000 }],
       refundedAt: startDate + 3 * dayMs,
     });
-    const tallies = tallyProductItem({ kind: 'transaction', item: { transaction } });
-    expect(tallies.map(({ day, tally: sums }) => [day, sums.usd])).toEqual([
+    const countsByDay = countProductItem({ kind: 'transaction', item: { transaction } });
+    expect(countsByDay.map(({ day, counts: sums }) => [day, sums.usd])).toEqual([
       ['2026-01-01', undefined],
       ['2026-01-01', 4_990_000],
       ['2026-01-02', -1_000_000],
@@ -91,7 +92,7 @@ describe('tallyProductItem', () => {
   });
 });
 
-describe('toTallyChange (products)', () => {
+describe('toCountsChange (products)', () => {
   const renewalDate = startDate + 31 * dayMs;
   const renewal = {
     transactionId: 'store_a:2',
@@ -101,24 +102,24 @@ describe('toTallyChange (products)', () => {
 
   it('changes nothing if a subscription renews', () => {
     const before = recordPurchase();
-    expect(tallyChange(before, recordPurchase(renewal, 'ann', before))).toEqual([]);
+    expect(countsChange(before, recordPurchase(renewal, 'ann', before))).toEqual([]);
   });
 
   it('moves a subscription that changes its product on the day of the change', () => {
     const before = recordPurchase();
     const after = recordPurchase({ ...renewal, productId: 'store_a:yearly' }, 'ann', before);
-    expect(tallyChange(before, after)).toEqual([
-      { ...product, day: '2026-02-01', tally: { active: -1 } },
-      { ...product, productId: 'store_a:yearly', day: '2026-02-01', tally: { active: 1 } },
+    expect(countsChange(before, after)).toEqual([
+      { ...product, day: '2026-02-01', counts: { active: -1 } },
+      { ...product, productId: 'store_a:yearly', day: '2026-02-01', counts: { active: 1 } },
     ]);
   });
 
   it('counts the conversion of a trial on its day and on the day on which the trial started', () => {
     const before = recordPurchase({ isTrialPeriod: true });
     const after = recordPurchase(renewal, 'ann', before);
-    expect(tallyChange(before, after)).toEqual([
-      { ...product, day: '2026-01-01', tally: { 'cohort.converted': 1 } },
-      { ...product, day: '2026-02-01', tally: { activeTrials: -1, 'trials.converted': 1 } },
+    expect(countsChange(before, after)).toEqual([
+      { ...product, day: '2026-01-01', counts: { 'cohort.converted': 1 } },
+      { ...product, day: '2026-02-01', counts: { activeTrials: -1, 'trials.converted': 1 } },
     ]);
   });
 });

@@ -1,23 +1,23 @@
 /**
  * Sums by name, without zeros. `P.13`, `T.13` and `C.13` count the purchases, transactions and customers created from 13:00
- * to 14:00 UTC; in the tally of a month, `P`, `T` and `C` count all hours. `N.RENEWED` counts notifications. `EUR.micros` is
+ * to 14:00 UTC; in the counts of a month, `P`, `T` and `C` count all hours. `N.RENEWED` counts notifications. `EUR.micros` is
  * an amount, and `EUR.usd` its value in micros of US dollars. `requests`, `transactions` and `paid` are counts. `store_a/paid` is a sum of the platform:
  * `ProductSum` has their names.
  */
-export type Tally = Readonly<Record<string, number>>;
+export type Counts = Readonly<Record<string, number>>;
 
 /** Adds `b` to `a`, or subtracts it if `sign` is -1. */
-export function addTally(a: Tally, b: Tally, sign: 1 | -1 = 1): Tally {
+export function addCounts(a: Counts, b: Counts, sign: 1 | -1 = 1): Counts {
   const sums = new Map(Object.entries(a));
   for (const [name, value] of Object.entries(b)) sums.set(name, (sums.get(name) ?? 0) + sign * value);
   return Object.fromEntries([...sums].filter(([, value]) => value !== 0).sort(([x], [y]) => (x < y ? -1 : 1)));
 }
 
-/** Converts the tally of a day into its contribution to the month. */
-export function collapseHours(tally: Tally): Tally {
-  return Object.entries(tally).reduce<Tally>((month, [name, value]) => {
+/** Converts the counts of a day into its contribution to the month. */
+export function collapseHours(counts: Counts): Counts {
+  return Object.entries(counts).reduce<Counts>((month, [name, value]) => {
     const hourless = /^[PTC]\./.test(name) ? name.slice(0, 1) : name;
-    return addTally(month, { [hourless]: value });
+    return addCounts(month, { [hourless]: value });
   }, {});
 }
 
@@ -25,9 +25,9 @@ export function collapseHours(tally: Tally): Tally {
 export type ListKind = 'P' | 'T' | 'C';
 
 /** Returns the number of rows created in each of the 24 hours of a day. */
-export const listHourCounts = (tally: Tally, list: ListKind): number[] =>
-  Array.from({ length: 24 }, (_, hour) => tally[`${list}.${hour}`] ?? 0);
+export const listHourCounts = (counts: Counts, list: ListKind): number[] =>
+  Array.from({ length: 24 }, (_, hour) => counts[`${list}.${hour}`] ?? 0);
 
 export const indexByPeriod = (
-  periods: readonly { readonly period: string; readonly tally: Tally }[],
-): ReadonlyMap<string, Tally> => new Map(periods.map(({ period, tally }) => [period, tally]));
+  periods: readonly { readonly period: string; readonly counts: Counts }[],
+): ReadonlyMap<string, Counts> => new Map(periods.map(({ period, counts }) => [period, counts]));

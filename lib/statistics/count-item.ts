@@ -1,0 +1,127 @@
+import * as v from 'valibot';
+import { toUtcDay } from '../money/daily-rates.ts';
+import { toAmountUsd } from '../money/usd-amount.ts';
+import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { listRefundedAmounts, type RefundedAmount } from '../purchases/refunds.ts';
+import { Transaction } from '../purchases/transaction.ts';
+import { parse } from '../shared/parse.ts';
+import type { StoredItem } from '../shared/stream-record.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { countProductItem, type ProductCounts } from './count-product.ts';
+import { toCountedCurrency } from './counted-currency.ts';
+import { addCounts, type Counts, type ListKind } from './counts.ts';
+
+/** Counts by UTC day (`YYYY-MM-DD`). */
+export type DailyCounts = ReadonlyMap<string, Counts>;
+
+const noCounts: DailyCounts = new Map();
+
+const CreatedItem = v.object({ createdAt: v.number() });
+const TransactionItem = v.object({ transaction: Transaction });
+const NotificationItem = v.object({ date: v.number(), reason: NotificationReason });
+const EventItem = v.object({ date: v.number(), type: v.string() });
+
+/** The contribution of an item to the counts of its app and its products. */
+export interface ItemCounts {
+  readonly days: DailyCounts;
+  readonly products: readonly ProductCounts[];
+}
+
+/** Returns the contribution of an item to the counts. Depends only on the item, not on the current time. */
+export function countStoredItem(stored: StoredItem): ItemCounts {
+  const products = countProductItem(stored);
+  return { days: sumDailyCounts(countItem(stored), ...products.map(countPlatform)), products };
+}
+
+/** Returns the contribution to the sums of the platform, which are in the counts of the app under its name. */
+const countPlatform = ({ platform, day, counts }: ProductCounts): DailyCounts =>
+  new Map([[day, Object.fromEntries(Object.entries(counts).map(([name, value]) => [`${platform}/${name}`, value]))]]);
+
+function countItem({ kind, item }: StoredItem): DailyCounts {
+  switch (kind) {
+    case 'purchase':
+      return countCreation('P', parse(CreatedItem, item, 'DatabaseError').createdAt);
+    case 'customer':
+      return countCreation('C', parse(CreatedItem, item, 'DatabaseError').createdAt);
+    case 'transaction':
+      return countTransaction(parse(TransactionItem, item, 'DatabaseError').transaction);
+    case 'notification':
+      return countNotification(parse(NotificationItem, item, 'DatabaseError'));
+    case 'event':
+      return countEvent(parse(EventItem, item, 'DatabaseError'));
+    default:
+      return noCounts;
+  }
+}
+
+const buildForDay = (date: EpochMillis, counts: Counts): DailyCounts => new Map([[toUtcDay(date), counts]]);
+const countRow = (list: ListKind, date: EpochMillis): Counts => ({
+  [`${list}.${new Date(date).getUTCHours()}`]: 1,
+});
+const countCreation = (list: ListKind, date: EpochMillis): DailyCounts => buildForDay(date, countRow(list, date));
+
+/**
+ * Counts a payment on the day of the purchase and each refund on its own day, so the amounts of past days do not change. A sandbox transaction counts as a transaction, but neither as paid nor with its amount.
+ */
+function countTransaction(transaction: Transaction): DailyCounts {
+  const { purchaseDate, sandbox } = transaction;
+  const payment = buildForDay(purchaseDate, {
+    ...countRow('T', purchaseDate),
+    transactions: 1,
+    ...(!sandbox && countPayment(transaction)),
+  });
+  if (sandbox) return payment;
+  const refunds = listRefundedAmounts(transaction).map((refund) => countRefund(transaction, refund));
+  return sumDailyCounts(payment, ...refunds);
+}
+
+function countRefund(transaction: Transaction, { date, amountMicros, amountUsd }: RefundedAmount): DailyCounts {
+  const currency = toCountedCurrency(transaction);
+  if (currency === undefined || !amountMicros) return noCounts;
+  return buildForDay(date, negate(toAmountCounts(currency, amountMicros, amountUsd)));
+}
+
+function countPayment(transaction: Transaction): Counts {
+  const isPaid = (transaction.amountMicros ?? 0) > 0;
+  const currency = toCountedCurrency(transaction);
+  return {
+    ...(isPaid && { paid: 1 }),
+    ...(currency !== undefined && { [`${currency}.transactions`]: 1, ...(isPaid && { [`${currency}.paid`]: 1 }) }),
+    ...countAmount(transaction),
+  };
+}
+
+function countAmount(transaction: Transaction): Counts {
+  const { amountMicros } = transaction;
+  const currency = toCountedCurrency(transaction);
+  if (currency === undefined || !amountMicros) return {};
+  return toAmountCounts(currency, amountMicros, toAmountUsd(transaction) ?? undefined);
+}
+
+const toAmountCounts = (currency: string, amountMicros: number, amountUsd: number | undefined): Counts => ({
+  [`${currency}.micros`]: amountMicros,
+  ...(amountUsd !== undefined && { [`${currency}.usd`]: Math.round(amountUsd * 1_000_000) }),
+});
+
+const negate = (counts: Counts): Counts => addCounts({}, counts, -1);
+
+const countNotification = ({ date, reason }: v.InferOutput<typeof NotificationItem>): DailyCounts =>
+  buildForDay(date, { [`N.${reason}`]: 1 });
+
+/** The events of scheduled and background work, which do not count as requests. */
+const workerEventTypes = new Set([
+  ...['webhook.app.called', 'receipt.refreshed', 'notifications.reconciled', 'purchase.imported'],
+]);
+
+const countEvent = ({ date, type }: v.InferOutput<typeof EventItem>): DailyCounts =>
+  workerEventTypes.has(type) ? noCounts : buildForDay(date, { requests: 1 });
+
+export function sumDailyCounts(...all: readonly DailyCounts[]): DailyCounts {
+  const sums = new Map<string, Counts>();
+  for (const [day, counts] of all.flatMap((countsByDay) => [...countsByDay]))
+    sums.set(day, addCounts(sums.get(day) ?? {}, counts));
+  return sums;
+}
+
+export const subtractDailyCounts = (minuend: DailyCounts, subtrahend: DailyCounts): DailyCounts =>
+  sumDailyCounts(minuend, new Map([...subtrahend].map(([day, counts]) => [day, negate(counts)])));

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import type { StreamRecord } from '../shared/stream-record.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { countStoredItem, type DailyCounts, type ItemCounts, subtractDailyCounts } from './count-item.ts';
+import { negateProductCounts, type ProductCounts, sumProductCounts } from './count-product.ts';
+
+/** The effect of one stream record on the counts of its app. */
+export interface CountsChange {
+  readonly appName: string;
+  readonly sequenceNumber: string;
+  /** On DynamoDB's clock. */
+  readonly writtenAt: EpochMillis;
+  readonly dailyCounts: DailyCounts;
+  readonly productCounts: readonly ProductCounts[];
+}
+
+const noCounts: ItemCounts = { days: new Map(), products: [] };
+
+/** Returns undefined if the record does not change any count. TTL deletions do not: expired items stay counted. */
+export function toCountsChange(record: StreamRecord): CountsChange | undefined {
+  const { appName, kind, sequenceNumber, writtenAt, before, after, isTtlDeletion } = record;
+  if (isTtlDeletion) return undefined;
+  const countsAfter = after ? countStoredItem({ kind, item: after }) : noCounts;
+  const countsBefore = before ? countStoredItem({ kind, item: before }) : noCounts;
+  const difference = subtractDailyCounts(countsAfter.days, countsBefore.days);
+  const dailyCounts = new Map([...difference].filter(([, counts]) => Object.keys(counts).length > 0));
+  const productCounts = sumProductCounts([...countsAfter.products, ...countsBefore.products.map(negateProductCounts)]);
+  return dailyCounts.size + productCounts.length > 0
+    ? { appName, sequenceNumber, writtenAt, dailyCounts, productCounts }
+    : undefined;
+}
+
+/** Compares decimal sequence numbers, which are too long for a number. */
+export const isLaterSequence = (a: string, b: string): boolean => (a.length === b.length ? a > b : a.length > b.length);
+
+/** Shortens a shard id to 12 characters, because each counter stores it with its checkpoint. */
+export const toShardKey = (shardId: string): string =>
+  createHash('sha256').update(shardId).digest('base64url').slice(0, 12);
