@@ -25,8 +25,13 @@ export async function checkBudgets(checks: readonly CheckName[], kind: BudgetKin
   const table: BenchResult = {
     title: 'Budgets',
     rows: results.map(({ check, name, unit, budget, measured, isMet, interval = '' }) => ({
-      ...{ check, name, unit, budget, measured: Number(measured.toFixed(2)) },
-      ...{ '90 % interval': interval, met: isMet ? 'yes' : 'no' },
+      check,
+      name,
+      unit,
+      budget,
+      measured: Number(measured.toFixed(2)),
+      '90 % interval': interval,
+      met: isMet ? 'yes' : 'no',
     })),
   };
   return { table, areAllMet: results.every(({ isMet }) => isMet), summary: summarizeBudgets(results) };
@@ -56,8 +61,11 @@ async function checkStarts(checks: readonly CheckName[]): Promise<BudgetResult[]
       const compare = (figure: 'size' | 'files', read: (bundle: Bundle) => number, unit: string) =>
         addAll((bundle, group) =>
           compareWithBudget({
-            ...{ check: 'bundles', name: bundle.name, unit },
-            ...{ budget: bundleBudgets[figure][group], measured: read(bundle) / read(base) },
+            check: 'bundles',
+            name: bundle.name,
+            unit,
+            budget: bundleBudgets[figure][group],
+            measured: read(bundle) / read(base),
           }),
         );
       compare('size', ({ bytes }) => bytes, 'times the size of the bare client');
@@ -70,8 +78,11 @@ async function checkStarts(checks: readonly CheckName[]): Promise<BudgetResult[]
         return (
           time && {
             ...compareWithBudget({
-              ...{ check: 'start', name: bundle.name, unit: 'times the start of the bare client' },
-              ...{ budget: startBudgets[group], measured: time.ratio },
+              check: 'start',
+              name: bundle.name,
+              unit: 'times the start of the bare client',
+              budget: startBudgets[group],
+              measured: time.ratio,
             }),
             interval: `${time.interval.low.toFixed(2)} to ${time.interval.high.toFixed(2)}`,
           }
@@ -88,18 +99,21 @@ async function checkCosts(checks: readonly CheckName[], kind: BudgetKind): Promi
     ...(checks.includes('units')
       ? [
           ...compareOperations(operations, writeUnitBudgets[kind], {
-            ...{ check: 'units', unit: 'write units' },
+            check: 'units',
+            unit: 'write units',
             read: ({ writeUnits }) => writeUnits,
           }),
           ...compareOperations(operations, readUnitBudgets[kind], {
-            ...{ check: 'units', unit: 'read units' },
+            check: 'units',
+            unit: 'read units',
             read: ({ requestReadUnits }) => requestReadUnits,
           }),
         ]
       : []),
     ...(checks.includes('cost')
       ? compareOperations(operations, dollarBudgets[kind], {
-          ...{ check: 'cost', unit: 'dollars a million' },
+          check: 'cost',
+          unit: 'dollars a million',
           read: ({ dollarsPerMillion }) => dollarsPerMillion,
         })
       : []),

@@ -107,7 +107,8 @@ export function buildCostTables({ operations, months, bill }: CostReport): Bench
       rows: operations.map(({ name, load, parts, dollarsPerMillion }) => {
         const target = load === 'steady' ? findBudget(dollarBudgets.targets, name) : undefined;
         return {
-          ...{ operation: name, load },
+          operation: name,
+          load,
           ...toColumns(parts, (column) => column !== 'storage'),
           total: round(dollarsPerMillion),
           target: target ?? '',
@@ -119,7 +120,8 @@ export function buildCostTables({ operations, months, bill }: CostReport): Bench
       id: 'usage',
       title: 'Resources of one operation',
       rows: operations.map((operation) => ({
-        ...{ operation: operation.name, load: operation.load },
+        operation: operation.name,
+        load: operation.load,
         'write units': round(operation.writeUnits),
         'read units': round(operation.readUnits),
         'CPU ms': round(operation.cpuMs),
@@ -135,7 +137,9 @@ export function buildCostTables({ operations, months, bill }: CostReport): Bench
       id: 'months',
       title: `Dollars of a month, ${monthsOfData} months after the first user`,
       rows: months.map(({ users, requestsPerSecond, load, parts, dollars, storedGb }) => ({
-        ...{ users, 'calls a second': round(requestsPerSecond), load: users === 0 ? 'idle' : load },
+        users,
+        'calls a second': round(requestsPerSecond),
+        load: users === 0 ? 'idle' : load,
         ...toColumns(parts),
         total: round(dollars),
         'for 1,000 users': users === 0 ? '' : round((dollars / users) * 1000),
@@ -158,7 +162,10 @@ export function buildCostTables({ operations, months, bill }: CostReport): Bench
           dollars: round(dollars),
         })),
         {
-          ...{ part: 'total', 'calls of a user': '', calls: '', '$ of a million calls': '' },
+          part: 'total',
+          'calls of a user': '',
+          calls: '',
+          '$ of a million calls': '',
           dollars: round(bill.reduce((sum, { dollars }) => sum + dollars, 0)),
         },
       ],

@@ -35,7 +35,9 @@ async function loadPurchases(appName: string, count: number): Promise<void> {
   for (let number = 0; number < count; number++) {
     const purchaseId = `store_a:${1_000_000 + number}`;
     const { purchase, transactions } = createObservation({
-      ...{ purchaseId, transactionId: purchaseId, productId: `store_a:product-${number % products}` },
+      purchaseId,
+      transactionId: purchaseId,
+      productId: `store_a:product-${number % products}`,
       ...(number % products > 0 && { productType: 'consumable', isConsumed: true }),
       purchaseDate: startDate + number * minuteMs,
     });
@@ -43,14 +45,22 @@ async function loadPurchases(appName: string, count: number): Promise<void> {
     items.set(purchaseId, {
       ...keys.purchaseKey(appName, purchaseId),
       ...keys.purchaseIndexKeys(appName, purchaseId, dates),
-      ...{ purchase, ...dates, checkedAt: startDate, asOf: startDate, userAliases: [] },
-      ...{ entitledUsers: [username], version: 1, announcedReasons: [] },
+      purchase,
+      ...dates,
+      checkedAt: startDate,
+      asOf: startDate,
+      userAliases: [],
+      entitledUsers: [username],
+      version: 1,
+      announcedReasons: [],
     });
     for (const transaction of transactions) {
       const { transactionId } = transaction;
       items.set(`transaction ${transactionId}`, {
         ...keys.transactionKey(appName, purchaseId, transactionId),
-        ...{ transaction, asOf: startDate, amountAsOf: startDate },
+        transaction,
+        asOf: startDate,
+        amountAsOf: startDate,
       });
     }
     for (const [sk, attributes] of listLinks(purchase, transactions)) {

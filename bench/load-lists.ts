@@ -55,7 +55,8 @@ async function buildItems(appName: string): Promise<Item[]> {
         ...keys.transactionKey(appName, purchaseId, transactionId),
         ...keys.transactionIndexKeys(appName, purchaseId, transaction),
         transaction,
-        ...{ asOf: createdAt, amountAsOf: createdAt },
+        asOf: createdAt,
+        amountAsOf: createdAt,
       });
     }
   }
@@ -65,9 +66,16 @@ async function buildItems(appName: string): Promise<Item[]> {
 function buildTransaction(purchaseId: string, createdAt: EpochMillis, renewal: number) {
   const purchaseDate = createdAt + renewal * 30 * dayMs;
   return {
-    ...{ purchaseId, transactionId: `${purchaseId}-${renewal}`, productId: 'store_a:monthly', platform: 'store_a' },
-    ...{ sandbox: false, purchaseDate, expirationDate: purchaseDate + 30 * dayMs },
-    ...{ quantity: 1, currency: 'USD', amountMicros: 4_990_000 },
+    purchaseId,
+    transactionId: `${purchaseId}-${renewal}`,
+    productId: 'store_a:monthly',
+    platform: 'store_a',
+    sandbox: false,
+    purchaseDate,
+    expirationDate: purchaseDate + 30 * dayMs,
+    quantity: 1,
+    currency: 'USD',
+    amountMicros: 4_990_000,
   };
 }
 
@@ -82,7 +90,13 @@ function buildPurchaseItem(
   return {
     ...keys.purchaseIndexKeys(appName, purchaseId, { createdAt, updatedAt: createdAt }),
     purchase: { ...purchase, productType: 'paid subscription', expirationDate, renewalIntent: 'Renew' },
-    ...{ asOf: createdAt, userAliases: [], entitledUsers: [], createdAt, updatedAt: createdAt, checkedAt: createdAt },
-    ...{ version: 1, announcedReasons: [] },
+    asOf: createdAt,
+    userAliases: [],
+    entitledUsers: [],
+    createdAt,
+    updatedAt: createdAt,
+    checkedAt: createdAt,
+    version: 1,
+    announcedReasons: [],
   };
 }

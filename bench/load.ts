@@ -107,8 +107,14 @@ async function measureKind(bench: Bench, name: string, prepare: Prepare) {
 function toRow(call: string, { rate, timesMs, errors, achieved }: LoadStep, tableStep: LoadStep) {
   const table = summarizeTimes(tableStep.timesMs);
   return {
-    ...{ call, 'a second': rate, achieved: Number(achieved.toFixed(1)), ...summarizeTimes(timesMs), errors },
-    ...{ 'table p50 ms': table['p50 ms'], 'table p99 ms': table['p99 ms'], 'table errors': tableStep.errors },
+    call,
+    'a second': rate,
+    achieved: Number(achieved.toFixed(1)),
+    ...summarizeTimes(timesMs),
+    errors,
+    'table p50 ms': table['p50 ms'],
+    'table p99 ms': table['p99 ms'],
+    'table errors': tableStep.errors,
   };
 }
 
@@ -183,7 +189,9 @@ async function measureMemory(bench: Bench, minutes: number) {
   const memory = samples.map(({ y }) => y);
   return [
     {
-      ...{ minutes, calls, errors },
+      minutes,
+      calls,
+      errors,
       'first MB': Math.round(memory[0] ?? Number.NaN),
       'last MB': Math.round(memory.at(-1) ?? Number.NaN),
       'max MB': Math.round(Math.max(...memory)),
@@ -262,7 +270,9 @@ const pick = (purchases: readonly Purchase[], number: number): Purchase => {
 async function validate({ baseUrl, app, publicKey }: ServiceProcess, purchase: Purchase): Promise<void> {
   const headers = buildBasicAuth(app, publicKey);
   const response = await fetch(`${baseUrl}/v1/validate`, {
-    ...{ method: 'POST', headers, body: JSON.stringify(purchase.validate) },
+    method: 'POST',
+    headers,
+    body: JSON.stringify(purchase.validate),
   });
   const { ok, message } = (await response.json()) as { readonly ok: boolean; readonly message?: string };
   if (!ok) throw new Error(`validate: ${response.status} ${message}`);

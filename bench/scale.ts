@@ -120,7 +120,9 @@ export const benchScale = async (): Promise<BenchResult[]> =>
           .filter(({ name }) => isInScenario(name))
           .flatMap((operation) =>
             [...profileOperation(operation)].map(([partition, units]) => ({
-              ...{ operation: operation.name, partition, units: Number(units.toFixed(3)) },
+              operation: operation.name,
+              partition,
+              units: Number(units.toFixed(3)),
             })),
           ),
       },
@@ -128,7 +130,9 @@ export const benchScale = async (): Promise<BenchResult[]> =>
         id: 'shards',
         title: `Distribution of ${simulatedKeys / 1e6} million generated keys`,
         rows: [...shards].map(([pattern, { shards: count, maxShare }]) => ({
-          ...{ partitions: pattern, shards: count, 'busiest share': Number(maxShare.toFixed(4)) },
+          partitions: pattern,
+          shards: count,
+          'busiest share': Number(maxShare.toFixed(4)),
           'times the mean': Number((maxShare * count).toFixed(3)),
         })),
       },
@@ -154,7 +158,11 @@ interface ResourceLoad {
 function toRow(scenario: string, { resource, unit, limit, used }: ResourceLoad) {
   const factor = limit / used;
   return {
-    ...{ scenario, resource, used: Math.round(used), limit: Math.round(limit), unit },
+    scenario,
+    resource,
+    used: Math.round(used),
+    limit: Math.round(limit),
+    unit,
     'breaks at times the target': factor > 1_000 ? '> 1000' : Number(factor.toPrecision(3)),
     holds: used <= limit ? 'yes' : 'no',
     remedy: used <= limit ? '' : (remedies[resource] ?? ''),

@@ -54,7 +54,10 @@ export const benchStartTimes = async (): Promise<BenchResult> =>
         ({ name, bytes, files, processorPackages }) => {
           const { ms, ratio, interval } = times.get(name) ?? missingTimeError(name);
           return {
-            ...{ bundle: name, kB: Math.round(bytes / 1000), files, 'processor packages': processorPackages },
+            bundle: name,
+            kB: Math.round(bytes / 1000),
+            files,
+            'processor packages': processorPackages,
             ms: roundTo(ms, 1),
             'times the bare client': roundTo(ratio, 2),
             from: roundTo(interval.low, 2),

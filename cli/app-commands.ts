@@ -108,7 +108,10 @@ const appColumns: readonly Column<App>[] = [
 async function listAction(_options: object, { width }: Output): Promise<CommandResult> {
   const apps = await deps().apps.list();
   const data = apps.map(({ name, strategy, vocabulary, createdAt, deletedAt }) => ({
-    ...{ app: name, strategy, vocabulary, createdAt: formatTime(createdAt) },
+    app: name,
+    strategy,
+    vocabulary,
+    createdAt: formatTime(createdAt),
     ...(deletedAt !== undefined && { deletedAt: formatTime(deletedAt) }),
   }));
   return { data, text: formatTable(appColumns, apps, width) || 'No apps. Run `app create` first.' };

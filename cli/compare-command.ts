@@ -91,7 +91,12 @@ async function compareAction(appName: string, path: string, options: Options, ou
   const url = options.url ?? process.env.API_URL ?? readDeployment(process.env)?.apiUrl;
   if (url === undefined) throw new InvalidArgumentError('Pass the base URL of this service as --url.');
   const there = createValidator({
-    ...{ title: 'The other validator', url: options.with, appName: options.app ?? appName, key, maxWaitMs, signal },
+    title: 'The other validator',
+    url: options.with,
+    appName: options.app ?? appName,
+    key,
+    maxWaitMs,
+    signal,
   });
   const report = await withTemporaryKey(appName, options.users ? 'viewer' : 'public', async (ownKey) => {
     await sleep(newKeyDelayMs, undefined, { signal }).catch(() => {});

@@ -138,7 +138,8 @@ export function toPartialError(error: unknown, removed: ErasureCounts | undefine
   if (!removed || Object.values(removed).every((count) => count === 0)) return error;
   const { code, message, cause } = ServiceError.fromUnknown(error);
   return new ServiceError(code, `${message}\nRemoved until then:\n${formatCounts(removed)}`, {
-    ...{ cause, data: { removed } },
+    cause,
+    data: { removed },
   });
 }
 

@@ -49,7 +49,9 @@ async function tailAction(name: string, options: TailOptions, output: Output): P
   const tail = createEventTail(
     appName,
     {
-      ...{ limit, follow, onSearchLimit: createSearchNote(output) },
+      limit,
+      follow,
+      onSearchLimit: createSearchNote(output),
       ...(since !== undefined && { startdate: since }),
       ...(type !== undefined && { matches: (event: EventRecord) => matchesType(event, type) }),
     },

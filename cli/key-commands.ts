@@ -56,7 +56,9 @@ interface CreateOptions {
 async function createAction(appName: string, { level, name, expires: days }: CreateOptions): Promise<CommandResult> {
   const { apps, now } = deps();
   const { key, ...listed } = await createApiKey(apps, appName, {
-    ...{ level, name, now: now() },
+    level,
+    name,
+    now: now(),
     ...(days !== undefined && { validMs: days * dayMs }),
   });
   return {

@@ -26,7 +26,9 @@ export async function showApp(
   const data = {
     app: name,
     ...omitUndefined({ createdAt: formatTime(app.createdAt), deletedAt: app.deletedAt && formatTime(app.deletedAt) }),
-    ...{ strategy: app.strategy, vocabulary: app.vocabulary, readEvents: formatReadEvents(app) },
+    strategy: app.strategy,
+    vocabulary: app.vocabulary,
+    readEvents: formatReadEvents(app),
     webhooks: buildWebhookData(app),
     catalogue: { products },
     stores,

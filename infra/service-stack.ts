@@ -79,7 +79,9 @@ export class ServiceStack extends Stack {
       accessLog,
     });
     const { policy } = new OperatorPolicy(this, 'Operator', {
-      ...{ table, secret, queues },
+      table,
+      secret,
+      queues,
       alarmTopic: alarms.topic,
     });
     if (canary !== undefined)

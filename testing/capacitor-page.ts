@@ -25,9 +25,13 @@ export function openCapacitorPage(body: SignedBody): CapacitorPage {
   const { transactionId, productId, originalTransactionId, ...transaction } = decodeTransaction(body);
   const deliver = () =>
     listeners.get('transactionUpdated')?.({
-      ...{ state: 'PaymentTransactionStatePurchased', transactionIdentifier: transactionId, productId },
-      ...{ originalTransactionIdentifier: originalTransactionId, transactionDate: String(transaction.purchaseDate) },
-      ...{ expirationDate: String(transaction.expiresDate), quantity: transaction.quantity },
+      state: 'PaymentTransactionStatePurchased',
+      transactionIdentifier: transactionId,
+      productId,
+      originalTransactionIdentifier: originalTransactionId,
+      transactionDate: String(transaction.purchaseDate),
+      expirationDate: String(transaction.expiresDate),
+      quantity: transaction.quantity,
       jwsRepresentation: body.transaction.jwsRepresentation,
     });
   const PurchasePlugin = {

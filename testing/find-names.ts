@@ -10,8 +10,14 @@ function listNameForms(name: string): string[] {
     (['hex', 'base64', 'base64url'] as const).map((encoding) => hash(algorithm).digest(encoding)),
   );
   return [
-    ...[name, JSON.stringify(name).slice(1, -1), encodeURIComponent(name), encodeURI(name)],
-    ...[uuid, normalizeAlias(md5), ...digests, ...digests.map((digest) => digest.slice(0, 22))],
+    name,
+    JSON.stringify(name).slice(1, -1),
+    encodeURIComponent(name),
+    encodeURI(name),
+    uuid,
+    normalizeAlias(md5),
+    ...digests,
+    ...digests.map((digest) => digest.slice(0, 22)),
     ...(['base64', 'base64url', 'hex'] as const).map((encoding) => Buffer.from(name).toString(encoding)),
   ];
 }

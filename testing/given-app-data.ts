@@ -43,13 +43,17 @@ export async function givenAppData(side: AppWithData): Promise<void> {
 
 function createSubscription({ canary, dollars, payments }: AppWithData, state: Partial<Purchase> = {}) {
   const { purchase, ...observation } = createObservation({
-    ...{ purchaseDate: now, expirationDate: now + 30 * dayMs, discountId: canary, ...state },
+    purchaseDate: now,
+    expirationDate: now + 30 * dayMs,
+    discountId: canary,
+    ...state,
   });
   // Only one purchase has an amount, so that the expected sums are simple.
   const isPaid = purchase.purchaseId === 'store_a:1';
   const transactions = Array.from({ length: isPaid ? payments : 1 }, (_, number) =>
     createTransaction(purchase, {
-      ...{ transactionId: `${purchase.purchaseId}-${number}`, offerId: `${purchase.productId}#${canary}` },
+      transactionId: `${purchase.purchaseId}-${number}`,
+      offerId: `${purchase.productId}#${canary}`,
       amountMicros: isPaid ? dollars * 1_000_000 : 0,
     }),
   );
@@ -59,8 +63,15 @@ function createSubscription({ canary, dollars, payments }: AppWithData, state: P
 async function givenDelivery({ keys, canary }: AppWithData, deliveryId: string): Promise<void> {
   const notification = { id: sharedIds.reqId, reason: 'RENEWED', date: now, productId: canary } as const;
   const delivery: WebhookDelivery = {
-    ...{ appName: keys.appName, deliveryId, type: 'purchases.updated', url: 'https://example.com' },
-    ...{ username: 'ann', notification, state: 'pending', failedAttempts: 0, createdAt: now },
+    appName: keys.appName,
+    deliveryId,
+    type: 'purchases.updated',
+    url: 'https://example.com',
+    username: 'ann',
+    notification,
+    state: 'pending',
+    failedAttempts: 0,
+    createdAt: now,
   };
   await deps().deliveries.createIfAbsent(delivery);
   const dead = { ...delivery, state: 'dead', failedAttempts: 1, failureReason: canary } as const;

@@ -40,7 +40,8 @@ function listMonthCalls(users: number, load: Load, operations: readonly Operatio
     if (matching.length === 0) throw new Error(`The operation ${name} is not measured.`);
     const share = count / matching.length;
     return {
-      ...{ name, count },
+      name,
+      count,
       quantities: addQuantities(...matching.map(({ quantities }) => scaleQuantities(quantities, share))),
       storedBytes: matching.reduce((bytes, { storage }) => bytes + computeStoredBytes(storage) * share, 0),
     };

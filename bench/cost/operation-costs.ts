@@ -73,7 +73,8 @@ export function computeOperationCost(
   const usage = sumUsage(invocations.flatMap(({ tableCalls }) => tableCalls));
   const storages = invocations.map(measureStorage);
   return {
-    ...{ name, load },
+    name,
+    load,
     writeUnits: (usage.table + usage.indexes) / count,
     readUnits: usage.read / count,
     requestReadUnits: sumUsage(invocations.filter(isApiRequest).flatMap(({ tableCalls }) => tableCalls)).read / count,

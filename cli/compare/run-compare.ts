@@ -89,7 +89,11 @@ export async function runCompare(options: CompareOptions): Promise<CompareReport
   }
   while (running.length > 0) await finishFirst();
   return {
-    ...{ rows, compared: rows - notCompared.length, equal, differences, notCompared },
+    rows,
+    compared: rows - notCompared.length,
+    equal,
+    differences,
+    notCompared,
     ...(isInterrupted && { interrupted: true }),
   };
 }

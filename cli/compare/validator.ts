@@ -117,7 +117,14 @@ function parseResponse<S extends v.GenericSchema>(schema: S, response: unknown, 
 
 /** Codes of validations that failed for another reason than the purchase. The form is a name or a number. */
 const temporaryCodes: ReadonlySet<unknown> = new Set([
-  ...['ConnectionFailed', 6778002, 'InternalError', 6778005, 'Unknown', 6778007, 'DatabaseError', 7691004],
+  'ConnectionFailed',
+  6778002,
+  'InternalError',
+  6778005,
+  'Unknown',
+  6778007,
+  'DatabaseError',
+  7691004,
 ]);
 const rejectedKeyCodes: ReadonlySet<unknown> = new Set(['Forbidden', 7691003, 'AppNotFound', 7691001]);
 

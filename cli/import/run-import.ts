@@ -155,7 +155,10 @@ const isFulfilled = async (promise: Promise<unknown> | undefined): Promise<boole
   promise !== undefined && (await Promise.allSettled([promise]))[0].status === 'fulfilled';
 
 const toCounts = ({ rows, imported, unchanged, refused }: Progress): ImportCounts => ({
-  ...{ rows, imported, unchanged, refused },
+  rows,
+  imported,
+  unchanged,
+  refused,
 });
 
 function countResult(progress: Progress, result: RowResult): Progress {

@@ -102,7 +102,8 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
         {...(products && {
           paging: {
             ...products,
-            ...{ total: products.total, pageCount: data?.groups.length },
+            total: products.total,
+            pageCount: data?.groups.length,
             onSkip: (target: number) => changeQuery({ skip: target }),
           },
         })}

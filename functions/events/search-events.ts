@@ -13,7 +13,10 @@ export const handler = createHandler(searchEvents, { events })(async ({ app, par
   const tags = [params.tag, toNeutralId(params.tag)];
   const { startdate, enddate, cursor } = query;
   const page = await events.listPageByTags(app.name, tags, {
-    ...{ limit, startdate, enddate, cursor },
+    limit,
+    startdate,
+    enddate,
+    cursor,
     includesReads: query.reads !== 'false',
     reqId: params.tag,
   });

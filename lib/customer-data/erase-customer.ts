@@ -81,8 +81,14 @@ export async function eraseCustomer(
 }
 
 const noCounts: ErasureCounts = {
-  ...{ purchases: 0, aliases: 0, unclaimedPurchases: 0, vaultReferences: 0 },
-  ...{ accessTokens: 0, deliveries: 0, events: 0, customerItems: 0 },
+  purchases: 0,
+  aliases: 0,
+  unclaimedPurchases: 0,
+  vaultReferences: 0,
+  accessTokens: 0,
+  deliveries: 0,
+  events: 0,
+  customerItems: 0,
 };
 
 const addCounts = (a: ErasureCounts, b: ErasureCounts): ErasureCounts =>
@@ -206,8 +212,11 @@ async function erasePurchase(
     const hadReference = customerId !== undefined && !isShared && (await vaultReferences.delete(app.name, customerId));
     if (hadReference) count({ vaultReferences: 1 });
     const change = computeUserErasure(before, {
-      ...{ username, aliases, removesRefreshToken: hasUsername(refreshToken, aliases) },
-      ...{ strategy: app.strategy, now: now() },
+      username,
+      aliases,
+      removesRefreshToken: hasUsername(refreshToken, aliases),
+      strategy: app.strategy,
+      now: now(),
     });
     if (change) await purchases.saveChange(app.name, change);
     return change !== undefined;

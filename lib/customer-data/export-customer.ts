@@ -43,7 +43,9 @@ export async function* exportCustomer(
   const context = { app, username, deps };
   const stored = await deps.customerData.find(app.name, username);
   const head = {
-    ...{ app: app.name, applicationUsername: username, exportedAt: toIso(deps.now()) },
+    app: app.name,
+    applicationUsername: username,
+    exportedAt: toIso(deps.now()),
     customer: stored ? toExportedCustomer(stored, deps.now()) : null,
     userAliases: await deps.customerData.listSavedAliases(app.name, username),
   };
@@ -119,7 +121,8 @@ async function exportPurchase({ app, username, deps }: ExportContext, purchaseId
     // An alias of a shared purchase can identify another customer.
     ...(stored.claims.length <= 1 && { userAliases }),
     ...(await exportProcessorCustomer({ app, deps, isShared: stored.claims.length > 1 }, purchaseId)),
-    ...{ createdAt: toIso(stored.createdAt), updatedAt: toIso(stored.updatedAt) },
+    createdAt: toIso(stored.createdAt),
+    updatedAt: toIso(stored.updatedAt),
     transactions: transactions.map(({ transaction }) => toTransactionRecord(transaction, purchase)),
     notifications: notifications.map(toNotificationRecord),
   };

@@ -191,7 +191,11 @@ async function eraseFromEvent(
   const fields = {
     ...(await packEvent(eraseUserFromEvent(await parseEventItem(item), username))),
     // Attributes of earlier versions.
-    ...{ applicationUsername: undefined, reqId: undefined, outcome: undefined, content: undefined, raw: undefined },
+    applicationUsername: undefined,
+    reqId: undefined,
+    outcome: undefined,
+    content: undefined,
+    raw: undefined,
   };
   // Conditional, because an event that its TTL has deleted since must not be written, and counted, again.
   return await tryUpdate(table, buildUpdate(key, fields, { expression: 'attribute_exists(pk)' }));

@@ -54,7 +54,9 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
       {
         async readBefore(position, batchSize) {
           const items = await listNewestTags(table, partitions, {
-            ...{ ...range, before: position, limit: batchSize },
+            ...range,
+            before: position,
+            limit: batchSize,
             unstoredItems,
           });
           return items.map((item) => ({ sortKey: String(item.sk), item }));
@@ -115,7 +117,9 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
         {
           readBefore: async (before, batchSize) =>
             await listNewestEventItems(table, appName, {
-              ...{ ...range, before, limit: batchSize },
+              ...range,
+              before,
+              limit: batchSize,
               skip: before === undefined ? skip : 0,
             }),
           load: async (entries) =>

@@ -27,7 +27,9 @@ export function createHandledNotificationRepository(table: Table): HandledNotifi
       await table.batchPut(
         notifications.map(({ platform, key, firstEnqueuedAt, lastEnqueuedAt }) => ({
           ...keys.enqueuedNotificationKey(appName, platform, key),
-          ...{ firstEnqueuedAt, lastEnqueuedAt, ttl: keys.toTtl(lastEnqueuedAt + enqueuedRetentionMs) },
+          firstEnqueuedAt,
+          lastEnqueuedAt,
+          ttl: keys.toTtl(lastEnqueuedAt + enqueuedRetentionMs),
         })),
       ),
   };

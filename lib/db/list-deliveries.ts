@@ -95,7 +95,11 @@ async function readSortKeys(
   if (from > until) return [];
   const sk = index ? indexes[index].sk : 'sk';
   const items = await table.query({
-    ...{ partition, between: [from, until], newestFirst: true, limit: limit + 1, isEventuallyConsistent: true },
+    partition,
+    between: [from, until],
+    newestFirst: true,
+    limit: limit + 1,
+    isEventuallyConsistent: true,
     ...(index && { index }),
   });
   // `BETWEEN` includes both bounds: the entry of the position is returned again and dropped.

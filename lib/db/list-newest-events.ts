@@ -88,7 +88,9 @@ function createShardReader(table: Table, { partition, range: [from, until], inde
         // `BETWEEN` includes both bounds: the event of the bound is returned again and dropped.
         between: index ? [from, oldest] : keys.toEventRange([from, oldest]),
         ...(index && { index }),
-        ...{ newestFirst: true, limit: limit + 1, isEventuallyConsistent: true },
+        newestFirst: true,
+        limit: limit + 1,
+        isEventuallyConsistent: true,
       });
       const events = page.map((item) => ({ sortKey: toSortKey(item), item }));
       const newEvents = events.filter(({ sortKey }) => sortKey !== oldest);

@@ -90,9 +90,18 @@ export function buildCheckUpdate(appName: string, { before, after }: PurchaseCha
   return buildUpdate(
     key,
     {
-      ...{ asOf, refreshToken, userAliases, version, checkedAt, activePeriods, lastRefreshAt, failedRefreshes },
-      ...{ duePk: dueKeys?.duePk, dueSk: dueKeys?.dueSk },
-      ...{ announcedReasons: [], announcedUsers: undefined },
+      asOf,
+      refreshToken,
+      userAliases,
+      version,
+      checkedAt,
+      activePeriods,
+      lastRefreshAt,
+      failedRefreshes,
+      duePk: dueKeys?.duePk,
+      dueSk: dueKeys?.dueSk,
+      announcedReasons: [],
+      announcedUsers: undefined,
     },
     { expression: 'version = :before', values: { ':before': before?.version ?? 0 } },
   );
@@ -111,7 +120,9 @@ function buildTransactionWrite(
       Item: {
         ...keys.transactionKey(appName, purchaseId, transactionId),
         ...keys.transactionIndexKeys(appName, purchaseId, transaction),
-        ...{ transaction, asOf, amountAsOf },
+        transaction,
+        asOf,
+        amountAsOf,
       },
       // In a split change the transaction is written before the purchase, whose condition does not protect it.
       ...(change.before && buildUnchangedCondition(findPreviousTransaction(change, transactionId))),

@@ -20,7 +20,9 @@ export async function* scanIndex(
   let last = from;
   for (;;) {
     const page: Item[] = await table.query({
-      ...{ partition, between: [last, until], limit: pageSize },
+      partition,
+      between: [last, until],
+      limit: pageSize,
       ...(index && { index }),
     });
     // `BETWEEN` includes both bounds: the last entry is returned again and dropped.

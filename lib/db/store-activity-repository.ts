@@ -41,7 +41,9 @@ export const createStoreActivityRepository = (table: Table): StoreActivityReposi
     const items = await table.query({
       partition: keys.storeSamplePartition(appName, platform),
       between: keys.timestampRange({ startdate: since }),
-      ...{ limit: maxSamples, newestFirst: true, isEventuallyConsistent: true },
+      limit: maxSamples,
+      newestFirst: true,
+      isEventuallyConsistent: true,
     });
     const samples = items.map((item) => parse(SampleItem, item, 'DatabaseError'));
     return {
@@ -61,5 +63,7 @@ export const toSampleItem = (
   { platform, date, numRequests, numFailures }: StoreRequestSample,
 ): Item => ({
   ...keys.storeSampleKey(appName, platform, date),
-  ...{ numRequests, numFailures, ttl: keys.toTtl(date + sampleRetentionMs) },
+  numRequests,
+  numFailures,
+  ttl: keys.toTtl(date + sampleRetentionMs),
 });

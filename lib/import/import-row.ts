@@ -52,7 +52,9 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
   let isChanged = false;
   for (const applicationUsername of usernames.length > 0 ? usernames : [undefined]) {
     const recorded = await recordObservations(observations, {
-      ...{ app, recorder, deps },
+      app,
+      recorder,
+      deps,
       request: { ...(applicationUsername !== undefined && { applicationUsername }) },
       importedClaims: { isUnannounced, toClaimedAt: (purchase) => toClaimedAt(purchase, row, line) },
       ...(purchaseId !== undefined && { validation: { purchaseId } }),

@@ -57,8 +57,12 @@ export function computeUserErasure(before: StoredPurchase, erasure: UserErasure)
 const selectOwnershipReasons = (purchase: Purchase, users: readonly string[], now: EpochMillis) =>
   selectAnnouncedReasons(
     {
-      ...{ before: { purchase }, after: { purchase }, lifecycleReasons: [], ownershipChanges: users.length },
-      ...{ isFirstEntitlement: false, now },
+      before: { purchase },
+      after: { purchase },
+      lifecycleReasons: [],
+      ownershipChanges: users.length,
+      isFirstEntitlement: false,
+      now,
     },
     'link',
   );

@@ -116,7 +116,9 @@ export function computePurchaseChange(
   const appliedClaims =
     update.trigger === 'validation' ? selectSharedClaims(before?.sharedClaims ?? [], update.now) : [];
   const claims = applyClaims(before?.claims ?? update.replacedPurchase?.claims ?? [], {
-    ...{ state, sharedClaims: appliedClaims, update },
+    state,
+    sharedClaims: appliedClaims,
+    update,
   });
   const after = applyUpdate(before, { state, claims }, update);
   const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
@@ -269,7 +271,9 @@ const claimForUnclaimed = (
 ): ClaimRequest | undefined => (username !== undefined && claims.length === 0 ? { username, source } : undefined);
 
 const toClaimRequest = ({ username, isNamedByStore }: SharedClaim): ClaimRequest => ({
-  ...{ username, source: 'validation', isNamedByStore },
+  username,
+  source: 'validation',
+  isNamedByStore,
 });
 
 const findChangedTransactions = (

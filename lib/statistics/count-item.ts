@@ -110,7 +110,10 @@ const countNotification = ({ date, reason }: v.InferOutput<typeof NotificationIt
 
 /** The events of scheduled and background work, which do not count as requests. */
 const workerEventTypes = new Set([
-  ...['webhook.app.called', 'receipt.refreshed', 'notifications.reconciled', 'purchase.imported'],
+  'webhook.app.called',
+  'receipt.refreshed',
+  'notifications.reconciled',
+  'purchase.imported',
 ]);
 
 const countEvent = ({ date, type }: v.InferOutput<typeof EventItem>): DailyCounts =>

@@ -64,7 +64,8 @@ export async function readBreakdown(
     const groups = await pMap(
       products.slice(skip, skip + limit),
       async ({ platform, productId }) => ({
-        ...{ platform, productId },
+        platform,
+        productId,
         rows: buildBreakdownRows(await readSums({ platform, productId }), context),
       }),
       { concurrency },

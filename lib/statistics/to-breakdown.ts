@@ -59,7 +59,8 @@ export function buildBreakdownRows(sums: SumsByPeriod, { intervals, today }: Row
     active += sumName(pastDays, 'active');
     activeTrials += sumName(pastDays, 'activeTrials');
     return {
-      ...{ date: interval.first, enddate: interval.last },
+      date: interval.first,
+      enddate: interval.last,
       ...toCounts(counts),
       activeSubscriptions: active,
       activeTrials,

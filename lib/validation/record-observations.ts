@@ -61,7 +61,10 @@ export async function recordObservations(
 ): Promise<RecordedPurchase[]> {
   const { app, deps, recorder, request, validation } = context;
   const { observations: selected, unchanged } = await selectObservations(observations, {
-    ...{ app, deps, username: request.applicationUsername, unlistedPurchaseIds: validation?.unlistedPurchaseIds },
+    app,
+    deps,
+    username: request.applicationUsername,
+    unlistedPurchaseIds: validation?.unlistedPurchaseIds,
   });
   const results = await pMap(selected, async (observation) => await recordObservation(observation, context), {
     concurrency,

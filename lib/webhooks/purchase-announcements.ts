@@ -57,7 +57,11 @@ export function readPurchaseItem(
   const { purchaseId } = purchase;
   const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, announcedReasons);
   return {
-    ...{ appName, announcements, recipients: entitledUsers, purchase, version },
+    appName,
+    announcements,
+    recipients: entitledUsers,
+    purchase,
+    version,
     ...(announcedUsers && { announcedUsers }),
   };
 }

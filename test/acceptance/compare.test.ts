@@ -53,7 +53,14 @@ const compare = async (
   { key = there.publicKey, url = there.baseUrl } = {},
 ): Promise<CommandOutcome> =>
   await runCommand({ ...here.environment, CLAIMCHECK_OTHER_KEY: key }, [
-    ...['--json', 'compare', here.appName, ...args, '--with', url, '--rate', '1000'],
+    '--json',
+    'compare',
+    here.appName,
+    ...args,
+    '--with',
+    url,
+    '--rate',
+    '1000',
   ]);
 
 async function writeLines(name: string, lines: readonly string[]): Promise<string> {
@@ -80,10 +87,14 @@ describe('claimcheck compare', () => {
       code: 0,
       error: '',
       report: {
-        ...{ rows: 7, compared: 6, equal: 6, differences: [] },
+        rows: 7,
+        compared: 6,
+        equal: 6,
+        differences: [],
         notCompared: [
           {
-            ...{ line: 7, isExcluded: true },
+            line: 7,
+            isExcluded: true,
             reason: 'A validation of Braintree charges the customer, so it is not repeated.',
           },
         ],
@@ -98,11 +109,17 @@ describe('claimcheck compare', () => {
     expect({ code, report: JSON.parse(out) }).toEqual({
       code: 3,
       report: {
-        ...{ rows: 6, compared: 6, equal: 5, notCompared: [] },
+        rows: 6,
+        compared: 6,
+        equal: 5,
+        notCompared: [],
         differences: [
           {
-            ...{ line: planted + 1, user: `user-${planted}`, field: 'ok' },
-            ...{ here: true, there: 'no: Transaction has expired or was cancelled.' },
+            line: planted + 1,
+            user: `user-${planted}`,
+            field: 'ok',
+            here: true,
+            there: 'no: Transaction has expired or was cancelled.',
           },
         ],
       },
@@ -116,7 +133,10 @@ describe('claimcheck compare', () => {
     expect({ code, report: JSON.parse(out) }).toEqual({
       code: 3,
       report: {
-        ...{ rows: 6, compared: 6, equal: 5, notCompared: [] },
+        rows: 6,
+        compared: 6,
+        equal: 5,
+        notCompared: [],
         differences: [
           { ...expected, field: 'owned', here: true, there: false },
           { ...expected, field: 'expiryDate', here: expect.any(String), there: expect.any(String) },
@@ -145,7 +165,10 @@ describe('claimcheck compare', () => {
     expect({ code, report: JSON.parse(out) }).toEqual({
       code: 1,
       report: {
-        ...{ rows: 1, compared: 0, equal: 0, differences: [] },
+        rows: 1,
+        compared: 0,
+        equal: 0,
+        differences: [],
         notCompared: [{ line: 1, reason: 'The other validator does not respond.' }],
       },
     });

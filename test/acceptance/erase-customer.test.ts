@@ -50,7 +50,9 @@ async function cli(
   return await running.then(
     ({ stdout, stderr }) => ({ code: 0, out: stdout, error: stderr }),
     (failure: { code: number; stdout: string; stderr: string }) => ({
-      ...{ code: failure.code, out: failure.stdout, error: failure.stderr },
+      code: failure.code,
+      out: failure.stdout,
+      error: failure.stderr,
     }),
   );
 }

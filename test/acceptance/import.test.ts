@@ -131,7 +131,10 @@ describe('claimcheck import', () => {
   it('changes nothing if the same file is imported again', async () => {
     const path = await writeRows(purchases.slice(0, 40).map(({ row }) => row));
     expect(JSON.parse((await cli(['--json', 'import', clean.appName, path, ...fast])).out)).toEqual({
-      ...{ rows: 40, imported: 0, unchanged: 40, refused: 0 },
+      rows: 40,
+      imported: 0,
+      unchanged: 40,
+      refused: 0,
     });
     expect(await readImported(clean, purchaseCount)).toEqual(cleanState);
     expect(listWebhooks(clean)).toEqual([]);
@@ -251,7 +254,10 @@ describe('claimcheck import', () => {
     );
     await cli(['app', 'set-store', appName, platform, '-'], JSON.stringify(settings));
     const { validate } = await callLocalControl(service, '/purchases', {
-      ...{ platform, productId: 'premium', type: 'paid subscription', applicationUsername: appName },
+      platform,
+      productId: 'premium',
+      type: 'paid subscription',
+      applicationUsername: appName,
       ...(platform === 'store_a' && { form: 'receipt' }),
     });
     const { appStoreReceipt, receipt = appStoreReceipt, signature = '' } = validate.transaction;

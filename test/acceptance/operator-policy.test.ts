@@ -122,7 +122,7 @@ async function givenDataToCorrect(): Promise<{ from: string; to: string }> {
   await deleteItem(counter);
   await deleteItem(productCounter);
   await deleteItem(link);
-  await table.batchPut([{ ...link, ...{ pk: customer, sk: keys.ownedPurchaseSortKey(purchaseId, 1) } }]);
+  await table.batchPut([{ ...link, pk: customer, sk: keys.ownedPurchaseSortKey(purchaseId, 1) }]);
   const context = `${appName}/refresh/${purchaseId}`;
   const stored = await table.get(keys.purchaseKey(appName, purchaseId));
   const refreshToken = await earlierCipher.encrypt(
@@ -153,7 +153,10 @@ async function givenDeadDelivery(appName: string): Promise<void> {
 async function givenCheckoutAndVault(appName: string, username: string): Promise<void> {
   await createAccessTokenRepository(table).issue(appName, { platform: 'processor_a', username }, Date.now());
   const { validate } = await control('/purchases', {
-    ...{ platform: 'processor_b', productId: 'monthly', type: 'paid subscription', applicationUsername: username },
+    platform: 'processor_b',
+    productId: 'monthly',
+    type: 'paid subscription',
+    applicationUsername: username,
   });
   const headers = buildBasicAuth(appName, service.publicKey);
   await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });

@@ -26,7 +26,11 @@ const createPurchaseWrite = (number: number): MeteredWrite => {
 };
 
 const createInvocation = (functionName: string, writes: readonly MeteredWrite[]): Invocation => ({
-  ...{ functionName, cpuMs: 1, logBytes: 0, calls: [], responseBytes: 0 },
+  functionName,
+  cpuMs: 1,
+  logBytes: 0,
+  calls: [],
+  responseBytes: 0,
   tableCalls: [{ operation: 'PutItem', isConditionFailed: false, writes, read: 0, engine: 0 }],
 });
 
@@ -80,7 +84,9 @@ describe('simulateShards', () => {
 });
 
 const operation: MeasuredOperation = {
-  ...{ name: 'validation, new', load: 'steady', count: 2 },
+  name: 'validation, new',
+  load: 'steady',
+  count: 2,
   invocations: [createInvocation('validation/validate-receipt', [createPurchaseWrite(1), createPurchaseWrite(2)])],
 };
 
@@ -98,7 +104,8 @@ describe('listStreamLoads', () => {
     const counter: MeteredWrite = {
       key: { pk: countersPartition('shop'), sk: 'D#2026-06-01' },
       change: {},
-      ...{ table: 3, index: 0 },
+      table: 3,
+      index: 0,
     };
     const aggregated = {
       ...operation,

@@ -3,8 +3,14 @@ import { toPartialError } from '../../cli/customer-data-commands.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 
 const noCounts = {
-  ...{ purchases: 0, aliases: 0, unclaimedPurchases: 0, vaultReferences: 0 },
-  ...{ accessTokens: 0, deliveries: 0, events: 0, customerItems: 0 },
+  purchases: 0,
+  aliases: 0,
+  unclaimedPurchases: 0,
+  vaultReferences: 0,
+  accessTokens: 0,
+  deliveries: 0,
+  events: 0,
+  customerItems: 0,
 };
 const failure = new ServiceError('Conflict', 'The user is still using the app.');
 

@@ -44,7 +44,8 @@ describe('claimcheck help', () => {
 
   it.each([[['no']], [['key', 'no']], [['import', 'my-app']]])('rejects the unknown command %j', async (names) => {
     expect(await run('help', ...names)).toMatchObject({
-      ...{ code: 2, out: '' },
+      code: 2,
+      out: '',
       error: expect.stringContaining(`Unknown command: ${names.join(' ')}.`),
     });
   });
@@ -64,7 +65,8 @@ describe('claimcheck --json', () => {
   ])('names the commands if it is missing after %j', async (names, message) => {
     const { code, out, error } = await run('--json', ...names);
     expect({ code, out, report: JSON.parse(error) }).toEqual({
-      ...{ code: 2, out: '' },
+      code: 2,
+      out: '',
       report: { ok: false, code: 'WrongUsage', message: expect.stringMatching(message) },
     });
   });
@@ -80,7 +82,8 @@ describe('claimcheck webhooks replay', () => {
     [['wd_1', '--state', 'dead']],
   ])('rejects %j', async (options) => {
     expect(await run(...connection, 'webhooks', 'replay', 'my-app', ...options)).toMatchObject({
-      ...{ code: 2, out: '' },
+      code: 2,
+      out: '',
       error: expect.stringContaining('Pass --to and --state with --from only.'),
     });
   });

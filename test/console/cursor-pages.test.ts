@@ -128,7 +128,8 @@ describe('loadPages', () => {
 
   it('continues behind a page without rows, and stops when the rows are enough', async () => {
     expect(await load([9, 6, 5, 4], { isEnough: hasRows })).toEqual({
-      ...{ rows: [5], nextCursor: '5' },
+      rows: [5],
+      nextCursor: '5',
       cursors: [undefined, '9', '6'],
     });
     expect(await load([9, 6, 5, 4], { cursor: '5', isEnough: hasRows })).toMatchObject({ rows: [4], cursors: ['5'] });

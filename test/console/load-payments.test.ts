@@ -5,9 +5,15 @@ import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
 /** Payments with the numbers from 1 as ids, oldest first. */
 const createPayments = (count: number): TransactionRecord[] =>
   Array.from({ length: count }, (_, index) => ({
-    ...{ transactionId: `store_a:${index + 1}`, purchaseId: 'store_a:1', productId: 'store_a:premium' },
-    ...{ platform: 'store_a', sandbox: false, purchaseDate: new Date(index).toISOString() },
-    ...{ amountUSD: null, amountMicros: null, currency: null },
+    transactionId: `store_a:${index + 1}`,
+    purchaseId: 'store_a:1',
+    productId: 'store_a:premium',
+    platform: 'store_a',
+    sandbox: false,
+    purchaseDate: new Date(index).toISOString(),
+    amountUSD: null,
+    amountMicros: null,
+    currency: null,
   }));
 
 const cases = [

@@ -74,8 +74,12 @@ describe('two apps with the same ids', () => {
       const clientKeys = await service.createApp([]);
       const callFor = async (id: string, appName: string) => {
         const params = {
-          ...{ applicationUsername: id, tag: id, id: `event-${id}`, appName },
-          ...{ purchaseId: `store_a:${id}`, transactionId: `store_a:${id}-0` },
+          applicationUsername: id,
+          tag: id,
+          id: `event-${id}`,
+          appName,
+          purchaseId: `store_a:${id}`,
+          transactionId: `store_a:${id}-0`,
         };
         const [first] = await callWithSecret(contract, clientKeys, { params });
         return [first?.status, JSON.stringify(first?.body).replaceAll(id, 'it')];

@@ -44,8 +44,12 @@ const listProducts = async (username: string): Promise<string[]> => {
 /** Runs the commands of blocks of a page in one shell, and returns the output of the last command as JSON. */
 async function runCommands(file: string, ...names: readonly string[]): Promise<Json> {
   const env = {
-    ...{ ...process.env, STORES: service.emulatorUrl },
-    ...{ API: service.baseUrl, APP: service.appName, PUBLIC: service.publicKey, SECRET: service.secretKey },
+    ...process.env,
+    STORES: service.emulatorUrl,
+    API: service.baseUrl,
+    APP: service.appName,
+    PUBLIC: service.publicKey,
+    SECRET: service.secretKey,
   };
   const commands = names.map((name) => readSnippet(file, name)).join('\n');
   const shell = spawn('bash', ['-euo', 'pipefail', '-c', commands], { env });

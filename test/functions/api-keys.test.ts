@@ -28,7 +28,9 @@ beforeEach(async () => {
 
 const createKey = async (level: ApiKeyLevel, name: string, validMs?: number): Promise<CreatedKey> =>
   await createApiKey(deps().apps, keys.appName, {
-    ...{ level, name, now: deps().now() },
+    level,
+    name,
+    now: deps().now(),
     ...(validMs !== undefined && { validMs }),
   });
 

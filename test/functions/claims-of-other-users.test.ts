@@ -31,7 +31,10 @@ async function toldOf(purchaseId: string, ...userAliases: string[]): Promise<rea
   const now = Date.now();
   const look = createObservation({ purchaseId, expirationDate: now + dayMs }, { userAliases, asOf: now });
   await deps().recordPurchase(keys.appName, purchaseId, {
-    ...{ trigger: 'notification', observation: look, strategy: 'first', now },
+    trigger: 'notification',
+    observation: look,
+    strategy: 'first',
+    now,
     ...(await resolveStoreUser(keys.appName, look, deps().userAliases)),
   });
   return await ownersOf(purchaseId);
@@ -104,7 +107,9 @@ describe('a customer whose alias another client has submitted', () => {
       { userAliases: [token], asOf: now },
     );
     const [recorded] = await recordObservations([observation], {
-      ...{ app: { ...(await findApp()), strategy: 'first' }, deps: deps(), validation: { purchaseId } },
+      app: { ...(await findApp()), strategy: 'first' },
+      deps: deps(),
+      validation: { purchaseId },
       recorder: createEventRecorder({ type: 'validate', date: now }),
       request: { applicationUsername: username, ...said },
     });

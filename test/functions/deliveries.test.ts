@@ -44,7 +44,12 @@ async function deliver(username: string, { createdAt = deps().now() } = {}): Pro
   const notification = { id: randomUUID(), reason: 'RENEWED', date: createdAt, purchaseId: 'store_a:1' } as const;
   const url = `${server.url}/hook?token=secret`;
   const delivery = buildDelivery({
-    ...{ appName: keys.appName, type: 'purchases.updated', url, username, notification, createdAt },
+    appName: keys.appName,
+    type: 'purchases.updated',
+    url,
+    username,
+    notification,
+    createdAt,
   });
   await deps().deliveries.createIfAbsent(delivery);
   await enqueueDeliveries([delivery], deps());
@@ -69,8 +74,12 @@ describe('GET /v3/webhooks/deliveries', () => {
     expect(listRowIds({ rows })).toEqual([second, first]);
     expect(nextCursor).toBeUndefined();
     expect(rows[1]).toMatchObject({
-      ...{ state: 'delivered', applicationUsername: 'ann', failedAttempts: 0, lastHttpStatus: 200 },
-      ...{ url: `${server.url}/hook`, lastAttemptAt: expect.any(String) },
+      state: 'delivered',
+      applicationUsername: 'ann',
+      failedAttempts: 0,
+      lastHttpStatus: 200,
+      url: `${server.url}/hook`,
+      lastAttemptAt: expect.any(String),
       notification: { reason: 'RENEWED', purchaseId: 'store_a:1' },
     });
     expect(JSON.stringify(rows)).not.toContain('token=secret');
@@ -147,8 +156,12 @@ describe('GET /v3/webhooks/deliveries/:id', () => {
     expect({ deliveryId, state }).toEqual({ deliveryId: id, state: 'pending' });
     expect(attempts).toEqual([
       {
-        ...{ eventId: expect.stringContaining(id), date: expect.any(String), durationMs: expect.any(Number) },
-        ...{ ok: false, status: 503, response: 'maintenance until noon' },
+        eventId: expect.stringContaining(id),
+        date: expect.any(String),
+        durationMs: expect.any(Number),
+        ok: false,
+        status: 503,
+        response: 'maintenance until noon',
         error: 'The server responded with 503.',
       },
     ]);

@@ -24,7 +24,10 @@ const noMoney = { amountUSD: 0, numTransactions: 0 };
 const answers: Readonly<Record<string, object>> = {
   'list-customers': noRows,
   'get-customer': {
-    ...{ applicationUsername, purchases: {}, transactions: [], events: [] },
+    applicationUsername,
+    purchases: {},
+    transactions: [],
+    events: [],
     customerInfo: { activeSubscriber: false, lapsedSubscriber: false },
   },
   'get-customer-purchases': { applicationUsername, purchases: {} },
@@ -40,13 +43,22 @@ const answers: Readonly<Record<string, object>> = {
     monthlyStats: Array(12).fill({ date: expect.stringMatching(/^\d{4}-\d\d$/), ...noCounts }),
   },
   'get-stats-breakdown': {
-    ...{ interval: 'day', by: 'none' },
+    interval: 'day',
+    by: 'none',
     groups: [
       {
         rows: Array(31).fill({
-          ...{ date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), enddate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
-          ...{ ...noMoney, amountMicros: {}, numPaidTransactions: 0, notifications: expect.any(Object) },
-          ...{ activeSubscriptions: 0, activeTrials: 0, trialsStarted: 0, trialsConverted: 0, trialsEnded: 0 },
+          date: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+          enddate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+          ...noMoney,
+          amountMicros: {},
+          numPaidTransactions: 0,
+          notifications: expect.any(Object),
+          activeSubscriptions: 0,
+          activeTrials: 0,
+          trialsStarted: 0,
+          trialsConverted: 0,
+          trialsEnded: 0,
           startedTrials: { converted: 0, ended: 0 },
         }),
       },
@@ -54,13 +66,19 @@ const answers: Readonly<Record<string, object>> = {
   },
   'get-stats-v2': {
     dailyStats: Array(31).fill({
-      ...{ date: expect.stringMatching(/^\d{8}$/), ...noMoney },
-      ...{ monthlyRevenueUSD: 0, monthlyTransactions: 0 },
+      date: expect.stringMatching(/^\d{8}$/),
+      ...noMoney,
+      monthlyRevenueUSD: 0,
+      monthlyTransactions: 0,
     }),
     monthlyStats: noMoney,
   },
   'get-app-stats': {
-    ...{ monthlyQuota: expect.any(Number), thisMonth: 0, lastMonth: 0, reqThisMonth: 0, reqLastMonth: 0 },
+    monthlyQuota: expect.any(Number),
+    thisMonth: 0,
+    lastMonth: 0,
+    reqThisMonth: 0,
+    reqLastMonth: 0,
   },
   'list-events': { ok: true, rows: [] },
   'search-events': { ok: true, rows: [] },
@@ -87,7 +105,9 @@ const answers: Readonly<Record<string, object>> = {
     appName: expect.any(String),
     rows: [
       {
-        ...{ platform: 'processor_a', isFailing: false, notificationUrl: expect.any(String) },
+        platform: 'processor_a',
+        isFailing: false,
+        notificationUrl: expect.any(String),
         lastDay: { numRequests: 0, numFailures: 0 },
       },
     ],

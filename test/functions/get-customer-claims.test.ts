@@ -19,7 +19,11 @@ async function givenClaim({ appName }: IssuedApiKeys, username: string, number: 
   const observation = createObservation({ purchaseId, transactionId: purchaseId });
   const claim = { username, source: 'validation' } as const;
   await deps().recordPurchase(appName, purchaseId, {
-    ...{ trigger: 'validation', observation, claim, strategy: 'first', now: now + number * hourMs },
+    trigger: 'validation',
+    observation,
+    claim,
+    strategy: 'first',
+    now: now + number * hourMs,
   });
 }
 
@@ -88,7 +92,8 @@ describe('GET /v3/customers/:applicationUsername/claims', () => {
     const keys = await givenApp(deps().table);
     for (const query of [{ isEntitled: 'yes' }, { cursor: 'x' }]) {
       const response = await callWithSecretKey(getCustomerClaims, keys, {
-        ...{ params: { applicationUsername: 'ann' }, query },
+        params: { applicationUsername: 'ann' },
+        query,
       });
       expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
     }

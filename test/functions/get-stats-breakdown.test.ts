@@ -29,7 +29,10 @@ async function givenSubscription(
   const purchaseDate = toDate(start);
   const expirationDate = purchaseDate + days * dayMs;
   const { purchase } = createObservation({
-    ...{ purchaseId, transactionId: purchaseId, purchaseDate, expirationDate },
+    purchaseId,
+    transactionId: purchaseId,
+    purchaseDate,
+    expirationDate,
     ...fields,
   });
   const transactions = [createTransaction(purchase, { purchaseDate, ...payment })];
@@ -59,7 +62,9 @@ beforeAll(async () => {
   await givenSubscription(keys, { id: '4', start: '2026-03-04', days: 7, ...trial });
   const paidAt = toDate('2026-03-11');
   await givenSubscription(keys, {
-    ...{ id: '4', start: '2026-03-04', days: 14 },
+    id: '4',
+    start: '2026-03-04',
+    days: 14,
     fields: { productId: oddProduct, transactionId: 'store_a:4-2', lastRenewalDate: paidAt },
     payment: { purchaseDate: paidAt, currency: 'EUR', amountMicros: 9_990_000, usdRate: '1.1/1' },
   });
@@ -86,19 +91,28 @@ describe('GET /v3/stats/breakdown', () => {
       {
         rows: [
           {
-            ...{
-              date: '2026-03-02',
-              enddate: '2026-03-08',
-              numTransactions: 4,
-              numPaidTransactions: 1,
-              amountUSD: 4.99,
-            },
-            ...{ activeSubscriptions: 4, activeTrials: 2, trialsStarted: 2, trialsConverted: 0, trialsEnded: 0 },
+            date: '2026-03-02',
+            enddate: '2026-03-08',
+            numTransactions: 4,
+            numPaidTransactions: 1,
+            amountUSD: 4.99,
+            activeSubscriptions: 4,
+            activeTrials: 2,
+            trialsStarted: 2,
+            trialsConverted: 0,
+            trialsEnded: 0,
             startedTrials: { converted: 1, ended: 1 },
           },
           {
-            ...{ date: '2026-03-09', enddate: '2026-03-15', numTransactions: 1, amountMicros: { EUR: 9_990_000 } },
-            ...{ activeSubscriptions: 2, activeTrials: 0, trialsStarted: 0, trialsConverted: 1, trialsEnded: 1 },
+            date: '2026-03-09',
+            enddate: '2026-03-15',
+            numTransactions: 1,
+            amountMicros: { EUR: 9_990_000 },
+            activeSubscriptions: 2,
+            activeTrials: 0,
+            trialsStarted: 0,
+            trialsConverted: 1,
+            trialsEnded: 1,
             startedTrials: { converted: 0, ended: 0 },
           },
         ],

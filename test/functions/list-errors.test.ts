@@ -31,7 +31,12 @@ const pairs = (list: readonly Contract[], values: readonly string[]) =>
   list.flatMap((contract) => values.map((value) => [contract.id, value, contract] as const));
 
 const pages = [
-  ...[listCustomers, listPurchases, listTransactions, listEvents, getCustomer, getCustomerTransactions],
+  listCustomers,
+  listPurchases,
+  listTransactions,
+  listEvents,
+  getCustomer,
+  getCustomerTransactions,
   getStatsBreakdown,
 ];
 const cursorPages = [listDeliveries, getCustomerClaims, getCustomerTimeline, getPurchaseTimeline];

@@ -16,8 +16,10 @@ const renewedAt = Date.now() - dayMs / 2;
 /** Builds the observation of a subscription at its start. */
 const buildFirst = (id: string) =>
   createObservation({
-    ...{ purchaseId: `store_a:${id}`, transactionId: `store_a:${id}` },
-    ...{ purchaseDate: boughtAt, expirationDate: boughtAt + 31 * dayMs },
+    purchaseId: `store_a:${id}`,
+    transactionId: `store_a:${id}`,
+    purchaseDate: boughtAt,
+    expirationDate: boughtAt + 31 * dayMs,
   });
 /** Builds the observation of the subscription after a renewal. */
 function buildRenewed(id: string) {

@@ -39,7 +39,8 @@ describe('GET /v3/purchases', () => {
       ['2', 'bob'],
     ] as const) {
       const bought = {
-        ...{ purchaseId: `store_a:${id}`, purchaseDate: paidAt + Number(id) * dayMs },
+        purchaseId: `store_a:${id}`,
+        purchaseDate: paidAt + Number(id) * dayMs,
         expirationDate: paidAt + 60 * dayMs,
       };
       await givenPurchase(keys.appName, user, createObservation(bought));
@@ -51,14 +52,17 @@ describe('GET /v3/purchases', () => {
     const [customerId, page] = ['ann', { skip: 0, limit: 100, total: 2 }];
     expect(await list({ customerId })).toEqual({ ...page, ids: ['store_a:1', 'store_a:3'] });
     expect(await list({ customerId, limit: '1', offset: '1' })).toEqual({
-      ...{ ...page, skip: 1, limit: 1 },
+      ...page,
+      skip: 1,
+      limit: 1,
       ids: ['store_a:3'],
     });
     expect((await list({ customerId: 'eve' })).ids).toEqual([]);
     expect((await list({ customerId }, await givenApp(table))).ids).toEqual([]);
     const tomorrow = new Date(Date.now() + dayMs).toISOString();
     expect(await list({ customerId, enddate: tomorrow, limit: '1' })).toEqual({
-      ...{ ...page, limit: 2 },
+      ...page,
+      limit: 2,
       ids: ['store_a:1', 'store_a:3'],
     });
     expect((await list({ customerId, startdate: tomorrow })).ids).toEqual([]);

@@ -46,7 +46,9 @@ describe('GET /v3/transactions', () => {
     // An id in the vocabulary of the brands.
     expect((await list({ purchaseId: 'apple:1' })).ids).toEqual(ids);
     expect(await list({ purchaseId, skip: '1', limit: '1' })).toEqual({
-      ...{ skip: 1, limit: 1, total: 3 },
+      skip: 1,
+      limit: 1,
+      total: 3,
       ids: ids.slice(1, 2),
     });
     const [startdate, enddate] = [dayMs, 2 * dayMs].map((ms) => new Date(paidAt + ms).toISOString());

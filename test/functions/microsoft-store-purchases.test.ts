@@ -21,12 +21,16 @@ async function buy(order: object, settings: object = {}) {
   productCount += 1;
   const storeId = `9NBLGGJ${String(productCount).padStart(5, '0')}`;
   const { id, validate } = await service.callControl('/purchases', {
-    ...{ platform: 'store_c', productId: storeId, applicationUsername: 'ann' },
+    platform: 'store_c',
+    productId: storeId,
+    applicationUsername: 'ann',
     ...order,
   });
   const purchaseId = `store_c:${id}`;
   return {
-    ...{ keys, storeId, purchaseId },
+    keys,
+    storeId,
+    purchaseId,
     validate: async (changes: object = {}) => (await service.validate(keys, { ...validate, ...changes })).body,
     act: async (action: string) => await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {}),
     refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps()),

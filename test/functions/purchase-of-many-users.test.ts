@@ -22,7 +22,7 @@ async function givenSharedSubscription(strategy: Strategy = 'all') {
   const { data } = await validateAs('owner');
   const purchaseId = `store_a:${data.collection[0].purchaseId}`;
   await fixture.processNotifications();
-  return { ...{ keys, id, purchaseId, validateAs } };
+  return { keys, id, purchaseId, validateAs };
 }
 
 /** Stores claims of further users without the limit of bytes. Earlier versions of the service did so. */
@@ -31,7 +31,10 @@ async function addClaims(appName: string, purchaseId: string, usernames: readonl
   const claimedAt = Date.now();
   const claims = usernames.map((username, index) => ({
     ...claimKey(appName, purchaseId, username),
-    ...{ username, source: 'validation', firstClaimedAt: claimedAt + index, lastClaimedAt: claimedAt + index },
+    username,
+    source: 'validation',
+    firstClaimedAt: claimedAt + index,
+    lastClaimedAt: claimedAt + index,
   }));
   await table.batchPut(claims);
   await table.update({

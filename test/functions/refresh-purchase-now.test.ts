@@ -23,7 +23,9 @@ async function validateSubscription(platform: Platform) {
   expect((await service.validate(keys, validate)).body.ok).toBe(true);
   const purchaseId = `${platform}:${id}`;
   return {
-    ...{ keys, purchaseId, applicationUsername },
+    keys,
+    purchaseId,
+    applicationUsername,
     act: async (action: string) => await service.callControl(`/purchases/${id}/${action}`, {}),
     refresh: async () => await callWithSecretKey(refreshPurchase, keys, { params: { purchaseId } }),
     read: async () => (await callWithSecretKey(getPurchase, keys, { params: { purchaseId } })).body,

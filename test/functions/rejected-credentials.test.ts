@@ -173,7 +173,8 @@ describe('limitRejection', () => {
     expect(await call()).toBe(403);
     const [event, ...others] = await readEvents();
     expect(event).toMatchObject({
-      ...{ type: getCustomerPurchases.eventType, key: { name: 'main', level: 'public' } },
+      type: getCustomerPurchases.eventType,
+      key: { name: 'main', level: 'public' },
       outcome: { status: 403, ok: false, message: 'The secret key is required.' },
     });
     expect(others).toEqual([]);

@@ -21,7 +21,9 @@ describe('GET /v3/stores', () => {
     const fetchRows = async () => (await callWithSecretKey(listStores, keys)).body.rows;
     expect(await fetchRows()).toEqual(
       ['store_a', 'store_b'].map((platform) => ({
-        ...{ platform, isFailing: false, lastDay: { numRequests: 0, numFailures: 0 } },
+        platform,
+        isFailing: false,
+        lastDay: { numRequests: 0, numFailures: 0 },
         notificationUrl: `https://api.example.com/live/v3/webhook/${platform}/${keys.appName}`,
       })),
     );
@@ -63,8 +65,10 @@ describe('POST /v3/stores/:platform/check', () => {
     const { body } = await check(keys, 'store_a');
     expect(body).toMatchObject({ isConnected: true, ok: false });
     expect(body.findings).toContainEqual({
-      ...{ code: expect.stringMatching(/^store-/), severity: 'error' },
-      ...{ problem: expect.any(String), cure: expect.any(String) },
+      code: expect.stringMatching(/^store-/),
+      severity: 'error',
+      problem: expect.any(String),
+      cure: expect.any(String),
     });
     expect(JSON.stringify(body)).not.toContain('PRIVATE KEY');
   });

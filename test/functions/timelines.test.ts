@@ -114,7 +114,9 @@ describe('GET /v3/customers/:applicationUsername/timeline', () => {
     const { rows } = await fetchCustomerPage(purchase);
     expect(rows.filter(({ type }: { type: string }) => type === 'payment')).toHaveLength(3);
     expect(rows.flatMap(({ eventType }: { eventType?: string }) => eventType ?? [])).toEqual([
-      ...['receipt.refreshed', 'receipt.refreshed', 'receipt.validated'],
+      'receipt.refreshed',
+      'receipt.refreshed',
+      'receipt.validated',
     ]);
     expect(await fetchAll(fetchCustomerPage, purchase, '2')).toEqual(rows);
   });
@@ -136,7 +138,10 @@ describe('GET /v3/purchases/:purchaseId/owners', () => {
     await service.validate(keys, { ...validate, additionalData: { applicationUsername: other } });
     const fetchOwners = async () => (await callWithSecretKey(getPurchaseOwners, keys, { params: { purchaseId } })).body;
     expect(await fetchOwners()).toMatchObject({
-      ...{ purchaseId, strategy: 'first', decidedBy: 'strategy', entitledUsers: [applicationUsername] },
+      purchaseId,
+      strategy: 'first',
+      decidedBy: 'strategy',
+      entitledUsers: [applicationUsername],
       claims: [
         { applicationUsername, isEntitled: true, source: 'validation' },
         { applicationUsername: other, isEntitled: false, source: 'validation' },
@@ -145,7 +150,8 @@ describe('GET /v3/purchases/:purchaseId/owners', () => {
     const linked = { params: { applicationUsername: other }, body: { purchaseId } };
     expect((await callWithSecretKey(addCustomerPurchase, keys, linked)).status).toBe(200);
     expect(await fetchOwners()).toMatchObject({
-      ...{ decidedBy: 'manual', entitledUsers: [other] },
+      decidedBy: 'manual',
+      entitledUsers: [other],
       claims: [{ isEntitled: false }, { isEntitled: true, source: 'manual' }],
     });
   });

@@ -38,11 +38,21 @@ describe('saved queries of the logs', () => {
   it('exist in a folder of the stack', () => {
     expect(queries.map(({ Name }) => Name).sort()).toEqual(
       [
-        ...['errors-by-app', 'errors-by-code', 'failed-requests', 'latest-errors', 'notifications-delayed'],
-        ...['purchases-not-refreshed', 'rejected-credentials', 'rejected-requests-by-address', 'slow-requests'],
+        'errors-by-app',
+        'errors-by-code',
+        'failed-requests',
+        'latest-errors',
+        'notifications-delayed',
+        'purchases-not-refreshed',
+        'rejected-credentials',
+        'rejected-requests-by-address',
+        'slow-requests',
         'webhooks-given-up',
         // A query accepts 50 log groups, and the stack has more functions.
-        ...['errors-by-app-2', 'errors-by-code-2', 'latest-errors-2', 'rejected-credentials-2'],
+        'errors-by-app-2',
+        'errors-by-code-2',
+        'latest-errors-2',
+        'rejected-credentials-2',
       ]
         .map((name) => `Claimcheck-production/${name}`)
         .sort(),

@@ -220,7 +220,9 @@ describe('ServiceStack', () => {
     expect(streams).toHaveLength(2);
     for (const stream of streams) {
       expect(stream).toMatchObject({
-        ...{ MaximumRetryAttempts: 10_000, MaximumRecordAgeInSeconds: 12 * 3600, BisectBatchOnFunctionError: true },
+        MaximumRetryAttempts: 10_000,
+        MaximumRecordAgeInSeconds: 12 * 3600,
+        BisectBatchOnFunctionError: true,
         DestinationConfig: { OnFailure: { Destination: expect.anything() } },
       });
     }

@@ -9,7 +9,10 @@ import type { MeteredCall } from '../../../bench/units/meter.ts';
 
 const latencies = { table: 5, queue: 10, secret: 20, store: 150, webhook: 100 };
 const createCall = (target: RecordedCall['target'], startedAt: number, endedAt: number): RecordedCall => ({
-  ...{ target, startedAt, endedAt, requestBytes: 1_000 },
+  target,
+  startedAt,
+  endedAt,
+  requestBytes: 1_000,
 });
 
 describe('computeWaitMs', () => {
@@ -52,8 +55,12 @@ const tableCall: MeteredCall = {
   engine: 0,
 };
 const read: Invocation = {
-  ...{ functionName: 'area/read', cpuMs: 10, logBytes: 0, responseBytes: 700 },
-  ...{ calls: [createCall('table', 0, 1)], tableCalls: [tableCall] },
+  functionName: 'area/read',
+  cpuMs: 10,
+  logBytes: 0,
+  responseBytes: 700,
+  calls: [createCall('table', 0, 1)],
+  tableCalls: [tableCall],
 };
 const startMs = assumptions.startShare.value * assumptions.runtimeStartMs.value;
 

@@ -19,16 +19,27 @@ afterAll(async () => await rm(folder, { recursive: true, force: true }));
 
 /** A validator that returns the same result for each request. */
 const createFakeValidator = (validate: () => Promise<ValidatorResult> = async () => empty): Validator => ({
-  ...{ title: 'A validator', validate, listPurchases: validate },
+  title: 'A validator',
+  validate,
+  listPurchases: validate,
 });
 
 async function compareRows(rows: readonly object[], options: Partial<CompareOptions> = {}) {
   const path = join(folder, 'rows.jsonl');
   await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
   return await runCompare({
-    ...{ path, here: createFakeValidator(), there: createFakeValidator(), comparesUsers: false },
-    ...{ vocabulary: 'neutral', includesUser: true, toleranceMs: 0, rate: 1_000, isErased: async () => false },
-    ...{ signal: new AbortController().signal, onProgress: () => {}, ...options },
+    path,
+    here: createFakeValidator(),
+    there: createFakeValidator(),
+    comparesUsers: false,
+    vocabulary: 'neutral',
+    includesUser: true,
+    toleranceMs: 0,
+    rate: 1_000,
+    isErased: async () => false,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+    ...options,
   });
 }
 
@@ -36,7 +47,9 @@ describe('runCompare', () => {
   it('is a proof if all rows are compared, except validations that charge the customer', async () => {
     const report = await compareRows([body, charge]);
     expect(report).toMatchObject({
-      ...{ rows: 2, compared: 1, equal: 1 },
+      rows: 2,
+      compared: 1,
+      equal: 1,
       notCompared: [{ line: 2, reason: expect.stringMatching(/charges the customer/), isExcluded: true }],
     });
     expect(isProof(report)).toBe(true);
@@ -77,7 +90,10 @@ describe('runCompare', () => {
     const report = await compareRows(rows, { here, there, comparesUsers: true });
     expect(users).toEqual(['ann', 'bob', 'cyd', 'dan']);
     expect(report).toMatchObject({
-      ...{ rows: 5, compared: 4, equal: 4, differences: [] },
+      rows: 5,
+      compared: 4,
+      equal: 4,
+      differences: [],
       notCompared: [{ line: 3, reason: 'The purchase has no user.', isExcluded: true }],
     });
     expect(isProof(report)).toBe(true);

@@ -67,7 +67,10 @@ describe('concurrent changes of an app', () => {
     ]);
     expect((await listViewerKeys(appName)).sort()).toEqual(['new a', 'new b', 'new c']);
     expect(await getStoredApp(apps, appName)).toMatchObject({
-      ...{ strategy: 'first', vocabulary: 'brand', recordsReads: false, erasureKey },
+      strategy: 'first',
+      vocabulary: 'brand',
+      recordsReads: false,
+      erasureKey,
       webhookSettings: { urls: ['https://example.com/hook'] },
       publicKeys: [{ digest: hashApiKey(publicKey) }, { expiresAt: startDate }],
       secretKeys: [{ digest: hashApiKey(secretKey) }, { expiresAt: startDate }],

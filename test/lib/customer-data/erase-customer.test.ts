@@ -55,8 +55,14 @@ describe('eraseCustomer', () => {
     const naming = Object.entries(itemKinds).filter(([, { names: place }]) => !['never', 'digest'].includes(place));
     expect(kinds.sort()).toEqual(naming.map(([title]) => title).sort());
     expect(await eraseCustomer(app, username, deps, noWait)).toEqual({
-      ...{ purchases: 8, unclaimedPurchases: 1, aliases: 2, vaultReferences: 1, accessTokens: 1, deliveries: 1 },
-      ...{ events: 4, customerItems: expect.any(Number) },
+      purchases: 8,
+      unclaimedPurchases: 1,
+      aliases: 2,
+      vaultReferences: 1,
+      accessTokens: 1,
+      deliveries: 1,
+      events: 4,
+      customerItems: expect.any(Number),
     });
     expect(await listNaming(app.name, names)).toEqual([]);
   });
@@ -177,8 +183,14 @@ describe('eraseCustomer', () => {
       },
     };
     expect(await failToErase(app, username, { ...deps, customerData })).toEqual({
-      ...{ purchases: 8, unclaimedPurchases: 1, aliases: 2, vaultReferences: 1, accessTokens: 1, deliveries: 1 },
-      ...{ events: 0, customerItems: 0 },
+      purchases: 8,
+      unclaimedPurchases: 1,
+      aliases: 2,
+      vaultReferences: 1,
+      accessTokens: 1,
+      deliveries: 1,
+      events: 0,
+      customerItems: 0,
     });
   });
 
@@ -186,7 +198,10 @@ describe('eraseCustomer', () => {
     const { app, username, deps } = await givenStoredCustomer();
     const purchases = { ...deps.purchases, saveChange: failLast(9, deps.purchases.saveChange) };
     expect(await failToErase(app, username, { ...deps, purchases })).toMatchObject({
-      ...{ purchases: 7, unclaimedPurchases: 1, aliases: 2, vaultReferences: 1 },
+      purchases: 7,
+      unclaimedPurchases: 1,
+      aliases: 2,
+      vaultReferences: 1,
     });
   });
 

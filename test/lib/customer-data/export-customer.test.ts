@@ -25,8 +25,13 @@ describe('exportCustomer', () => {
     expect(isEmpty).toBe(false);
     const ids = document.purchases.map(({ purchaseId }: { purchaseId: string }) => purchaseId);
     expect(ids.sort()).toEqual([
-      ...['processor_b:owned', 'store_a:linked', 'store_a:lost', 'store_a:owned', 'store_a:shared'],
-      ...['store_b:consumable', 'store_c:owned'],
+      'processor_b:owned',
+      'store_a:linked',
+      'store_a:lost',
+      'store_a:owned',
+      'store_a:shared',
+      'store_b:consumable',
+      'store_c:owned',
     ]);
     expect(document).toMatchObject({
       customer: { createdAt: '2026-01-01T00:00:00.000Z' },
@@ -38,11 +43,9 @@ describe('exportCustomer', () => {
     });
     expect(document.purchases).toContainEqual(
       expect.objectContaining({
-        ...{
-          purchaseId: 'processor_b:owned',
-          isEntitled: true,
-          processorCustomer: expect.objectContaining({ id: 'vault-1' }),
-        },
+        purchaseId: 'processor_b:owned',
+        isEntitled: true,
+        processorCustomer: expect.objectContaining({ id: 'vault-1' }),
         transactions: [expect.objectContaining({ amountMicros: 4_990_000 })],
       }),
     );

@@ -201,7 +201,11 @@ describe('an event of an earlier version', () => {
     const [pk, view] = [`${appName}#E#${eventId}`, brotliCompressSync(JSON.stringify(raw))];
     await table.batchPut([
       {
-        ...{ pk, sk: 'E', ...event, ttl, ...(!hasRawItem && { raw: view }) },
+        pk,
+        sk: 'E',
+        ...event,
+        ttl,
+        ...(!hasRawItem && { raw: view }),
         ...eventIndexKeys(appName, eventId, event.date),
       },
       ...(hasRawItem ? [{ pk, sk: 'R', raw: view, ttl }] : []),

@@ -35,8 +35,13 @@ function buildItem(appName: string, collection: ListKind, { id, date }: Row): It
     const indexed = keys.purchaseIndexKeys(appName, id, dates);
     const { purchase } = createObservation({ purchaseId: id });
     return {
-      ...{ ...keys.purchaseKey(appName, id), ...indexed, ...dates },
-      ...{ purchase, checkedAt: date, version: 1, entitledUsers: [] },
+      ...keys.purchaseKey(appName, id),
+      ...indexed,
+      ...dates,
+      purchase,
+      checkedAt: date,
+      version: 1,
+      entitledUsers: [],
     };
   }
   const transaction = createTransaction(createObservation({ purchaseId: id, transactionId: id }).purchase, {

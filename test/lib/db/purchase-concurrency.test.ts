@@ -44,7 +44,10 @@ describe('recordPurchase with an older observation', () => {
     const first = later.transactions.map((transaction) => ({ ...withoutAmount(transaction), ...amount }));
     await purchases.recordPurchase(appName, id, buildValidationInput('ann', withTransactions(later, first)));
     await purchases.recordPurchase(appName, id, {
-      ...{ trigger: 'notification', observation: createObservation(), strategy: 'all', now: startDate + 61_000 },
+      trigger: 'notification',
+      observation: createObservation(),
+      strategy: 'all',
+      now: startDate + 61_000,
       notificationPart: { platform: 'store_a', key: 'push', isPartOfSeveral: false },
     });
     expect(await purchases.listTransactions(appName, [id])).toMatchObject([{ amountMicros: 4_990_000 }]);

@@ -5,7 +5,10 @@ import { minuteMs } from '../../../lib/shared/time.ts';
 import { startDate } from '../../../testing/given.ts';
 
 const createSample = (date: number, numFailures = 0): StoreRequestSample => ({
-  ...{ platform: 'store_a', date, numRequests: 1, numFailures },
+  platform: 'store_a',
+  date,
+  numRequests: 1,
+  numFailures,
 });
 
 describe('createSampleCollector', () => {

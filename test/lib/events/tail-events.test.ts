@@ -18,7 +18,9 @@ beforeAll(async () => {
 
 const createEvent = (date: number): EventRecord =>
   createEventRecorder({ type: 'receipt.validated', date, eventId: randomUUID() }).finish({
-    ...{ request: {}, response: {}, outcome: { status: 200, ok: true } },
+    request: {},
+    response: {},
+    outcome: { status: 200, ok: true },
   }).event;
 
 const deps = { events: {} as EventRepository, now: () => now };

@@ -10,10 +10,15 @@ const app = { name: 'my-app', webhookSettings: { urls: [url], sandboxUrls: [], i
 const failed = (state: WebhookDelivery['state'], count: number): WebhookDelivery[] =>
   Array.from({ length: count }, (_, index) => ({
     ...buildDelivery({
-      ...{ appName: 'my-app', type: 'purchases.updated', url, createdAt: 0 },
+      appName: 'my-app',
+      type: 'purchases.updated',
+      url,
+      createdAt: 0,
       notification: { id: `n-${index}`, reason: 'RENEWED', date: 0 },
     }),
-    ...{ state, failedAttempts: 3, lastHttpStatus: 500 },
+    state,
+    failedAttempts: 3,
+    lastHttpStatus: 500,
   }));
 
 /** Returns the problems that the check finds for a URL of this health and these deliveries. */

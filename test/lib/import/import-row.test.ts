@@ -18,8 +18,11 @@ beforeAll(async () => {
 
 const receiptRow = parseImportRow({ platform: 'store_a', receipt: 'MIIreceipt', user: 'ann' });
 const validation: StoreValidation = {
-  ...{ id: 'app', scope: 'application', observations: [createObservation()] },
-  ...{ nativeTransaction: {}, ineligibleForIntroPrice: [] },
+  id: 'app',
+  scope: 'application',
+  observations: [createObservation()],
+  nativeTransaction: {},
+  ineligibleForIntroPrice: [],
 };
 
 interface ImportOptions {

@@ -42,7 +42,8 @@ describe('parseImportRow', () => {
 
   it('reads usernames exactly, and treats empty values as absent', () => {
     expect(parseImportRow({ platform: 'store_b', token: ' abc ', user: ' ann ', receipt: '' })).toMatchObject({
-      ...{ usernames: [' ann '], evidence: 'abc' },
+      usernames: [' ann '],
+      evidence: 'abc',
     });
     expect(parseImportRow({ platform: 'store_b', token: 'abc', user: null }).usernames).toEqual([]);
     expect(parseImportRow({ platform: 'store_b', token: 'abc', user: 42 }).usernames).toEqual(['42']);

@@ -62,7 +62,10 @@ function update(
 ): StoredPurchase | undefined {
   const trigger = before ? 'refresh' : 'validation';
   const change = computePurchaseChange(before, {
-    ...{ trigger, strategy: 'all', now: toDate(day), claim: { username: 'ann', source: 'validation' } },
+    trigger,
+    strategy: 'all',
+    now: toDate(day),
+    claim: { username: 'ann', source: 'validation' },
     ...(observation && { observation }),
   });
   return change?.after ?? before;
@@ -303,7 +306,8 @@ describe('listActivePeriods (any history)', () => {
           const { length, refundAfter, ...rest } = payment;
           const refundedOn = payment.day + (refundAfter ?? 99);
           payments.set(payment.day, {
-            ...{ ...rest, until: payment.day + length },
+            ...rest,
+            until: payment.day + length,
             ...(refundedOn <= day && { refundedOn }),
           });
         }

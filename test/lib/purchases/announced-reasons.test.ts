@@ -140,7 +140,10 @@ describe('selectAnnouncedReasons', () => {
     const purchaseDate = startDate + 40 * dayMs;
     const next = observe(
       {
-        ...{ purchaseId: 'store_a:2', transactionId: 'store_a:2', productId: 'store_a:yearly', purchaseDate },
+        purchaseId: 'store_a:2',
+        transactionId: 'store_a:2',
+        productId: 'store_a:yearly',
+        purchaseDate,
         expirationDate: startDate + 70 * dayMs,
       },
       purchaseDate,

@@ -77,7 +77,10 @@ describe('resolveEntitledUsers', () => {
       fc.property(arbitraryLengths, fc.constantFrom('x', 'ü', '\u{1f600}'), (lengths, letter) => {
         const usernames = lengths.map((length, index) => `${index}-${letter.repeat(length / letter.length / 2)}`);
         const claims = usernames.map((username, index) => ({
-          ...{ username, source: 'validation' as const, firstClaimedAt: index, lastClaimedAt: index },
+          username,
+          source: 'validation' as const,
+          firstClaimedAt: index,
+          lastClaimedAt: index,
         }));
         const entitled = resolveEntitledUsers(claims, 'all');
         expect(entitled).toEqual(usernames.slice(0, entitled.length));
@@ -113,7 +116,9 @@ describe('a claim by alias', () => {
   const options = { userAliases: ['some-token', md5], strategy: 'first', now: 2 } as const;
   const givenAliasClaim = (username: string) => addClaim([], { username, source: 'alias' }, { ...options, now: 1 });
   const validate = (username: string, isNamedByStore: boolean): ClaimRequest => ({
-    ...{ username, source: 'validation', isNamedByStore },
+    username,
+    source: 'validation',
+    isNamedByStore,
   });
 
   it('yields to the validation of a customer whom the store names', () => {
@@ -142,7 +147,9 @@ describe('a claim by alias', () => {
 describe('an imported claim', () => {
   const now = 1_000;
   const toImport = (username: string, claimedAt: number): ClaimRequest => ({
-    ...{ username, source: 'validation', claimedAt },
+    username,
+    source: 'validation',
+    claimedAt,
   });
   const add = (claims: readonly Claim[], request: ClaimRequest, strategy: Strategy): readonly Claim[] =>
     addClaim(claims, request, { userAliases: [], strategy, now });

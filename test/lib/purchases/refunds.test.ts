@@ -99,7 +99,10 @@ describe('listRefundedAmounts', () => {
     })
     .map(({ amountMicros, amounts, isFullyRefunded }) => ({
       ...payment,
-      ...{ currency: 'JPY', usdRate: '1.0389/163.06', usdRateDate: '2026-01-01', amountMicros },
+      currency: 'JPY',
+      usdRate: '1.0389/163.06',
+      usdRateDate: '2026-01-01',
+      amountMicros,
       partialRefunds: amounts.map((amount, day) => ({ id: `${day}`, date: startDate + day, amountMicros: amount })),
       ...(isFullyRefunded && { refundedAt: startDate + 30 * dayMs }),
     }));

@@ -13,7 +13,10 @@ describe('awsClientOptions', () => {
     const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
     const client = new DynamoDBClient({
       ...awsClientOptions,
-      ...{ maxAttempts: 1, endpoint: server.url, region: 'us-east-1', credentials },
+      maxAttempts: 1,
+      endpoint: server.url,
+      region: 'us-east-1',
+      credentials,
     });
     const call = client.send(new GetItemCommand({ TableName: 'table', Key: { pk: { S: 'a' } } }));
     await expect(call).rejects.toMatchObject({ name: 'TimeoutError' });

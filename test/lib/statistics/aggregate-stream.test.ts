@@ -179,14 +179,19 @@ describe('aggregateStreamRecords', () => {
 });
 
 const buildRefundCounts = (micros: number): Counts => ({
-  ...{ 'USD.micros': -micros, 'USD.usd': -micros },
-  ...{ 'store_a/USD.micros': -micros, 'store_a/usd': -micros },
+  'USD.micros': -micros,
+  'USD.usd': -micros,
+  'store_a/USD.micros': -micros,
+  'store_a/usd': -micros,
 });
 
 describe('countStoredItem', () => {
   it('subtracts each partial refund on its day, and the rest on the day of the full refund', () => {
     const item = buildTransactionItem('app', 1, {
-      ...{ purchaseDate: startDate, amountMicros: 4_990_000, currency: 'USD', sandbox: false },
+      purchaseDate: startDate,
+      amountMicros: 4_990_000,
+      currency: 'USD',
+      sandbox: false,
       partialRefunds: [{ id: 'a', date: startDate + dayMs, amountMicros: 1_000_000 }],
       refundedAt: startDate + 3 * dayMs,
     });

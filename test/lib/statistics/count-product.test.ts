@@ -11,7 +11,8 @@ import { buildStreamRecord } from '../../../testing/stream-records.ts';
 /** Records the purchase of a customer a day after it started. */
 function recordPurchase(fields: Partial<Purchase> = {}, username: string | undefined = 'ann', before?: StoredPurchase) {
   const change = computePurchaseChange(before, {
-    ...{ trigger: 'validation', strategy: 'all' },
+    trigger: 'validation',
+    strategy: 'all',
     now: (fields.lastRenewalDate ?? startDate) + dayMs,
     ...(username !== undefined && { claim: { username, source: 'validation' } }),
     observation: createObservation(fields, { asOf: (fields.lastRenewalDate ?? startDate) + dayMs }),
@@ -49,7 +50,9 @@ describe('countProductItem', () => {
   it('counts a subscription once it has an owner, and still after the owner was erased', () => {
     const { purchase } = createObservation();
     const unclaimed = computePurchaseChange(undefined, {
-      ...{ trigger: 'notification', strategy: 'all', now: startDate + dayMs },
+      trigger: 'notification',
+      strategy: 'all',
+      now: startDate + dayMs,
       observation: createObservation(purchase),
     })?.after;
     if (!unclaimed) throw new Error('The purchase is not stored.');
@@ -58,7 +61,10 @@ describe('countProductItem', () => {
     const expected = [{ ...product, day: '2026-01-01', counts: { active: 1 } }];
     expect(counts(owned)).toEqual(expected);
     const erased = computeUserErasure(owned, {
-      ...{ username: 'ann', aliases: new Set<string>(), removesRefreshToken: false, strategy: 'all' },
+      username: 'ann',
+      aliases: new Set<string>(),
+      removesRefreshToken: false,
+      strategy: 'all',
       now: startDate + 2 * dayMs,
     })?.after;
     expect(erased?.entitledUsers).toEqual([]);
@@ -72,7 +78,10 @@ describe('countProductItem', () => {
     };
     const observation = createObservation(renewed, { asOf: renewalDate });
     const after = computePurchaseChange(erased, {
-      ...{ trigger: 'notification', strategy: 'all', now: renewalDate, observation },
+      trigger: 'notification',
+      strategy: 'all',
+      now: renewalDate,
+      observation,
     })?.after;
     expect(after && counts(after)).toEqual(expected);
   });

@@ -56,7 +56,11 @@ function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly n
     createShardConsumer(records, { shard: `shard-${index}`, sizes: batchSizes }),
   );
   return {
-    ...{ appName, recorded, runStep, deps, consumers },
+    appName,
+    recorded,
+    runStep,
+    deps,
+    consumers,
     /** Records a request on each of the days, and one a month earlier, so that all of these days have complete events. */
     async recordRequests(days: readonly number[]) {
       const dates = [startDate - 30 * dayMs, ...days.map((day) => startDate + day * dayMs + 1)];
@@ -64,7 +68,8 @@ function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly n
         dates.map((date, index) => ({
           ...keys.eventKey(appName, `e${index}`),
           ...keys.eventIndexKeys(appName, `e${index}`, date),
-          ...{ date, type: 'customer.read' },
+          date,
+          type: 'customer.read',
         })),
       );
     },

@@ -24,7 +24,10 @@ function buildItems(appName: string): Item[] {
     return {
       ...keys.purchaseKey(appName, `store_a:${index}`),
       ...keys.purchaseIndexKeys(appName, `store_a:${index}`, { createdAt, updatedAt: startDate }),
-      ...{ createdAt, checkedAt: createdAt, version: 1, entitledUsers: [] },
+      createdAt,
+      checkedAt: createdAt,
+      version: 1,
+      entitledUsers: [],
       purchase: createObservation({ purchaseId: `store_a:${index}` }).purchase,
     };
   });
@@ -51,7 +54,11 @@ function buildItems(appName: string): Item[] {
     ...payments,
     {
       ...keys.notificationKey(appName, 'store_a:0', date, 'n'),
-      ...{ id: 'n', date, reason: 'RENEWED', platform: 'store_a', productId: 'store_a:monthly' },
+      id: 'n',
+      date,
+      reason: 'RENEWED',
+      platform: 'store_a',
+      productId: 'store_a:monthly',
     },
     {
       ...keys.customerKey(appName, 'ann'),

@@ -25,14 +25,21 @@ async function givenStored(observations: readonly Observation[], { strategy }: {
   const app: App = { ...((await deps().appCache.find(keys.appName)) as App), strategy };
   const record = async (observation: Observation, username: string) =>
     await deps().recordPurchase(app.name, observation.purchase.purchaseId, {
-      ...{ trigger: 'validation', observation, claim: { username, source: 'validation' }, strategy, now: startDate },
+      trigger: 'validation',
+      observation,
+      claim: { username, source: 'validation' },
+      strategy,
+      now: startDate,
     });
   for (const observation of observations) await record(observation, 'ann');
   const select = async (observed: readonly Observation[], username = 'ann', listedId = '') => {
     const ids = observed.map(({ purchase }) => purchase.purchaseId);
     const unlistedPurchaseIds = ids.filter((id) => id !== listedId);
     const { observations: selected } = await selectObservations(observed, {
-      ...{ app, deps: deps(), username, unlistedPurchaseIds },
+      app,
+      deps: deps(),
+      username,
+      unlistedPurchaseIds,
     });
     return selected.map(({ purchase }) => purchase.purchaseId);
   };
