@@ -17,7 +17,8 @@ export default {
   maxWorkers: 2,
   // Jest keeps the modules of each suite in memory. A worker of 3 GB collects garbage most of the time.
   workerIdleMemoryLimit: '800MB',
-  // Each line of the log costs a stack trace. A failed test prints its reason; `npm test -- --silent=false` prints the log.
+  // Each line of the log costs a stack trace. A failed test prints its reason; `npm test -- --silent=false` prints the
+  // log.
   silent: true,
   testSequencer: '<rootDir>/testing/slow-tests-first.js',
 };

@@ -1,5 +1,5 @@
-// Calls a running service with the generated clients, and fuzzes it with schemathesis. Arguments: the available languages and
-// tools, of `typescript`, `python`, `go` and `schemathesis`.
+// Calls a running service with the generated clients, and fuzzes it with schemathesis. Arguments: the available
+// languages and tools, of `typescript`, `python`, `go` and `schemathesis`.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -45,8 +45,8 @@ async function buy({ emulatorUrl }, customer) {
 }
 
 /**
- * Fuzzes with random values, also invalid ones. Then fuzzes with the ids of a recorded purchase, which random values do not reach, and
- * with the bounds of each parameter.
+ * Fuzzes with random values, also invalid ones. Then fuzzes with the ids of a recorded purchase, which random values do
+ * not reach, and with the bounds of each parameter.
  */
 async function fuzz(service) {
   const { baseUrl, app, publicKey, secretKey } = service;
@@ -96,7 +96,8 @@ async function runSchemathesis({ baseUrl, app, secretKey }, configFile, options)
     'response_schema_conformance',
   ];
   const authorization = `Authorization: Basic ${Buffer.from(`${app}:${secretKey}`).toString('base64')}`;
-  // One worker: CPython 3.11 fails at times if two threads parse code (https://github.com/python/cpython/issues/106905).
+  // One worker: CPython 3.11 fails at times if two threads parse code
+  // (https://github.com/python/cpython/issues/106905).
   await run(`${folder}/.venv/bin/schemathesis`, [
     ...['--config-file', configFile, 'run', 'docs/openapi.json', ...options],
     ...['--url', baseUrl, '--header', authorization, '--checks', checks.join(',')],

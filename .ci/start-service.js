@@ -9,7 +9,9 @@ const readyFile = '.local/ready.json';
 const startWithinMs = 120_000;
 const isWindows = process.platform === 'win32';
 
-/** Calls `use` with the content of the ready file while the service runs. Throws if the service leaves something behind. */
+/**
+ * Calls `use` with the content of the ready file while the service runs. Throws if the service leaves something behind.
+ */
 export async function withService(use) {
   const port = await findFreePorts();
   const service = spawn('npm', ['start'], {
@@ -38,7 +40,10 @@ export async function withService(use) {
   if (/Warning/.test(warnings)) throw new Error('npm start printed a warning of Node.');
 }
 
-/** Ends the whole foreground group as Ctrl-C does. On Windows it kills the process tree, because a process cannot send Ctrl-C there. */
+/**
+ * Ends the whole foreground group as Ctrl-C does. On Windows it kills the process tree, because a process cannot send
+ * Ctrl-C there.
+ */
 function interrupt(service) {
   if (isWindows) spawnSync('taskkill', ['/pid', String(service.pid), '/t', '/f']);
   else process.kill(-service.pid, 'SIGINT');

@@ -61,8 +61,8 @@ export const readUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
 export const startBudgets = { reads: 1.1, 'validate-receipt': 1.25, workers: 1.15 } as const;
 
 /**
- * Size and number of files that a start loads, in multiples of the bare document client with the same build. The limits are the
- * present figures rounded up: they prevent growth, and the start times are the targets.
+ * Size and number of files that a start loads, in multiples of the bare document client with the same build. The limits
+ * are the present figures rounded up: they prevent growth, and the start times are the targets.
  */
 export const bundleBudgets = {
   size: { reads: 1.7, 'validate-receipt': 1.95, workers: 1.8 },
@@ -75,7 +75,10 @@ export const compareWithBudget = (result: Omit<BudgetResult, 'isMet'>): BudgetRe
   isMet: result.measured <= result.budget,
 });
 
-/** Compares one figure of each operation with the budgets whose key starts its name. Throws if nothing is measured for a budget. */
+/**
+ * Compares one figure of each operation with the budgets whose key starts its name. Throws if nothing is measured for a
+ * budget.
+ */
 export function compareOperations(
   operations: readonly OperationCost[],
   budgets: OperationBudgets,
@@ -94,7 +97,10 @@ export function compareOperations(
 export const findBudget = (budgets: OperationBudgets, name: string): number | undefined =>
   Object.entries(budgets).find(([prefix]) => name.startsWith(prefix))?.[1];
 
-/** Formats the result of a check as one sentence: the figures of the missed budgets, or of all budgets if none is missed. */
+/**
+ * Formats the result of a check as one sentence: the figures of the missed budgets, or of all budgets if none is
+ * missed.
+ */
 export function summarizeBudgets(results: readonly BudgetResult[]): string {
   const missed = results.filter(({ isMet }) => !isMet);
   if (missed.length === 0) return `All ${results.length} budgets are met: ${formatWorst(results)}.`;

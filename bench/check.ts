@@ -16,7 +16,8 @@ import { measureCosts } from './cost.ts';
 import { type Bundle, measureStartTimes, withBundles } from './start-times.ts';
 
 /**
- * Measures what the budgets limit. Returns the figures, and a sentence about them. `kind` selects the budgets of units and costs.
+ * Measures what the budgets limit. Returns the figures, and a sentence about them. `kind` selects the budgets of units
+ * and costs.
  */
 export async function checkBudgets(checks: readonly CheckName[], kind: BudgetKind) {
   const results: BudgetResult[] = [];

@@ -33,9 +33,9 @@ const listPages = [
 ];
 
 /**
- * Measures the pages of the console in Chromium on the machine of the service, with the lists of `npm run bench pages`: first content,
- * largest content, blocked time and layout shift as Lighthouse defines them, without throttling, and the time until all data is shown.
- * Each run opens a new tab without a cache.
+ * Measures the pages of the console in Chromium on the machine of the service, with the lists of `npm run bench pages`:
+ * first content, largest content, blocked time and layout shift as Lighthouse defines them, without throttling, and the
+ * time until all data is shown. Each run opens a new tab without a cache.
  */
 export const benchConsole = async (): Promise<BenchResult> =>
   await withTableEngine(async (endpoint) => {

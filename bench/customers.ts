@@ -8,8 +8,8 @@ const products = 50;
 const runs = 5;
 
 /**
- * Measures the reads of a customer with few and with 20,000 purchases of 50 products, the `purchases` of a webhook, and the
- * aggregator's work for one changed purchase: read units without the event of the request, and the median time.
+ * Measures the reads of a customer with few and with 20,000 purchases of 50 products, the `purchases` of a webhook, and
+ * the aggregator's work for one changed purchase: read units without the event of the request, and the median time.
  */
 export const benchCustomers = async (): Promise<BenchResult> =>
   await withTestService(async (service) => {

@@ -36,7 +36,9 @@ const toAddress = (network: number, number: number): string => {
   return `${network}.0.${Math.trunc(host / 250)}.${host % 250}`;
 };
 
-/** Counts the written items that no validation writes: rejection buckets, and events in addition to one per validation. */
+/**
+ * Counts the written items that no validation writes: rejection buckets, and events in addition to one per validation.
+ */
 export function countExtraWrites(calls: readonly MeteredCall[], validations: number): number {
   const keys = calls.flatMap(({ writes }) => writes.map(({ key }) => key));
   const buckets = keys.filter(({ pk }) => pk.startsWith('_LIMIT#')).length;

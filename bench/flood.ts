@@ -60,7 +60,10 @@ async function measureFlood(flood: Flood, keys: IssuedApiKeys, { service, meter 
   };
 }
 
-/** Sends all requests at the rate of the flood, or as fast as the machine can. Returns the number of responses by status. */
+/**
+ * Sends all requests at the rate of the flood, or as fast as the machine can. Returns the number of responses by
+ * status.
+ */
 async function sendFlood({ buildRequest }: Flood): Promise<ReadonlyMap<number, number>> {
   const { callEndpoint } = await import('../testing/call.ts');
   const { getCustomerPurchases } = await import('../lib/api/customers.ts');
@@ -78,7 +81,9 @@ async function sendFlood({ buildRequest }: Flood): Promise<ReadonlyMap<number, n
   return statuses;
 }
 
-/** Validates at a fixed interval until the flood ends. Returns the number of accepted ones, and the time of each one. */
+/**
+ * Validates at a fixed interval until the flood ends. Returns the number of accepted ones, and the time of each one.
+ */
 async function validateUntilSettled(flood: Promise<unknown>, validate: () => Promise<boolean>) {
   const times: number[] = [];
   let accepted = 0;

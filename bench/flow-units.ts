@@ -21,7 +21,9 @@ interface Flow {
   readonly budget?: number;
 }
 
-/** Measures the units of complete flows, workers included: one table per flow with each written item, and the totals. */
+/**
+ * Measures the units of complete flows, workers included: one table per flow with each written item, and the totals.
+ */
 export async function measureFlowUnits(metered: MeteredService): Promise<BenchResult[]> {
   const flows = await collectFlows(metered);
   const totals = flows.map(({ flow, steps, batchSize = 1, budget = '' }) => {

@@ -45,8 +45,8 @@ interface Purchase {
 }
 
 /**
- * Measures the service of `npm start` in its own process: validations, repeats, reads and notifications at rising rates, each
- * followed by as many reads of the table. Then measures its memory at a steady rate.
+ * Measures the service of `npm start` in its own process: validations, repeats, reads and notifications at rising
+ * rates, each followed by as many reads of the table. Then measures its memory at a steady rate.
  */
 export async function benchLoad({ minutes, port }: LoadOptions): Promise<BenchResult[]> {
   const service = await startServiceProcess(port ?? (await findFreePort()));
@@ -159,8 +159,8 @@ async function waitForWebhooks({ webhooks }: Recorder, renewedAt: ReadonlyMap<st
 }
 
 /**
- * Calls the service at a steady rate and samples its memory. The growth is fitted to the minimum of each minute of the second half,
- * because memory that Node releases later is no growth.
+ * Calls the service at a steady rate and samples its memory. The growth is fitted to the minimum of each minute of the
+ * second half, because memory that Node releases later is no growth.
  */
 async function measureMemory(bench: Bench, minutes: number) {
   await stopNotifications(bench);

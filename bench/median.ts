@@ -17,8 +17,8 @@ export interface MedianInterval {
 }
 
 /**
- * Computes the interval of the median by order statistics, without an assumption about the distribution: the number of values
- * below the median is binomial. Returns the narrowest symmetric interval with at least this confidence.
+ * Computes the interval of the median by order statistics, without an assumption about the distribution: the number of
+ * values below the median is binomial. Returns the narrowest symmetric interval with at least this confidence.
  * @see https://en.wikipedia.org/wiki/Median#Confidence_intervals
  */
 export function computeMedianInterval(values: readonly number[], confidence = 0.9): MedianInterval {

@@ -5,8 +5,8 @@ import { measureCalls, withTestService } from './with-test-service.ts';
 const runs = 7;
 
 /**
- * Measures pages of 100 rows at both ends of long lists: read units without the event of the request, and the median time.
- * The aggregator counts the lists from generated stream records.
+ * Measures pages of 100 rows at both ends of long lists: read units without the event of the request, and the median
+ * time. The aggregator counts the lists from generated stream records.
  */
 export const benchPages = async (): Promise<BenchResult> =>
   await withTestService(async (service) => {

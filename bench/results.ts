@@ -88,9 +88,10 @@ const marker =
   /(<!-- (results|machine): (\w+)(?: (\w+))?(?: \[([^\]]+)\])?(?: (\w+)=(\w+))? -->\n)[\s\S]*?(<!-- end -->)/g;
 
 /**
- * Replaces the text between `<!-- results: <bench> <table> -->` and `<!-- end -->` by the table of the results, and between
- * `<!-- machine: <bench> -->` and `<!-- end -->` by its machine. `[<column> | <column>]` after the table selects columns, and
- * `<column>=<value>` rows. Names the command of a bench without results. Throws if results lack the table, a column or all rows.
+ * Replaces the text between `<!-- results: <bench> <table> -->` and `<!-- end -->` by the table of the results, and
+ * between `<!-- machine: <bench> -->` and `<!-- end -->` by its machine. `[<column> | <column>]` after the table
+ * selects columns, and `<column>=<value>` rows. Names the command of a bench without results. Throws if results lack
+ * the table, a column or all rows.
  */
 export function insertTables(page: string, results: ReadonlyMap<string, BenchFile>): string {
   return page.replace(marker, (_text, ...groups: string[]) => {

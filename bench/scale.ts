@@ -220,7 +220,9 @@ const isCounter = (pattern: string): boolean => counterPartitions.some((counter)
 
 const aggregator = 'workers/aggregate-statistics';
 
-/** Computes the load of the counters and of the aggregator: one shard of the stream for each 1,000 write units a second. */
+/**
+ * Computes the load of the counters and of the aggregator: one shard of the stream for each 1,000 write units a second.
+ */
 export function listStreamLoads(
   rates: Rates,
   measured: readonly MeasuredOperation[],
@@ -287,8 +289,8 @@ const leasedBatch = 400;
 const maxConnections = 50;
 
 /**
- * Computes how many items `enqueue-due-items` can lease and enqueue in a second: from its CPU time for one item, and the waits of
- * a batch for the query, for the conditional updates, and for the calls of SQS with ten messages.
+ * Computes how many items `enqueue-due-items` can lease and enqueue in a second: from its CPU time for one item, and
+ * the waits of a batch for the query, for the conditional updates, and for the calls of SQS with ten messages.
  */
 export function computeLeaseRate(
   cpuMs: number,

@@ -5,9 +5,9 @@ import { type MeteredService, withMeteredService } from './metered-service.ts';
 import { sumUsage } from './units/usage.ts';
 
 /**
- * Measures capacity units by the documented rules, from the items that each call reads or writes: of single operations, and
- * of flows with their workers. The `engine` columns are the figures of the table engine, which differ
- * for some operations.
+ * Measures capacity units by the documented rules, from the items that each call reads or writes: of single operations,
+ * and of flows with their workers. The `engine` columns are the figures of the table engine, which differ for some
+ * operations.
  */
 export async function benchTableUnits(): Promise<BenchResult[]> {
   return await withMeteredService(async (metered) => [

@@ -12,7 +12,9 @@ const measuredMs = 1_500;
 /** Apple's root and intermediate certificates use P-384, its leaf certificates P-256. */
 const upperTier = { curve: 'P-384' };
 
-/** Measures the signed transactions per second of this service's verifier and of Apple's library, one after the other. */
+/**
+ * Measures the signed transactions per second of this service's verifier and of Apple's library, one after the other.
+ */
 export async function benchVerifyAppStore(): Promise<BenchResult> {
   const apple = createPki({ root: upperTier, intermediate: upperTier });
   const [sameChain, newChains] = [createTokens(() => apple), createTokens(() => withNewChain(apple))];

@@ -42,7 +42,8 @@ export async function startWebhookRecorder() {
     webhooks,
     setSecret(secret: string) {
       const webhook = new Webhook(secret);
-      // `verify` would compare the timestamp with the clock of this process, but the emulator moves the service's clock.
+      // `verify` would compare the timestamp with the clock of this process, but the emulator moves the service's
+      // clock.
       verify = (body, { 'webhook-id': id = '', 'webhook-timestamp': timestamp, 'webhook-signature': signature }) => {
         if (webhook.sign(id, new Date(Number(timestamp) * 1000), body) !== signature)
           throw new Error('The signature is invalid.');

@@ -20,7 +20,9 @@ const actionBodies: Readonly<Record<string, object>> = {
 
 const products: Readonly<Record<string, string>> = { store_c: '9NBLGGH5W123', processor_b: 'monthly' };
 
-/** Time without webhooks after which an action is complete. Longer if the clock moved, because refreshes are due then. */
+/**
+ * Time without webhooks after which an action is complete. Longer if the clock moved, because refreshes are due then.
+ */
 const quietPeriodMs = { pushed: 1.5 * secondMs, polled: 6 * secondMs };
 
 /** Cache time of the app settings in running functions. */
@@ -29,9 +31,10 @@ const settingsCacheMs = 15 * secondMs;
 type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 
 /**
- * Measures, for each action at each emulated store: the signed webhooks to two users, the reasons that the purchase lists
- * afterwards, and the time from the change to the last webhook. The Microsoft Store does not push notifications: its time starts when the
- * service's clock moves to the next poll. Refreshes of the next three days find the changes that no store announced.
+ * Measures, for each action at each emulated store: the signed webhooks to two users, the reasons that the purchase
+ * lists afterwards, and the time from the change to the last webhook. The Microsoft Store does not push notifications:
+ * its time starts when the service's clock moves to the next poll. Refreshes of the next three days find the changes
+ * that no store announced.
  */
 export async function benchWebhooks(): Promise<BenchResult> {
   const recorder = await startWebhookRecorder();

@@ -24,7 +24,10 @@ import { showApp } from './show-app.ts';
 import { type Column, formatTable } from './table.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
-/** `app create|list|show|delete|rotate-key|set-strategy|set-vocabulary|set-read-events` and the commands for settings and webhooks. */
+/**
+ * `app create|list|show|delete|rotate-key|set-strategy|set-vocabulary|set-read-events` and the commands for settings
+ * and webhooks.
+ */
 export function createAppCommands(): Command {
   const app = new Command('app').description('Manage apps');
   app

@@ -15,8 +15,8 @@ export interface CommandResult {
 export const exitErrorCode = 'claimcheck.exit';
 
 /**
- * Makes an action of a commander command from a function that returns its result. The function receives the arguments and
- * options of the command, and the output. It returns undefined if it has printed its results with `output.line`. An
+ * Makes an action of a commander command from a function that returns its result. The function receives the arguments
+ * and options of the command, and the output. It returns undefined if it has printed its results with `output.line`. An
  * `InvalidArgumentError` of commander reports wrong usage.
  */
 export const printResult =

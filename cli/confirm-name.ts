@@ -3,8 +3,8 @@ import { ServiceError } from '../lib/shared/errors.ts';
 import { toPrintable } from './output.ts';
 
 /**
- * Requires that the operator confirms an action that cannot be undone: with the name in an option, or typed at the terminal. Throws
- * `InvalidPayload` for another name, and without a terminal if the option is missing.
+ * Requires that the operator confirms an action that cannot be undone: with the name in an option, or typed at the
+ * terminal. Throws `InvalidPayload` for another name, and without a terminal if the option is missing.
  */
 export async function confirmName(
   name: string,

@@ -28,8 +28,8 @@ const Runtime = v.object({ environment: v.record(v.string(), v.string()) });
 const runtimeFile = 'runtime.json';
 
 /**
- * Sets the environment of this process to the local service, or to a deployment, which uses the operator's AWS credentials.
- * The process uses the time of the store emulator if there is one, like the functions.
+ * Sets the environment of this process to the local service, or to a deployment, which uses the operator's AWS
+ * credentials. The process uses the time of the store emulator if there is one, like the functions.
  */
 export async function connectToService(options: ConnectionOptions): Promise<void> {
   const { local, folder, table, masterKey, webhooksQueue } = options;

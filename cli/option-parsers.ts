@@ -2,7 +2,10 @@ import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { DateOrDateTime, QueryDay } from '../lib/api/paging.ts';
 
-/** Makes a parser of an option or argument from a schema. It throws `InvalidArgumentError`, to which commander adds the option. */
+/**
+ * Makes a parser of an option or argument from a schema. It throws `InvalidArgumentError`, to which commander adds the
+ * option.
+ */
 const createParser =
   <Output>(schema: v.GenericSchema<unknown, Output>) =>
   (text: string): Output => {

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 
-/** The streams of the command line, as commander configures them. A width is undefined if the stream is not a terminal. */
+/**
+ * The streams of the command line, as commander configures them. A width is undefined if the stream is not a terminal.
+ */
 export interface Terminal {
   writeOut(text: string): void;
   writeErr(text: string): void;
@@ -19,7 +21,9 @@ export interface Output {
   readonly width: number | undefined;
   /** Prints a result of many as soon as it is available: `text`, or with `--json` a line with `data`. */
   line(data: unknown, text: string): void;
-  /** Replaces the progress line on standard error. Does nothing with `--json` or if standard error is not a terminal. */
+  /**
+   * Replaces the progress line on standard error. Does nothing with `--json` or if standard error is not a terminal.
+   */
   progress(text: string): void;
   /** Prints a sentence on standard error, with `--json` as a document on one line. */
   note(text: string): void;
@@ -82,8 +86,8 @@ const getProgram = (command: Command): Command => (command.parent ? getProgram(c
 const controlPattern = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Replaces control characters by their JSON escapes: usernames and responses of servers must not control the terminal. JSON
- * stays equivalent.
+ * Replaces control characters by their JSON escapes: usernames and responses of servers must not control the terminal.
+ * JSON stays equivalent.
  */
 export const toPrintable = (text: string): string =>
   text.replaceAll(controlPattern, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

@@ -39,8 +39,8 @@ const commandGroups = [
 export const offlineCommands: readonly string[] = ['completion', 'help'];
 
 /**
- * Creates the program with all commands, which connect to the service before they run. It throws a `CommanderError` instead of
- * ending the process.
+ * Creates the program with all commands, which connect to the service before they run. It throws a `CommanderError`
+ * instead of ending the process.
  */
 export function createProgram(terminal: Terminal, connect = connectToService): Command {
   const program = new Command('claimcheck');

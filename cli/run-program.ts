@@ -57,7 +57,9 @@ function describeError(error: unknown): ErrorReport {
   return { code, message, ...(cause !== undefined && { cause }), ...(hasData && { data }) };
 }
 
-/** Describes the internal reason without secrets: the operator must learn that, for example, a permission is missing. */
+/**
+ * Describes the internal reason without secrets: the operator must learn that, for example, a permission is missing.
+ */
 function describeCause(cause: unknown): string | undefined {
   if (cause === undefined) return undefined;
   const loggable = toLoggable(cause);

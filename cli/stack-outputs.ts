@@ -15,8 +15,9 @@ const requiredOutputs = {
 const descriptionPattern = /^Claimcheck\b/;
 
 /**
- * Reads the outputs of a stack with the operator's AWS credentials. Throws `ResourceNotFound` for an unknown stack or a stack of
- * another product, `Forbidden` without credentials or permission, and `ConnectionFailed` if CloudFormation is unavailable.
+ * Reads the outputs of a stack with the operator's AWS credentials. Throws `ResourceNotFound` for an unknown stack or a
+ * stack of another product, `Forbidden` without credentials or permission, and `ConnectionFailed` if CloudFormation is
+ * unavailable.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
  */
 export async function readStackOutputs(stackName: string): Promise<StackOutputs> {
@@ -50,8 +51,8 @@ function toOutputs(stackName: string, stack: Stack | undefined): StackOutputs {
 }
 
 /**
- * Throws `ResourceNotFound` for an output that the stack lacks, because an earlier version was deployed, and that no option
- * replaces. `replacements` are the values of the options, by output.
+ * Throws `ResourceNotFound` for an output that the stack lacks, because an earlier version was deployed, and that no
+ * option replaces. `replacements` are the values of the options, by output.
  */
 export function requireOutputs(
   stackName: string,

@@ -13,8 +13,9 @@ const gap = '  ';
 const minWidth = 10;
 
 /**
- * Formats rows as a table. With a `width`, the columns of a terminal, it breaks long values into several lines of their cell;
- * if that is not enough, it formats each row as a list. Without a width, each row is one line. Returns an empty text for no rows.
+ * Formats rows as a table. With a `width`, the columns of a terminal, it breaks long values into several lines of their
+ * cell; if that is not enough, it formats each row as a list. Without a width, each row is one line. Returns an empty
+ * text for no rows.
  */
 export function formatTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width?: number): string {
   if (rows.length === 0) return '';

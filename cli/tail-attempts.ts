@@ -10,7 +10,9 @@ import type { Output } from './output.ts';
 
 const maxPrintedAtStart = 20;
 
-/** Prints the latest webhook attempts, oldest first. With `follow`, prints further attempts until the operator ends it. */
+/**
+ * Prints the latest webhook attempts, oldest first. With `follow`, prints further attempts until the operator ends it.
+ */
 export async function tailAttempts(
   name: string,
   { follow = false }: { readonly follow?: boolean },

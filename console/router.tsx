@@ -5,7 +5,9 @@ import { useEffect, useState } from 'preact/hooks';
 export type RouteQuery = Readonly<Record<string, string>>;
 type QueryPatch = Readonly<Record<string, string | number | undefined>>;
 
-/** The fragment of the URL, `#/customers/alice?skip=100`. It is not sent to the service, so links need no route there. */
+/**
+ * The fragment of the URL, `#/customers/alice?skip=100`. It is not sent to the service, so links need no route there.
+ */
 interface Location {
   /** Percent-encoded. */
   readonly path: string;

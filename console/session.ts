@@ -53,8 +53,8 @@ function readStoredSession(): Session | undefined {
 }
 
 /**
- * Reads `#app=…&key=…`, the fragment of a link that signs in, and removes it from the address bar and the history. `&page=…` is
- * the page to open, such as `/customers/alice`.
+ * Reads `#app=…&key=…`, the fragment of a link that signs in, and removes it from the address bar and the history.
+ * `&page=…` is the page to open, such as `/customers/alice`.
  */
 export function takeCredentialsFromUrl(): Credentials | undefined {
   const fragment = new URLSearchParams(location.hash.slice(1));

@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import { addPeriod, Period } from './calendar.ts';
 
-/** Start of a series of periods. The current period ends `periods` periods after `date`, so a monthly series that starts on the 31st keeps its day. */
+/**
+ * Start of a series of periods. The current period ends `periods` periods after `date`, so a monthly series that starts
+ * on the 31st keeps its day.
+ */
 export const BillingAnchor = v.object({ date: v.number(), period: Period, periods: v.number() });
 export type BillingAnchor = v.InferOutput<typeof BillingAnchor>;
 

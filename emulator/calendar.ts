@@ -15,7 +15,9 @@ export const Period = v.pipe(
 );
 export type Period = v.InferOutput<typeof Period>;
 
-/** Adds `times` periods to `start`, in UTC. Months keep the day of the month or end on the last day of a shorter month. */
+/**
+ * Adds `times` periods to `start`, in UTC. Months keep the day of the month or end on the last day of a shorter month.
+ */
 export function addPeriod(start: number, period: Period, times = 1): number {
   const { months, ms } = parsePeriod(period);
   return addMonths(start, months * times) + ms * times;

@@ -20,7 +20,10 @@ const MoveClockBody = v.pipe(
 const minTime = Date.parse('2000-01-02T00:00:00Z');
 const maxTime = Date.parse('2099-12-30T00:00:00Z');
 
-/** `GET /control/clock`: returns the time of the stores, and the time of the next transition or notification if there is one. */
+/**
+ * `GET /control/clock`: returns the time of the stores, and the time of the next transition or notification if there is
+ * one.
+ */
 export function getClock(emulator: Emulator): object {
   const nextDueTime = getNextDueTime(emulator);
   return {

@@ -8,8 +8,8 @@ import { parseBody } from './parse-body.ts';
 import { ReleaseOrder } from './release-order.ts';
 
 /**
- * `GET /control/notifications`: returns the URLs, the delivery rules (`orders`) and the deliveries. A query selects purchases
- * and states.
+ * `GET /control/notifications`: returns the URLs, the delivery rules (`orders`) and the deliveries. A query selects
+ * purchases and states.
  */
 export function listNotifications({ outbox }: Emulator, { query }: HttpRequest): object {
   const purchaseIds = query.getAll('purchaseId');

@@ -69,7 +69,10 @@ export interface EmulatedStore extends Schedule {
   readonly findPurchase: (purchaseId: string) => PurchaseSummary | undefined;
   /** Builds the body that a client posts to `/v1/validate`. `form` selects the kind of evidence. */
   readonly validateBody: (purchaseId: string, form?: string) => Readonly<Record<string, unknown>>;
-  /** Builds the HTTP request of a notification. Called when the change happens, so that it contains the state of that time. */
+  /**
+   * Builds the HTTP request of a notification. Called when the change happens, so that it contains the state of that
+   * time.
+   */
   readonly toOutgoingNotification?: (notification: StoreNotification) => OutgoingNotification;
   /** Pays a checkout session and returns the purchase id; undefined if the store does not have the session. */
   readonly payCheckout?: (sessionId: string) => string | undefined;

@@ -45,7 +45,9 @@ export function getNextDueTime({ stores, outbox, clock }: Emulator): number | un
   ]);
 }
 
-/** Runs the transitions that are due in all stores and sends due notifications. Returns whether there were transitions. */
+/**
+ * Runs the transitions that are due in all stores and sends due notifications. Returns whether there were transitions.
+ */
 export function advanceStores({ stores, clock, outbox }: Emulator): boolean {
   const now = clock.now();
   const hasChanged = stores.map((store) => store.advanceTo(now)).includes(true);

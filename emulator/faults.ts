@@ -38,7 +38,9 @@ export function createFaultQueue(): FaultQueue {
   };
 }
 
-/** Returns the response of a store, changed or replaced by the fault. Rejects if the client disconnects during a delay. */
+/**
+ * Returns the response of a store, changed or replaced by the fault. Rejects if the client disconnects during a delay.
+ */
 export async function respondWithFault(
   fault: Fault | undefined,
   { faultResponses }: EmulatedStore,

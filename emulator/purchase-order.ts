@@ -46,7 +46,10 @@ export const PurchaseOrder = v.strictObject({
   amountMicros: v.exactOptional(Micros),
   /** processor_b: the other products in the cart. `productId` is the first. */
   items: v.exactOptional(v.array(ProductId)),
-  /** processor_b: token of the payment form. If it names a customer, the form stores the payment method for that customer. */
+  /**
+   * processor_b: token of the payment form. If it names a customer, the form stores the payment method for that
+   * customer.
+   */
   clientToken: v.exactOptional(v.pipe(v.string(), v.minLength(1))),
   /** Subscription group of a product that this purchase creates. */
   group: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),

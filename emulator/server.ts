@@ -9,7 +9,10 @@ import { type HttpRequest, type HttpResponse, jsonResponse } from './http-messag
 
 const maxBodyBytes = 8_000_000;
 
-/** Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. Calls `save` before each response. */
+/**
+ * Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. Calls `save` before each
+ * response.
+ */
 export function createEmulatorServer(emulator: Emulator, save: () => void): Server {
   return createServer(async (request, response) => {
     const disconnected = new AbortController();

@@ -17,8 +17,8 @@ export type StateChange = v.InferOutput<typeof StateChange>;
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Computes the changes between two JSON values. Compares the elements of lists by identity: a list and its elements must be
- * replaced and not mutated.
+ * Computes the changes between two JSON values. Compares the elements of lists by identity: a list and its elements
+ * must be replaced and not mutated.
  */
 export function computeChanges(before: unknown, after: unknown, path: readonly string[] = []): readonly StateChange[] {
   if (isSame(before, after)) return [];

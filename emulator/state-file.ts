@@ -20,7 +20,9 @@ export type EmulatorState = v.InferOutput<typeof EmulatorState>;
  * incomplete last line belongs to a call without a response.
  */
 export interface StateFile {
-  /** Writes the changes since the last call synchronously. They survive the end of the process, but not of the machine. */
+  /**
+   * Writes the changes since the last call synchronously. They survive the end of the process, but not of the machine.
+   */
   readonly save: () => void;
   /** Replaces the lines by the present state. */
   readonly compact: () => void;
@@ -29,7 +31,10 @@ export interface StateFile {
 /** Lines of changes are kept until they are larger than the state, and at least to this size. */
 const minCompactedBytes = 1_000_000;
 
-/** Reads the state of an earlier run; undefined if the file is missing. Rejects if it is not a state file of this version. */
+/**
+ * Reads the state of an earlier run; undefined if the file is missing. Rejects if it is not a state file of this
+ * version.
+ */
 export async function readState(path: string): Promise<EmulatorState | undefined> {
   const content = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return undefined;

@@ -23,8 +23,8 @@ const wildcardActions = {
 export type WildcardAction = keyof typeof wildcardActions;
 
 /**
- * Accepts that the policy of a role allows exactly these actions on the resource `*`. The finding of cdk-nag does not contain actions, so
- * any difference fails the synthesis.
+ * Accepts that the policy of a role allows exactly these actions on the resource `*`. The finding of cdk-nag does not
+ * contain actions, so any difference fails the synthesis.
  */
 export function acknowledgeWildcards(role: FunctionRole, actions: readonly WildcardAction[]): void {
   const reasons = actions.map((action) => `${action}: ${wildcardActions[action]}`);

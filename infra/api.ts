@@ -62,7 +62,8 @@ export class Api extends Construct {
       cloudWatchRole: true,
       deployOptions: {
         stageName: 'live',
-        // The trace segment of API Gateway contains the whole URL, and clients pass keys in the query. Functions are traced.
+        // The trace segment of API Gateway contains the whole URL, and clients pass keys in the query. Functions are
+        // traced.
         tracingEnabled: false,
         throttlingRateLimit: 2_000,
         throttlingBurstLimit: 1_000,
@@ -81,8 +82,8 @@ export class Api extends Construct {
   }
 
   /**
-   * Creates the role with which API Gateway invokes the functions. A permission of each function instead would be a resource
-   * each, and a stack can have 500 resources.
+   * Creates the role with which API Gateway invokes the functions. A permission of each function instead would be a
+   * resource each, and a stack can have 500 resources.
    * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
    */
   private createInvocationRole(functions: readonly ServiceFunction[]): Role {
@@ -144,7 +145,10 @@ function buildInvocationUri(functions: ApiProps['functions'], functionId: string
   return `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${target.functionArn}/invocations`;
 }
 
-/** CloudWatch adds the time. Omits query string and headers, which can contain keys, and logs the path template, because the path can contain a username. */
+/**
+ * CloudWatch adds the time. Omits query string and headers, which can contain keys, and logs the path template, because
+ * the path can contain a username.
+ */
 const accessLogFormat = AccessLogFormat.custom(
   JSON.stringify({
     requestId: AccessLogField.contextRequestId(),

@@ -14,7 +14,9 @@ const entryPoint = 'console/main.tsx';
  */
 const targets = ['es2022', 'chrome123', 'firefox128', 'safari17.5'];
 
-/** Bundles the console: the page, scripts and styles with the hash of their content in the name, and the API document. */
+/**
+ * Bundles the console: the page, scripts and styles with the hash of their content in the name, and the API document.
+ */
 export async function buildConsole(outdir: string): Promise<Metafile> {
   rmSync(outdir, { recursive: true, force: true });
   mkdirSync(outdir, { recursive: true });

@@ -20,7 +20,9 @@ const buildConcurrency = 2;
 export interface BundleFile {
   readonly name: string;
   readonly bytes: number;
-  /** Whether the start of the function loads the file. Other files are loaded when they are needed, such as an adapter. */
+  /**
+   * Whether the start of the function loads the file. Other files are loaded when they are needed, such as an adapter.
+   */
   readonly isLoadedAtStart: boolean;
   /** Paths of the sources, relative to the project. */
   readonly sources: readonly string[];
@@ -83,9 +85,10 @@ interface BundleOptions {
 }
 
 /**
- * Bundles a file of the project for Lambda, as `<file>.mjs` in a folder of its own: what the start needs is one chunk, because each file that Lambda loads takes time.
- * Dynamic imports (store adapters, the Secrets Manager client) are chunks of their own. Names of functions are shortened,
- * which makes the code a tenth smaller. The content determines the name of each chunk.
+ * Bundles a file of the project for Lambda, as `<file>.mjs` in a folder of its own: what the start needs is one chunk,
+ * because each file that Lambda loads takes time. Dynamic imports (store adapters, the Secrets Manager client) are
+ * chunks of their own. Names of functions are shortened, which makes the code a tenth smaller. The content determines
+ * the name of each chunk.
  */
 export async function bundleFile(
   file: string,
@@ -159,7 +162,9 @@ function listStaticModules(entry: string, getModuleInfo: (id: string) => Importe
   return modules;
 }
 
-/** Moves the maps of a bundle to the maps of all bundles. Chunks of two bundles have one name only if they are equal. */
+/**
+ * Moves the maps of a bundle to the maps of all bundles. Chunks of two bundles have one name only if they are equal.
+ */
 function moveSourceMaps(bundle: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   for (const file of readdirSync(bundle).filter((name) => name.endsWith('.map')))

@@ -36,7 +36,10 @@ const TrafficShift = v.picklist([
 /** The options of a deployment, from the CDK context. Absent options leave the template as it is without them. */
 const DeploymentOptions = v.pipe(
   v.object({
-    /** Name of the environment, such as `production`. It is part of the stack name, because an account can have several stages. */
+    /**
+     * Name of the environment, such as `production`. It is part of the stack name, because an account can have several
+     * stages.
+     */
     stage: v.optional(v.pipe(v.string(), v.regex(/^[a-z][a-z0-9-]{0,30}$/, 'expected lower-case letters and digits'))),
     /** Host name of the API, with a certificate of AWS Certificate Manager in the region of the stack. */
     domainName: v.optional(v.pipe(v.string(), v.regex(/^(?!-)[a-z0-9-]+(\.[a-z0-9-]+)+$/))),
@@ -55,8 +58,8 @@ const DeploymentOptions = v.pipe(
     /** Adds an AWS Backup plan for the table. */
     backup: v.optional(Flag),
     /**
-     * Releases new versions gradually and rolls them back if an alarm starts: a traffic shift, or `true` for the default. The
-     * alarms have periods of five minutes, so the default observes two of them.
+     * Releases new versions gradually and rolls them back if an alarm starts: a traffic shift, or `true` for the
+     * default. The alarms have periods of five minutes, so the default observes two of them.
      */
     canary: v.optional(
       v.union([

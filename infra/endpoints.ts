@@ -28,8 +28,8 @@ export class Endpoints extends Construct {
 }
 
 /**
- * API Gateway times out after 29 s; adapters have a shorter request budget. A function has one vCPU at 1,769 MB. A validation
- * mostly waits for the store: more memory costs more and saves a tenth of the time (`npm run bench cost`).
+ * API Gateway times out after 29 s; adapters have a shorter request budget. A function has one vCPU at 1,769 MB. A
+ * validation mostly waits for the store: more memory costs more and saves a tenth of the time (`npm run bench cost`).
  * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
  */
 function chooseSize({ permissions, isLongRunning }: Contract): {

@@ -6,8 +6,8 @@ import { FilterPattern, type ILogGroup, type JsonPattern, MetricFilter } from 'a
 const isError = FilterPattern.stringValue('$.level', '=', 'ERROR');
 
 /**
- * Filters of error lines by the fields that lib/shared/log.ts logs under `message`. Lambda's own metric `Errors` does not
- * count failures that a function handles.
+ * Filters of error lines by the fields that lib/shared/log.ts logs under `message`. Lambda's own metric `Errors` does
+ * not count failures that a function handles.
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
 export const logPatterns = {
@@ -46,8 +46,8 @@ const createLogFilter = (handler: LambdaFunction, kind: keyof typeof logPatterns
   });
 
 /**
- * Filter of the access log: requests that API Gateway rejects with 429. If a function rejects credentials with 429, the status
- * of the integration is 429 as well.
+ * Filter of the access log: requests that API Gateway rejects with 429. If a function rejects credentials with 429, the
+ * status of the integration is 429 as well.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
  */
 export const throttlePattern = FilterPattern.all(

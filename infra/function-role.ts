@@ -8,7 +8,8 @@ import {
 import type { Construct } from 'constructs';
 
 /**
- * The role of a function. Its permissions are an inline policy and not a resource of their own: a stack can have 500 resources.
+ * The role of a function. Its permissions are an inline policy and not a resource of their own: a stack can have 500
+ * resources.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
  */
 export class FunctionRole extends Role {
@@ -24,7 +25,9 @@ export class FunctionRole extends Role {
     this.document = document;
   }
 
-  /** Adds a statement to the inline policy. The constructs of CDK call this method for each permission that they grant. */
+  /**
+   * Adds a statement to the inline policy. The constructs of CDK call this method for each permission that they grant.
+   */
   override addToPrincipalPolicy(statement: PolicyStatement): AddToPrincipalPolicyResult {
     this.document.addStatements(statement);
     return { statementAdded: true, policyDependable: this };

@@ -30,8 +30,8 @@ interface Invocation {
 type Operations = Readonly<Record<string, object>>;
 
 /**
- * Builds the body of the REST API from the contracts: routes and integrations. Aliases call the same function. The schemas
- * are in docs/openapi.json.
+ * Builds the body of the REST API from the contracts: routes and integrations. Aliases call the same function. The
+ * schemas are in docs/openapi.json.
  */
 export function buildGatewayDocument(
   contracts: readonly Contract[],
@@ -64,13 +64,15 @@ export function buildGatewayDocument(
 }
 
 /**
- * API Gateway compresses larger responses for clients that accept gzip: the console and long lists. Functions return text,
- * because binary media types would also change the bodies of requests.
+ * API Gateway compresses larger responses for clients that accept gzip: the console and long lists. Functions return
+ * text, because binary media types would also change the bodies of requests.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gzip-compression-decompression.html
  */
 const minCompressedBytes = 1_024;
 
-/** Converts `/v3/customers/:applicationUsername` to `/v3/customers/{applicationUsername}`, and `:proxy+` to `{proxy+}`. */
+/**
+ * Converts `/v3/customers/:applicationUsername` to `/v3/customers/{applicationUsername}`, and `:proxy+` to `{proxy+}`.
+ */
 export const toGatewayPath = (path: string): string => path.replace(/:(\w+\+?)/g, '{$1}');
 
 /** Builds the operation of a contract. Contracts that browsers call also get a CORS preflight. */

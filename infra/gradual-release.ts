@@ -14,9 +14,9 @@ interface GradualReleaseProps {
 }
 
 /**
- * Shifts the traffic of each alias to a new version with CodeDeploy. If an alarm of a function starts during the shift, its
- * deployment fails and CloudFormation rolls the whole stack back. Each alias has a deployment group, because a group runs one
- * deployment at a time and CloudFormation updates all aliases concurrently.
+ * Shifts the traffic of each alias to a new version with CodeDeploy. If an alarm of a function starts during the shift,
+ * its deployment fails and CloudFormation rolls the whole stack back. Each alias has a deployment group, because a
+ * group runs one deployment at a time and CloudFormation updates all aliases concurrently.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-updatepolicy.html
  * @see https://docs.aws.amazon.com/codedeploy/latest/userguide/limits.html
  */

@@ -99,7 +99,10 @@ export class SchemaConverter {
     }
   }
 
-  /** Converts the last schema of a pipe with the checks after it. Checks after a transformation are not of the wire format. */
+  /**
+   * Converts the last schema of a pipe with the checks after it. Checks after a transformation are not of the wire
+   * format.
+   */
   private convertPipe(pipe: readonly Node[], direction: Direction): JsonSchema {
     const start = pipe.findLastIndex(({ kind }) => kind === 'schema');
     const base = this.convertNode(pipe[start] as Node, direction);

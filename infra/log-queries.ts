@@ -99,7 +99,9 @@ const accessLogQueries: Readonly<Record<string, QueryStringProps>> = {
   },
 };
 
-/** Saved queries of CloudWatch Logs Insights, in a folder with the name of the stack. They cost nothing until they run. */
+/**
+ * Saved queries of CloudWatch Logs Insights, in a folder with the name of the stack. They cost nothing until they run.
+ */
 export class LogQueries extends Construct {
   constructor(scope: Construct, id: string, { endpoints, workers, accessLog }: LogQueriesProps) {
     super(scope, id);

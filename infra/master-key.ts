@@ -9,8 +9,8 @@ interface MasterKeyProps {
 }
 
 /**
- * The master keys that encrypt store credentials, secret keys, signing secrets and refresh tokens; one key until the first
- * rotation. Retained, because encrypted values are lost without it.
+ * The master keys that encrypt store credentials, secret keys, signing secrets and refresh tokens; one key until the
+ * first rotation. Retained, because encrypted values are lost without it.
  */
 export class MasterKey extends Construct {
   readonly secret: ISecret;

@@ -5,7 +5,9 @@ import { ServiceFunction } from './service-function.ts';
 
 const permissions: readonly Permission[] = ['stores', 'notifications'];
 
-/** One function for each store that sends notifications, so that each store has its own alarm. All run the same file. */
+/**
+ * One function for each store that sends notifications, so that each store has its own alarm. All run the same file.
+ */
 export class NotificationEndpoints extends Construct {
   /** Functions by endpoint id. */
   readonly functions: ReadonlyMap<string, ServiceFunction>;

@@ -18,8 +18,8 @@ const converter = new SchemaConverter(schemaDescriptions);
 const operations = new Map(operationDescriptions.map((operation) => [operation.contract.id, operation]));
 
 /**
- * Builds the OpenAPI 3.1 document of the service from the contracts, their schemas and the descriptions. It has the documented
- * path of each operation; `x-aliases` has the other paths of released clients.
+ * Builds the OpenAPI 3.1 document of the service from the contracts, their schemas and the descriptions. It has the
+ * documented path of each operation; `x-aliases` has the other paths of released clients.
  * @see https://spec.openapis.org/oas/v3.1.1.html
  */
 export function buildOpenApiDocument(contracts: readonly Contract[]) {

@@ -19,9 +19,9 @@ interface OperatorPolicyProps {
 const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey', 'byUser', 'due'];
 
 /**
- * Partition keys of the items that the commands write: apps, purchases, customers, aliases, handled notifications, deliveries,
- * webhook URLs, statistics, stream markers, events with their tags, access tokens, vault references, erased names and the
- * activity of stores. See lib/db/keys.ts.
+ * Partition keys of the items that the commands write: apps, purchases, customers, aliases, handled notifications,
+ * deliveries, webhook URLs, statistics, stream markers, events with their tags, access tokens, vault references, erased
+ * names and the activity of stores. See lib/db/keys.ts.
  */
 const writtenKeys = [
   'APP#*',
@@ -43,7 +43,10 @@ const writtenKeys = [
   '*#Y#*',
 ];
 
-/** The managed policy for the roles of operators: it allows what the commands of cli/ do, and to empty the dead-letter queues. */
+/**
+ * The managed policy for the roles of operators: it allows what the commands of cli/ do, and to empty the dead-letter
+ * queues.
+ */
 export class OperatorPolicy extends Construct {
   readonly policy: ManagedPolicy;
 
@@ -95,8 +98,8 @@ const buildDoctorStatements = ({ tableArn }: ITable, { topicArn }: ITopic): Poli
 ];
 
 /**
- * A redrive sends the messages to their source queue with the permissions of the caller. It does not support discarded stream
- * records, whose messages the operator reads and deletes.
+ * A redrive sends the messages to their source queue with the permissions of the caller. It does not support discarded
+ * stream records, whose messages the operator reads and deletes.
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
  */
 function buildQueueStatements({ queues, streamFailures }: Queues): PolicyStatement[] {

@@ -11,8 +11,8 @@ interface RetryPolicy {
 }
 
 /**
- * Retry policies by queue. Retries are limited because messages that wait for a retry are in flight, and a queue with 120,000
- * messages in flight delivers no others.
+ * Retry policies by queue. Retries are limited because messages that wait for a retry are in flight, and a queue with
+ * 120,000 messages in flight delivers no others.
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
  */
 const retryPolicies = {

@@ -5,10 +5,14 @@ import { join } from 'node:path';
 /** Files and folders that determine a deployment, apart from its options. */
 const sources = ['console', 'functions', 'infra', 'lib', 'package-lock.json'];
 
-/** Computes a digest of the code that a deployment of this folder consists of: 12 hexadecimal characters of its SHA-256. */
+/**
+ * Computes a digest of the code that a deployment of this folder consists of: 12 hexadecimal characters of its SHA-256.
+ */
 export const computeSourceDigest = (folder: string): string => computeDigest(folder, sources).slice(0, 12);
 
-/** Computes the SHA-256 of the names and the content of files and of the sources in folders, as hexadecimal characters. */
+/**
+ * Computes the SHA-256 of the names and the content of files and of the sources in folders, as hexadecimal characters.
+ */
 export function computeDigest(folder: string, paths: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of paths.flatMap((path) => listFiles(folder, path)).sort()) {

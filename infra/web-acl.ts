@@ -10,8 +10,8 @@ interface WebAclProps {
 const maxRequestsPerAddress = 12_000;
 
 /**
- * Core rules that reject valid requests, counted only: receipts exceed 8 KB, bodies contain URLs and base64 text similar to
- * markup, and some stores and servers send no user agent.
+ * Core rules that reject valid requests, counted only: receipts exceed 8 KB, bodies contain URLs and base64 text
+ * similar to markup, and some stores and servers send no user agent.
  * @see https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-baseline.html
  */
 const countedCoreRules = [

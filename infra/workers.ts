@@ -48,13 +48,16 @@ interface WorkerDefinition {
 /** Partition keys of webhook deliveries. */
 const deliveryKeys = '*#D#*';
 
-/** Stream records of the items that statistics count: purchases, customers, events (two keys), transactions, notifications. */
+/**
+ * Stream records of the items that statistics count: purchases, customers, events (two keys), transactions,
+ * notifications.
+ */
 const countedItems = {
   dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'E#' }, { prefix: 'T#' }, { prefix: 'N#' }] } } },
 };
 /**
- * Stream records whose user is not DynamoDB. Expired items stay counted, and every event expires. `exists` matches leaf values
- * only.
+ * Stream records whose user is not DynamoDB. Expired items stay counted, and every event expires. `exists` matches leaf
+ * values only.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-streams.html
  */
 const notDeletedByTtl = { userIdentity: { principalId: [{ exists: false }] } };
@@ -132,8 +135,8 @@ export const workers: readonly WorkerDefinition[] = [
       ],
       // Lambda passes the shard id only with a tumbling window.
       tumblingWindow: Duration.minutes(1),
-      // Each counter is written once per batch, so the cost of a record falls with the size of the batch. Statistics are
-      // complete after the window.
+      // Each counter is written once per batch, so the cost of a record falls with the size of the batch. Statistics
+      // are complete after the window.
       batchingWindow: Duration.seconds(10),
       batchSize: 1_000,
     },
@@ -216,8 +219,8 @@ export class Workers extends Construct {
 }
 
 /**
- * Adds an event source that invokes the target of the function. The mapping is a resource of the function in either case,
- * because a new mapping of a stream would read its 24 hours again.
+ * Adds an event source that invokes the target of the function. The mapping is a resource of the function in either
+ * case, because a new mapping of a stream would read its 24 hours again.
  */
 function addEventSource({ handler, alias }: ServiceFunction, source: IEventSource): void {
   handler.addEventSource(source);
@@ -227,8 +230,9 @@ function addEventSource({ handler, alias }: ServiceFunction, source: IEventSourc
 }
 
 /**
- * Whether the worker sends messages to the queue that invokes it, to wait longer than a visibility timeout. Lambda drops such a
- * chain of invocations after about 16 unless the function allows it. Each message has its own limit in time.
+ * Whether the worker sends messages to the queue that invokes it, to wait longer than a visibility timeout. Lambda
+ * drops such a chain of invocations after about 16 unless the function allows it. Each message has its own limit in
+ * time.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
  */
 export const sendsToOwnQueue = ({ source, permissions }: WorkerDefinition): boolean =>
@@ -239,9 +243,9 @@ const getMaxEventAge = (schedule: Duration): Duration =>
   Duration.seconds(Math.min(Math.max(schedule.toSeconds(), 60), Duration.hours(24).toSeconds()));
 
 /**
- * Builds the options of a stream: a failed batch is bisected, retried and finally moved to the failure queue. Retries end by
- * age, because Lambda does not document its backoff. 12 h cover an overnight outage and leave 12 h of the stream's 24 h
- * retention for replaying failed records.
+ * Builds the options of a stream: a failed batch is bisected, retried and finally moved to the failure queue. Retries
+ * end by age, because Lambda does not document its backoff. 12 h cover an overnight outage and leave 12 h of the
+ * stream's 24 h retention for replaying failed records.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-params.html
  */
 const buildStreamOptions = (

@@ -115,8 +115,8 @@ setConnectionAttemptTimeout();
 /*
  * PROVIDERS
  *
- * A provider creates its dependency when it is first called, once per container. Only this file reads the environment. A
- * function names the providers that it needs, and its bundle contains only their code: see `provideDeps`.
+ * A provider creates its dependency when it is first called, once per container. Only this file reads the environment.
+ * A function names the providers that it needs, and its bundle contains only their code: see `provideDeps`.
  */
 
 /** The engines of the local runtime share a machine with the service and can be slow. */

@@ -39,8 +39,8 @@ const retentionMs = dayMs;
 const lockPollIntervalMs = 100;
 
 /**
- * Writes the output of a build into `target`. Runs the build only if the cache has no output for the present content of the
- * sources. `name` identifies the build. Safe to run concurrently, in several processes.
+ * Writes the output of a build into `target`. Runs the build only if the cache has no output for the present content of
+ * the sources. `name` identifies the build. Safe to run concurrently, in several processes.
  */
 export async function copyBuild(
   name: string,
@@ -77,14 +77,19 @@ async function acquireLock(lock: string): Promise<Closable> {
   };
 }
 
-/** Computes the digest of the sources. npm writes the list of installed packages, which other package managers do not have. */
+/**
+ * Computes the digest of the sources. npm writes the list of installed packages, which other package managers do not
+ * have.
+ */
 const computeBuildDigest = (project: string): string =>
   computeDigest(
     project,
     buildSources.filter((source) => existsSync(join(project, source))),
   );
 
-/** Copies the cached output. A copy that fails, for example because another process deletes the output, is built again. */
+/**
+ * Copies the cached output. A copy that fails, for example because another process deletes the output, is built again.
+ */
 function tryCopy(cached: string, target: string): boolean {
   if (!existsSync(cached)) return false;
   try {

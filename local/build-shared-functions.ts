@@ -8,8 +8,9 @@ import { projectFolder } from '../infra/project-folder.ts';
 export const workerFile = 'local/function-worker.ts';
 
 /**
- * Bundles all functions in one build with common chunks, as `<area>/<function>.mjs`, and `function-worker.ts`, because worker threads
- * start without a TypeScript loader. A deployment has one minified bundle for each function, which takes twenty times as long to build.
+ * Bundles all functions in one build with common chunks, as `<area>/<function>.mjs`, and `function-worker.ts`, because
+ * worker threads start without a TypeScript loader. A deployment has one minified bundle for each function, which takes
+ * twenty times as long to build.
  */
 export async function buildSharedFunctions(outdir: string): Promise<void> {
   await bundleTogether([workerFile, ...listFunctions().map((name) => `functions/${name}.ts`)], outdir);
@@ -32,8 +33,8 @@ export async function bundleTogether(files: readonly string[], outdir: string): 
 }
 
 /**
- * Writes a folder for each function, which the synthesis of the stack takes as its code. It loads the function from the shared build in
- * `functionsFolder`, which is beside the folder of the assembly.
+ * Writes a folder for each function, which the synthesis of the stack takes as its code. It loads the function from the
+ * shared build in `functionsFolder`, which is beside the folder of the assembly.
  */
 export function writeFunctionAssets(outdir: string, functionsFolder: string): void {
   for (const name of listFunctions()) {

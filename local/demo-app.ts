@@ -65,7 +65,10 @@ export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKey
 export const usesLocalReceiver = ({ urls }: Pick<DemoWebhooks, 'urls'>): boolean =>
   urls.length > 0 && urls.every((url) => url.endsWith(receiverPath));
 
-/** Returns keys that are valid now. Takes over a rotated secret key and adds a new public key if the saved one was rotated. */
+/**
+ * Returns keys that are valid now. Takes over a rotated secret key and adds a new public key if the saved one was
+ * rotated.
+ */
 async function getActiveKeys(apps: AppRepository, app: App, present: IssuedApiKeys): Promise<IssuedApiKeys> {
   const { secretKey = present.secretKey } = (await apps.findWebhookSender(app.name)) ?? {};
   const digest = hashApiKey(present.publicKey);

@@ -120,8 +120,8 @@ const TableDescription = v.object({
 });
 
 /**
- * Finds the table of a stream in `{ "Fn::GetAtt": [table, "StreamArn"] }`, or `[description, "Table.LatestStreamArn"]` for an
- * adopted table.
+ * Finds the table of a stream in `{ "Fn::GetAtt": [table, "StreamArn"] }`, or `[description, "Table.LatestStreamArn"]`
+ * for an adopted table.
  */
 function findTableName(attribute: string, template: Template, { names }: LocalRuntime): string {
   const [id = ''] = attribute.split('.');

@@ -4,14 +4,17 @@ import { createServer } from 'node:net';
 import { startupError } from './startup-error.ts';
 
 /**
- * Systems take the local ports of outgoing connections from 32,768 (Linux) or 49,152 (macOS, Windows) upwards. A port below cannot be
- * taken by a connection between the time when it is found and the time when a server listens on it.
+ * Systems take the local ports of outgoing connections from 32,768 (Linux) or 49,152 (macOS, Windows) upwards. A port
+ * below cannot be taken by a connection between the time when it is found and the time when a server listens on it.
  * https://docs.kernel.org/networking/ip-sysctl.html (ip_local_port_range)
  */
 const [lowestPort, highestPort] = [10_000, 32_767];
 const maxAttempts = 100;
 
-/** Finds an unused port of this machine, outside the range of outgoing connections. Throws if 100 random ports are in use. */
+/**
+ * Finds an unused port of this machine, outside the range of outgoing connections. Throws if 100 random ports are in
+ * use.
+ */
 export async function findFreePort(): Promise<number> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const port = randomInt(lowestPort, highestPort + 1);

@@ -32,8 +32,8 @@ export interface IamProxy {
 }
 
 /**
- * Forwards the AWS calls that the caller's policies allow and rejects all others with `AccessDeniedException`. The access
- * key of a function is its logical id, and that of an operator the logical id of a managed policy.
+ * Forwards the AWS calls that the caller's policies allow and rejects all others with `AccessDeniedException`. The
+ * access key of a function is its logical id, and that of an operator the logical id of a managed policy.
  */
 export async function startIamProxy(options: IamProxyOptions): Promise<IamProxy> {
   const agent = new Agent({ keepAlive: true });

@@ -31,8 +31,8 @@ interface Schedule {
 }
 
 /**
- * Invokes the functions of the template's schedules once per period, however far the clock is moved. Logs failures. Throws
- * a `StartupError` for a schedule expression that is not implemented.
+ * Invokes the functions of the template's schedules once per period, however far the clock is moved. Logs failures.
+ * Throws a `StartupError` for a schedule expression that is not implemented.
  */
 export function startSchedules(
   template: Template,

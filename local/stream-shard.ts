@@ -85,8 +85,9 @@ const toIsoDateTime = (ms: number): string => new Date(ms).toISOString();
 const ttlIdentity = { type: 'Service', principalId: 'dynamodb.amazonaws.com' };
 
 /**
- * Converts a record of the streams API. In Lambda events, the members of `userIdentity` begin with a lower-case letter. Dynoxide
- * writes them so in the streams API, too, and the SDK drops them: an identity without members is that of a TTL deletion.
+ * Converts a record of the streams API. In Lambda events, the members of `userIdentity` begin with a lower-case letter.
+ * Dynoxide writes them so in the streams API, too, and the SDK drops them: an identity without members is that of a TTL
+ * deletion.
  */
 function toLambdaRecord({ dynamodb, userIdentity, ...record }: WireRecord, eventSourceARN: string): StreamRecord {
   const { ApproximateCreationDateTime: at, SequenceNumber = '', ...images } = dynamodb ?? {};

@@ -7,7 +7,8 @@ export const bundleId = 'com.example.app';
 export const appAppleId = 1234567890;
 
 /**
- * Builds the payload of a signed transaction: a monthly subscription bought at `purchaseDate` and signed a minute later.
+ * Builds the payload of a signed transaction: a monthly subscription bought at `purchaseDate` and signed a minute
+ * later.
  * @see https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
  */
 export const buildTransactionPayload = (changes: object = {}) => ({

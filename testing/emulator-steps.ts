@@ -30,7 +30,10 @@ export const emulatorSteps: readonly EmulatorStep[] = [
   { name: 'refunded', button: 'Refund', webhook: 'REFUNDED', figure: ['Refunded', '1'], access: 'Ended' },
 ];
 
-/** Performs a step on the emulator page, and waits until the page shows the access, the delivered webhook and the figure. */
+/**
+ * Performs a step on the emulator page, and waits until the page shows the access, the delivered webhook and the
+ * figure.
+ */
 export async function performStep(page: Page, { button, webhook, figure: [label, value], access }: EmulatorStep) {
   const webhooks = page.getByRole('list', { name: 'Webhooks to the app' }).getByRole('listitem');
   const delivered = webhooks.filter({ hasText: webhook }).filter({ hasText: 'Delivered: HTTP 200' });

@@ -6,8 +6,8 @@ import { toPurchaseRecord } from '../lib/purchases/to-records.ts';
 
 /**
  * Checks the changes of an app's purchases: each lifecycle fact has one announcement, and the last announcement of a
- * purchase showed it as `GET /v3/purchases` shows it at `now`. Throws an error with the history of each failing purchase.
- * `label` names the app in the error.
+ * purchase showed it as `GET /v3/purchases` shows it at `now`. Throws an error with the history of each failing
+ * purchase. `label` names the app in the error.
  */
 export function expectAnnouncedOnce(label: string, changes: readonly PurchaseChange[], now: number): void {
   const failures = [...groupByPurchase(changes)].flatMap(([purchaseId, purchaseChanges]) => {

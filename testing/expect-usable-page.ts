@@ -14,8 +14,8 @@ const views: readonly (readonly [theme: Theme, width: number])[] = [
 ];
 
 /**
- * Opens a page of the console in both themes and on a phone. Expects its heading, no error and no CSP violation, no violation
- * of axe, no scrolling sideways, and no request that changes something.
+ * Opens a page of the console in both themes and on a phone. Expects its heading, no error and no CSP violation, no
+ * violation of axe, no scrolling sideways, and no request that changes something.
  */
 export async function expectUsablePage(running: RunningConsole, path: string, heading: string): Promise<void> {
   for (const [theme, width] of views) {

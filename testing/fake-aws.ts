@@ -37,8 +37,8 @@ const createAccount = (): FakeAccount => ({
 });
 
 /**
- * Starts a server with the protocols of CloudFormation, SNS, Lambda and the configuration of DynamoDB. Other DynamoDB calls are
- * forwarded to the table engine.
+ * Starts a server with the protocols of CloudFormation, SNS, Lambda and the configuration of DynamoDB. Other DynamoDB
+ * calls are forwarded to the table engine.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
  * @see https://docs.aws.amazon.com/sns/latest/api/API_ListSubscriptionsByTopic.html
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_GetAccountSettings.html

@@ -60,8 +60,9 @@ const observe = (
 });
 
 /**
- * Stores a customer in every kind of item that can name one: owned, shared, linked, lost and unclaimed purchases, aliases, a
- * shared claim, a webhook delivery, events, an access token and a vault reference. `alias` is the customer's alias at the stores.
+ * Stores a customer in every kind of item that can name one: owned, shared, linked, lost and unclaimed purchases,
+ * aliases, a shared claim, a webhook delivery, events, an access token and a vault reference. `alias` is the customer's
+ * alias at the stores.
  */
 export async function givenCustomer(
   { name: appName }: Pick<App, 'name'>,

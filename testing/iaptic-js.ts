@@ -1,6 +1,7 @@
 /**
- * Source of a module with the interface of iaptic-js, which no registry has: the same options, requests, stored token and products as
- * version 1.0.4. It needs `fetch` and `localStorage` of a browser page, and calls `navigate` instead of changing the location.
+ * Source of a module with the interface of iaptic-js, which no registry has: the same options, requests, stored token
+ * and products as version 1.0.4. It needs `fetch` and `localStorage` of a browser page, and calls `navigate` instead of
+ * changing the location.
  * @see https://github.com/iaptic/iaptic-js/blob/main/api.md
  * @see https://github.com/iaptic/iaptic-js/blob/main/src/iaptic-stripe.ts
  */

@@ -90,8 +90,8 @@ async function toEvidence(
 }
 
 /**
- * Charges a nonce by a validation of the demo app, because the vault does not have a purchase before. A repeated validation
- * charges nothing, so it is repeated if the busy service does not respond in time.
+ * Charges a nonce by a validation of the demo app, because the vault does not have a purchase before. A repeated
+ * validation charges nothing, so it is repeated if the busy service does not respond in time.
  */
 async function chargeNonce(validate: Json, { baseUrl, appName, publicKey }: Service): Promise<string> {
   const headers = buildBasicAuth(appName, publicKey);

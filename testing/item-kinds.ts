@@ -17,7 +17,10 @@ interface ItemKindDescription {
   readonly names: NamePlace;
 }
 
-/** All kinds of items in the order of lib/db/keys.ts, by the title there. `matches` tests the section of `pk`, a space and `sk`. */
+/**
+ * All kinds of items in the order of lib/db/keys.ts, by the title there. `matches` tests the section of `pk`, a space
+ * and `sk`.
+ */
 export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   App: { matches: /^APP APP$/, names: 'never' },
   'Store settings (encrypted)': { matches: /^APP STORE#/, names: 'never' },

@@ -10,8 +10,8 @@ const cacheFolder = fileURLToPath(new URL('../node_modules/.cache', import.meta.
 const packageFile = new URL('../node_modules/@sparticuz/chromium/package.json', import.meta.url);
 
 /**
- * Starts a browser: the one in the environment variable `CHROME`, the Chromium of the npm package `@sparticuz/chromium` on
- * Linux, and an installed Chrome on other systems.
+ * Starts a browser: the one in the environment variable `CHROME`, the Chromium of the npm package `@sparticuz/chromium`
+ * on Linux, and an installed Chrome on other systems.
  */
 export async function launchBrowser(): Promise<Browser> {
   const { CHROME: executablePath } = process.env;

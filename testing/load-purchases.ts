@@ -2,7 +2,10 @@ import { purchasePartition } from '../lib/db/keys.ts';
 import { deps } from '../lib/deps.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 
-/** Loads the stored purchases of an app with their transactions, by purchase id, without fields that depend on the time of writing. */
+/**
+ * Loads the stored purchases of an app with their transactions, by purchase id, without fields that depend on the time
+ * of writing.
+ */
 export async function loadPurchases(appName: string): Promise<Map<string, object>> {
   const { table } = deps();
   const listItems = await table.query({ partition: `${appName}#P`, index: 'byCreated' });
@@ -20,8 +23,8 @@ export async function loadPurchases(appName: string): Promise<Map<string, object
 }
 
 /**
- * Omits the date of a renewal intent except for store_a: other stores return it only while the cancelation is in effect,
- * so the stored date depends on when the service queried the store.
+ * Omits the date of a renewal intent except for store_a: other stores return it only while the cancelation is in
+ * effect, so the stored date depends on when the service queried the store.
  */
 function omitTransientFields({ renewalIntentChangeDate, ...purchase }: Purchase): object {
   return { ...purchase, ...(purchase.platform === 'store_a' && { renewalIntentChangeDate }) };

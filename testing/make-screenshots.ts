@@ -107,7 +107,10 @@ async function makeTerminalScreenshot({ service, openSignedOut }: RunningConsole
   await writeScreenshot(consolePage, 'start');
 }
 
-/** Writes docs/images/. The clock of the service, the data and the size are the same in each run; ids and durations are not. */
+/**
+ * Writes docs/images/. The clock of the service, the data and the size are the same in each run; ids and durations are
+ * not.
+ */
 async function makeScreenshots(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const make of [makeTerminalScreenshot, makePageScreenshots, makeStepScreenshots]) {

@@ -12,7 +12,9 @@ const defaultDurationsMs = { slow: 30_000, table: 10_000, other: 1_500 };
 const slowFolders = /^test\/(acceptance|console|infra|local)\//;
 const tableModule = 'testing/table.ts';
 
-/** Folders that a file reads at run time, by the file. No import statement and no path in its source names their files. */
+/**
+ * Folders that a file reads at run time, by the file. No import statement and no path in its source names their files.
+ */
 const loadedFolders: Readonly<Record<string, readonly string[]>> = {
   'infra/build-console.ts': ['console/'],
   'infra/build-functions.ts': ['functions/'],
@@ -30,7 +32,9 @@ interface Options {
 
 /** Tests to run after a change. */
 interface RelatedTests {
-  /** The closest tests. Changed tests and the closest test of each changed source are selected above the budget, too. */
+  /**
+   * The closest tests. Changed tests and the closest test of each changed source are selected above the budget, too.
+   */
   readonly selected: readonly string[];
   /** Tests that also depend on the change, and that only the whole run includes. */
   readonly remaining: readonly string[];
@@ -52,7 +56,9 @@ interface TestFile {
   readonly name: string;
 }
 
-/** How close a test is to the change. Imports count from `imported`: a test that imports a changed file directly is 3. */
+/**
+ * How close a test is to the change. Imports count from `imported`: a test that imports a changed file directly is 3.
+ */
 const ranks = { changed: 0, sameName: 1, sameFolder: 2, imported: 2 };
 
 /** Reads the sources of a project. Paths are relative to the project. */
@@ -67,11 +73,11 @@ export function readTestGraph(project: string): TestGraph {
 }
 
 /**
- * Selects the tests closest to the changed files within the budget: changed tests, then those with the name of a changed
- * file, then those in its folder below test/, then by the number of imports between test and file, each with the quickest
- * first. A suite that starts the whole service, or that takes more than half of the budget, has to have the name or be in the
- * folder of the change: the other worker would wait for it. Each changed source has at least one selected test, except if no
- * test depends on it.
+ * Selects the tests closest to the changed files within the budget: changed tests, then those with the name of a
+ * changed file, then those in its folder below test/, then by the number of imports between test and file, each with
+ * the quickest first. A suite that starts the whole service, or that takes more than half of the budget, has to have
+ * the name or be in the folder of the change: the other worker would wait for it. Each changed source has at least one
+ * selected test, except if no test depends on it.
  */
 export function selectRelatedTests(
   { sources, tests, importers }: TestGraph,
@@ -127,7 +133,9 @@ interface RankedTest {
   readonly duration: number;
 }
 
-/** Chooses the first of the sorted tests, if possible among those of the same part of the project, such as test/console. */
+/**
+ * Chooses the first of the sorted tests, if possible among those of the same part of the project, such as test/console.
+ */
 function chooseClosest(file: string, related: readonly RankedTest[]): string | undefined {
   const [part] = file.split('/');
   const ownTests = related.filter(({ test }) => test.startsWith(`test/${part}/`) || test.startsWith(`${part}/`));
@@ -147,7 +155,9 @@ function createRanking(changed: readonly string[]): (test: TestFile, distance?: 
   };
 }
 
-/** Lists the folders whose tests mirror the folder of a source: below test/, and below the test folder of a workspace. */
+/**
+ * Lists the folders whose tests mirror the folder of a source: below test/, and below the test folder of a workspace.
+ */
 function listTestFolders(file: string): string[] {
   const [part = '', ...path] = dirname(file).split('/');
   return [join('test', part, ...path), join(part, 'test', ...path)];
@@ -181,7 +191,10 @@ function listNamedFiles(file: string, source: string, known: ReadonlySet<string>
   return paths.filter((path) => known.has(path) || (isTest(file) && !sourcePattern.test(path)));
 }
 
-/** Lists the functions of the contracts that a test or its support imports: `callEndpoint` loads a function by its contract. */
+/**
+ * Lists the functions of the contracts that a test or its support imports: `callEndpoint` loads a function by its
+ * contract.
+ */
 function listHandlers(file: string, source: string, known: ReadonlySet<string>): string[] {
   if (!/^test(ing)?\//.test(file)) return [];
   const handlers = [...known].filter((path) => /^functions\/(?!workers\/)/.test(path));

@@ -19,8 +19,8 @@ const rsaKeyCount = 3;
 const generateRsaKey = (): KeyObject => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 
 /**
- * Generates the keys that all suites of a run share and saves them in the file `TEST_KEYS_FILE`. An RSA key takes 0.2 s, and
- * an emulator has six. Returns a function that deletes the file.
+ * Generates the keys that all suites of a run share and saves them in the file `TEST_KEYS_FILE`. An RSA key takes 0.2
+ * s, and an emulator has six. Returns a function that deletes the file.
  */
 export async function createRunKeys(): Promise<() => Promise<void>> {
   const rsa = Array.from({ length: rsaKeyCount }, () => toPem(generateRsaKey()));

@@ -1,7 +1,10 @@
 import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { type AggregationDeps, aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 
-/** Passes the next batch of a shard to the aggregator, or the same batch again after a failure. Returns whether records remain. */
+/**
+ * Passes the next batch of a shard to the aggregator, or the same batch again after a failure. Returns whether records
+ * remain.
+ */
 export type ConsumeNext = (deps: AggregationDeps) => Promise<boolean>;
 
 /** Creates a consumer of a shard's records, in batches of `sizes` in turn. */

@@ -1,10 +1,15 @@
 import { expect } from '@jest/globals';
 import type { Platform } from '../lib/shared/platform.ts';
 
-/** New end of a purchase compared with the end before the actions. Revoking a purchase without an end counts as sooner. */
+/**
+ * New end of a purchase compared with the end before the actions. Revoking a purchase without an end counts as sooner.
+ */
 export type EndChange = 'sooner' | 'as before' | 'later';
 
-/** Actions at a store, separated by spaces, and fields of the purchase record after each action was followed by a refresh. */
+/**
+ * Actions at a store, separated by spaces, and fields of the purchase record after each action was followed by a
+ * refresh.
+ */
 export type ActionCase = [platform: Platform, actions: string, end: EndChange, expected: object | typeof unchanged];
 
 /** Expects the same purchase record as before the actions. */
@@ -101,7 +106,8 @@ export const subscriptionActions: ActionCase[] = [
   ]),
 
   ['processor_b', 'renew', 'later', renewedState],
-  // A renewing subscription has a further day, because the gateway bills at an unknown hour. It gets a reason when access ends.
+  // A renewing subscription has a further day, because the gateway bills at an unknown hour. It gets a reason when
+  // access ends.
   ['processor_b', 'cancel', 'sooner', { ...lapses, cancelationReason: undefined }],
   ['processor_b', 'fail-payment', 'later', { ...renews, isBillingRetryPeriod: true }],
   ['processor_b', 'fail-payment recover', 'later', renewedState],

@@ -6,8 +6,8 @@ import { dayMs } from '../lib/shared/time.ts';
 export type PurchaseSummary = Readonly<Record<string, any>>;
 
 /**
- * Returns whether the store calls the purchase paid and running at `now`. Derived from the documents of the stores, not from
- * the adapters. Undefined if the store leaves the decision to the developer, or takes some time to decide.
+ * Returns whether the store calls the purchase paid and running at `now`. Derived from the documents of the stores, not
+ * from the adapters. Undefined if the store leaves the decision to the developer, or takes some time to decide.
  */
 export function isPaidAndRunning(platform: Platform, purchase: PurchaseSummary, now: number): boolean | undefined {
   const isSubscription = purchase.type === 'paid subscription';

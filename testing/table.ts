@@ -3,8 +3,8 @@ import { indexes, tableKey } from '../lib/db/keys.ts';
 import { createTableClient, type Table } from '../lib/db/table.ts';
 
 /**
- * Creates a table in the table engine if it does not exist, and sets the environment in which handlers find it. Tests share
- * the default table and use unique app names. A test that reads the items of all apps needs its own table name.
+ * Creates a table in the table engine if it does not exist, and sets the environment in which handlers find it. Tests
+ * share the default table and use unique app names. A test that reads the items of all apps needs its own table name.
  */
 export async function createTestTable(name = 'claimcheck-test'): Promise<Table> {
   const { TEST_DYNAMODB_ENDPOINT, DYNAMODB_ENDPOINT = TEST_DYNAMODB_ENDPOINT } = process.env;

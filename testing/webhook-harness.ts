@@ -48,7 +48,9 @@ export interface WebhookHarness {
   recordUpdate(purchaseId: string, update: RecordPurchaseInput): Promise<StreamRecord>;
   /** Passes the records to the fan-out worker until it has processed all of them. */
   fanOut(records: readonly StreamRecord[]): Promise<void>;
-  /** Advances the clock to `until` and processes the queue's messages and the due retries in the order of their times. */
+  /**
+   * Advances the clock to `until` and processes the queue's messages and the due retries in the order of their times.
+   */
   workUntil(until: number): Promise<void>;
 }
 

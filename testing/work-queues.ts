@@ -9,7 +9,9 @@ type Worker = (event: SQSEvent) => Promise<SQSBatchResponse>;
 export interface WorkQueues {
   /** Runs all workers until no message is visible. Throws if a worker fails. */
   drain(): Promise<void>;
-  /** Passes visible messages of a queue to its worker, ten by default. Returns their number. Throws if the worker fails. */
+  /**
+   * Passes visible messages of a queue to its worker, ten by default. Returns their number. Throws if the worker fails.
+   */
   handleOnce(name: QueueName, maxMessages?: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -23,8 +25,8 @@ export type QueueName = keyof typeof workers;
 const queueNames = Object.keys(workers) as QueueName[];
 
 /**
- * Starts a queue server, creates the queues and sets the environment in which functions find them. `loadWorker` returns the
- * worker of a queue, by default the handler in this process.
+ * Starts a queue server, creates the queues and sets the environment in which functions find them. `loadWorker` returns
+ * the worker of a queue, by default the handler in this process.
  */
 export async function startWorkQueues(
   loadWorker: (name: QueueName) => Promise<Worker> = async (name) => await workers[name](),

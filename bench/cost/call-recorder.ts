@@ -45,8 +45,8 @@ export const startCallRecorder = async (
   });
 
 /**
- * Computes the time that a function waits for its calls: the longest chain in which each call starts after the end of the one
- * before, with the latency of each target. Calls at the same time wait once.
+ * Computes the time that a function waits for its calls: the longest chain in which each call starts after the end of
+ * the one before, with the latency of each target. Calls at the same time wait once.
  */
 export function computeWaitMs(calls: readonly RecordedCall[], latencies: Readonly<Record<CallTarget, number>>): number {
   const ended: { readonly endedAt: number; readonly waitMs: number }[] = [];

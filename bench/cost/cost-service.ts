@@ -13,7 +13,10 @@ import { type CallTarget, type RecordedCall, startCallRecorder } from './call-re
 import { createFunctionHost, type FunctionHost, type Invocation } from './function-host.ts';
 import { synthesizeTemplate } from './template.ts';
 
-/** The built functions of a deployment, with every call recorded. The table, queues, stores and app server are of this process. */
+/**
+ * The built functions of a deployment, with every call recorded. The table, queues, stores and app server are of this
+ * process.
+ */
 export interface CostService {
   readonly template: Template;
   readonly service: TestService;

@@ -19,8 +19,8 @@ export interface ProcessReport {
 }
 
 /*
- * Runs the built bundle of one function in a process of its own, like an instance on Lambda. Console output is counted in
- * Lambda's format and discarded.
+ * Runs the built bundle of one function in a process of its own, like an instance on Lambda. Console output is counted
+ * in Lambda's format and discarded.
  */
 let logBytes = 0;
 let requestId = '';

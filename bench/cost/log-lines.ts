@@ -15,8 +15,8 @@ export function buildLogLine(level: string, values: readonly unknown[], id: stri
 }
 
 /**
- * Counts the bytes of the lines that Lambda itself writes for a successful invocation: `platform.start` and `platform.report`
- * at the level INFO, none at the level WARN.
+ * Counts the bytes of the lines that Lambda itself writes for a successful invocation: `platform.start` and
+ * `platform.report` at the level INFO, none at the level WARN.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html
  * @see https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html
  */

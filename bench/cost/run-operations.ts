@@ -119,7 +119,10 @@ async function validate(bench: Bench, body: object): Promise<void> {
   if (JSON.parse(text).ok !== (body !== rejectedReceipt)) throw new Error(`validate-receipt: ${text}`);
 }
 
-/** Buys a subscription. The returned function validates it for the first time, before the store's notification is processed. */
+/**
+ * Buys a subscription. The returned function validates it for the first time, before the store's notification is
+ * processed.
+ */
 async function prepareValidation(bench: Bench): Promise<() => Promise<void>> {
   const { validate: body } = await buy(bench);
   await bench.service.waitUntilNotified();
@@ -127,8 +130,8 @@ async function prepareValidation(bench: Bench): Promise<() => Promise<void>> {
 }
 
 /**
- * Buys and validates a subscription. The returned function validates it again, `ageMs` after the last observation: within a minute,
- * the same observation is not written again (lib/purchases/purchase-change.ts).
+ * Buys and validates a subscription. The returned function validates it again, `ageMs` after the last observation:
+ * within a minute, the same observation is not written again (lib/purchases/purchase-change.ts).
  */
 async function prepareRepeatedValidation(bench: Bench, ageMs: number): Promise<() => Promise<void>> {
   const bought = await buy(bench);

@@ -36,7 +36,10 @@ const FunctionResource = v.object({
   Properties: v.looseObject({ Handler: v.string() }),
 });
 
-/** Replaces the handler of each function, which is the same for all, by `<area>/<file>.handler`, from the folder of its code. */
+/**
+ * Replaces the handler of each function, which is the same for all, by `<area>/<file>.handler`, from the folder of its
+ * code.
+ */
 function nameHandlers(
   { Resources }: { readonly Resources: Readonly<Record<string, unknown>> },
   bundles: string,

@@ -12,8 +12,8 @@ export interface LoadStep {
 }
 
 /**
- * Starts calls at a fixed rate, whether or not earlier ones have ended. The time of a call starts when it was due, so that a
- * generator that falls behind does not hide the wait.
+ * Starts calls at a fixed rate, whether or not earlier ones have ended. The time of a call starts when it was due, so
+ * that a generator that falls behind does not hide the wait.
  */
 export async function sendLoad(
   { rate, count }: { readonly rate: number; readonly count: number },

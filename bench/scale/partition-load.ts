@@ -5,12 +5,14 @@ import type { MeteredWrite } from '../units/meter.ts';
 /** Write units of one operation by partition pattern, such as `byCreated a#P` or `table a#S`. */
 export type PartitionUnits = ReadonlyMap<string, number>;
 
-/** Sections of partition keys that contain the id of one purchase, customer, delivery or message. They are never busy. */
+/**
+ * Sections of partition keys that contain the id of one purchase, customer, delivery or message. They are never busy.
+ */
 const entitySections = ['P', 'C', 'U', 'K', 'D', 'G', 'N', 'O', 'A', 'V', 'F', 'X', 'T'];
 
 /**
- * Returns the pattern of a partition key that many operations share: `a` replaces the app, `*` the number of a shard or the
- * product. Undefined for the partition of one entity. A partition of an unknown kind counts as shared.
+ * Returns the pattern of a partition key that many operations share: `a` replaces the app, `*` the number of a shard or
+ * the product. Undefined for the partition of one entity. A partition of an unknown kind counts as shared.
  */
 export function toSharedPattern(partition: string): string | undefined {
   if (partition.startsWith('_') || partition.startsWith('APP#')) return undefined;

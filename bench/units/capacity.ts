@@ -14,8 +14,9 @@ const readBlock = 4096;
 const countBlocks = (bytes: number, block: number): number => Math.max(1, Math.ceil(bytes / block));
 
 /**
- * Counts the write units of an item in the table: one per KB of the larger image, twice in a transaction (prepare, commit).
- * A condition check costs the same: not documented, measured in pull request 67 of github.com/paritysuite/dynamodb-conformance.
+ * Counts the write units of an item in the table: one per KB of the larger image, twice in a transaction (prepare,
+ * commit). A condition check costs the same: not documented, measured in pull request 67 of
+ * github.com/paritysuite/dynamodb-conformance.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html
  */
@@ -25,9 +26,9 @@ export function countTableUnits({ before, after }: ItemChange, { inTransaction }
 }
 
 /**
- * Counts the write units of an item in the indexes: one per KB of an entry that is put or deleted. A changed key does both;
- * the indexes are KEYS_ONLY, so other changes are free. A transaction does not double them: not documented, reported in pull
- * request 188 of github.com/nubo-db/dynoxide.
+ * Counts the write units of an item in the indexes: one per KB of an entry that is put or deleted. A changed key does
+ * both; the indexes are KEYS_ONLY, so other changes are free. A transaction does not double them: not documented,
+ * reported in pull request 188 of github.com/nubo-db/dynoxide.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations
  */
 export const countIndexUnits = (change: ItemChange): number =>

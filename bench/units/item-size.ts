@@ -4,7 +4,8 @@ import type { AttributeValue } from 'aws-lambda';
 export type ItemImage = Readonly<Record<string, AttributeValue>>;
 
 /**
- * Counts the bytes of an item for capacity units: attribute names and values, without the 100 bytes of storage overhead.
+ * Counts the bytes of an item for capacity units: attribute names and values, without the 100 bytes of storage
+ * overhead.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
  */
 export const countItemBytes = (item: ItemImage): number =>

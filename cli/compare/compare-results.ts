@@ -20,8 +20,8 @@ interface CompareOptions {
 }
 
 /**
- * Compares what two validators report as owned. A purchase that a single validator reports is a difference only if it is
- * owned, because validators differ in how long they report expired purchases.
+ * Compares what two validators report as owned. A purchase that a single validator reports is a difference only if it
+ * is owned, because validators differ in how long they report expired purchases.
  */
 export function compareResults(here: ValidatorResult, there: ValidatorResult, options: CompareOptions): Difference[] {
   if (here.isOk !== there.isOk) return [{ field: 'ok', here: describeOk(here), there: describeOk(there) }];
@@ -46,8 +46,9 @@ type Pair = readonly [OwnedState | undefined, OwnedState | undefined];
 type IsSame = (here: OwnedState, there: OwnedState) => boolean;
 
 /**
- * Pairs the purchases of a product: by their ids, then by transaction, expiration and purchase date, then the remaining ones,
- * because validators can identify a purchase differently or not at all. If some ids are equal, purchases with different ids are not paired.
+ * Pairs the purchases of a product: by their ids, then by transaction, expiration and purchase date, then the remaining
+ * ones, because validators can identify a purchase differently or not at all. If some ids are equal, purchases with
+ * different ids are not paired.
  */
 function pairPurchases(here: readonly OwnedState[], there: readonly OwnedState[], options: CompareOptions): Pair[] {
   const rest = { here: [...here], there: [...there] };

@@ -58,7 +58,10 @@ const concurrency = 8;
 
 type RowResult = { readonly differences: readonly RowDifference[] } | Omit<NotCompared, 'line'>;
 
-/** Compares the results of two validators for each row of a file. Stops at the rows in progress if the signal is aborted. */
+/**
+ * Compares the results of two validators for each row of a file. Stops at the rows in progress if the signal is
+ * aborted.
+ */
 export async function runCompare(options: CompareOptions): Promise<CompareReport> {
   const { path, rate, signal, onProgress } = options;
   setMaxListeners(0, signal);

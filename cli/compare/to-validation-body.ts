@@ -5,7 +5,9 @@ import { resolveTransactionType, type Vocabulary } from '../../lib/shared/vocabu
 import { omitPlatform } from './validator-result.ts';
 
 interface BodyOptions {
-  /** Vocabulary of `transaction.type` in bodies that are built from rows of an import. Recorded bodies stay as they are. */
+  /**
+   * Vocabulary of `transaction.type` in bodies that are built from rows of an import. Recorded bodies stay as they are.
+   */
   readonly vocabulary: Vocabulary;
   /** Whether the bodies name the customer. Both validators then record a claim of the customer. */
   readonly includesUser: boolean;
@@ -19,8 +21,8 @@ const brandTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the body of a validation for a row: a recorded body, or one built from a row of an import. Throws `InvalidPayload` if the row
- * cannot be validated by both validators.
+ * Returns the body of a validation for a row: a recorded body, or one built from a row of an import. Throws
+ * `InvalidPayload` if the row cannot be validated by both validators.
  */
 export function toValidationBody(raw: RawRow, options: BodyOptions): object {
   const body = isRecordedBody(raw) ? raw : buildBody(raw, options);

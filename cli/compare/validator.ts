@@ -25,7 +25,10 @@ export interface ValidatorOptions {
   readonly signal: AbortSignal;
 }
 
-/** A validator of the contract. Its methods throw a `ServiceError` if the result is missing: the row is not compared then. */
+/**
+ * A validator of the contract. Its methods throw a `ServiceError` if the result is missing: the row is not compared
+ * then.
+ */
 export interface Validator {
   readonly title: string;
   validate(body: object): Promise<ValidatorResult>;
@@ -75,8 +78,8 @@ export function createValidator(options: ValidatorOptions): Validator {
 const noPurchases: CustomerPurchases = { purchases: {} };
 
 /**
- * Throws `ConnectionFailed` for a status that a later request can change, and `Forbidden` for another failure. Returns undefined
- * for an unknown customer if that is tolerated.
+ * Throws `ConnectionFailed` for a status that a later request can change, and `Forbidden` for another failure. Returns
+ * undefined for an unknown customer if that is tolerated.
  */
 async function readResponse(
   response: Response,

@@ -12,8 +12,8 @@ interface CaseFormat {
 }
 
 /**
- * Formats the part of a completion function that bash and zsh share: it finds the command before the cursor in the array
- * `line`, without the program and the current item, and completes the variable `current`.
+ * Formats the part of a completion function that bash and zsh share: it finds the command before the cursor in the
+ * array `line`, without the program and the current item, and completes the variable `current`.
  */
 export function formatCases({ rules, formatValue, formatOptions }: CaseFormat): string {
   const paths = rules.map(({ path }) => path).filter((path) => path !== '');

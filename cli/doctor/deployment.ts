@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import { parseJson } from '../../lib/shared/parse.ts';
 
-/** The resources of a deployment that its checks read, from the stack outputs. A name is absent if the stack lacks the output. */
+/**
+ * The resources of a deployment that its checks read, from the stack outputs. A name is absent if the stack lacks the
+ * output.
+ */
 export interface Deployment {
   readonly apiUrl?: string;
   readonly tableName?: string;
@@ -17,7 +20,10 @@ export interface Deployment {
 
 const StackOutputs = v.record(v.string(), v.string());
 
-/** Reads the stack outputs of the connected service from the environment. Undefined for a connection by the names of table and key. */
+/**
+ * Reads the stack outputs of the connected service from the environment. Undefined for a connection by the names of
+ * table and key.
+ */
 export function readDeployment({ STACK_OUTPUTS: json }: NodeJS.ProcessEnv): Deployment | undefined {
   return json === undefined ? undefined : toDeployment(parseJson(StackOutputs, json));
 }

@@ -5,7 +5,9 @@ import { ServiceError } from '../../lib/shared/errors.ts';
 
 const getLockPath = (path: string): string => `${path}.lock`;
 
-/** Content of the locks of this process. In a container, an ended process can have had the same id, which is often 1. */
+/**
+ * Content of the locks of this process. In a container, an ended process can have had the same id, which is often 1.
+ */
 const ownContent = `${process.pid} ${randomUUID()}`;
 
 /** Time in which another command that replaces the same stale lock has finished. */
@@ -15,8 +17,8 @@ const replacementMs = 200;
 const linkNotSupportedCodes: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
- * Locks a file for the import of this process. Throws `Conflict` if a running process has the lock. Ignores the lock of a process
- * that has ended, for example after a crash.
+ * Locks a file for the import of this process. Throws `Conflict` if a running process has the lock. Ignores the lock of
+ * a process that has ended, for example after a crash.
  */
 export async function lockImport(path: string, createLink = link): Promise<{ readonly release: () => Promise<void> }> {
   const lockPath = getLockPath(path);
@@ -49,7 +51,10 @@ async function createWithContent(lockPath: string, createLink: typeof link): Pro
   }
 }
 
-/** Creates the lock, then writes its content. Returns false if another command has replaced the lock as stale in between. */
+/**
+ * Creates the lock, then writes its content. Returns false if another command has replaced the lock as stale in
+ * between.
+ */
 async function createInPlace(lockPath: string): Promise<boolean> {
   await writeFile(lockPath, ownContent, { flag: 'wx' });
   await sleep(replacementMs);

@@ -7,7 +7,9 @@ import { parseJson } from '../../lib/shared/parse.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
-/** The state of an unfinished import. The first `rows` rows of the file are done; later ones can be imported as well. */
+/**
+ * The state of an unfinished import. The first `rows` rows of the file are done; later ones can be imported as well.
+ */
 const Progress = v.object({
   version: v.literal(1),
   app: v.string(),
@@ -33,8 +35,8 @@ interface ImportIdentity {
 }
 
 /**
- * Returns the progress from which an import starts. Throws `Conflict` if an unfinished import of the file exists and is not
- * resumed, and if it was started with another file or other options.
+ * Returns the progress from which an import starts. Throws `Conflict` if an unfinished import of the file exists and is
+ * not resumed, and if it was started with another file or other options.
  */
 export async function loadProgress({ path, app, isUnannounced, isResumed }: ImportIdentity): Promise<Progress> {
   const progressPath = getProgressPath(path);

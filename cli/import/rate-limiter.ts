@@ -34,8 +34,8 @@ export interface RateLimiter<Key extends string = Platform> {
 }
 
 /**
- * Limits the average rate of calls. The calls of a row after its first one do not wait, because the time budget of an adapter would
- * expire. Uses `performance.now()`: the emulator can move the service clock.
+ * Limits the average rate of calls. The calls of a row after its first one do not wait, because the time budget of an
+ * adapter would expire. Uses `performance.now()`: the emulator can move the service clock.
  */
 export function createRateLimiter<Key extends string>(rates: Readonly<Record<Key, number>>): RateLimiter<Key> {
   const freeAt = new Map<Key, number>();

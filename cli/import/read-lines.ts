@@ -19,8 +19,9 @@ export interface LineSource {
 }
 
 /**
- * Reads a UTF-8 file line by line in constant memory and ignores its byte order mark. Only a line feed ends a line, because
- * usernames can contain the other separators of Unicode. Throws `InvalidPayload` if the file cannot be read, is not UTF-8 or has a line beyond the limit.
+ * Reads a UTF-8 file line by line in constant memory and ignores its byte order mark. Only a line feed ends a line,
+ * because usernames can contain the other separators of Unicode. Throws `InvalidPayload` if the file cannot be read, is
+ * not UTF-8 or has a line beyond the limit.
  */
 export function readLines(path: string): LineSource {
   let bytes = 0;

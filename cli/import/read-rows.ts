@@ -8,7 +8,9 @@ export type FileFormat = 'csv' | 'jsonl';
 /** A row of a file, or the reason why it cannot be read. */
 export type FileRow = { readonly line: number } & ({ readonly raw: RawRow } | { readonly problem: string });
 
-/** Determines the format from the ending of the name: CSV, or JSON lines. Throws `InvalidPayload` for another ending. */
+/**
+ * Determines the format from the ending of the name: CSV, or JSON lines. Throws `InvalidPayload` for another ending.
+ */
 export function getFileFormat(path: string): FileFormat {
   if (/\.csv$/i.test(path)) return 'csv';
   if (/\.(?:jsonl|ndjson)$/i.test(path)) return 'jsonl';
@@ -73,8 +75,8 @@ async function* readRecords(lines: AsyncIterable<Line>): AsyncGenerator<CsvRecor
 }
 
 /**
- * Joins the lines of records with line feeds in quotes. If the quotes of such a record are invalid or not closed, only its first
- * line is invalid: the next lines are read again.
+ * Joins the lines of records with line feeds in quotes. If the quotes of such a record are invalid or not closed, only
+ * its first line is invalid: the next lines are read again.
  */
 function createRecordJoiner() {
   let open: Line[] = [];

@@ -23,7 +23,9 @@ export interface RefusedRows {
 
 const columns = ['line', 'platform', 'evidence', 'reason'] as const;
 
-/** Opens the report and shortens it to its length at the last saved progress. It is created with the first refused row. */
+/**
+ * Opens the report and shortens it to its length at the last saved progress. It is created with the first refused row.
+ */
 export async function openRefusedRows(path: string, format: FileFormat, initialBytes: number): Promise<RefusedRows> {
   const reportPath = `${path}.refused.${format}`;
   if (initialBytes === 0) await rm(reportPath, { force: true });

@@ -57,8 +57,9 @@ const saveIntervalMs = secondMs;
 type RowResult = 'imported' | 'unchanged' | RefusedRow;
 
 /**
- * Imports the rows of a file. Saves the progress in the order of the rows, so that a later run continues after a crash. Throws
- * `Conflict` like `loadProgress` and `lockImport`, and the failure of a row that must not be refused: the import can be resumed after it.
+ * Imports the rows of a file. Saves the progress in the order of the rows, so that a later run continues after a crash.
+ * Throws `Conflict` like `loadProgress` and `lockImport`, and the failure of a row that must not be refused: the import
+ * can be resumed after it.
  */
 export async function runImport(options: ImportOptions): Promise<ImportReport> {
   const { path, appName, deps } = options;
@@ -215,7 +216,10 @@ const temporaryCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ConnectionFa
 const baseDelayMs = secondMs;
 const maxDelayMs = 30 * secondMs;
 
-/** Retries temporary failures with exponential backoff and jitter. Throws the last one when the time for the row is over. */
+/**
+ * Retries temporary failures with exponential backoff and jitter. Throws the last one when the time for the row is
+ * over.
+ */
 async function importWithRetries(
   row: ImportRow,
   line: number,

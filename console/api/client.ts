@@ -12,8 +12,8 @@ export interface Endpoint<C extends Contract> {
 }
 
 /**
- * Declares an endpoint that the console calls. The types come from the contract, which is imported as a type: method and path
- * that differ from it do not compile.
+ * Declares an endpoint that the console calls. The types come from the contract, which is imported as a type: method
+ * and path that differ from it do not compile.
  */
 export const defineEndpoint = <C extends Contract>(method: C['method'], path: C['path']): Endpoint<C> => ({
   method,

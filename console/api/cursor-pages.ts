@@ -35,8 +35,8 @@ export async function loadPages<Row>(
 type GetId<Row> = (row: Row) => string;
 
 /**
- * Whether rows can be missing between the newest page and the loaded rows. A page without rows has none that are newer than the
- * loaded rows.
+ * Whether rows can be missing between the newest page and the loaded rows. A page without rows has none that are newer
+ * than the loaded rows.
  */
 export function hasGap<Row>(loaded: CursorPage<Row>, newest: CursorPage<Row>, getId: GetId<Row>): boolean {
   if (newest.nextCursor === undefined || newest.rows.length === 0 || loaded.rows.length === 0) return false;
@@ -45,8 +45,8 @@ export function hasGap<Row>(loaded: CursorPage<Row>, newest: CursorPage<Row>, ge
 }
 
 /**
- * Replaces the loaded rows of the range of the newest page. Keeps the older ones, including those that new rows have pushed out
- * of the page. Returns only the newest page if there is a gap behind it.
+ * Replaces the loaded rows of the range of the newest page. Keeps the older ones, including those that new rows have
+ * pushed out of the page. Returns only the newest page if there is a gap behind it.
  */
 export function addNewestPage<Row>(
   loaded: CursorPage<Row>,

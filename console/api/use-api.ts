@@ -3,8 +3,8 @@ import type { Contract, ContractResponse } from '../../lib/api/contract.ts';
 import { callApi, type Endpoint, type EndpointRequest } from './client.ts';
 
 /**
- * State of a request. `data` stays while it is requested again, and while another request is made, so that the page does not
- * jump. If the other request fails, there is no data.
+ * State of a request. `data` stays while it is requested again, and while another request is made, so that the page
+ * does not jump. If the other request fails, there is no data.
  */
 export interface Loaded<T> {
   readonly data: T | undefined;

@@ -58,7 +58,10 @@ export function useCursorPages<Row>(options: CursorPagesOptions<Row>): CursorPag
   };
 }
 
-/** Extends the newest page until it reaches the loaded rows. Returns the page with the gap if that takes too many requests. */
+/**
+ * Extends the newest page until it reaches the loaded rows. Returns the page with the gap if that takes too many
+ * requests.
+ */
 async function closeGap<Row>(
   newest: CursorPage<Row>,
   { loaded, loadPage, getId }: CursorPagesOptions<Row> & { readonly loaded: CursorPage<Row> | undefined },
@@ -76,8 +79,8 @@ async function closeGap<Row>(
 }
 
 /**
- * Loads older pages while the loaded rows do not have what the page needs, a limited number for each `key`. Returns whether it is
- * still loading.
+ * Loads older pages while the loaded rows do not have what the page needs, a limited number for each `key`. Returns
+ * whether it is still loading.
  */
 export function useAutomaticPages<Row>(
   { hasOlder, loadOlder, isLoadingOlder, error }: CursorPages<Row>,

@@ -9,8 +9,8 @@ interface PollingOptions {
 }
 
 /**
- * Calls `run` again and again while the tab is visible, less often while nothing changes, and immediately when the tab becomes
- * visible again.
+ * Calls `run` again and again while the tab is visible, less often while nothing changes, and immediately when the tab
+ * becomes visible again.
  */
 export function usePolling(run: () => void, { version, minMs, maxMs }: PollingOptions): void {
   const latestRun = useRef(run);

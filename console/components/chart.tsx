@@ -25,8 +25,8 @@ interface ChartProps {
 const height = 220;
 
 /**
- * A chart of values over time. The pointer and the arrow keys select a day, whose values are shown above the chart; the same
- * values are in a table below it.
+ * A chart of values over time. The pointer and the arrow keys select a day, whose values are shown above the chart; the
+ * same values are in a table below it.
  */
 export function Chart({ title, days, series, kind = 'line', format = formatNumber, isStale = false }: ChartProps) {
   const [hovered, setHovered] = useState<number | undefined>();

@@ -14,7 +14,10 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The browser keeps the focus inside, and Escape closes it. The element that opened it has the focus again. */
+/**
+ * A modal dialog. The browser keeps the focus inside, and Escape closes it. The element that opened it has the focus
+ * again.
+ */
 export function Dialog({ title, isBusy = false, onClose, children }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -54,7 +57,10 @@ interface ConfirmButtonProps {
   readonly onConfirm: () => Promise<unknown>;
 }
 
-/** A button that performs an action after the user has confirmed it in a dialog. The dialog shows an error of the action. */
+/**
+ * A button that performs an action after the user has confirmed it in a dialog. The dialog shows an error of the
+ * action.
+ */
 export function ConfirmButton(props: ConfirmButtonProps) {
   const { label, icon, kind = 'normal' } = props;
   const [isOpen, setOpen] = useState(false);

@@ -13,7 +13,9 @@ interface PageProps {
   readonly children: ComponentChildren;
 }
 
-/** Frame of each page: title, actions, content. The title is that of the tab, too, and has the focus after a navigation. */
+/**
+ * Frame of each page: title, actions, content. The title is that of the tab, too, and has the focus after a navigation.
+ */
 export function Page({ title, context, subtitle, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

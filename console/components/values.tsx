@@ -42,8 +42,8 @@ interface DateTimeProps {
   /** ISO 8601 or epoch milliseconds. */
   readonly value: string | number | null | undefined;
   /**
-   * `both`: with the time in UTC below. `relative`: such as "3 days ago". `date`: without the time of day. The title has the
-   * time in UTC always.
+   * `both`: with the time in UTC below. `relative`: such as "3 days ago". `date`: without the time of day. The title
+   * has the time in UTC always.
    */
   readonly kind?: 'local' | 'both' | 'relative' | 'date';
 }

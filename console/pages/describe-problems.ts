@@ -26,7 +26,10 @@ export interface Problem {
 /** The worker for due items runs every minute, and a restart of the app's server fails a webhook once or twice. */
 const normalDelayMs = 10 * 60_000;
 
-/** Describes what is wrong now, the worst first: unreachable stores, late refreshes, dead and late webhooks, missing settings. */
+/**
+ * Describes what is wrong now, the worst first: unreachable stores, late refreshes, dead and late webhooks, missing
+ * settings.
+ */
 export function describeProblems({ app, due, stores }: AppState, now: number): Problem[] {
   const problems = [
     ...(stores?.rows.filter(({ isFailing }) => isFailing).map((row) => describeStore(row, now)) ?? []),

@@ -21,7 +21,9 @@ const pageSize = 100;
 const liveRefreshMs = 2_000;
 /** Rows that a live tail keeps. */
 const maxLiveRows = 500;
-/** Time between the date of an event and its visibility: the timeout of its request or worker, and the lag of the index. */
+/**
+ * Time between the date of an event and its visibility: the timeout of its request or worker, and the lag of the index.
+ */
 const usualDelayMs = 180_000;
 
 /** Latest events, newest first, or the events with a tag. */

@@ -59,7 +59,9 @@ export async function fetchOpenApiDocument(signal: AbortSignal): Promise<OpenApi
   return inlineReferences(await response.json());
 }
 
-/** Replaces each reference by its component. The keywords next to a reference, such as the description, take precedence. */
+/**
+ * Replaces each reference by its component. The keywords next to a reference, such as the description, take precedence.
+ */
 function inlineReferences(document: object): OpenApiDocument {
   const inline = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(inline);
@@ -97,7 +99,10 @@ export interface Member {
 
 const maxDepth = 4;
 
-/** Lists the members of an object schema, depth first. Alternatives follow each other; a member of several is listed once. */
+/**
+ * Lists the members of an object schema, depth first. Alternatives follow each other; a member of several is listed
+ * once.
+ */
 export function listMembers(schema: Schema, prefix = '', depth = 0): Member[] {
   const { object } = unwrapLists(schema);
   if (depth >= maxDepth) return [];

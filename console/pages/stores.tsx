@@ -103,7 +103,10 @@ function StoreBadge({ store, activity }: Pick<StoreSectionProps, 'store' | 'acti
   return activity?.isFailing ? <Badge tone="bad">Failing</Badge> : <Badge tone="good">Connected</Badge>;
 }
 
-/** What the store has sent and responded. Dates are absent while they are loading, and if there was none in the last year. */
+/**
+ * What the store has sent and responded. Dates are absent while they are loading, and if there was none in the last
+ * year.
+ */
 function listActivityFields({ notificationUrl }: AppStore, activity: StoreActivity | undefined): Field[] {
   const { lastNotificationAt, lastSuccessAt, lastFailure, lastDay } = activity ?? {};
   return [

@@ -45,8 +45,9 @@ export function getDueTransition(purchase: Purchase): (purchase: Purchase, conte
 }
 
 /**
- * Fails the payment for the next period. Starts a grace period with access, or billing retry if `grace` is false.
- * A failure in the grace period ends the grace period. A subscription that expired unrenewed is treated as failed at its end.
+ * Fails the payment for the next period. Starts a grace period with access, or billing retry if `grace` is false. A
+ * failure in the grace period ends the grace period. A subscription that expired unrenewed is treated as failed at its
+ * end.
  */
 export function failPayment(
   purchase: Purchase,

@@ -6,7 +6,8 @@ import { type Account, getLatestTransaction, type Product, type Purchase } from 
 import type { StoreState } from './store-state.ts';
 
 /**
- * Shares a purchase with a family member. The member gets separate transactions without a price that end with the owner's.
+ * Shares a purchase with a family member. The member gets separate transactions without a price that end with the
+ * owner's.
  *
  * @see https://developer.apple.com/documentation/storekit/supporting-family-sharing-in-your-app
  */

@@ -3,8 +3,8 @@ import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { getLatestTransaction, type Purchase } from './records.ts';
 
 /**
- * Finishes the transaction of a consumable, like an app that has delivered it. The transaction stays in the history of the API,
- * but not in later receipts of the device.
+ * Finishes the transaction of a consumable, like an app that has delivered it. The transaction stays in the history of
+ * the API, but not in later receipts of the device.
  *
  * @see https://developer.apple.com/documentation/appstorereceipts/responsebody/receipt-data.dictionary/in_app-data.dictionary
  * @see https://developer.apple.com/documentation/appstoreserverapi/historyresponse

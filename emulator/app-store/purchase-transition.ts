@@ -98,7 +98,10 @@ export const getPeriod = ({ id, period }: Product): Period => {
   return period;
 };
 
-/** Returns the start of a period, at the earliest the start of the latest one: `renew` can pay a period before it starts. */
+/**
+ * Returns the start of a period, at the earliest the start of the latest one: `renew` can pay a period before it
+ * starts.
+ */
 export const clampToLatestPeriod = (purchase: Purchase, start: number): number =>
   Math.max(start, getLatestTransaction(purchase).purchaseDate);
 

@@ -8,8 +8,8 @@ import type { Account, Environment } from './records.ts';
 import type { OwnedTransaction, StoreState } from './store-state.ts';
 import { listTransactions } from './transaction-history.ts';
 
-// Field types of the receipt and of its purchases.
-// Source: https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
+// Field types of the receipt and of its purchases. Source:
+// https://developer.apple.com/library/archive/releasenotes/General/ValidateAppStoreReceipt/Chapters/ReceiptFields.html
 const fields = { environment: 0, bundleId: 2, opaque: 4, creation: 12, inApp: 17 } as const;
 const inAppTransactionId = 1703;
 

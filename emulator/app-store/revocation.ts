@@ -15,8 +15,8 @@ import { getLatestTransaction, type Purchase, type Transaction } from './records
 const fullPercentage = 100_000;
 
 /**
- * Refunds a transaction, by default the latest, or a part of its price. Only the full refund of the latest transaction ends a
- * subscription.
+ * Refunds a transaction, by default the latest, or a part of its price. Only the full refund of the latest transaction
+ * ends a subscription.
  *
  * @see https://developer.apple.com/documentation/appstoreserverapi/revocationpercentage
  */

@@ -28,7 +28,8 @@ export function requestTestNotification(
 }
 
 /**
- * `GET /inApps/v1/notifications/test/{token}`: returns the attempts. Throws an API error before the first attempt has ended.
+ * `GET /inApps/v1/notifications/test/{token}`: returns the attempts. Throws an API error before the first attempt has
+ * ended.
  *
  * @see https://developer.apple.com/documentation/appstoreserverapi/get-test-notification-status
  */

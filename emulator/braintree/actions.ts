@@ -118,8 +118,8 @@ const findLatestPaid = ({ state }: ResponseContext, { payments }: Subscription):
   payments.flatMap((id) => state.payments.get(id) ?? []).findLast(({ status }) => status !== 'processor_declined');
 
 /**
- * Refunds or voids a payment. Braintree does not send a webhook for it. Only a settled payment can be refunded in part, so it is
- * settled first, like in the sandbox for tests.
+ * Refunds or voids a payment. Braintree does not send a webhook for it. Only a settled payment can be refunded in part,
+ * so it is settled first, like in the sandbox for tests.
  *
  * @see https://developer.paypal.com/braintree/docs/reference/general/testing/node#settlement-status
  */

@@ -25,7 +25,9 @@ const Search = v.object({
 });
 type Search = v.InferOutput<typeof Search>['search'];
 
-/** `POST /transactions/advanced_search_ids`: returns the ids of the transactions that match all criteria, newest first. */
+/**
+ * `POST /transactions/advanced_search_ids`: returns the ids of the transactions that match all criteria, newest first.
+ */
 export function searchIds({ state }: ResponseContext, body: unknown): HttpResponse {
   const { search } = v.parse(Search, body);
   const payments = [...state.payments.values()].filter((payment) => matchesSearch(payment, search)).reverse();

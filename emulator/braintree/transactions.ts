@@ -116,7 +116,9 @@ export function findPayment({ state, now }: ResponseContext, id: string): HttpRe
   return payment ? xmlResponse(200, 'transaction', toPaymentView(payment, now())) : emptyResponse(404);
 }
 
-/** Reverses a payment: voids it before settlement, refunds it afterwards. The default amount is the rest of the payment. */
+/**
+ * Reverses a payment: voids it before settlement, refunds it afterwards. The default amount is the rest of the payment.
+ */
 export function reversePayment(context: ResponseContext, payment: Payment, amountMicros?: number): Payment {
   const { state, now } = context;
   const at = now();

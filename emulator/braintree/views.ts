@@ -16,8 +16,8 @@ const getNextBillingDay = ({ firstBilling, months, cycles }: BillingSchedule): n
   addPeriod(firstBilling, `P${months}M`, cycles);
 
 /**
- * Returns the time of the next payment: a pseudorandom hour of the billing day. Braintree does not document the hour, and the
- * day is in the time zone of the gateway.
+ * Returns the time of the next payment: a pseudorandom hour of the billing day. Braintree does not document the hour,
+ * and the day is in the time zone of the gateway.
  *
  * @see https://github.com/braintree/braintree_python/issues/121
  * @see https://github.com/braintree/braintree_ruby/issues/161

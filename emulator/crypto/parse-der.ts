@@ -16,7 +16,10 @@ export function parseDerElements(data: Buffer): DerElement[] {
   return elements;
 }
 
-/** Finds an element by a path of indexes: `[1, 0]` is the first child of the second element. Throws `RangeError` if it is missing. */
+/**
+ * Finds an element by a path of indexes: `[1, 0]` is the first child of the second element. Throws `RangeError` if it
+ * is missing.
+ */
 export function findDerElement(data: Buffer, path: readonly number[]): DerElement {
   const [first = 0, ...rest] = path;
   const element = parseDerElements(data).at(first);

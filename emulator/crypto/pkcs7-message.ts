@@ -34,7 +34,10 @@ export function signMessage({ privateKey, chain }: MessageSigner, content: Buffe
   return sequence(oid(signedData), explicit(0, body));
 }
 
-/** Parses a message and verifies its signature with the certificate. Throws `RangeError` if `message` is not a SignedData. */
+/**
+ * Parses a message and verifies its signature with the certificate. Throws `RangeError` if `message` is not a
+ * SignedData.
+ */
 export function verifyMessage(message: Buffer, certificate: Buffer): { content: Buffer; isAuthentic: boolean } {
   const body = findDerElement(message, [0, 1, 0]).content;
   const content = findDerElement(body, [2, 1, 0]).content;

@@ -21,7 +21,9 @@ import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, state: SavedState });
 
-/** Google Play: service account tokens, purchases and orders of the Developer API, real-time developer notifications. */
+/**
+ * Google Play: service account tokens, purchases and orders of the Developer API, real-time developer notifications.
+ */
 export const googlePlay: StoreDefinition = {
   platform: platformTokens.googlePlay,
   aliases: ['google', 'android'],

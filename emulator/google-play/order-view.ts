@@ -85,7 +85,8 @@ function toDetails(order: Order, product: Product): androidpublisher_v3.Schema$L
 }
 
 /**
- * Converts a voided order to the response of `purchases.voidedpurchases.list`: voided by the developer (1) for another reason (0).
+ * Converts a voided order to the response of `purchases.voidedpurchases.list`: voided by the developer (1) for another
+ * reason (0).
  *
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases/list
  */

@@ -18,8 +18,8 @@ interface RefundedAmount {
 }
 
 /**
- * Refunds part of the price of an order. The customer keeps the purchase. Google Play lists and notifies only partial refunds
- * of a quantity.
+ * Refunds part of the price of an order. The customer keeps the purchase. Google Play lists and notifies only partial
+ * refunds of a quantity.
  *
  * @see https://developers.google.com/android-publisher/voided-purchases
  */

@@ -13,7 +13,10 @@ import {
 import { createSubscription } from './purchasing.ts';
 import type { Purchase } from './records.ts';
 
-/** Changes the product or its base plan immediately. The new purchase has its own token and replaces the old one, which ends. */
+/**
+ * Changes the product or its base plan immediately. The new purchase has its own token and replaces the old one, which
+ * ends.
+ */
 export function changePlan(purchase: Purchase, next: Product, { at, product }: TransitionContext): Transition {
   const { state, renewsAutomatically } = requireSubscription(purchase);
   const hasAccess = state === 'ACTIVE' || state === 'CANCELED' || state === 'IN_GRACE_PERIOD';

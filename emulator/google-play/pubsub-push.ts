@@ -13,7 +13,8 @@ const ttlSeconds = 3600;
 const accountId = '108273645102938475610';
 
 /**
- * Builds the push request of a real-time developer notification: a wrapped message with a token of the push service account.
+ * Builds the push request of a real-time developer notification: a wrapped message with a token of the push service
+ * account.
  *
  * @see https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
  */

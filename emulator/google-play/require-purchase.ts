@@ -6,7 +6,10 @@ import type { ResponseContext } from './response-context.ts';
 // Source: https://developer.android.com/google/play/billing/lifecycle/subscriptions
 const retentionMs = 60 * dayMs;
 
-/** Returns the purchase with this token. Throws an API error for another kind of purchase, or 60 days after a subscription's end. */
+/**
+ * Returns the purchase with this token. Throws an API error for another kind of purchase, or 60 days after a
+ * subscription's end.
+ */
 export function requirePurchase(
   { state, now }: ResponseContext,
   token: string,

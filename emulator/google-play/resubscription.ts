@@ -10,7 +10,8 @@ import { createSubscription } from './purchasing.ts';
 import type { Purchase } from './records.ts';
 
 /**
- * Buys an expired subscription again in the Play Store app. The new purchase has its own token and names the expired one.
+ * Buys an expired subscription again in the Play Store app. The new purchase has its own token and names the expired
+ * one.
  *
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#OutOfAppPurchaseContext
  */

@@ -120,7 +120,9 @@ function saveFlags({ state }: ResponseContext, purchase: Purchase, flags: Partia
   return noContentResponse;
 }
 
-/** Error of a service account without the permission "View financial data, orders, and cancellation survey responses". */
+/**
+ * Error of a service account without the permission "View financial data, orders, and cancellation survey responses".
+ */
 const missingPermissionError = () =>
   apiError(
     403,

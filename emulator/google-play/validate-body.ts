@@ -43,8 +43,8 @@ export function buildValidateBody(
 }
 
 /**
- * Builds the purchase on the device. For a subscription it has the first order, because renewals do not change it. A pending
- * purchase has the state 4 and does not have an order id yet.
+ * Builds the purchase on the device. For a subscription it has the first order, because renewals do not change it. A
+ * pending purchase has the state 4 and does not have an order id yet.
  */
 function buildReceipt(purchase: Purchase): object {
   const { orders, productId, purchasedAt, isCancelled, id, applicationUsername, quantity, subscription } = purchase;

@@ -19,7 +19,8 @@ const Query = v.object({
 });
 
 /**
- * `GET purchases/voidedpurchases`: returns the voided orders of the last 30 days, with subscriptions and partial refunds on request.
+ * `GET purchases/voidedpurchases`: returns the voided orders of the last 30 days, with subscriptions and partial
+ * refunds on request.
  *
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases/list
  */

@@ -16,8 +16,8 @@ const CreateKeyBody = v.object({
 });
 
 /**
- * Creates a StoreID key from a service ticket, like `GetCustomerCollectionsIdAsync` and `GetCustomerPurchaseIdAsync` on a
- * device. The device is signed in; here `publisherUserId` or `purchaseId` identifies the customer.
+ * Creates a StoreID key from a service ticket, like `GetCustomerCollectionsIdAsync` and `GetCustomerPurchaseIdAsync` on
+ * a device. The device is signed in; here `publisherUserId` or `purchaseId` identifies the customer.
  *
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
  */

@@ -19,7 +19,10 @@ import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, state: SavedState });
 
-/** Microsoft Store: Entra tokens, StoreID keys, collections, recurrences, clawback query and queue. It does not post notifications. */
+/**
+ * Microsoft Store: Entra tokens, StoreID keys, collections, recurrences, clawback query and queue. It does not post
+ * notifications.
+ */
 export const microsoftStore: StoreDefinition = {
   platform: platformTokens.microsoftStore,
   aliases: ['windows'],

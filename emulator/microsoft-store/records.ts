@@ -67,7 +67,9 @@ export const Purchase = v.object({
 });
 export type Purchase = Readonly<v.InferOutput<typeof Purchase>>;
 
-/** Message in the publisher's queue of clawback events. Deleted messages are kept, so that they are not created again. */
+/**
+ * Message in the publisher's queue of clawback events. Deleted messages are kept, so that they are not created again.
+ */
 export const ClawbackMessage = v.object({
   messageId: v.string(),
   /** Line item id of the refunded payment. */

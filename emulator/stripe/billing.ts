@@ -16,7 +16,9 @@ interface BillingInput {
   readonly isPending?: boolean;
 }
 
-/** Creates an invoice and a successful, pending or failed payment. Returns the subscription with its new latest invoice. */
+/**
+ * Creates an invoice and a successful, pending or failed payment. Returns the subscription with its new latest invoice.
+ */
 export function billSubscription(
   state: AccountState,
   subscription: Stripe.Subscription,

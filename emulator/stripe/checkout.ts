@@ -20,7 +20,8 @@ interface CheckoutPayment {
 }
 
 /**
- * Completes a checkout session, paid or with a delayed payment method whose payment is pending. Returns the id of the purchase.
+ * Completes a checkout session, paid or with a delayed payment method whose payment is pending. Returns the id of the
+ * purchase.
  *
  * @see https://docs.stripe.com/payments/checkout/fulfill-orders
  */

@@ -7,8 +7,8 @@ import { getItem, withItem } from './subscription-objects.ts';
 import { isRunning, type SubscriptionTransition } from './subscription-transitions.ts';
 
 /**
- * Pauses payment collection, until the end of `period` if it is set. The subscription stays active, and the invoices of its next
- * periods are void.
+ * Pauses payment collection, until the end of `period` if it is set. The subscription stays active, and the invoices of
+ * its next periods are void.
  *
  * @see https://docs.stripe.com/billing/subscriptions/pause-payment
  */

@@ -12,7 +12,10 @@ import { listCharges } from './payment-reversals.ts';
 import { buildLineItem, buildSession } from './session-objects.ts';
 import { getItem } from './subscription-objects.ts';
 
-/** Places an order through a checkout session that is paid immediately, or later if it is pending. Returns the id of the purchase. */
+/**
+ * Places an order through a checkout session that is paid immediately, or later if it is pending. Returns the id of the
+ * purchase.
+ */
 export function placeOrder(state: AccountState, order: PurchaseOrder): string {
   const { records } = state;
   const at = state.now();

@@ -60,8 +60,9 @@ const assets = new Map<string, Asset>();
 let names: ReadonlySet<string> | undefined;
 
 /**
- * Serves the page of the console for `/console`, its assets below that path, and the API document. Reads no table and records
- * no event. An asset is found by the last segment of its path: the page can have been opened with a trailing slash.
+ * Serves the page of the console for `/console`, its assets below that path, and the API document. Reads no table and
+ * records no event. An asset is found by the last segment of its path: the page can have been opened with a trailing
+ * slash.
  */
 export async function handler({ path, headers }: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> {
   const asset = findAsset(path);

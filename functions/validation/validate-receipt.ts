@@ -49,8 +49,8 @@ const listCandidatePlatforms = async (
   platform === platformTokens.stripe ? await listCheckoutPlatforms(appName, appCache) : [platform];
 
 /**
- * Returns the result of the first platform that does not reject the receipt. Throws the rejection of the first platform if
- * all reject it, and any other error immediately: an unavailable store has not rejected the receipt.
+ * Returns the result of the first platform that does not reject the receipt. Throws the rejection of the first platform
+ * if all reject it, and any other error immediately: an unavailable store has not rejected the receipt.
  */
 async function validateOnFirstAccepting<T>(
   [first, second]: readonly Platform[],

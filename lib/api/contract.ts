@@ -40,11 +40,13 @@ export interface Contract {
   readonly query?: v.GenericSchema<unknown, unknown>;
   readonly body?: v.GenericSchema<unknown, unknown>;
   readonly response: v.GenericSchema<unknown, unknown>;
-  /** Whether a response may need thousands of reads. The function then gets a full vCPU and the gateway's whole timeout. */
+  /**
+   * Whether a response may need thousands of reads. The function then gets a full vCPU and the gateway's whole timeout.
+   */
   readonly isLongRunning?: true;
   /**
-   * Query parameter with which a GET request changes data. A viewer key must not send it. A viewer key cannot call a contract
-   * with the permission `write` and without this parameter.
+   * Query parameter with which a GET request changes data. A viewer key must not send it. A viewer key cannot call a
+   * contract with the permission `write` and without this parameter.
    */
   readonly writingParameter?: string;
   /** IAM permissions of the function in addition to reading items and recording its event. */

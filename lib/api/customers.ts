@@ -136,7 +136,8 @@ export const CustomerClaim = v.strictObject({
 });
 export type CustomerClaim = v.InferOutput<typeof CustomerClaim>;
 
-// Spec: not shown. The purchases that a customer claims, owned or not, for support. Events do not limit it: claims do not expire.
+// Spec: not shown. The purchases that a customer claims, owned or not, for support. Events do not limit it: claims do
+// not expire.
 export const getCustomerClaims = defineContract({
   id: 'get-customer-claims',
   area: 'customers',

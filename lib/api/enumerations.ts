@@ -38,6 +38,9 @@ export const ProductType = v.picklist([
 ]);
 export type ProductType = v.InferOutput<typeof ProductType>;
 
-/** Kind of value of an event tag: `_A` user, `_R` request, `_X` error, `AT` access token, `_P` purchase, `_T` transaction, `_I` product. */
+/**
+ * Kind of value of an event tag: `_A` user, `_R` request, `_X` error, `AT` access token, `_P` purchase, `_T`
+ * transaction, `_I` product.
+ */
 export const TagType = v.picklist(['_A', '_R', '_X', 'AT', '_P', '_T', '_I']);
 export type TagType = v.InferOutput<typeof TagType>;

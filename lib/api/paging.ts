@@ -74,10 +74,14 @@ export const toPage = ({ limit, skip, offset }: PagingQuery) => ({
   skip: skip ?? offset ?? 0,
 });
 
-/** Converts a query of `transactionPagingQuery` to the page that it requests; the latest 500 transactions by default. */
+/**
+ * Converts a query of `transactionPagingQuery` to the page that it requests; the latest 500 transactions by default.
+ */
 export const toTransactionPage = (query: PagingQuery) => toPage({ ...query, limit: query.limit ?? 500 });
 
-/** DynamoDB rejects bounds above the maximum size of a sort key, 1,024 bytes. The rest is for the prefix of the list. */
+/**
+ * DynamoDB rejects bounds above the maximum size of a sort key, 1,024 bytes. The rest is for the prefix of the list.
+ */
 const maxCursorBytes = 1_000;
 
 /** Position after the last row of a page, as `nextCursor` of its response. Opaque for clients. */

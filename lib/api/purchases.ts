@@ -113,8 +113,8 @@ export const getPurchaseTimeline = defineContract({
 const optionalText = v.optional(v.string());
 
 /**
- * Ignores the page parameters, even invalid ones, if `startdate` or `enddate` is present. Ignores `order` and `active`, even
- * invalid ones, without `customerId`.
+ * Ignores the page parameters, even invalid ones, if `startdate` or `enddate` is present. Ignores `order` and `active`,
+ * even invalid ones, without `customerId`.
  */
 const ListPurchasesQuery = v.pipe(
   v.object({

@@ -22,8 +22,8 @@ const OptionalUsername = v.union([
 ]);
 
 /**
- * Released clients send their whole product object, with nulls, empty strings and numbers as strings. Only an invalid `id`,
- * `type` or `transaction` rejects the request; other invalid fields count as absent.
+ * Released clients send their whole product object, with nulls, empty strings and numbers as strings. Only an invalid
+ * `id`, `type` or `transaction` rejects the request; other invalid fields count as absent.
  */
 export const ValidateReceiptBody = v.object({
   id: v.pipe(v.string(), v.minLength(1), v.maxLength(512)),

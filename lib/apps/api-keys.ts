@@ -44,8 +44,8 @@ export const keysMembers = {
 const dummyKeys: readonly ApiKey[] = [{ digest: '0'.repeat(64) }];
 
 /**
- * Finds the key of an app that matches and has not expired. Compares all digests in constant time. An unknown app takes the
- * same time as an app with one key of each level.
+ * Finds the key of an app that matches and has not expired. Compares all digests in constant time. An unknown app takes
+ * the same time as an app with one key of each level.
  */
 export function findApiKey(key: string, app: App | undefined, now: EpochMillis): VerifiedKey | undefined {
   const keyDigest = Buffer.from(hashApiKey(key), 'hex');

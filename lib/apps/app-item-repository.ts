@@ -10,8 +10,9 @@ interface CreatedRange {
 /** Reads over all items of an app, for operators and the statistics. Every scan yields batches. */
 export interface AppItemRepository {
   /**
-   * Scans the items that statistics count: all purchases with their transactions and notifications, and the customers and
-   * events created in the range. Purchases are not limited, because a refund counts on another day than its purchase.
+   * Scans the items that statistics count: all purchases with their transactions and notifications, and the customers
+   * and events created in the range. Purchases are not limited, because a refund counts on another day than its
+   * purchase.
    */
   scanCountableItems(appName: string, range: CreatedRange): AsyncIterable<StoredItem[]>;
   /** Scans the ids of all purchases. */

@@ -17,9 +17,9 @@ export interface AppRepository {
   /** Throws `Conflict` if an app with that name exists. */
   create(app: App, secretKey: string): Promise<void>;
   /**
-   * Sets the members that `change` returns for the stored app, and returns the app with them. Calls `change` again if another
-   * writer, of any release, has changed one of these members since. Throws `AppNotFound`, also for a deleted app, and the
-   * errors of `change`.
+   * Sets the members that `change` returns for the stored app, and returns the app with them. Calls `change` again if
+   * another writer, of any release, has changed one of these members since. Throws `AppNotFound`, also for a deleted
+   * app, and the errors of `change`.
    */
   update(name: string, change: (app: App) => AppChange | Promise<AppChange>): Promise<App>;
   /**
@@ -41,7 +41,10 @@ export interface AppRepository {
   /** Returns the catalogue of the app. Undefined if none was set. */
   findCatalogue(appName: string): Promise<Catalogue | undefined>;
   setCatalogue(appName: string, catalogue: Catalogue): Promise<void>;
-  /** Returns the encrypted erasure key of the app. Creates it at the first call. Throws `Conflict` if the app does not exist. */
+  /**
+   * Returns the encrypted erasure key of the app. Creates it at the first call. Throws `Conflict` if the app does not
+   * exist.
+   */
   getOrCreateErasureKey(name: string): Promise<string>;
   /** Encrypts the app's stale secrets under the current master key. Returns the number of stale secrets. */
   reencryptSecrets(name: string): Promise<number>;

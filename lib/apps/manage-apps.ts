@@ -41,7 +41,8 @@ export async function createApp(apps: Apps, name: string, now: EpochMillis): Pro
 }
 
 /**
- * Issues a new main key. The current main key expires after `overlapMs`; older main keys expire immediately. Named keys stay.
+ * Issues a new main key. The current main key expires after `overlapMs`; older main keys expire immediately. Named keys
+ * stay.
  */
 export async function rotateApiKey(
   apps: Apps,
@@ -88,7 +89,10 @@ interface KeyRequest {
   readonly now: EpochMillis;
 }
 
-/** Creates a named key. Throws `InvalidPayload` for an invalid name and `Conflict` for a name that has a key, or too many keys. */
+/**
+ * Creates a named key. Throws `InvalidPayload` for an invalid name and `Conflict` for a name that has a key, or too
+ * many keys.
+ */
 export async function createApiKey(
   apps: Apps,
   appName: string,
@@ -122,8 +126,8 @@ export const listKeys = (app: App): ListedKey[] =>
   apiKeyLevels.flatMap((level) => getKeysOfLevel(app, level).map((apiKey) => toListedKey(apiKey, level)));
 
 /**
- * Revokes a key. Throws `ResourceNotFound` for an unknown id, and `Conflict` for the secret key that webhooks contain as their
- * password: it must be rotated.
+ * Revokes a key. Throws `ResourceNotFound` for an unknown id, and `Conflict` for the secret key that webhooks contain
+ * as their password: it must be rotated.
  */
 export async function revokeApiKey(apps: Apps, appName: string, id: string): Promise<ListedKey> {
   const revoked = requireKey(await getApp(apps, appName), id);
@@ -175,8 +179,8 @@ export async function setCatalogue(apps: Apps, name: string, catalogue: unknown)
 }
 
 /**
- * Marks the app as deleted. Its keys and its notification URLs become invalid within 15 seconds, and its refreshes and webhooks
- * end. Its purchases and settings stay in the table, so its name cannot be used again. Throws `AppNotFound`.
+ * Marks the app as deleted. Its keys and its notification URLs become invalid within 15 seconds, and its refreshes and
+ * webhooks end. Its purchases and settings stay in the table, so its name cannot be used again. Throws `AppNotFound`.
  */
 export async function deleteApp(apps: Apps, name: string, now: EpochMillis): Promise<App> {
   return await apps.update(name, () => ({ members: { deletedAt: now } }));

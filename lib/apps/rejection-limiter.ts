@@ -22,7 +22,9 @@ export interface RejectionSource {
 
 /** The token buckets of all containers. */
 export interface RejectionBuckets {
-  /** Takes tokens from the bucket of a source. Returns the time of the next attempt if it has too few, else undefined. */
+  /**
+   * Takes tokens from the bucket of a source. Returns the time of the next attempt if it has too few, else undefined.
+   */
   take(
     source: RejectionSource,
     request: { readonly count: number; readonly now: EpochMillis; readonly size: BucketSize },
@@ -36,8 +38,8 @@ export interface RejectionLimiter {
 }
 
 /**
- * Rejections of one source that a container counts in memory before it takes their tokens from the table. Each rejection
- * has at most three sources, so there are at most six writes for 1,000 rejections.
+ * Rejections of one source that a container counts in memory before it takes their tokens from the table. Each
+ * rejection has at most three sources, so there are at most six writes for 1,000 rejections.
  */
 export const reportSize = 500;
 

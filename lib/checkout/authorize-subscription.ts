@@ -5,8 +5,8 @@ import { invalidTokenError } from './checkout-context.ts';
 import { toStripeId } from './offer-id.ts';
 
 /**
- * Verifies that a checkout session or subscription belongs to the customer. Returns the subscription id, or undefined for
- * a session without a subscription. Throws `Forbidden` for another customer's object and for any other kind of id.
+ * Verifies that a checkout session or subscription belongs to the customer. Returns the subscription id, or undefined
+ * for a session without a subscription. Throws `Forbidden` for another customer's object and for any other kind of id.
  */
 export async function authorizeSubscriptionId(
   id: string,

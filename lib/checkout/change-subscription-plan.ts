@@ -20,7 +20,10 @@ import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purc
 
 const changeableStatuses = ['active', 'trialing', 'past_due'];
 
-/** Changes the price of the customer's subscription, charges or credits the difference immediately and rotates the token. */
+/**
+ * Changes the price of the customer's subscription, charges or credits the difference immediately and rotates the
+ * token.
+ */
 export async function changeSubscriptionPlan(
   request: ContractBody<typeof changePlan>,
   context: CheckoutContext,

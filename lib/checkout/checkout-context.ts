@@ -44,7 +44,10 @@ export async function requireGrant(token: string, context: CheckoutContext): Pro
   return grant;
 }
 
-/** Creates the error for an unusable access token. Client libraries discard their token if they receive exactly this message. */
+/**
+ * Creates the error for an unusable access token. Client libraries discard their token if they receive exactly this
+ * message.
+ */
 export const invalidTokenError = (): ServiceError => new ServiceError('Forbidden', 'Invalid access token');
 
 /**

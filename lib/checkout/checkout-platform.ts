@@ -2,7 +2,10 @@ import type { AppCache } from '../apps/app-cache.ts';
 import { platformTokens } from '../shared/platform.ts';
 import type { StripePlatform } from '../stores/stripe/mapping-context.ts';
 
-/** Selects the account that an app sells through: the deployment's account if only that is configured, else the app's own. */
+/**
+ * Selects the account that an app sells through: the deployment's account if only that is configured, else the app's
+ * own.
+ */
 export async function selectCheckoutPlatform(
   appName: string,
   { findStoreSettings }: Pick<AppCache, 'findStoreSettings'>,

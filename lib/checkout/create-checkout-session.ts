@@ -16,8 +16,8 @@ type CheckoutRequest = ContractBody<typeof createCheckout>;
 const maxReferenceLength = 200;
 
 /**
- * Creates a checkout session for an offer, and an access token for the purchase. An unknown or expired access token counts as no
- * token: the buyer is a new Stripe customer.
+ * Creates a checkout session for an offer, and an access token for the purchase. An unknown or expired access token
+ * counts as no token: the buyer is a new Stripe customer.
  */
 export async function createCheckoutSession(
   request: CheckoutRequest,

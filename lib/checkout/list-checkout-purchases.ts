@@ -8,8 +8,8 @@ import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requir
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 
 /**
- * Fetches the purchases of an access token's customer from Stripe and records them. Returns them with a new token if the
- * current token expires soon.
+ * Fetches the purchases of an access token's customer from Stripe and records them. Returns them with a new token if
+ * the current token expires soon.
  */
 export async function listPurchasesByAccessToken(
   token: string,

@@ -31,7 +31,9 @@ export async function getPriceList(context: CheckoutContext): Promise<PriceListP
   return products;
 }
 
-/** Fetches the price and product of an offer. Throws `InvalidPayload` if the app does not sell it or it is not active. */
+/**
+ * Fetches the price and product of an offer. Throws `InvalidPayload` if the app does not sell it or it is not active.
+ */
 export async function findOfferPrice(
   offerId: string,
   account: StripeAccount,

@@ -8,8 +8,8 @@ import { recordObservations } from '../validation/record-observations.ts';
 import type { CheckoutContext } from './checkout-context.ts';
 
 /**
- * Records observations like a validation does, and claims each purchase for the user of its checkout. Returns the stored
- * purchases.
+ * Records observations like a validation does, and claims each purchase for the user of its checkout. Returns the
+ * stored purchases.
  */
 export async function recordStripePurchases(
   observations: readonly Observation[],

@@ -27,7 +27,10 @@ export function toPriceList(
   return [...byProduct.values()].map((entry) => toPriceListProduct(entry, context));
 }
 
-/** Returns the expanded product of a price. Returns undefined if it is inactive, or deleted (Stripe then returns little more than its id). */
+/**
+ * Returns the expanded product of a price. Returns undefined if it is inactive, or deleted (Stripe then returns little
+ * more than its id).
+ */
 export function parseActiveProduct({ product }: Price): Product | undefined {
   const result = v.safeParse(Product, product);
   return result.success && result.output.active ? result.output : undefined;
@@ -96,7 +99,9 @@ export function getTrialDays({ recurring, metadata }: Price): number {
   return recurring && Number.isInteger(days) && days > 0 && days <= 730 ? days : 0;
 }
 
-/** Returns the amount in the currency's smallest unit, which can have decimals. Returns undefined for a tiered price. */
+/**
+ * Returns the amount in the currency's smallest unit, which can have decimals. Returns undefined for a tiered price.
+ */
 function getUnitAmount({ unit_amount, unit_amount_decimal }: Price): number | undefined {
   if (unit_amount !== null) return unit_amount;
   const amount = Number(String(unit_amount_decimal ?? 'none'));

@@ -20,12 +20,14 @@ export interface StoredEvent {
 export type OnRemoved = (count: number) => void;
 
 /**
- * All data of one customer, for exporting and erasing it. Every scan yields batches. Reads of an index are eventually consistent:
- * an item of the last seconds can be missing.
+ * All data of one customer, for exporting and erasing it. Every scan yields batches. Reads of an index are eventually
+ * consistent: an item of the last seconds can be missing.
  */
 export interface CustomerDataRepository {
   find(appName: string, username: string): Promise<StoredCustomer | undefined>;
-  /** Scans the ids of the purchases that the customer owns, has claimed or got webhooks about. An id can be repeated. */
+  /**
+   * Scans the ids of the purchases that the customer owns, has claimed or got webhooks about. An id can be repeated.
+   */
   scanPurchaseIds(appName: string, username: string): AsyncIterable<string[]>;
   /** Lists the user aliases of purchases, each once. */
   listAliasesOfPurchases(appName: string, purchaseIds: readonly string[]): Promise<string[]>;

@@ -39,8 +39,8 @@ interface EraseOptions {
 }
 
 /**
- * Time after which no function works with data that it read before a pass: the timeout of the workers, 60 s, and the TTL of the
- * app cache, 15 s. Index entries are complete much earlier.
+ * Time after which no function works with data that it read before a pass: the timeout of the workers, 60 s, and the
+ * TTL of the app cache, 15 s. Index entries are complete much earlier.
  */
 export const eventSettleMs = 75 * secondMs;
 
@@ -51,9 +51,10 @@ const concurrency = 8;
 const batchSize = 100;
 
 /**
- * Erases a user from all items of the app. Purchases, transactions and statistics stay, without the user. Idempotent; after a
- * crash, the next run completes the erasure. Repeats the pass after `eventSettleMs` until there is nothing to remove, because requests and
- * workers can be writing data of the user. Throws `Conflict` if five passes were not enough. See docs/decisions/0019-erasure.md.
+ * Erases a user from all items of the app. Purchases, transactions and statistics stay, without the user. Idempotent;
+ * after a crash, the next run completes the erasure. Repeats the pass after `eventSettleMs` until there is nothing to
+ * remove, because requests and workers can be writing data of the user. Throws `Conflict` if five passes were not
+ * enough. See docs/decisions/0019-erasure.md.
  */
 export async function eraseCustomer(
   app: App,
@@ -108,8 +109,9 @@ interface ErasureContext {
 }
 
 /**
- * Removes the user once. An item that leads to other items is removed after them: the names are marked first, the aliases of
- * purchases lead to unclaimed purchases, the claims and links lead to purchases, and the tags lead to events.
+ * Removes the user once. An item that leads to other items is removed after them: the names are marked first, the
+ * aliases of purchases lead to unclaimed purchases, the claims and links lead to purchases, and the tags lead to
+ * events.
  */
 async function runPass(context: ErasureContext): Promise<void> {
   const { app, username, deps, onProgress, count } = context;
@@ -144,7 +146,10 @@ async function findPurchaseIds({ app, username, deps }: ErasureContext): Promise
   return [...ids];
 }
 
-/** Returns the normalized names of the user: the username, its MD5, the saved aliases and the other aliases of the purchases. */
+/**
+ * Returns the normalized names of the user: the username, its MD5, the saved aliases and the other aliases of the
+ * purchases.
+ */
 async function findAliases(
   { app, username, deps }: ErasureContext,
   purchaseIds: readonly string[],
@@ -194,8 +199,8 @@ async function eraseUnclaimedPurchases(context: ErasureContext, aliases: Readonl
 }
 
 /**
- * Removes the user from one purchase. Also removes and counts the vault reference of a purchase that no other customer has
- * claimed. Returns whether the purchase has changed.
+ * Removes the user from one purchase. Also removes and counts the vault reference of a purchase that no other customer
+ * has claimed. Returns whether the purchase has changed.
  */
 async function erasePurchase(
   { app, username, deps, count }: ErasureContext,

@@ -31,8 +31,8 @@ interface ExportContext {
 const batchSize = 25;
 
 /**
- * Exports all data of a customer as one JSON document, in chunks of text: the memory does not grow with the number of purchases or
- * events. Without refresh tokens, keys and names of other customers. All dates are ISO 8601 texts.
+ * Exports all data of a customer as one JSON document, in chunks of text: the memory does not grow with the number of
+ * purchases or events. Without refresh tokens, keys and names of other customers. All dates are ISO 8601 texts.
  */
 export async function* exportCustomer(
   app: App,

@@ -3,7 +3,10 @@ import { listUsernames } from '../events/list-usernames.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
 import type { StoredEvent } from './customer-data-repository.ts';
 
-/** Converts an event for the export of a customer. Leaves out the usernames of other customers, and the API key of the request. */
+/**
+ * Converts an event for the export of a customer. Leaves out the usernames of other customers, and the API key of the
+ * request.
+ */
 export function toExportedEvent({ event, raw }: StoredEvent, username: string): object {
   const { date, key: _key, content, applicationUsername, ...rest } = event;
   return {

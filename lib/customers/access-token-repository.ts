@@ -5,8 +5,8 @@ import { dayMs, type EpochMillis } from '../shared/time.ts';
 const Id = v.exactOptional(v.string());
 
 /**
- * Access granted by a token: to a checkout session, or to a customer and a subscription, in one processor account. `username` is
- * the user that the checkout names.
+ * Access granted by a token: to a checkout session, or to a customer and a subscription, in one processor account.
+ * `username` is the user that the checkout names.
  */
 export const AccessTokenGrant = v.object({
   platform: Platform,

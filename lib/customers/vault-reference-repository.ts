@@ -1,6 +1,6 @@
 /**
- * The vault references of all apps: random ids under which clients refer to a customer of a processor's vault. Customer ids of
- * the processor can be guessed, and a client token of a customer shows the saved payment methods.
+ * The vault references of all apps: random ids under which clients refer to a customer of a processor's vault. Customer
+ * ids of the processor can be guessed, and a client token of a customer shows the saved payment methods.
  */
 export interface VaultReferenceRepository {
   /** Returns the reference of a customer of the vault. Creates it at the first call. */

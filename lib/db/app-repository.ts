@@ -116,8 +116,9 @@ export const erasureKeyContext = (appName: string): string => `${appName}/erasur
 const settingsContext = (appName: string, platform: Platform): string => `${appName}/store/${platform}`;
 
 /**
- * Sets the fields of an app's item that `change` returns. Reads the item again if one of them, or `deletedAt`, has changed since
- * it was read. The condition compares values instead of a version: an earlier release would not increment it.
+ * Sets the fields of an app's item that `change` returns. Reads the item again if one of them, or `deletedAt`, has
+ * changed since it was read. The condition compares values instead of a version: an earlier release would not increment
+ * it.
  */
 async function changeItem<T extends { readonly fields: Item }>(
   table: Table,
@@ -130,8 +131,8 @@ async function changeItem<T extends { readonly fields: Item }>(
     const result = await change(app, item ?? {});
     const isUnchanged = buildIsUnchanged(item ?? {}, Object.keys(result.fields));
     const update = buildUpdate(keys.appKey(name), result.fields, isUnchanged);
-    // A transaction: its idempotency token lets the SDK repeat it after a lost response. A repeated update fails its condition.
-    // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+    // A transaction: its idempotency token lets the SDK repeat it after a lost response. A repeated update fails its
+    // condition. https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
     const isWritten = await tryWrite(
       async () => await table.transact([{ Update: { TableName: table.name, ...update } }]),
     );

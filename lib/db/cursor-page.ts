@@ -15,8 +15,8 @@ interface EntryList<E extends ListEntry, T> {
 const scanBatchSize = 200;
 
 /**
- * Reads a page of `limit` rows. Reads at most `maxScanned` entries, so a page can have fewer rows and still have a position for
- * the next page.
+ * Reads a page of `limit` rows. Reads at most `maxScanned` entries, so a page can have fewer rows and still have a
+ * position for the next page.
  */
 export async function readCursorPage<E extends ListEntry, T>(
   list: EntryList<E, T>,

@@ -50,8 +50,9 @@ export function createDeliveryRepository(table: Table): DeliveryRepository {
 }
 
 /**
- * Whether the delivery is in the list of failed deliveries. Nearly all deliveries succeed in the first attempt, so this list is
- * short. The list of all deliveries is written at their creation, because a later entry costs more (decision 18).
+ * Whether the delivery is in the list of failed deliveries. Nearly all deliveries succeed in the first attempt, so this
+ * list is short. The list of all deliveries is written at their creation, because a later entry costs more (decision
+ * 18).
  */
 const isIndexed = ({ state }: WebhookDelivery): boolean => state === 'pending' || state === 'dead';
 

@@ -1,6 +1,7 @@
 /**
- * Texts that are frequent in events, the most frequent ones last: the preset dictionary of their compression. Stored events
- * cannot be read with another dictionary, so this text must not change. A better one needs another attribute than `packed`.
+ * Texts that are frequent in events, the most frequent ones last: the preset dictionary of their compression. Stored
+ * events cannot be read with another dictionary, so this text must not change. A better one needs another attribute
+ * than `packed`.
  * @see https://www.rfc-editor.org/rfc/rfc1950#page-6
  */
 export const eventDictionary = Buffer.from(

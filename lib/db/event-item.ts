@@ -7,8 +7,8 @@ import * as keys from './keys.ts';
 import type { Item } from './table.ts';
 
 /**
- * Attributes of an event item. Statistics read `type` and `date` from the stream. Everything else is compressed, so that the
- * event of a validation fits into one write unit of 1 KB.
+ * Attributes of an event item. Statistics read `type` and `date` from the stream. Everything else is compressed, so
+ * that the event of a validation fits into one write unit of 1 KB.
  */
 const PackedItem = v.object({ type: v.string(), date: v.number(), packed: v.instance(Uint8Array) });
 

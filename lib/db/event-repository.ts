@@ -202,7 +202,9 @@ async function listNewestTags(
   return [...bySortKey.values()].sort((a, b) => (String(a.sk) < String(b.sk) ? 1 : -1)).slice(0, limit);
 }
 
-/** An eventually consistent read of up to 4 KB costs half a read unit, and each written item at least one write unit. */
+/**
+ * An eventually consistent read of up to 4 KB costs half a read unit, and each written item at least one write unit.
+ */
 const maxPackedBytes = 3_500;
 
 /** Returns the raw view from the items of an event: packed in the event, or compressed on its own. */

@@ -35,7 +35,10 @@ export function createHandledNotificationRepository(table: Table): HandledNotifi
   };
 }
 
-/** Builds the key of the handled marker of one purchase. The only purchase of a notification uses the notification's key. */
+/**
+ * Builds the key of the handled marker of one purchase. The only purchase of a notification uses the notification's
+ * key.
+ */
 export const handledPartKey = (
   appName: string,
   { platform, key, isPartOfSeveral }: NotificationPart,

@@ -10,8 +10,8 @@ const maxRunMs = minuteMs;
 const retentionMs = 400 * dayMs;
 
 /**
- * Creates `RunOnce` for one platform of an app. The key is reserved before the operation runs. After a run that failed or was
- * interrupted, the next call recovers first and runs the operation again only if there is nothing to recover.
+ * Creates `RunOnce` for one platform of an app. The key is reserved before the operation runs. After a run that failed
+ * or was interrupted, the next call recovers first and runs the operation again only if there is nothing to recover.
  */
 export function createRunOnce(
   table: Table,

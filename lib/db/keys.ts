@@ -10,9 +10,9 @@ import type { Product } from '../statistics/count-product.ts';
 /*
  * THE TABLE
  *
- * All data is in one table with the keys `pk` and `sk`. `a` is the name of an app. It comes from the verified credentials,
- * never from the path, so an app can access only its own items. App names do not contain `#`.
- * Times in keys are epoch milliseconds with 13 digits, so that they sort by time.
+ * All data is in one table with the keys `pk` and `sk`. `a` is the name of an app. It comes from the verified
+ * credentials, never from the path, so an app can access only its own items. App names do not contain `#`. Times in
+ * keys are epoch milliseconds with 13 digits, so that they sort by time.
  *
  * ITEMS
  *
@@ -113,7 +113,8 @@ export interface Key {
 export const toKey = ({ pk, sk }: Readonly<Record<string, unknown>>): Key => ({ pk: String(pk), sk: String(sk) });
 
 /**
- * Converts a time into a value of the attribute `ttl`, in epoch seconds. DynamoDB deletes the item within a few days after it.
+ * Converts a time into a value of the attribute `ttl`, in epoch seconds. DynamoDB deletes the item within a few days
+ * after it.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
  */
 export const toTtl = (expiresAt: EpochMillis): number => Math.ceil(expiresAt / 1000);
@@ -292,13 +293,15 @@ export const namingIndexKeys = (
 /** Returns bounds that enclose the index sort keys of one kind of items that name a customer. */
 export const namingRange = (kind: NamingKind): [string, string] => toPrefixRange(`${namingKinds[kind]}#`);
 
-/** Whether the item of a customer's partition is a link to an owned purchase or transaction, or the rank of a purchase. */
+/**
+ * Whether the item of a customer's partition is a link to an owned purchase or transaction, or the rank of a purchase.
+ */
 export const isPurchaseLink = (sk: string): boolean =>
   [ownedPurchasePrefix, rankPrefix, ownedTransactionPrefix].some((prefix) => sk.startsWith(prefix));
 
 /**
- * Returns bounds of the sort keys with an ASCII prefix. DynamoDB Local finds a range by its index, but reads the whole partition
- * for `begins_with`.
+ * Returns bounds of the sort keys with an ASCII prefix. DynamoDB Local finds a range by its index, but reads the whole
+ * partition for `begins_with`.
  */
 export const toPrefixRange = (prefix: string): [string, string] => [
   prefix,
@@ -485,8 +488,8 @@ interface TimestampRange {
   readonly enddate?: EpochMillis | undefined;
 }
 /**
- * Returns bounds of the sort keys from `startdate` (included) to `enddate` (excluded), and to the sort key `before`. Each defaults
- * to no bound.
+ * Returns bounds of the sort keys from `startdate` (included) to `enddate` (excluded), and to the sort key `before`.
+ * Each defaults to no bound.
  */
 export function timestampRange({ startdate, enddate }: TimestampRange, before?: string): [string, string] {
   const end = enddate === undefined ? allTimestamps[1] : toSortableTimestamp(enddate);

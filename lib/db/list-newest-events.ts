@@ -23,9 +23,9 @@ interface LoadedEvent {
 }
 
 /**
- * Returns the items of the newest `limit` events after the first `skip`, newest first. Events are spread evenly over the shards:
- * each shard is queried for its share and a margin, and only a shard that can contain more of them is queried again. Reads
- * about 1.3 times as many events as it returns and skips.
+ * Returns the items of the newest `limit` events after the first `skip`, newest first. Events are spread evenly over
+ * the shards: each shard is queried for its share and a margin, and only a shard that can contain more of them is
+ * queried again. Reads about 1.3 times as many events as it returns and skips.
  */
 export async function listNewestEventItems(
   table: Table,

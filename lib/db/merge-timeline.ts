@@ -21,7 +21,8 @@ export function parseTimelineKey(cursor: string): TimelineKey | undefined {
 }
 
 /**
- * Returns the bound of the sort keys `<date>#<id>` of one kind that are older than the position. The bound itself is excluded.
+ * Returns the bound of the sort keys `<date>#<id>` of one kind that are older than the position. The bound itself is
+ * excluded.
  */
 export function toKindBound(kind: string, position: TimelineKey | undefined): string {
   // After every date.

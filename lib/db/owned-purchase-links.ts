@@ -9,7 +9,9 @@ import * as keys from './keys.ts';
 import { type Item, maxTransactionWrites, type Table } from './table.ts';
 import { tryUpdate, tryWrite } from './try-update.ts';
 
-/** The items that a purchase has in the partition of each entitled customer, by sort key, with their other attributes. */
+/**
+ * The items that a purchase has in the partition of each entitled customer, by sort key, with their other attributes.
+ */
 type LinksBySortKey = ReadonlyMap<string, Item>;
 
 /** Returns the links of a purchase and its transactions. The same for each of its customers. */
@@ -24,7 +26,10 @@ export function listLinks(purchase: Purchase, transactions: readonly Transaction
   ]);
 }
 
-/** Returns the sort keys of the link to a purchase and of its ranks. An unpaid purchase is not a customer's latest purchase. */
+/**
+ * Returns the sort keys of the link to a purchase and of its ranks. An unpaid purchase is not a customer's latest
+ * purchase.
+ */
 export const listPurchaseSortKeys = (purchase: Purchase): string[] => [
   keys.ownedPurchaseSortKey(purchase.purchaseId, isUnpaid(purchase) ? 0 : (purchase.purchaseDate ?? 0)),
   ...listRanks(purchase).map((rank) => keys.rankSortKey(purchase, rank)),
@@ -60,8 +65,8 @@ function listStaleLinks(appName: string, { before, after, lostUsers }: PurchaseC
 const concurrency = 25;
 
 /**
- * Adds the links of a change. Written before the purchase and without its transaction, at half the price: a read ignores a link that
- * does not match its purchase. The condition keeps a link that a later change has written.
+ * Adds the links of a change. Written before the purchase and without its transaction, at half the price: a read
+ * ignores a link that does not match its purchase. The condition keeps a link that a later change has written.
  */
 export async function addLinks(table: Table, appName: string, change: PurchaseChange): Promise<void> {
   const isEarlier = {
@@ -89,8 +94,8 @@ export async function deleteStaleLinks(table: Table, appName: string, change: Pu
 }
 
 /**
- * Deletes the links that a failed change has added for customers who do not exist: they were erased concurrently. A new customer is
- * created before its links, so the condition keeps the links of a customer who returns.
+ * Deletes the links that a failed change has added for customers who do not exist: they were erased concurrently. A new
+ * customer is created before its links, so the condition keeps the links of a customer who returns.
  */
 export async function deleteLinksOfErased(table: Table, appName: string, change: PurchaseChange): Promise<void> {
   const added = [...listAddedLinks(appName, change), ...listRankingKeys(appName, change)];
@@ -121,8 +126,9 @@ const listStoredLinks = (stored: StoredPurchase | undefined): LinksBySortKey =>
     : new Map();
 
 /**
- * Adds the rankings of a purchase to its customers. Written before the change and without condition, because concurrent changes of
- * purchases of one product would conflict on it. Not deleted with the last purchase. A new customer has none.
+ * Adds the rankings of a purchase to its customers. Written before the change and without condition, because concurrent
+ * changes of purchases of one product would conflict on it. Not deleted with the last purchase. A new customer has
+ * none.
  */
 export async function addRankings(
   table: Table,

@@ -110,8 +110,8 @@ async function listRankings(
 }
 
 /**
- * Finds the first purchase of each ranking, and returns all purchases that were read. An entry of a split change can be stale,
- * so more entries are read until one matches its purchase: every purchase has an entry at its current place.
+ * Finds the first purchase of each ranking, and returns all purchases that were read. An entry of a split change can be
+ * stale, so more entries are read until one matches its purchase: every purchase has an entry at its current place.
  */
 async function findFirstPurchases(table: Table, owner: Owner, rankings: readonly Ranking[]): Promise<Purchase[]> {
   const found = new Map<string, EntitledPurchase>();

@@ -33,7 +33,9 @@ export interface PagedListRepository {
   listUpdatedPurchaseKeys(appName: string, range: CreatedRange): Promise<readonly keys.Key[]>;
   /** Returns the items that exist, in the order of the keys. */
   loadItems(itemKeys: readonly keys.Key[]): Promise<readonly Item[]>;
-  /** Scans the purchases changed since `startdate`, in batches. A purchase that changes during the scan can be repeated. */
+  /**
+   * Scans the purchases changed since `startdate`, in batches. A purchase that changes during the scan can be repeated.
+   */
   scanPurchasesUpdatedSince(appName: string, startdate: EpochMillis): AsyncIterable<Item[]>;
 }
 

@@ -188,8 +188,8 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
 }
 
 /**
- * Returns the users without a customer item. They are created outside the transaction, because purchases of one receipt are
- * written concurrently and would conflict on the customer.
+ * Returns the users without a customer item. They are created outside the transaction, because purchases of one receipt
+ * are written concurrently and would conflict on the customer.
  */
 async function findNewCustomers(table: Table, appName: string, usernames: readonly string[]): Promise<string[]> {
   const existing = await table.batchGet(usernames.map((username) => customerKey(appName, username)));
@@ -247,8 +247,8 @@ async function findObservedPurchases(
 }
 
 /**
- * Loads the purchase item with its claims and transactions. A query is not a snapshot: the version is read before it, so
- * that the conditional write fails if another writer changes the purchase during the query.
+ * Loads the purchase item with its claims and transactions. A query is not a snapshot: the version is read before it,
+ * so that the conditional write fails if another writer changes the purchase during the query.
  */
 async function loadStoredPurchase(
   table: Table,

@@ -17,10 +17,10 @@ interface ChangeWriteInput {
 }
 
 /**
- * Builds the transactions that write a change, usually one. A change with more than 100 writes is split in this order: items
- * without effect of their own (transactions, claims copied from a replaced purchase), the purchase under the condition on its
- * version. After a crash in between, recording the update again completes the change. New customers and links are written before,
- * stale links are deleted after it: see owned-purchase-links.ts.
+ * Builds the transactions that write a change, usually one. A change with more than 100 writes is split in this order:
+ * items without effect of their own (transactions, claims copied from a replaced purchase), the purchase under the
+ * condition on its version. After a crash in between, recording the update again completes the change. New customers
+ * and links are written before, stale links are deleted after it: see owned-purchase-links.ts.
  */
 export function buildChangeTransactions(
   table: string,
@@ -28,8 +28,8 @@ export function buildChangeTransactions(
   { change, markers }: ChangeWriteInput,
 ): Write[][] {
   const { copiedClaims } = change;
-  // A claim of the update itself is written with the purchase: if another writer creates the purchase first, it must not stay
-  // stored with the earlier time.
+  // A claim of the update itself is written with the purchase: if another writer creates the purchase first, it must
+  // not stay stored with the earlier time.
   const claims = change.newClaims.filter((claim) => !copiedClaims.includes(claim));
   const buildTransactionWrites = (transactions: readonly ObservedTransaction[]) =>
     transactions.map((observed) => buildTransactionWrite(table, appName, { observed, change }));
@@ -79,8 +79,8 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
 }
 
 /**
- * Builds the update of an unchanged purchase after a check. It is no transaction and does not move the purchase in the index of
- * changed purchases.
+ * Builds the update of an unchanged purchase after a check. It is no transaction and does not move the purchase in the
+ * index of changed purchases.
  */
 export function buildCheckUpdate(appName: string, { before, after }: PurchaseChange): Update {
   const { asOf, refreshToken, userAliases, purchase } = after.state;
@@ -142,8 +142,8 @@ const buildUnchangedCondition = (previous: ObservedTransaction | undefined) =>
       };
 
 /**
- * Whether the transaction has a refund that is not stored yet. A refund is written with the purchase item: if it were written before a
- * crash, the repeated update would find no change and the refund would never be announced.
+ * Whether the transaction has a refund that is not stored yet. A refund is written with the purchase item: if it were
+ * written before a crash, the repeated update would find no change and the refund would never be announced.
  */
 function isNewRefund({ transaction }: ObservedTransaction, change: PurchaseChange): boolean {
   const previous = findPreviousTransaction(change, transaction.transactionId)?.transaction;

@@ -15,8 +15,8 @@ import { tryWrite } from './try-update.ts';
 const concurrency = 8;
 
 /**
- * Adds the missing links of all purchases of an app, then deletes the stale ones: links of earlier versions of the service, and
- * of changes that crashed. Idempotent and safe to run concurrently with the service.
+ * Adds the missing links of all purchases of an app, then deletes the stale ones: links of earlier versions of the
+ * service, and of changes that crashed. Idempotent and safe to run concurrently with the service.
  */
 export async function rebuildPurchaseLinks(
   table: Table,
@@ -46,7 +46,10 @@ export async function rebuildPurchaseLinks(
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-/** Adds the missing links of one purchase. Returns their number. Throws `Conflict` if another writer changes the purchase. */
+/**
+ * Adds the missing links of one purchase. Returns their number. Throws `Conflict` if another writer changes the
+ * purchase.
+ */
 async function addLinks(table: Table, appName: string, partition: string): Promise<number> {
   const items = await table.query({ partition });
   const purchaseItem = items.find(({ sk }) => sk === keys.purchaseSortKey);
@@ -68,7 +71,10 @@ async function addLinks(table: Table, appName: string, partition: string): Promi
   return missing.length;
 }
 
-/** Deletes the stale links of one customer. Skips links that another writer changes. Returns the number of deleted links. */
+/**
+ * Deletes the stale links of one customer. Skips links that another writer changes. Returns the number of deleted
+ * links.
+ */
 async function deleteStaleLinks(table: Table, appName: string, partition: string): Promise<number> {
   const username = keys.parseCustomerPartition(partition);
   const links = (await table.query({ partition })).filter(({ sk }) => keys.isPurchaseLink(String(sk)));

@@ -12,8 +12,8 @@ interface EncryptedField {
 }
 
 /**
- * Encrypts an attribute under the current master key if it is under another one. Does not overwrite a value that another
- * writer has saved since. Returns whether the attribute was stale.
+ * Encrypts an attribute under the current master key if it is under another one. Does not overwrite a value that
+ * another writer has saved since. Returns whether the attribute was stale.
  */
 export async function reencryptField(
   table: Table,

@@ -28,8 +28,8 @@ export function createRejectionBucketRepository(table: Table): RejectionBuckets 
 }
 
 /**
- * Builds the update for tokens that the bucket had when it was read. Concurrent updates all succeed while the bucket has
- * enough tokens: the condition is a range, except for a bucket that is full.
+ * Builds the update for tokens that the bucket had when it was read. Concurrent updates all succeed while the bucket
+ * has enough tokens: the condition is a range, except for a bucket that is full.
  */
 function buildTakeUpdate(key: keys.Key, fullAt: EpochMillis | undefined, { count, now, size }: Request): Update {
   const fillMs = size.capacity * size.msPerToken;

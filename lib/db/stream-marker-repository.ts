@@ -6,8 +6,8 @@ import * as keys from './keys.ts';
 import { maxTransactionWrites, type Table } from './table.ts';
 
 /**
- * Number of markers. Their keys are random, because the API does not show which shard stores a key. With 32 equal shards, the
- * probability that a shard gets no marker is 4 in a million.
+ * Number of markers. Their keys are random, because the API does not show which shard stores a key. With 32 equal
+ * shards, the probability that a shard gets no marker is 4 in a million.
  */
 const markerCount = 512;
 const markerTtlMs = dayMs;

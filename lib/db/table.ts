@@ -47,7 +47,10 @@ interface QueryRange {
   readonly isEventuallyConsistent?: boolean;
 }
 
-/** The one table. Reads of items are strongly consistent by default. Every method throws `DatabaseError` if DynamoDB fails. */
+/**
+ * The one table. Reads of items are strongly consistent by default. Every method throws `DatabaseError` if DynamoDB
+ * fails.
+ */
 export interface Table {
   readonly name: string;
   readonly consumed: CapacityUsage;
@@ -234,8 +237,8 @@ async function writeChunk(
 const maxBatchRetries = 6;
 
 /**
- * Waits with exponential backoff and jitter: DynamoDB returns the items of a batch unprocessed if it is throttled. Throws
- * `DatabaseError` after six retries.
+ * Waits with exponential backoff and jitter: DynamoDB returns the items of a batch unprocessed if it is throttled.
+ * Throws `DatabaseError` after six retries.
  */
 async function waitBeforeRetry(attempt: number): Promise<void> {
   if (attempt === 0) return;

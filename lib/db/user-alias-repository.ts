@@ -23,7 +23,8 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
     },
     async listUnclaimedPurchases(appName, user, limit) {
       const { username } = user;
-      // A purchase filed under an MD5 belongs to the customer with that MD5 only, even if a store shows it for another one.
+      // A purchase filed under an MD5 belongs to the customer with that MD5 only, even if a store shows it for another
+      // one.
       const otherAliases = [username, ...listConfirmedAliases(user)].filter((alias) => !isMd5(alias));
       const claimants = await Promise.all(otherAliases.map((alias) => findClaimants(table, appName, alias)));
       const ownAliases = otherAliases.filter((_alias, index) => claimants[index]?.every((name) => name === username));
@@ -52,13 +53,14 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
 const contestant = '';
 
 /**
- * Lists the customers that an alias can identify. An MD5 identifies one. Any other alias is contested if a second customer was
- * observed with it, or if it became the name of a second customer.
+ * Lists the customers that an alias can identify. An MD5 identifies one. Any other alias is contested if a second
+ * customer was observed with it, or if it became the name of a second customer.
  */
 async function findClaimants(table: Table, appName: string, alias: string): Promise<string[]> {
   const item = await table.get(keys.aliasKey(appName, normalizeAlias(alias)));
   const received = item ? [String(item.username), ...(item.isContested ? [contestant] : [])] : [];
-  // The username of a customer can equal the MD5 of a second customer. The first must not receive the second's purchases.
+  // The username of a customer can equal the MD5 of a second customer. The first must not receive the second's
+  // purchases.
   if (isMd5(alias)) return received;
   const customer = await table.get(keys.customerKey(appName, alias));
   return [...new Set([...received, ...(customer ? [alias] : [])])];

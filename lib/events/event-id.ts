@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { EpochMillis } from '../shared/time.ts';
 
 /**
- * Creates the id of an event: a UUID version 7, which contains the date of the event. `random` replaces the random bytes, for
- * the same id of a repetition.
+ * Creates the id of an event: a UUID version 7, which contains the date of the event. `random` replaces the random
+ * bytes, for the same id of a repetition.
  * @see https://www.rfc-editor.org/rfc/rfc9562#name-uuid-version-7
  */
 export function createEventId(date: EpochMillis, random: Uint8Array = randomBytes(10)): string {
@@ -14,7 +14,9 @@ export function createEventId(date: EpochMillis, random: Uint8Array = randomByte
   return (time + bytes.toString('hex')).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** Returns the id of the event that records an attempt. It names the delivery, so lists of attempts need no event item. */
+/**
+ * Returns the id of the event that records an attempt. It names the delivery, so lists of attempts need no event item.
+ */
 export const toAttemptEventId = (deliveryId: string, startedAt: EpochMillis): string =>
   `${deliveryId}${attemptSeparator}${startedAt.toString(36)}`;
 

@@ -104,8 +104,8 @@ export function createEventRecorder({
       const raw = toRawEvent(input, { sanitizedRequest, calls, redact });
       // As a tag, an API key would stay readable.
       const safeUsername = username !== undefined && apiKeyPattern.test(username) ? undefined : username;
-      // Last, because a username can equal a purchase id, a request id or `error`, and must stay searchable. Every username in the
-      // event is a tag, however many there are: erasing a customer finds events by them.
+      // Last, because a username can equal a purchase id, a request id or `error`, and must stay searchable. Every
+      // username in the event is a tag, however many there are: erasing a customer finds events by them.
       const named = listUsernames([sanitizedLists, input.isRawOmitted ? {} : raw]);
       for (const name of safeUsername === undefined ? named : [...named, safeUsername])
         tags.set(toTagValue(name), '_A');

@@ -8,7 +8,10 @@ export interface EventRange {
   readonly enddate?: EpochMillis | undefined;
 }
 
-/** A page of the events in a range. Reads at most about 1,000 events, so it can have fewer rows and still have a next page. */
+/**
+ * A page of the events in a range. Reads at most about 1,000 events, so it can have fewer rows and still have a next
+ * page.
+ */
 interface EventQuery extends EventRange {
   readonly limit: number;
   /** The position of the previous page. */
@@ -19,11 +22,16 @@ interface EventQuery extends EventRange {
 
 /** The events of all apps. Reads ignore events after their retention: DynamoDB deletes them some days late. */
 export interface EventRepository {
-  /** Saves an event with its tags and, if passed, its raw view. Also saves the activity of the stores that it records. */
+  /**
+   * Saves an event with its tags and, if passed, its raw view. Also saves the activity of the stores that it records.
+   */
   save(appName: string, event: EventRecord, raw?: RawEvent): Promise<void>;
   /** Lists the newest events after the first `skip`. */
   list(appName: string, range: EventRange & { readonly limit: number; readonly skip: number }): Promise<EventRecord[]>;
-  /** Lists a page of events, newest first. A page without a cursor starts after the newest `skip` events, reads included. */
+  /**
+   * Lists a page of events, newest first. A page without a cursor starts after the newest `skip` events, reads
+   * included.
+   */
   listPage(appName: string, query: EventQuery & { readonly skip?: number }): Promise<CursorPage<EventRecord>>;
   /** Lists the ids of all events since a date, in any order. */
   listIdsSince(appName: string, startdate: EpochMillis): Promise<string[]>;
@@ -32,8 +40,8 @@ export interface EventRepository {
   /** Lists the newest events with at least one of the tags. Reads at most 1,000 index entries. */
   listByTags(appName: string, tags: readonly string[], limit: number): Promise<EventRecord[]>;
   /**
-   * Lists a page of the events with at least one of the tags, newest first. Includes the event of the request `reqId`, which is
-   * not tagged with its own id.
+   * Lists a page of the events with at least one of the tags, newest first. Includes the event of the request `reqId`,
+   * which is not tagged with its own id.
    */
   listPageByTags(
     appName: string,
@@ -43,8 +51,8 @@ export interface EventRepository {
   /** Lists the newest events of a customer. Reads at most 1,000 events that are tagged with the username. */
   listByUser(appName: string, username: string, limit: number): Promise<EventRecord[]>;
   /**
-   * Lists the newest events with the tag and an id that starts with a prefix, with their raw views. Reads at most 1,000 index
-   * entries.
+   * Lists the newest events with the tag and an id that starts with a prefix, with their raw views. Reads at most 1,000
+   * index entries.
    */
   listByIdPrefix(
     appName: string,

@@ -36,7 +36,9 @@ function limitExternalCalls(calls: readonly ExternalCall[]): ExternalCall[] {
   ];
 }
 
-/** Shortens the lists of the content to 64 KB, because lists of events read many items; `trimmed` counts omitted rows. */
+/**
+ * Shortens the lists of the content to 64 KB, because lists of events read many items; `trimmed` counts omitted rows.
+ */
 export function limitContent(content: EventContent): EventContent {
   for (const maxRows of [100, 20, 5]) {
     const shorter = truncateLists(content, maxRows);

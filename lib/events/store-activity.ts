@@ -77,8 +77,8 @@ const addSamples = (sum: StoreRequestSample | undefined, sample: StoreRequestSam
 const intervalMs = minuteMs;
 
 /**
- * Creates a filter that accepts an activity of each kind at most once a minute, so recording costs nearly nothing. The stored
- * times can be a minute old.
+ * Creates a filter that accepts an activity of each kind at most once a minute, so recording costs nearly nothing. The
+ * stored times can be a minute old.
  */
 export function createActivityFilter(): (appName: string, activities: readonly StoreActivity[]) => StoreActivity[] {
   const acceptedAt = new Map<string, EpochMillis>();
@@ -92,8 +92,8 @@ export function createActivityFilter(): (appName: string, activities: readonly S
 }
 
 /**
- * Creates a collector that adds up samples. It returns the sum of a store at most once a minute, and once more at the first failure
- * in that minute, so that an outage is visible immediately. The rest of a process that ends is lost.
+ * Creates a collector that adds up samples. It returns the sum of a store at most once a minute, and once more at the
+ * first failure in that minute, so that an outage is visible immediately. The rest of a process that ends is lost.
  */
 export function createSampleCollector(): (
   appName: string,

@@ -10,9 +10,13 @@ export interface EventTail {
 
 type TailDeps = Pick<Deps, 'events' | 'now'>;
 
-/** Time between the date of an event and its visibility: the timeout of its request or worker, and the lag of the index. */
+/**
+ * Time between the date of an event and its visibility: the timeout of its request or worker, and the lag of the index.
+ */
 const usualDelayMs = 3 * minuteMs;
-/** A retried store notification has the date of its receipt. The tail finds it if it was received at most so long ago. */
+/**
+ * A retried store notification has the date of its receipt. The tail finds it if it was received at most so long ago.
+ */
 const maxDelayMs = hourMs;
 /** Interval of the reads that cover the maximum delay. Their cost grows with the number of events. */
 const lateReadIntervalMs = minuteMs;
@@ -21,11 +25,17 @@ interface TailOptions {
   /** Start of the first events; the newest `limit` ones that match by default. */
   readonly startdate?: EpochMillis;
   readonly limit: number;
-  /** Whether `poll` is called again. Otherwise the tail does not read which earlier events the next calls must leave out. */
+  /**
+   * Whether `poll` is called again. Otherwise the tail does not read which earlier events the next calls must leave
+   * out.
+   */
   readonly follow: boolean;
   /** Whether the tail returns an event. Default: every event. */
   readonly matches?: (event: EventRecord) => boolean;
-  /** Called with the number of searched events if they contain less than `limit` matches and earlier ones are not searched. */
+  /**
+   * Called with the number of searched events if they contain less than `limit` matches and earlier ones are not
+   * searched.
+   */
   readonly onSearchLimit?: (searched: number) => void;
 }
 

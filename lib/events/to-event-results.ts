@@ -48,8 +48,8 @@ const toRequestContext = (
 });
 
 /**
- * Spec: not shown. Lists the sanitized transaction, the response and the store requests. Receipts are not stored. Returns an
- * empty list if the request had no transaction.
+ * Spec: not shown. Lists the sanitized transaction, the response and the store requests. Receipts are not stored.
+ * Returns an empty list if the request had no transaction.
  */
 function toReceiptDetails({
   request,

@@ -6,7 +6,10 @@ import { createFinding, type Finding } from './finding.ts';
 /** Time before the expiration from which a key is a finding. */
 const noticeMs = 14 * dayMs;
 
-/** Finds named keys that have expired or will expire. The former main key of a rotation has a successor, so it is not a finding. */
+/**
+ * Finds named keys that have expired or will expire. The former main key of a rotation has a successor, so it is not a
+ * finding.
+ */
 export function checkApiKeys(app: App, now: EpochMillis): readonly Finding[] {
   return apiKeyLevels.flatMap((level) =>
     getKeysOfLevel(app, level)

@@ -13,7 +13,10 @@ interface NotificationCheck {
   readonly url: string;
 }
 
-/** Latest events, without those of reads, and purchases that are read. The events of a purchase remain findable when the app has many requests. */
+/**
+ * Latest events, without those of reads, and purchases that are read. The events of a purchase remain findable when the
+ * app has many requests.
+ */
 const maxEvents = 300;
 const maxPurchases = 200;
 const maxTags = 20;
@@ -21,8 +24,8 @@ const maxTags = 20;
 const graceMs = 10 * minuteMs;
 
 /**
- * Finds a store that has sold purchases and never sent a notification, and notifications that only the hourly recovery has
- * found. Both mean that the URL in the store is missing or wrong.
+ * Finds a store that has sold purchases and never sent a notification, and notifications that only the hourly recovery
+ * has found. Both mean that the URL in the store is missing or wrong.
  */
 export async function checkNotifications(
   check: NotificationCheck,
@@ -45,7 +48,10 @@ export async function checkNotifications(
 
 const isNotification = ({ type }: EventRecord, platform: Platform): boolean => type === `webhook.${platform}.called`;
 
-/** Counts the undelivered notifications that were recovered. Stores other than the App Store report only payment reversals there. */
+/**
+ * Counts the undelivered notifications that were recovered. Stores other than the App Store report only payment
+ * reversals there.
+ */
 function countRecovered(events: readonly EventRecord[], platform: Platform, since: number): number {
   if (platform !== platformTokens.appStore) return 0;
   return events

@@ -5,7 +5,9 @@ import { formatDuration } from './clock.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding } from './finding.ts';
 
-/** `enqueue-due-items` runs every minute and leases an item for ten minutes, so only items that it has missed are older. */
+/**
+ * `enqueue-due-items` runs every minute and leases an item for ten minutes, so only items that it has missed are older.
+ */
 const maxDueDelayMs = 5 * minuteMs;
 const maxCountedItems = 1_000;
 
@@ -22,7 +24,10 @@ export async function checkDueItems({ health, now }: Pick<Deps, 'health' | 'now'
   ];
 }
 
-/** The central bank publishes on working days, with pauses of up to five days. A purchase is converted at rates of ten days. */
+/**
+ * The central bank publishes on working days, with pauses of up to five days. A purchase is converted at rates of ten
+ * days.
+ */
 const maxRateAgeMs = 7 * dayMs;
 /** The first rates are loaded within six hours. */
 const firstLoadMs = 8 * hourMs;

@@ -1,6 +1,9 @@
 import { ServiceError } from '../shared/errors.ts';
 
-/** Describes an error as a clause without a period, with its cause, because the message of a `ServiceError` is for clients. */
+/**
+ * Describes an error as a clause without a period, with its cause, because the message of a `ServiceError` is for
+ * clients.
+ */
 export function describeError(error: unknown): string {
   const message = omitPeriod(error instanceof Error ? error.message : String(error));
   const cause = error instanceof ServiceError ? error.cause : undefined;

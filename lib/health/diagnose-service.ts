@@ -25,7 +25,9 @@ interface ServiceDiagnosisOptions {
   readonly timeoutMs: number;
 }
 
-/** Checks the apps with their stores and webhooks, and the parts of the service that they share. Throws `AppNotFound`. */
+/**
+ * Checks the apps with their stores and webhooks, and the parts of the service that they share. Throws `AppNotFound`.
+ */
 export async function diagnoseService(
   deps: ServiceDeps,
   { appName, baseUrl, otherChecks = [], ...limits }: ServiceDiagnosisOptions,

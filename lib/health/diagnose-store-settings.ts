@@ -71,7 +71,9 @@ async function readContext(
   }
 }
 
-/** Wraps the fetch of a context to compare the clock of this machine with the `Date` header of the store's responses. */
+/**
+ * Wraps the fetch of a context to compare the clock of this machine with the `Date` header of the store's responses.
+ */
 function observeClock({ fetch, now }: StoreContext) {
   let offsetMs: number | undefined;
   return {

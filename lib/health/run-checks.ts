@@ -12,7 +12,10 @@ export interface HealthCheck extends FindingScope {
   readonly skipReason?: string | undefined;
 }
 
-/** The result of a check. A check that could not be made (`failed`) is a finding as well. `reason` is for a skipped check. */
+/**
+ * The result of a check. A check that could not be made (`failed`) is a finding as well. `reason` is for a skipped
+ * check.
+ */
 export interface CheckResult extends FindingScope {
   readonly name: string;
   readonly result: 'ok' | 'found' | 'failed' | 'skipped';

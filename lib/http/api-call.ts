@@ -38,7 +38,9 @@ export function matchRoute({ contract, lambdaEvent }: ApiCall): string {
   }
 }
 
-/** Creates the response to a successful call. Throws `InvalidPayload` (413) if it exceeds the response limit of Lambda. */
+/**
+ * Creates the response to a successful call. Throws `InvalidPayload` (413) if it exceeds the response limit of Lambda.
+ */
 export async function respondWithBody(
   call: ApiCall,
   body: object,

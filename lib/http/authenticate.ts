@@ -41,8 +41,8 @@ export interface Authentication {
 }
 
 /**
- * Verifies the credentials of a request. Throws `Forbidden` (401) if they are missing or wrong, or `AppNotFound` for the correct
- * key of a deleted app. An unknown app takes the same time and gets the same error as a wrong key.
+ * Verifies the credentials of a request. Throws `Forbidden` (401) if they are missing or wrong, or `AppNotFound` for
+ * the correct key of a deleted app. An unknown app takes the same time and gets the same error as a wrong key.
  */
 export async function authenticate(
   credentials: Credentials | undefined,
@@ -77,7 +77,10 @@ export function requireLevel(
   if (level === 'public' && keyLevel === 'secret') throw new ServiceError('Forbidden', 'The secret key is required.');
 }
 
-/** Whether a request can change data. A GET request of a contract with the permission to write does, unless it states when. */
+/**
+ * Whether a request can change data. A GET request of a contract with the permission to write does, unless it states
+ * when.
+ */
 function changesData(
   { method, permissions, writingParameter }: AccessRule,
   query: APIGatewayProxyEvent['queryStringParameters'],

@@ -3,8 +3,8 @@ import { getHeader } from './authenticate.ts';
 import type { PathMatch } from './match-path.ts';
 
 /**
- * Returns the URL of the service as the client calls it. The path of the request context starts with the stage, or with the
- * base path of a custom domain.
+ * Returns the URL of the service as the client calls it. The path of the request context starts with the stage, or with
+ * the base path of a custom domain.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
 export function getBaseUrl(lambdaEvent: APIGatewayProxyEvent, { template }: Pick<PathMatch, 'template'>): string {

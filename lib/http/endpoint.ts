@@ -45,9 +45,9 @@ const ignoreContentType: object = { disableContentTypeCheck: true };
 const endpointDeps = provideDeps({ appCache, events, now, rejectionLimiter });
 
 /**
- * Creates the Lambda handler of a contract. It checks credentials, parameters and body, calls `handle` with the dependencies of
- * the providers, writes the response in the client's vocabulary or the error in the contract's error format, and records the
- * event.
+ * Creates the Lambda handler of a contract. It checks credentials, parameters and body, calls `handle` with the
+ * dependencies of the providers, writes the response in the client's vocabulary or the error in the contract's error
+ * format, and records the event.
  */
 export const createHandler =
   <const C extends Contract, const P extends Providers>(contract: C, providers: P) =>

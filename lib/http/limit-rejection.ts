@@ -11,8 +11,8 @@ import { secondMs } from '../shared/time.ts';
 import { extractCredentials } from './authenticate.ts';
 
 /**
- * Counts a request whose credentials were rejected. Returns the error of its response: `Forbidden` (429) with the time of the
- * next attempt if the address, the key or the app is blocked, else the same error. Other errors are not counted.
+ * Counts a request whose credentials were rejected. Returns the error of its response: `Forbidden` (429) with the time
+ * of the next attempt if the address, the key or the app is blocked, else the same error. Other errors are not counted.
  */
 export async function limitRejection(
   error: unknown,
@@ -44,8 +44,8 @@ async function describeRejection(lambdaEvent: APIGatewayProxyEvent): Promise<Rej
 }
 
 /**
- * Returns an IPv4 address unchanged, and the /64 network of an IPv6 address, because one client has all of its addresses.
- * `sourceIp` is the address of the TCP connection, and clients can forge `X-Forwarded-For`.
+ * Returns an IPv4 address unchanged, and the /64 network of an IPv6 address, because one client has all of its
+ * addresses. `sourceIp` is the address of the TCP connection, and clients can forge `X-Forwarded-For`.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
 async function toNetwork(sourceIp: string): Promise<string | undefined> {

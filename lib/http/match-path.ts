@@ -7,8 +7,8 @@ export interface PathMatch {
 }
 
 /**
- * Matches the percent-encoded path against the templates (`/v3/customers/:applicationUsername`). Ignores the base path of a
- * custom domain and a trailing slash. Throws `InvalidPayload` for invalid percent encoding.
+ * Matches the percent-encoded path against the templates (`/v3/customers/:applicationUsername`). Ignores the base path
+ * of a custom domain and a trailing slash. Throws `InvalidPayload` for invalid percent encoding.
  */
 export function matchPath(templates: readonly string[], encodedPath: string): PathMatch | undefined {
   const segments = splitSegments(encodedPath);

@@ -7,8 +7,8 @@ export const maxResponseBytes = 5_000_000;
 const batchSize = 500;
 
 /**
- * Loads as many rows as fit into a response, in the order of the entries. Loads them in batches, so that at most one batch
- * is read without being returned.
+ * Loads as many rows as fit into a response, in the order of the entries. Loads them in batches, so that at most one
+ * batch is read without being returned.
  */
 export async function collectRowsThatFit<Entry, Row extends object>(
   entries: readonly Entry[],

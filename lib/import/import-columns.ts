@@ -24,7 +24,9 @@ export type EvidenceColumn = keyof EvidenceFields;
 /** Columns that any row can have. A format uses them if it lists them. */
 export const hintColumns = ['productId', 'type', 'sandbox'] as const satisfies readonly EvidenceColumn[];
 
-/** A query of a store: a validation of evidence, or a refresh by the first refresh token whose purchase the store has. */
+/**
+ * A query of a store: a validation of evidence, or a refresh by the first refresh token whose purchase the store has.
+ */
 export type StoreQuery =
   | { readonly validation: ValidationRequest }
   | { readonly refreshTokens: readonly Readonly<Record<string, string>>[] };
@@ -39,8 +41,8 @@ export interface EvidenceFormat {
 
 /**
  * The ways to name a purchase of each platform; a row must have the columns of exactly one. See
- * docs/guides/move-from-another-validator.md. A row with a receipt imports all purchases of the receipt, any other row imports
- * one. Receipts of Braintree are not accepted, because their validation charges the customer.
+ * docs/guides/move-from-another-validator.md. A row with a receipt imports all purchases of the receipt, any other row
+ * imports one. Receipts of Braintree are not accepted, because their validation charges the customer.
  */
 export const importFormats: Readonly<Record<Platform, readonly EvidenceFormat[]>> = {
   [platformTokens.appStore]: [

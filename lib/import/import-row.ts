@@ -26,12 +26,13 @@ export interface ImportContext {
 }
 
 /**
- * Imports a row: queries the store, records the purchases and claims them for the customers. Idempotent, and safe to run
- * concurrently with other rows and with the service. Acknowledges and consumes nothing at the store. `line` is the line of the row in its file: rows without `claimedAt` count as
- * claimed at the purchase date, in the order of the file.
+ * Imports a row: queries the store, records the purchases and claims them for the customers. Idempotent, and safe to
+ * run concurrently with other rows and with the service. Acknowledges and consumes nothing at the store. `line` is the
+ * line of the row in its file: rows without `claimedAt` count as claimed at the purchase date, in the order of the
+ * file.
  *
- * Throws like `Store.validate`: `InvalidPayload` also if the store does not have the purchase or a customer was erased, and
- * `ConnectionFailed` also if the store does not return an amount. Returns whether the table changed.
+ * Throws like `Store.validate`: `InvalidPayload` also if the store does not have the purchase or a customer was erased,
+ * and `ConnectionFailed` also if the store does not return an amount. Returns whether the table changed.
  */
 export async function importRow(row: ImportRow, line: number, context: ImportContext): Promise<boolean> {
   const { app, isUnannounced, onStoreCall, deps } = context;
@@ -75,7 +76,10 @@ async function rejectErasedUsers(
     throw new ServiceError('InvalidPayload', 'A user of the row was erased on request. Remove the user or the row.');
 }
 
-/** The line distinguishes the claims of several rows to one purchase, so the result does not depend on the order of their import. */
+/**
+ * The line distinguishes the claims of several rows to one purchase, so the result does not depend on the order of
+ * their import.
+ */
 const toClaimedAt = ({ purchaseDate = 0 }: Purchase, { claimedAt }: ImportRow, line: number): EpochMillis =>
   claimedAt ?? purchaseDate + line;
 

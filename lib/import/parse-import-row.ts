@@ -25,14 +25,19 @@ export interface ImportRow {
   /** When the customers claimed the purchase at the other service. */
   readonly claimedAt?: EpochMillis;
   readonly query: StoreQuery;
-  /** The text that names the purchase: a token, a transaction id, a receipt or a StoreID key. A secret of most stores. */
+  /**
+   * The text that names the purchase: a token, a transaction id, a receipt or a StoreID key. A secret of most stores.
+   */
   readonly evidence: string;
 }
 
 /** The values of a row by column. Empty text and null count as absent. */
 export type RawRow = Readonly<Record<string, unknown>>;
 
-/** Columns of a row in addition to those that name the purchase. `purchaseId` and `entitledUsers` are as in `GET /v3/purchases`. */
+/**
+ * Columns of a row in addition to those that name the purchase. `purchaseId` and `entitledUsers` are as in `GET
+ * /v3/purchases`.
+ */
 const rowColumns = ['platform', 'purchaseId', 'user', 'entitledUsers', 'claimedAt'] as const;
 
 const knownColumns: ReadonlySet<string> = new Set([
@@ -105,7 +110,10 @@ function requirePlatform(token: string | undefined, purchaseId: string | undefin
   throw new ServiceError('InvalidPayload', `platform ${token === undefined ? 'is missing' : 'is unknown'}.`);
 }
 
-/** Returns the column for a purchase id. A further line item of a Google Play subscription has the product after the token. */
+/**
+ * Returns the column for a purchase id. A further line item of a Google Play subscription has the product after the
+ * token.
+ */
 function toIdFields(
   platform: Platform,
   purchaseId: string | undefined,

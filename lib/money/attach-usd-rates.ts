@@ -13,8 +13,8 @@ interface PaidTransaction extends PaidAmount {
 }
 
 /**
- * Adds the USD conversion to transactions. Reads no rates for US dollars or for a transaction that is stored with a final
- * rate. An unavailable rate is added by a later observation, because a missing rate must not fail a validation.
+ * Adds the USD conversion to transactions. Reads no rates for US dollars or for a transaction that is stored with a
+ * final rate. An unavailable rate is added by a later observation, because a missing rate must not fail a validation.
  */
 export async function attachUsdRates<T extends PaidTransaction>(
   transactions: readonly T[],

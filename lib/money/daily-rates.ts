@@ -16,12 +16,14 @@ export type DailyRates = v.InferOutput<typeof DailyRates>;
 export const toUtcDay = (date: EpochMillis, offsetDays = 0): string =>
   new Date(date + offsetDays * dayMs).toISOString().slice(0, 10);
 
-/** Maximum age of the rates for a purchase. The bank pauses for up to 5 days, so the rates can fail to load for a week. */
+/**
+ * Maximum age of the rates for a purchase. The bank pauses for up to 5 days, so the rates can fail to load for a week.
+ */
 const maxRateAgeDays = 10;
 
 /**
- * Returns the first and the last day whose rates are valid for a purchase. The bank publishes rates in the afternoon, so the
- * last day is the day before: a purchase is converted at the same rate before and after the publication.
+ * Returns the first and the last day whose rates are valid for a purchase. The bank publishes rates in the afternoon,
+ * so the last day is the day before: a purchase is converted at the same rate before and after the publication.
  */
 export const getRateWindow = (purchaseDate: EpochMillis): readonly [first: string, last: string] => [
   toUtcDay(purchaseDate, -maxRateAgeDays),

@@ -10,8 +10,8 @@ interface Amount {
 const microsPerCent = 10_000n;
 
 /**
- * Converts an amount to US dollars. An amount in US dollars is exact; a converted one is rounded half to even to whole cents.
- * Returns null if the amount or its rate is missing.
+ * Converts an amount to US dollars. An amount in US dollars is exact; a converted one is rounded half to even to whole
+ * cents. Returns null if the amount or its rate is missing.
  */
 export function toAmountUsd({ amountMicros, currency, usdRate }: Amount): number | null {
   if (amountMicros === undefined || currency === undefined) return null;

@@ -32,8 +32,8 @@ export function withUsdRate<T extends PaidAmount>(transaction: T, rates: DailyRa
 }
 
 /**
- * Chooses the rate of an amount from several observations. A valid rate takes precedence over a fallback rate, then the later
- * day. Ignores rates for a different currency or purchase date.
+ * Chooses the rate of an amount from several observations. A valid rate takes precedence over a fallback rate, then the
+ * later day. Ignores rates for a different currency or purchase date.
  */
 export function chooseUsdRate(paid: PaidAmount, observed: readonly PaidAmount[]): UsdConversion {
   const candidates = observed.filter(

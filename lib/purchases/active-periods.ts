@@ -18,8 +18,8 @@ export const ActivePeriod = v.object({
 export type ActivePeriod = v.InferOutput<typeof ActivePeriod>;
 
 /**
- * The active periods of a subscription, as far as the purchase does not show them. Absent if the subscription has been active
- * with one product from its purchase date to its end.
+ * The active periods of a subscription, as far as the purchase does not show them. Absent if the subscription has been
+ * active with one product from its purchase date to its end.
  */
 export const StoredPeriods = v.object({
   /** The periods before the latest one, earliest first. All of them have ended. */
@@ -43,7 +43,10 @@ export type SubscriptionActivity = v.InferOutput<typeof SubscriptionActivity>;
 /** Stores renew up to minutes after the end of a period. A shorter gap does not end an active period. */
 const maxGapMs = hourMs;
 
-/** Lists the active periods, earliest first. The latest period lacks an end if the subscription was active at the last check. */
+/**
+ * Lists the active periods, earliest first. The latest period lacks an end if the subscription was active at the last
+ * check.
+ */
 export function listActivePeriods({
   purchase,
   createdAt,
@@ -73,8 +76,9 @@ interface CheckedState {
 }
 
 /**
- * Computes the stored periods of a new state. Periods of earlier transactions stay as they were observed, including grace periods
- * and revocations. Periods of transactions that are new follow from their dates. Returns undefined if the purchase shows them.
+ * Computes the stored periods of a new state. Periods of earlier transactions stay as they were observed, including
+ * grace periods and revocations. Periods of transactions that are new follow from their dates. Returns undefined if the
+ * purchase shows them.
  */
 export function computeStoredPeriods(
   before: CheckedState | undefined,
@@ -237,8 +241,8 @@ export interface Trial {
 }
 
 /**
- * A paid period within this time after the trial converts it, and a trial period continues it. Apple retries the payment for up to
- * 60 days. A trial later than that is a new one, for example an offer that wins a customer back.
+ * A paid period within this time after the trial converts it, and a trial period continues it. Apple retries the
+ * payment for up to 60 days. A trial later than that is a new one, for example an offer that wins a customer back.
  * @see https://developer.apple.com/documentation/storekit/in-app_purchase/reducing_involuntary_subscriber_churn
  */
 const maxInterruptionMs = 60 * dayMs;

@@ -4,8 +4,8 @@ import type { NotificationReason } from './lifecycle-reasons.ts';
 import { isExpired, isUnpaid, type Purchase } from './purchase.ts';
 
 /**
- * Cause of an update: a client's validation, a scheduled refresh, a manual link, a store notification, or an import without
- * webhooks.
+ * Cause of an update: a client's validation, a scheduled refresh, a manual link, a store notification, or an import
+ * without webhooks.
  */
 export type UpdateTrigger = 'validation' | 'refresh' | 'link' | 'notification' | 'import';
 
@@ -21,9 +21,10 @@ interface AnnounceableChange {
 }
 
 /**
- * Selects the reasons that are announced to the app's server: all lifecycle reasons, and `RECEIPT_VALIDATED` if a validation
- * had a visible effect. Any other visible change has a generic reason, so that the server is never stale. Returns no reason
- * for an update without visible effect, and for a purchase that was never paid. An import announces lifecycle reasons only.
+ * Selects the reasons that are announced to the app's server: all lifecycle reasons, and `RECEIPT_VALIDATED` if a
+ * validation had a visible effect. Any other visible change has a generic reason, so that the server is never stale.
+ * Returns no reason for an update without visible effect, and for a purchase that was never paid. An import announces
+ * lifecycle reasons only.
  */
 export function selectAnnouncedReasons(
   { before, after, lifecycleReasons, ownershipChanges, isFirstEntitlement, now }: AnnounceableChange,
@@ -49,8 +50,8 @@ export const isVisibleChange = (before: Purchase, after: Purchase, now: EpochMil
   toCanonicalJson(toAnnouncedView(before, now)) !== toCanonicalJson(toAnnouncedView(after, now));
 
 /**
- * Returns the fields whose change is announced. Left out are internal fields, exchange rates, the date of a change of the
- * renewal intent, the end date of an expired purchase, and the cancelation reason of a purchase that gives access.
+ * Returns the fields whose change is announced. Left out are internal fields, exchange rates, the date of a change of
+ * the renewal intent, the end date of an expired purchase, and the cancelation reason of a purchase that gives access.
  */
 function toAnnouncedView(purchase: Purchase, now: EpochMillis): object {
   const { renewalIntentChangeDate, renewalProductId, productType, usdRate, usdRateDate, ...rest } = purchase;

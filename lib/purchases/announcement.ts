@@ -19,8 +19,8 @@ export interface PurchaseVersion {
 }
 
 /**
- * Builds the announcements of a version. Deterministic: the same version and reasons have the same ids. A repeated reason, such
- * as two refunds in one observation, has an id for each repetition.
+ * Builds the announcements of a version. Deterministic: the same version and reasons have the same ids. A repeated
+ * reason, such as two refunds in one observation, has an id for each repetition.
  */
 export function buildAnnouncements(
   { appName, purchaseId, version, updatedAt: date }: PurchaseVersion,

@@ -8,15 +8,17 @@ export const Strategy = v.picklist(strategies);
 export type Strategy = v.InferOutput<typeof Strategy>;
 
 /**
- * A customer's claim to a purchase, by a validation, by a user alias in a store notification, or by a manual link through the
- * API.
+ * A customer's claim to a purchase, by a validation, by a user alias in a store notification, or by a manual link
+ * through the API.
  */
 export const Claim = v.object({
   username: v.string(),
   source: v.picklist(['validation', 'alias', 'manual']),
   /** Time of the customer's first claim, in epoch milliseconds. Later than the claims that were stored before. */
   firstClaimedAt: v.number(),
-  /** Source `manual`: time of the latest link. Other sources: time of the last claim that changed the entitled users. */
+  /**
+   * Source `manual`: time of the latest link. Other sources: time of the last claim that changed the entitled users.
+   */
   lastClaimedAt: v.number(),
   /** Time at which an import recorded the claim with its earlier times. The claim entitles from then on. */
   importedAt: v.exactOptional(v.number()),
@@ -27,7 +29,9 @@ export type Claim = v.InferOutput<typeof Claim>;
 export interface ClaimRequest {
   readonly username: string;
   readonly source: Claim['source'];
-  /** Whether the store's observation contains a form of the customer's name. Claims by alias yield to such a validation. */
+  /**
+   * Whether the store's observation contains a form of the customer's name. Claims by alias yield to such a validation.
+   */
   readonly isNamedByStore?: boolean;
   /** Time of a claim that an import brings from another service. Default: now. */
   readonly claimedAt?: EpochMillis;
@@ -55,8 +59,8 @@ export const selectSharedClaims = (sharedClaims: readonly SharedClaim[], now: Ep
 const maxClaims = 500;
 
 /**
- * Maximum bytes of the names of all claimants. DynamoDB limits an item to 400 KB, and the purchase item contains the entitled
- * users as well as the purchase state.
+ * Maximum bytes of the names of all claimants. DynamoDB limits an item to 400 KB, and the purchase item contains the
+ * entitled users as well as the purchase state.
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
  */
 const maxUsernameBytes = 150_000;
@@ -66,7 +70,10 @@ function isWithinItemSize(usernames: readonly string[]): boolean {
   return usernames.length <= maxClaims && Buffer.byteLength(usernames.join('')) <= maxUsernameBytes;
 }
 
-/** Returns the first usernames that fit into the purchase item. A username after the first that does not fit is left out. */
+/**
+ * Returns the first usernames that fit into the purchase item. A username after the first that does not fit is left
+ * out.
+ */
 export function limitUsernames(usernames: readonly string[]): string[] {
   let bytes = 0;
   const end = usernames.findIndex((username, index) => {
@@ -77,9 +84,10 @@ export function limitUsernames(usernames: readonly string[]): string[] {
 }
 
 /**
- * Returns the claims after a further one. Returns the same array if the claim changes neither the claims nor the entitled
- * users: a claim of an entitled customer, or a validation beyond the limits. The time of a claim is later than all stored
- * claims, even if the clock of its writer is behind. An imported claim keeps its own time and evicts no other.
+ * Returns the claims after a further one. Returns the same array if the claim changes neither the claims nor the
+ * entitled users: a claim of an entitled customer, or a validation beyond the limits. The time of a claim is later than
+ * all stored claims, even if the clock of its writer is behind. An imported claim keeps its own time and evicts no
+ * other.
  */
 export function addClaim(
   claims: readonly Claim[],
@@ -104,7 +112,10 @@ export function addClaim(
   return isNew || changesEntitledUsers(claims, newClaims, strategy) ? newClaims : claims;
 }
 
-/** Whether a claim by alias is superseded by the validation of the customer that the store names. An MD5 alias is unambiguous. */
+/**
+ * Whether a claim by alias is superseded by the validation of the customer that the store names. An MD5 alias is
+ * unambiguous.
+ */
 const isSuperseded = (claim: Claim, username: string, userAliases: readonly string[]): boolean =>
   claim.source === 'alias' && claim.username !== username && !containsMd5Alias(userAliases, claim.username);
 
@@ -115,8 +126,9 @@ function renewClaim(claim: Claim | undefined, { username, source }: ClaimRequest
 }
 
 /**
- * Returns the customer's claim after an imported one, which has its own time: with strategy `last` it does not replace a later
- * claim, and with `first` it replaces one. Imports in any order, and repeated ones, have the same result. Does not change a manual link.
+ * Returns the customer's claim after an imported one, which has its own time: with strategy `last` it does not replace
+ * a later claim, and with `first` it replaces one. Imports in any order, and repeated ones, have the same result. Does
+ * not change a manual link.
  */
 function createPastClaim(
   claim: Claim | undefined,

@@ -12,15 +12,17 @@ interface UserErasure {
   readonly username: string;
   /** Normalized user aliases. */
   readonly aliases: ReadonlySet<string>;
-  /** Whether to remove the refresh token, because it names the user. The store then cannot be queried for the purchase. */
+  /**
+   * Whether to remove the refresh token, because it names the user. The store then cannot be queried for the purchase.
+   */
   readonly removesRefreshToken: boolean;
   readonly strategy: Strategy;
   readonly now: EpochMillis;
 }
 
 /**
- * Computes the change that removes a user from a purchase. The remaining claims determine the entitled users. The erased user is
- * not a recipient of announcements. Returns undefined if the purchase does not name the user.
+ * Computes the change that removes a user from a purchase. The remaining claims determine the entitled users. The
+ * erased user is not a recipient of announcements. Returns undefined if the purchase does not name the user.
  */
 export function computeUserErasure(before: StoredPurchase, erasure: UserErasure): PurchaseChange | undefined {
   const { username, strategy, now } = erasure;
@@ -53,7 +55,9 @@ export function computeUserErasure(before: StoredPurchase, erasure: UserErasure)
   };
 }
 
-/** Returns the reasons of a change of owner by a manual link: the customers who gain the purchase need an announcement. */
+/**
+ * Returns the reasons of a change of owner by a manual link: the customers who gain the purchase need an announcement.
+ */
 const selectOwnershipReasons = (purchase: Purchase, users: readonly string[], now: EpochMillis) =>
   selectAnnouncedReasons(
     {

@@ -14,8 +14,9 @@ export interface ErasedNames {
 export const listComputedNames = (username: string): string[] => [username, toMd5Alias(username)];
 
 /**
- * Wraps `recordPurchase`, so that no observation brings an erased name back: a store repeats the user aliases of a purchase for
- * years. A client that claims a purchase for an erased username ends the erasure, because the customer has returned.
+ * Wraps `recordPurchase`, so that no observation brings an erased name back: a store repeats the user aliases of a
+ * purchase for years. A client that claims a purchase for an erased username ends the erasure, because the customer has
+ * returned.
  */
 export function omitErasedNames(recordPurchase: RecordPurchase, erasedNames: ErasedNames): RecordPurchase {
   return async (appName, purchaseId, input) => {

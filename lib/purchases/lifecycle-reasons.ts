@@ -42,9 +42,10 @@ export interface StateAt {
 }
 
 /**
- * Finds the lifecycle reasons between two purchase states, most important first. Comparing states reports each fact once, from
- * whichever source it came first, and reports missed facts: a renewal that has expired since yields both reasons. The reason
- * of the store notification distinguishes facts that result in the same state. Each refund has a `REFUNDED` of its own.
+ * Finds the lifecycle reasons between two purchase states, most important first. Comparing states reports each fact
+ * once, from whichever source it came first, and reports missed facts: a renewal that has expired since yields both
+ * reasons. The reason of the store notification distinguishes facts that result in the same state. Each refund has a
+ * `REFUNDED` of its own.
  */
 export function findLifecycleReasons(
   before: StateAt | undefined,
@@ -60,7 +61,8 @@ export function findLifecycleReasons(
   const reasons = [...transitionReasons, ...stateReasons];
   const newRefunds = findNewRefunds(before.state, after.state);
   if (newRefunds.length === 0) return reasons;
-  // The refund reason covers an end by refund. An end together with the refund of an earlier period is reported as well.
+  // The refund reason covers an end by refund. An end together with the refund of an earlier period is reported as
+  // well.
   const isEndedByRefund = to.endedAt !== undefined || newRefunds.includes(to.transactionId);
   const otherReasons = isEndedByRefund
     ? reasons.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED')
@@ -90,15 +92,17 @@ function findTransitionReasons(before: StateAt, after: StateAt): LifecycleReason
   return reasons;
 }
 
-/** Whether the store ended the purchase before the known expiration date without a reason, or a purchase without an end. */
+/**
+ * Whether the store ended the purchase before the known expiration date without a reason, or a purchase without an end.
+ */
 const isEndedEarly = ({ expirationDate = Infinity }: Purchase, to: Purchase) =>
   to.endedAt !== undefined &&
   to.endedAt < expirationDate &&
   (to.cancelationReason === 'Unknown' || (expirationDate === Infinity && !isSubscription(to)));
 
 /**
- * Whether the latest transaction pays for a later period. False if the store reports an earlier transaction again because the
- * later one was refunded, or if that refund is reversed.
+ * Whether the latest transaction pays for a later period. False if the store reports an earlier transaction again
+ * because the later one was refunded, or if that refund is reversed.
  */
 function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
   const [fromId, toId] = [before.purchase.transactionId, after.purchase.transactionId];

@@ -43,9 +43,9 @@ export function mergeTransactions(
 }
 
 /**
- * Merges two observations of one transaction. Dates and refund come from the later observation, which can lack the amount.
- * Partial refunds come from both.
- * The amount comes from the observation with the better amount, and the USD conversion is the best one for that amount.
+ * Merges two observations of one transaction. Dates and refund come from the later observation, which can lack the
+ * amount. Partial refunds come from both. The amount comes from the observation with the better amount, and the USD
+ * conversion is the best one for that amount.
  */
 function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): ObservedTransaction {
   const state = isLaterObservation(b, a) ? b : a;
@@ -60,15 +60,17 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
   return { asOf: state.asOf, amountAsOf: amountSource.amountAsOf, transaction: { ...transaction, ...usdConversion } };
 }
 
-/** Whether `a` is later. Observations with the same as-of time are ordered by content, so that the merge is commutative. */
+/**
+ * Whether `a` is later. Observations with the same as-of time are ordered by content, so that the merge is commutative.
+ */
 function isLaterObservation(a: ObservedTransaction, b: ObservedTransaction): boolean {
   if (a.asOf !== b.asOf) return a.asOf > b.asOf;
   return toCanonicalJson(pickState(a.transaction)) > toCanonicalJson(pickState(b.transaction));
 }
 
 /**
- * Whether the amount of `a` takes precedence. Store amounts take precedence over client amounts. The latest store amount and
- * the first client amount win: otherwise, resubmitting a receipt could change the revenue of a past day.
+ * Whether the amount of `a` takes precedence. Store amounts take precedence over client amounts. The latest store
+ * amount and the first client amount win: otherwise, resubmitting a receipt could change the revenue of a past day.
  */
 function hasBetterAmount(a: ObservedTransaction, b: ObservedTransaction): boolean {
   const [rank, otherRank] = [rankAmount(a), rankAmount(b)];

@@ -23,9 +23,9 @@ export interface PurchaseState {
 export type EncryptedObservation = Omit<Observation, 'refreshToken'> & { readonly refreshToken?: string };
 
 /**
- * Merges an observation into the purchase state. The state with the later as-of time wins, for some stores the state after the
- * later transaction; transactions are merged by id.
- * Idempotent and commutative: neither repetition nor order of the observations changes the result.
+ * Merges an observation into the purchase state. The state with the later as-of time wins, for some stores the state
+ * after the later transaction; transactions are merged by id. Idempotent and commutative: neither repetition nor order
+ * of the observations changes the result.
  */
 export function merge(state: PurchaseState | undefined, observation: EncryptedObservation): PurchaseState {
   const incoming = toPurchaseState(observation);

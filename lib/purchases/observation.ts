@@ -5,31 +5,35 @@ import type { Transaction } from './transaction.ts';
 /** The content of one store response or signed document about a purchase. */
 export interface Observation {
   /**
-   * Time on the store's clock up to which the observation is complete: the time of the response or of the signed state. For
-   * signed evidence of one transaction it is the date of that transaction, because a later signature adds no information.
+   * Time on the store's clock up to which the observation is complete: the time of the response or of the signed state.
+   * For signed evidence of one transaction it is the date of that transaction, because a later signature adds no
+   * information.
    */
   readonly asOf: EpochMillis;
   /**
-   * As-of time of the transactions. Defaults to `asOf`. It differs for the refund of a past period, which does not describe
-   * the present state, and for transactions that the adapter infers (`toInferredAsOf`).
+   * As-of time of the transactions. Defaults to `asOf`. It differs for the refund of a past period, which does not
+   * describe the present state, and for transactions that the adapter infers (`toInferredAsOf`).
    */
   readonly transactionsAsOf?: EpochMillis;
   /**
-   * Whether the observation can describe a past part of the history, such as a single signed transaction. The state after a
-   * later transaction then takes precedence over a later as-of time, and `lastRenewalDate` is derived from all transactions.
-   * Requires final purchase dates of the transactions.
+   * Whether the observation can describe a past part of the history, such as a single signed transaction. The state
+   * after a later transaction then takes precedence over a later as-of time, and `lastRenewalDate` is derived from all
+   * transactions. Requires final purchase dates of the transactions.
    */
   readonly isOrderedByTransaction?: true;
   readonly purchase: Purchase;
-  /** Whether the store does not report the end of the subscription. Also applies to a non-renewing one without expiration. */
+  /**
+   * Whether the store does not report the end of the subscription. Also applies to a non-renewing one without
+   * expiration.
+   */
   readonly hasUnknownEnd?: true;
   /** The transactions in the response, in no particular order. */
   readonly transactions: readonly Transaction[];
   /** The user aliases in the response, such as `appAccountToken` or an obfuscated account id. */
   readonly userAliases: readonly string[];
   /**
-   * The user of this service's checkout that sold the purchase. Claims the purchase, even if the customer is new. Must come
-   * from data that neither the buyer nor an API client can write.
+   * The user of this service's checkout that sold the purchase. Claims the purchase, even if the customer is new. Must
+   * come from data that neither the buyer nor an API client can write.
    */
   readonly checkoutUsername?: string;
   /** The purchase that this one replaces, for example after a plan change in Google Play. Its claims are copied. */

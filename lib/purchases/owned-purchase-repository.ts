@@ -13,18 +13,24 @@ export interface TransactionPage {
   readonly limit: number;
 }
 
-/** Reads of the purchases that entitle a customer. The cost does not grow with their number: see docs/decisions/0013. */
+/**
+ * Reads of the purchases that entitle a customer. The cost does not grow with their number: see docs/decisions/0013.
+ */
 export interface OwnedPurchaseRepository {
   /**
-   * Lists the purchases that decide every response about the customer, at any time. Returns all purchases if there are at most
-   * 100, otherwise the latest purchase and the best ones of each product. `subscriptions` leaves out other products.
+   * Lists the purchases that decide every response about the customer, at any time. Returns all purchases if there are
+   * at most 100, otherwise the latest purchase and the best ones of each product. `subscriptions` leaves out other
+   * products.
    */
   listRepresentativePurchases(
     appName: string,
     username: string,
     products?: 'all' | 'subscriptions',
   ): Promise<Purchase[]>;
-  /** Lists the ids of the purchases with the latest purchase dates, at most 10,000, oldest first. Some can be lost since. */
+  /**
+   * Lists the ids of the purchases with the latest purchase dates, at most 10,000, oldest first. Some can be lost
+   * since.
+   */
   listPurchaseIds(appName: string, username: string): Promise<string[]>;
   /** Lists a page of the transactions of the customer's purchases, latest first. */
   listTransactions(appName: string, username: string, page: TransactionPage): Promise<Transaction[]>;

@@ -21,9 +21,9 @@ const maxReportedPeriod: BillingPeriod = 'P1Y';
 const assumedBillingPeriod: BillingPeriod = 'P1M';
 
 /**
- * Completes a merged state with details that the store does not report: the type of the product from the catalogue, and the end of a
- * subscription. The end comes from the catalogue, otherwise from the first client that states it, and is at most a year after
- * the payment. A later statement never changes it.
+ * Completes a merged state with details that the store does not report: the type of the product from the catalogue, and
+ * the end of a subscription. The end comes from the catalogue, otherwise from the first client that states it, and is
+ * at most a year after the payment. A later statement never changes it.
  */
 export function completeState(state: PurchaseState, context: PeriodContext): PurchaseState {
   const product = findCatalogueProduct(context.catalogue, state.purchase.productId);

@@ -64,7 +64,9 @@ export interface PurchaseUpdate {
   readonly reportedPeriod?: BillingPeriod;
   /** The customer that the store's observation identifies. Claims the purchase if it is unclaimed. */
   readonly storeUser?: string;
-  /** Reason of the store notification. Distinguishes a revocation from an expiration or a refund with the same state. */
+  /**
+   * Reason of the store notification. Distinguishes a revocation from an expiration or a refund with the same state.
+   */
   readonly storeReason?: NotificationReason;
   readonly strategy: Strategy;
   readonly now: EpochMillis;
@@ -94,16 +96,20 @@ export interface PurchaseChange {
   readonly lostUsers: readonly string[];
 }
 
-/** A newer as-of time of an unchanged state is written at most once a minute: apps often validate a receipt repeatedly. */
+/**
+ * A newer as-of time of an unchanged state is written at most once a minute: apps often validate a receipt repeatedly.
+ */
 const asOfResolutionMs = 60_000;
 
 /**
- * Maximum number of users that are stored as the only recipients of a change of ownership. More of them change only if the
- * strategy changes, and then the webhooks are sent to all users.
+ * Maximum number of users that are stored as the only recipients of a change of ownership. More of them change only if
+ * the strategy changes, and then the webhooks are sent to all users.
  */
 const maxAnnouncedUsers = 50;
 
-/** Failed refreshes (about half an hour) after which the expiration date takes effect without the store's confirmation. */
+/**
+ * Failed refreshes (about half an hour) after which the expiration date takes effect without the store's confirmation.
+ */
 const maxFailedRefreshes = 5;
 
 /** Computes the change that an update causes. Returns undefined if there is nothing to write. */
@@ -203,7 +209,9 @@ function applyUpdate(
   };
 }
 
-/** Whether an import found only what occurred before the purchase was first imported, for example in an older receipt. */
+/**
+ * Whether an import found only what occurred before the purchase was first imported, for example in an older receipt.
+ */
 const isImportedHistory = (
   before: StoredPurchase | undefined,
   changedTransactions: PurchaseState['transactions'],
@@ -238,8 +246,8 @@ function findReasons(
 const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;
 
 /**
- * Applies the claim of the checkout user, the shared claims, and the claim of the update or of the store user. Returns the same
- * array if they do not change the entitled users.
+ * Applies the claim of the checkout user, the shared claims, and the claim of the update or of the store user. Returns
+ * the same array if they do not change the entitled users.
  */
 function applyClaims(
   claims: readonly Claim[],

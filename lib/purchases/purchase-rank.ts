@@ -14,7 +14,9 @@ export interface PurchaseRank {
   readonly end: EpochMillis;
 }
 
-/** Returns the ranks of a purchase, one after the other in time. The first one gives access until its end, if any does. */
+/**
+ * Returns the ranks of a purchase, one after the other in time. The first one gives access until its end, if any does.
+ */
 export function listRanks(purchase: Purchase): [PurchaseRank, ...PurchaseRank[]] {
   const { expirationDate, endedAt, ...permanent } = purchase;
   const end = getAccessEnd(purchase);
@@ -35,8 +37,8 @@ const isActiveRank = ({ phase, end }: PurchaseRank, now: EpochMillis): boolean =
   (phase === 'live' || phase === 'ending') && end > now;
 
 /**
- * Compares two purchases at `now`: an active one takes precedence, then the latest end, then the latest purchase date. The best
- * purchase of each phase is enough to find the best of all, at any time.
+ * Compares two purchases at `now`: an active one takes precedence, then the latest end, then the latest purchase date.
+ * The best purchase of each phase is enough to find the best of all, at any time.
  */
 export function comparePurchases(a: Purchase, b: Purchase, now: EpochMillis): number {
   const [rankA, rankB] = [findRank(a, now), findRank(b, now)];

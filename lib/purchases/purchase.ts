@@ -6,8 +6,8 @@ import type { EpochMillis } from '../shared/time.ts';
 import { ServiceConsumption } from './service-consumption.ts';
 
 /**
- * A purchase after its latest transaction. Dates are epoch milliseconds, ids have a platform prefix (`store_a:…`), amounts are
- * micros of `currency`. A field is undefined if the store does not report it.
+ * A purchase after its latest transaction. Dates are epoch milliseconds, ids have a platform prefix (`store_a:…`),
+ * amounts are micros of `currency`. A field is undefined if the store does not report it.
  */
 export const Purchase = v.object({
   purchaseId: v.string(),
@@ -25,8 +25,8 @@ export const Purchase = v.object({
   /** Expiration or renewal date of a subscription. In a grace period: the end of the grace period. */
   expirationDate: v.exactOptional(v.number()),
   /**
-   * Source of `expirationDate` if the store does not report it: the app's catalogue, the request of a client, or an assumption.
-   * Internal.
+   * Source of `expirationDate` if the store does not report it: the app's catalogue, the request of a client, or an
+   * assumption. Internal.
    */
   expirationSource: v.exactOptional(v.picklist(['catalogue', 'client', 'assumed'])),
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
@@ -63,7 +63,9 @@ export const Purchase = v.object({
 });
 export type Purchase = v.InferOutput<typeof Purchase>;
 
-/** Whether the first payment is pending or was abandoned: the purchase does not have an owner and has not earned money. */
+/**
+ * Whether the first payment is pending or was abandoned: the purchase does not have an owner and has not earned money.
+ */
 export const isUnpaid = ({ isPending, isAbandoned }: Purchase): boolean => isPending === true || isAbandoned === true;
 
 /** Whether the purchase has ended or expired at `now`, is paused or is not paid. */
@@ -86,7 +88,10 @@ export const isSubscription = (purchase: Purchase): boolean =>
   purchase.productType === 'non renewing subscription' ||
   (purchase.productType === undefined && purchase.expirationDate !== undefined);
 
-/** Whether a purchase differs from the replaced purchase in product, base plan or offer. An unreported offer does not count. */
+/**
+ * Whether a purchase differs from the replaced purchase in product, base plan or offer. An unreported offer does not
+ * count.
+ */
 export const hasOtherPlan = (replaced: Purchase, { productId, offerId = replaced.offerId }: Purchase): boolean =>
   productId !== replaced.productId || offerId !== (replaced.offerId ?? offerId);
 

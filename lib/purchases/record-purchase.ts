@@ -32,10 +32,10 @@ export interface RecordPurchaseResult {
 }
 
 /**
- * Applies an update to a purchase and writes the change in one transaction. Idempotent for a notification part. A validation
- * that meets concurrent writers shares its claim, and the next writer applies all shared claims: the attempts do not grow with
- * the number of writers. Returns undefined if the purchase does not exist. Throws `Conflict` if ten attempts met a concurrent
- * writer.
+ * Applies an update to a purchase and writes the change in one transaction. Idempotent for a notification part. A
+ * validation that meets concurrent writers shares its claim, and the next writer applies all shared claims: the
+ * attempts do not grow with the number of writers. Returns undefined if the purchase does not exist. Throws `Conflict`
+ * if ten attempts met a concurrent writer.
  */
 export type RecordPurchase = (
   appName: string,
@@ -44,8 +44,8 @@ export type RecordPurchase = (
 ) => Promise<RecordPurchaseResult | undefined>;
 
 /**
- * Attempt of a validation that shares its claim with the concurrent writers. Before it, concurrent validations of one customer
- * have found the claim of the first one.
+ * Attempt of a validation that shares its claim with the concurrent writers. Before it, concurrent validations of one
+ * customer have found the claim of the first one.
  */
 const sharingAttempt = 3;
 

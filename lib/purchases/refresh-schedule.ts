@@ -4,18 +4,27 @@ import { isActive, isExpired, type Purchase } from './purchase.ts';
 
 /** Delay of a refresh after the renewal date, until the store has processed the renewal. */
 const renewalDelayMs = 5 * secondMs;
-/** Interval of refreshes of an active subscription, because a store notification can be lost. The Microsoft Store sends none. */
+/**
+ * Interval of refreshes of an active subscription, because a store notification can be lost. The Microsoft Store sends
+ * none.
+ */
 const getActiveIntervalMs = ({ platform }: Purchase): number =>
   platform === platformTokens.microsoftStore ? dayMs : 3 * dayMs;
-/** Interval of refreshes of a product without an end. Only the Microsoft Store needs them: a device consumes there without a notification. */
+/**
+ * Interval of refreshes of a product without an end. Only the Microsoft Store needs them: a device consumes there
+ * without a notification.
+ */
 const getOneTimeIntervalMs = ({ productType }: Purchase): number => (productType === 'consumable' ? dayMs : 7 * dayMs);
 /**
- * Refreshes after the expiration date of a renewing subscription continue for the longest billing retry period: Apple retries
- * for up to 60 days.
+ * Refreshes after the expiration date of a renewing subscription continue for the longest billing retry period: Apple
+ * retries for up to 60 days.
  * @see https://developer.apple.com/documentation/storekit/in-app_purchase/reducing_involuntary_subscriber_churn
  */
 const billingRetryWindowMs = 60 * dayMs;
-/** Maximum retries of a failed refresh if no later refresh is scheduled. Expiration by date takes effect earlier (`maxFailedRefreshes`). */
+/**
+ * Maximum retries of a failed refresh if no later refresh is scheduled. Expiration by date takes effect earlier
+ * (`maxFailedRefreshes`).
+ */
 const maxUnscheduledRetries = 8;
 
 interface RefreshInput {
@@ -30,7 +39,10 @@ interface RefreshInput {
 
 type StoreCheckInput = Omit<RefreshInput, 'hasRefreshToken'>;
 
-/** Computes the time of the next refresh. Undefined if the purchase cannot change without a client or a store notification. */
+/**
+ * Computes the time of the next refresh. Undefined if the purchase cannot change without a client or a store
+ * notification.
+ */
 export function computeNextRefresh(
   purchase: Purchase,
   { hasRefreshToken, ...input }: RefreshInput,
@@ -60,8 +72,8 @@ function computeStoreCheck(purchase: Purchase, input: StoreCheckInput): EpochMil
 }
 
 /**
- * Returns a time at most an interval after `now`. Keeps the scheduled refresh if it is in the second half of the interval: each
- * move in the index costs two write units, and apps validate a receipt often.
+ * Returns a time at most an interval after `now`. Keeps the scheduled refresh if it is in the second half of the
+ * interval: each move in the index costs two write units, and apps validate a receipt often.
  */
 const computeIntervalCheck = (
   intervalMs: number,
@@ -69,7 +81,10 @@ const computeIntervalCheck = (
 ): EpochMillis =>
   scheduledAt >= now + intervalMs / 2 && scheduledAt <= now + intervalMs ? scheduledAt : now + intervalMs;
 
-/** Whether the purchase without an end is refreshed. Not after the StoreID key has expired, because refreshes then always fail. */
+/**
+ * Whether the purchase without an end is refreshed. Not after the StoreID key has expired, because refreshes then
+ * always fail.
+ */
 const needsOneTimeCheck = (purchase: Purchase, { now, failedRefreshes }: StoreCheckInput): boolean =>
   purchase.platform === platformTokens.microsoftStore &&
   isActive(purchase, now) &&

@@ -14,8 +14,8 @@ export interface RefundedAmount {
 }
 
 /**
- * Merges partial refunds by id, sorted by date. Idempotent, commutative and associative: the earliest date, the largest amount
- * and the largest quantity of a refund win, because a response of the store can lack any of them.
+ * Merges partial refunds by id, sorted by date. Idempotent, commutative and associative: the earliest date, the largest
+ * amount and the largest quantity of a refund win, because a response of the store can lack any of them.
  */
 export function mergePartialRefunds(
   a: readonly PartialRefund[] = [],
@@ -40,8 +40,8 @@ const chooseLarger = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
 
 /**
- * Returns the refunds of a transaction: the partial ones, then the rest if the payment was refunded in full. Their sum never
- * exceeds the payment, and a full refund returns exactly the payment, also in US dollars.
+ * Returns the refunds of a transaction: the partial ones, then the rest if the payment was refunded in full. Their sum
+ * never exceeds the payment, and a full refund returns exactly the payment, also in US dollars.
  */
 export function listRefundedAmounts(transaction: Transaction): RefundedAmount[] {
   const { partialRefunds = [], refundedAt, amountMicros: total } = transaction;
@@ -76,7 +76,9 @@ function subtractUsd(transaction: Transaction, micros: number, microsBefore: num
     : usd - usdBefore;
 }
 
-/** Lists a key for each refund of the transactions: the id of each partial refund, and the full refund of a transaction. */
+/**
+ * Lists a key for each refund of the transactions: the id of each partial refund, and the full refund of a transaction.
+ */
 export const listRefundKeys = (transactions: readonly Transaction[]): string[] =>
   transactions.flatMap(({ transactionId, partialRefunds = [], refundedAt }) => [
     ...partialRefunds.map(({ id }) => toCanonicalJson([transactionId, id])),

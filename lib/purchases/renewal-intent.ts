@@ -6,7 +6,8 @@ type IntentFields = Pick<Purchase, 'renewalIntent' | 'renewalIntentChangeDate' |
 
 /**
  * Merges the dates at which the customer chose each renewal intent. `renewalIntentChangeDate` is the date of the latest
- * state's intent; it is absent if the only known date is older than the choice of the other intent. Idempotent and commutative.
+ * state's intent; it is absent if the only known date is older than the choice of the other intent. Idempotent and
+ * commutative.
  */
 export function mergeRenewalIntent(latest: IntentFields, earlier: IntentFields): Partial<IntentFields> {
   const renewalIntentDates = mergeDates(listIntentDates(latest), listIntentDates(earlier));

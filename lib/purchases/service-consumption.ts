@@ -15,8 +15,8 @@ export const ServiceConsumption = v.object({
 export type ServiceConsumption = v.InferOutput<typeof ServiceConsumption>;
 
 /**
- * Time in which a repeated validation has the same response as the first one. A client that lost the response credits the
- * consumable only if it is not consumed: the service consumed it before the response was sent.
+ * Time in which a repeated validation has the same response as the first one. A client that lost the response credits
+ * the consumable only if it is not consumed: the service consumed it before the response was sent.
  */
 const repetitionWindowMs = 2 * dayMs;
 

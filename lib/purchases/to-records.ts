@@ -116,8 +116,8 @@ const toVisibleReason = (purchase: Purchase, now: EpochMillis): { readonly cance
     : {};
 
 /**
- * Returns the end of access: a client that compares dates only must see an ended purchase as expired. Undefined for a purchase
- * whose payment is pending, because its period starts with the payment.
+ * Returns the end of access: a client that compares dates only must see an ended purchase as expired. Undefined for a
+ * purchase whose payment is pending, because its period starts with the payment.
  */
 const getEffectiveExpiration = ({ expirationDate, endedAt, isPending }: Purchase): EpochMillis | undefined => {
   if (isPending) return undefined;

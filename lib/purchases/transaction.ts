@@ -3,8 +3,8 @@ import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from '../shared/platform.ts';
 
 /**
- * A refund of a part of a payment. The refund that completes a full refund is `refundedAt` of the transaction, and is not
- * listed here.
+ * A refund of a part of a payment. The refund that completes a full refund is `refundedAt` of the transaction, and is
+ * not listed here.
  */
 export const PartialRefund = v.object({
   /** The store's id of the refund, or a key that every observation of the refund derives alike. */
@@ -19,8 +19,8 @@ export const PartialRefund = v.object({
 export type PartialRefund = v.InferOutput<typeof PartialRefund>;
 
 /**
- * A payment that started or renewed a purchase; the amount of a free trial is 0. Dates are epoch milliseconds, ids have a
- * platform prefix, amounts are micros of `currency`.
+ * A payment that started or renewed a purchase; the amount of a free trial is 0. Dates are epoch milliseconds, ids have
+ * a platform prefix, amounts are micros of `currency`.
  */
 export const Transaction = v.object({
   transactionId: v.string(),

@@ -2,7 +2,10 @@ import type { AliasedUser } from './user-aliases.ts';
 
 /** A customer with the user aliases of a validation. */
 export interface ObservedUser extends AliasedUser {
-  /** The aliases in the store's observation of the evidence. An alias of the client counts only if the store confirms it. */
+  /**
+   * The aliases in the store's observation of the evidence. An alias of the client counts only if the store confirms
+   * it.
+   */
   readonly storeAliases: readonly string[];
 }
 
@@ -11,8 +14,8 @@ export interface UserAliasRepository {
   /** Whether the aliases of the customer have been saved. */
   hasAlias(appName: string, username: string): Promise<boolean>;
   /**
-   * Saves the MD5 alias of the customer, and confirmed aliases. A confirmed alias of two customers is contested: it identifies
-   * neither of them, because clients choose these aliases freely.
+   * Saves the MD5 alias of the customer, and confirmed aliases. A confirmed alias of two customers is contested: it
+   * identifies neither of them, because clients choose these aliases freely.
    */
   saveAliases(appName: string, user: ObservedUser): Promise<void>;
   /** Finds the customer of an alias: the username itself, its MD5, its MD5 as a UUID, or a saved alias. */

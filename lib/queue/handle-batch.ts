@@ -12,8 +12,8 @@ interface BatchHandler<S extends v.GenericSchema> {
 }
 
 /**
- * Handles the messages of a batch concurrently. Reports failed messages individually, so that SQS retries only these; after
- * the last attempt they move to the dead-letter queue.
+ * Handles the messages of a batch concurrently. Reports failed messages individually, so that SQS retries only these;
+ * after the last attempt they move to the dead-letter queue.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
  */
 export async function handleBatch<S extends v.GenericSchema>(

@@ -15,10 +15,13 @@ interface OverdueRefreshes {
 /** The due items of all apps. */
 export interface DueItemRepository {
   /**
-   * Leases up to `limit` items that are due at `now`, and of each shard up to a quarter of them, oldest first. An item that is
-   * still due after the lease of ten minutes, for example because the worker crashed, is leased again.
+   * Leases up to `limit` items that are due at `now`, and of each shard up to a quarter of them, oldest first. An item
+   * that is still due after the lease of ten minutes, for example because the worker crashed, is leased again.
    */
   lease(now: EpochMillis, limit: number): Promise<DueItem[]>;
-  /** Lists the due times of an app's purchases that are due at `now`, oldest first. Reads at most `limit` items of all apps. */
+  /**
+   * Lists the due times of an app's purchases that are due at `now`, oldest first. Reads at most `limit` items of all
+   * apps.
+   */
   listOverdueRefreshes(appName: string, now: EpochMillis, limit: number): Promise<OverdueRefreshes>;
 }

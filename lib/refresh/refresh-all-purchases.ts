@@ -14,8 +14,8 @@ interface RefreshAllResult {
 const concurrency = 5;
 
 /**
- * Queries the stores for all purchases of an app, regardless of their schedule. A restored table lacks the refunds and renewals
- * after the restored time. A failed refresh is logged and retried on its schedule.
+ * Queries the stores for all purchases of an app, regardless of their schedule. A restored table lacks the refunds and
+ * renewals after the restored time. A failed refresh is logged and retried on its schedule.
  */
 export async function refreshAllPurchases(
   name: string,

@@ -24,8 +24,9 @@ export interface RefreshContext {
 }
 
 /**
- * Queries the store for a purchase and records the result. If the store is unavailable, the refresh is recorded as failed:
- * the next one is scheduled, or the expiration date takes effect. Returns false then. Ends the schedule of a deleted app.
+ * Queries the store for a purchase and records the result. If the store is unavailable, the refresh is recorded as
+ * failed: the next one is scheduled, or the expiration date takes effect. Returns false then. Ends the schedule of a
+ * deleted app.
  */
 export async function refreshPurchase({ appName, purchaseId }: RefreshMessage, deps: RefreshDeps): Promise<boolean> {
   const app = await deps.appCache.find(appName);
@@ -50,9 +51,9 @@ export async function refreshPurchase({ appName, purchaseId }: RefreshMessage, d
 }
 
 /**
- * Queries the store for a purchase immediately, for an API client, and records the result in the event of the request. The
- * schedule does not change if the store is unavailable. Throws `ResourceNotFound` for an unknown purchase, `InvalidPayload` for a
- * purchase that cannot be refreshed, and the error of the store.
+ * Queries the store for a purchase immediately, for an API client, and records the result in the event of the request.
+ * The schedule does not change if the store is unavailable. Throws `ResourceNotFound` for an unknown purchase,
+ * `InvalidPayload` for a purchase that cannot be refreshed, and the error of the store.
  */
 export async function refreshPurchaseNow(purchaseId: string, context: RefreshContext): Promise<void> {
   const { app, recorder, deps } = context;

@@ -3,7 +3,9 @@ import { createCache } from './cache.ts';
 import { ServiceError } from './errors.ts';
 import { type EpochMillis, minuteMs } from './time.ts';
 
-/** Encrypts stored secrets. A ciphertext can be decrypted only with its `context`, which names its place in the table. */
+/**
+ * Encrypts stored secrets. A ciphertext can be decrypted only with its `context`, which names its place in the table.
+ */
 export interface Cipher {
   encrypt(text: string, context: string): Promise<string>;
   decrypt(ciphertext: string, context: string): Promise<string>;
@@ -15,7 +17,8 @@ const algorithm = 'aes-256-gcm';
 
 /**
  * Creates an AES-256-GCM cipher with keys derived from the master secret: keys separated by white space. The first key
- * encrypts, all keys decrypt. A ciphertext is `<key id>.<nonce>.<tag>.<ciphertext>`; `context` is authenticated with it.
+ * encrypts, all keys decrypt. A ciphertext is `<key id>.<nonce>.<tag>.<ciphertext>`; `context` is authenticated with
+ * it.
  */
 export function createCipher(fetchMasterSecret: () => Promise<string>, now: () => EpochMillis): Cipher {
   const keys = createKeyRing(fetchMasterSecret, now);
@@ -45,7 +48,9 @@ type KeyRing = ReadonlyMap<string, MasterKey>;
 /** Limits the fetches for ciphertexts whose key the secret does not have. */
 const minRefetchIntervalMs = minuteMs;
 
-/** Fetches the master secret when a key is first needed, and again for an unknown key. Concurrent calls share a fetch. */
+/**
+ * Fetches the master secret when a key is first needed, and again for an unknown key. Concurrent calls share a fetch.
+ */
 function createKeyRing(fetchMasterSecret: () => Promise<string>, now: () => EpochMillis) {
   let keyRing: Promise<KeyRing> | undefined;
   const refetches = createCache<Promise<KeyRing>>(1);

@@ -2,8 +2,8 @@ import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net';
 import { secondMs } from './time.ts';
 
 /**
- * Time for one connection attempt to a host with IPv4 and IPv6 addresses. Node's default of 250 ms is too short for a distant
- * host, and the next address is then an IPv6 address, which Lambda cannot reach.
+ * Time for one connection attempt to a host with IPv4 and IPv6 addresses. Node's default of 250 ms is too short for a
+ * distant host, and the next address is then an IPv6 address, which Lambda cannot reach.
  * @see https://nodejs.org/api/net.html#netsetdefaultautoselectfamilyattempttimeoutvalue
  */
 const connectionAttemptTimeoutMs = 3 * secondMs;
@@ -23,8 +23,8 @@ export interface AwsClientOptions {
 }
 
 /**
- * Options for AWS. A lost connection must fail while the function has time to retry: by default, the SDK waits without limit.
- * Every operation of the service is idempotent or conditional.
+ * Options for AWS. A lost connection must fail while the function has time to retry: by default, the SDK waits without
+ * limit. Every operation of the service is idempotent or conditional.
  * @see https://docs.aws.amazon.com/sdk-for-javascript/v3/developer-guide/node-configuring-maxsockets.html
  */
 export const awsClientOptions: AwsClientOptions = {

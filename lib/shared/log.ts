@@ -18,8 +18,8 @@ export interface LogContext {
 }
 
 /**
- * Logs an error as one object, without secrets. Lambda's JSON log format writes the object to the field `message` of the
- * line.
+ * Logs an error as one object, without secrets. Lambda's JSON log format writes the object to the field `message` of
+ * the line.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/nodejs-logging.html
  */
 export function logError(context: LogContext, error: ServiceError, secrets: Iterable<string> = []): void {

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { type ErrorCode, ServiceError } from './errors.ts';
 
 /**
- * Validates a value. Throws `ServiceError` with `code` and a message that names the first invalid field. The message never
- * contains the value, which can be a receipt or a key.
+ * Validates a value. Throws `ServiceError` with `code` and a message that names the first invalid field. The message
+ * never contains the value, which can be a receipt or a key.
  */
 export function parse<S extends v.GenericSchema>(
   schema: S,

@@ -1,6 +1,9 @@
 import * as v from 'valibot';
 
-/** Tokens of the specification for the stores and payment processors. Requests, responses, options and stored data contain them. */
+/**
+ * Tokens of the specification for the stores and payment processors. Requests, responses, options and stored data
+ * contain them.
+ */
 export const platformTokens = {
   appStore: 'store_a',
   googlePlay: 'store_b',

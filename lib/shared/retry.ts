@@ -5,8 +5,8 @@ const baseDelayMs = 20;
 
 /**
  * Runs an optimistic write, which must read its input again on every call, until no other writer interferes. Retries a
- * `Conflict` with exponential backoff and full jitter. Throws the last `Conflict` after ten attempts. The first attempt has
- * the number 1.
+ * `Conflict` with exponential backoff and full jitter. Throws the last `Conflict` after ten attempts. The first attempt
+ * has the number 1.
  */
 export async function retryOnConflict<T>(run: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -20,8 +20,9 @@ export async function retryOnConflict<T>(run: (attempt: number) => Promise<T>): 
 }
 
 /**
- * Runs an optimistic write until it returns a result, like `retryOnConflict`. `run` returns undefined if its condition failed.
- * Its errors are not retried, so that it can throw a `Conflict` of its own. Throws `Conflict` after ten attempts.
+ * Runs an optimistic write until it returns a result, like `retryOnConflict`. `run` returns undefined if its condition
+ * failed. Its errors are not retried, so that it can throw a `Conflict` of its own. Throws `Conflict` after ten
+ * attempts.
  */
 export async function retryUntilWritten<T extends object>(run: () => Promise<T | undefined>): Promise<T> {
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {

@@ -1,11 +1,13 @@
 /**
- * Runs an operation, such as a charge, at most once per key, across containers and retries, and returns its stored JSON result
- * on later calls. Throws `Conflict` while another call runs the operation.
+ * Runs an operation, such as a charge, at most once per key, across containers and retries, and returns its stored JSON
+ * result on later calls. Throws `Conflict` while another call runs the operation.
  */
 export type RunOnce = <T extends object>(
   key: string,
   run: () => Promise<T>,
-  /** Called if an earlier run ended without a stored result. Returns its result, or undefined if that run had no effect. */
+  /**
+   * Called if an earlier run ended without a stored result. Returns its result, or undefined if that run had no effect.
+   */
   recover: () => Promise<T | undefined>,
 ) => Promise<T>;
 

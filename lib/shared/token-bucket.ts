@@ -11,9 +11,9 @@ type TakeResult =
   | { readonly isGranted: false; readonly retryAt: EpochMillis };
 
 /**
- * Takes `count` tokens from a bucket, or none if it has fewer. The state of a bucket is the time at which it is full again;
- * a bucket without state is full. A clock that is behind sees fewer tokens, never more. `retryAt` is at most the time in
- * which an empty bucket fills, even if a clock that was ahead has written the state.
+ * Takes `count` tokens from a bucket, or none if it has fewer. The state of a bucket is the time at which it is full
+ * again; a bucket without state is full. A clock that is behind sees fewer tokens, never more. `retryAt` is at most the
+ * time in which an empty bucket fills, even if a clock that was ahead has written the state.
  */
 export function takeTokens(
   fullAt: EpochMillis | undefined,

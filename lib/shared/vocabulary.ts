@@ -35,7 +35,10 @@ const transactionTypes: Readonly<Record<string, { readonly platform: Platform; r
   iaptic: { platform: platformTokens.stripe, vocabulary: 'brand' },
 };
 
-/** Returns platform and vocabulary of a transaction. `jwsRepresentation` identifies the App Store if the type is unknown. */
+/**
+ * Returns platform and vocabulary of a transaction. `jwsRepresentation` identifies the App Store if the type is
+ * unknown.
+ */
 export function resolveTransactionType(transaction: {
   readonly type?: string;
   readonly jwsRepresentation?: unknown;
@@ -77,8 +80,8 @@ const idFields = new Set([
 ]);
 
 /**
- * Converts a neutral v3 response to the vocabulary. Changes platforms, prefixed ids, the keys of `purchases`, event types and
- * the tags that are prefixed ids.
+ * Converts a neutral v3 response to the vocabulary. Changes platforms, prefixed ids, the keys of `purchases`, event
+ * types and the tags that are prefixed ids.
  */
 export function applyVocabulary<T>(result: T, vocabulary: Vocabulary): T {
   return vocabulary === 'neutral' ? result : (toBrand(result) as T);
@@ -108,7 +111,10 @@ function toBrandText(text: string, field: string): string {
 const toBrandEventType = (type: string): string =>
   type.replace(/^webhook\.(\w+)\.called$/, (_all, platform: string) => `webhook.${toBrandPlatform(platform)}.called`);
 
-/** Tags of purchases, transactions and products have a platform prefix. A username with the same prefix is not converted. */
+/**
+ * Tags of purchases, transactions and products have a platform prefix. A username with the same prefix is not
+ * converted.
+ */
 const isPrefixedIdTag = (type: unknown): boolean => type === '_P' || type === '_T' || type === '_I';
 
 const isPlatform = (token: string): token is Platform => Object.hasOwn(brandTokens, token);

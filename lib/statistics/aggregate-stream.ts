@@ -14,8 +14,8 @@ const concurrency = 8;
 export type AggregationDeps = Pick<Deps, 'counters' | 'customers' | 'ownedPurchases' | 'streamMarkers'>;
 
 /**
- * Adds records of one shard to the counters of days, months and products, then rebuilds the summaries of the affected customers.
- * Counts each record exactly once, although Lambda delivers records at least once and in changing batches.
+ * Adds records of one shard to the counters of days, months and products, then rebuilds the summaries of the affected
+ * customers. Counts each record exactly once, although Lambda delivers records at least once and in changing batches.
  */
 export async function aggregateStreamRecords(
   records: readonly StreamRecord[],

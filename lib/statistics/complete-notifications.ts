@@ -10,8 +10,8 @@ const TransactionItem = v.object({ transaction: Transaction });
 const NotificationItem = v.object({ date: v.number(), productId: v.exactOptional(v.string()) });
 
 /**
- * Adds platform and product to the lifecycle notifications that were stored without them, given all items of their purchase. The
- * product of the latest transaction until the notification counts.
+ * Adds platform and product to the lifecycle notifications that were stored without them, given all items of their
+ * purchase. The product of the latest transaction until the notification counts.
  */
 export function completeNotifications(items: readonly StoredItem[]): StoredItem[] {
   const purchaseItem = items.find(({ kind }) => kind === 'purchase');

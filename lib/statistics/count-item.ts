@@ -61,7 +61,8 @@ const countRow = (list: ListKind, date: EpochMillis): Counts => ({
 const countCreation = (list: ListKind, date: EpochMillis): DailyCounts => buildForDay(date, countRow(list, date));
 
 /**
- * Counts a payment on the day of the purchase and each refund on its own day, so the amounts of past days do not change. A sandbox transaction counts as a transaction, but neither as paid nor with its amount.
+ * Counts a payment on the day of the purchase and each refund on its own day, so the amounts of past days do not
+ * change. A sandbox transaction counts as a transaction, but neither as paid nor with its amount.
  */
 function countTransaction(transaction: Transaction): DailyCounts {
   const { purchaseDate, sandbox } = transaction;

@@ -25,9 +25,9 @@ export interface ProductCounts extends Product {
 }
 
 /**
- * The names of the sums of a product, besides `transactions`, `paid`, `EUR.micros` and `N.RENEWED`. `usd` is in micros of US
- * dollars. `active` and `activeTrials` are changes: their sum up to a day is the number at the end of the day. `cohort.converted` and
- * `cohort.ended` count trials on the day on which they started.
+ * The names of the sums of a product, besides `transactions`, `paid`, `EUR.micros` and `N.RENEWED`. `usd` is in micros
+ * of US dollars. `active` and `activeTrials` are changes: their sum up to a day is the number at the end of the day.
+ * `cohort.converted` and `cohort.ended` count trials on the day on which they started.
  */
 export type ProductSum =
   | 'transactions'

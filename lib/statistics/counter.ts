@@ -29,7 +29,8 @@ const checkpointTtlMs = 26 * hourMs;
 
 /**
  * Adds the increments after the shard's checkpoint. Idempotent; returns undefined if the counter contains all of them.
- * A shard is read in order and repeats records only from the last successful batch on, so its checkpoint identifies them.
+ * A shard is read in order and repeats records only from the last successful batch on, so its checkpoint identifies
+ * them.
  */
 export function applyIncrements(
   counter: Counter,

@@ -1,8 +1,8 @@
 /**
- * Sums by name, without zeros. `P.13`, `T.13` and `C.13` count the purchases, transactions and customers created from 13:00
- * to 14:00 UTC; in the counts of a month, `P`, `T` and `C` count all hours. `N.RENEWED` counts notifications. `EUR.micros` is
- * an amount, and `EUR.usd` its value in micros of US dollars. `requests`, `transactions` and `paid` are counts. `store_a/paid` is a sum of the platform:
- * `ProductSum` has their names.
+ * Sums by name, without zeros. `P.13`, `T.13` and `C.13` count the purchases, transactions and customers created from
+ * 13:00 to 14:00 UTC; in the counts of a month, `P`, `T` and `C` count all hours. `N.RENEWED` counts notifications.
+ * `EUR.micros` is an amount, and `EUR.usd` its value in micros of US dollars. `requests`, `transactions` and `paid` are
+ * counts. `store_a/paid` is a sum of the platform: `ProductSum` has their names.
  */
 export type Counts = Readonly<Record<string, number>>;
 

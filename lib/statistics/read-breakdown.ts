@@ -29,15 +29,17 @@ interface Breakdown {
 
 /** A row has about 500 bytes: the response has up to 2.5 MB. */
 const maxRows = 5_000;
-/** Number of days multiplied by the number of products. A counter of a day has about 300 bytes, so up to 9 MB are read. */
+/**
+ * Number of days multiplied by the number of products. A counter of a day has about 300 bytes, so up to 9 MB are read.
+ */
 const maxProductDays = 30_000;
 const defaultProducts = 100;
 /** Number of products whose counters are read concurrently. */
 const concurrency = 25;
 
 /**
- * Reads the breakdown of a range from the counters. By product, it is a page of products by platform and id: as many of the
- * requested ones as the limits allow. Throws `InvalidPayload` if the range has too many intervals.
+ * Reads the breakdown of a range from the counters. By product, it is a page of products by platform and id: as many of
+ * the requested ones as the limits allow. Throws `InvalidPayload` if the range has too many intervals.
  */
 export async function readBreakdown(
   appName: string,

@@ -43,8 +43,8 @@ const ttlDeletionLagDays = 4;
 const concurrency = 8;
 
 /**
- * Compares the counters of the app and its products with the items in the table: the days, and the months that are completely in
- * the range.
+ * Compares the counters of the app and its products with the items in the table: the days, and the months that are
+ * completely in the range.
  */
 export async function recount(
   appName: string,
@@ -98,9 +98,9 @@ const toProductKey = ({ platform, productId }: Product): string => JSON.stringif
 const parseProductKey = (key: string): Product => JSON.parse(key);
 
 /**
- * Applies the differences that `recount` found. Call it after `waitForStream`, or records that were in the stream during
- * the recount are counted twice. Skips counters that changed since the recount, then throws `Conflict` with their periods.
- * Writes a day and its month in one transaction, so it can be repeated after a crash.
+ * Applies the differences that `recount` found. Call it after `waitForStream`, or records that were in the stream
+ * during the recount are counted twice. Skips counters that changed since the recount, then throws `Conflict` with
+ * their periods. Writes a day and its month in one transaction, so it can be repeated after a crash.
  */
 export async function correctCounters(
   appName: string,
@@ -190,7 +190,9 @@ async function recountDays({
 
 const toMidnight = (day: string): EpochMillis => Date.parse(`${day}T00:00:00Z`);
 
-/** Finds the first day whose events are all retained. For earlier days, only the counters have the number of requests. */
+/**
+ * Finds the first day whose events are all retained. For earlier days, only the counters have the number of requests.
+ */
 async function findFirstCompleteDay(appItems: RecountContext['appItems'], appName: string): Promise<string> {
   const oldest = await appItems.findOldestEventDate(appName);
   // '9' sorts after every day.

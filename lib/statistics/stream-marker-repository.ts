@@ -7,8 +7,8 @@ interface StreamMarker {
 }
 
 /**
- * Stream markers: items that each shard of the stream delivers after all earlier writes. The aggregator deletes a marker
- * once it has counted the records before it.
+ * Stream markers: items that each shard of the stream delivers after all earlier writes. The aggregator deletes a
+ * marker once it has counted the records before it.
  */
 export interface StreamMarkerRepository {
   /** Creates markers for all shards and returns their keys. */

@@ -94,7 +94,9 @@ export function pickPlatformSums(counts: Counts, platform: Platform): Counts {
   return Object.fromEntries(sums.map(([name, value]) => [name.slice(prefix.length), value]));
 }
 
-/** Picks the sums of all platforms from the counts of an app. Only the platforms have active subscriptions and trials. */
+/**
+ * Picks the sums of all platforms from the counts of an app. Only the platforms have active subscriptions and trials.
+ */
 export function pickAppSums(counts: Counts): Counts {
   const sums = new Map<string, number>();
   const add = (name: string, value: number) => sums.set(name, (sums.get(name) ?? 0) + value);

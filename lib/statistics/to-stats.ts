@@ -4,8 +4,9 @@ import { countDaysBetween, getSameDayPreviousMonth, listDays, listMonths } from 
 import type { Counts } from './counts.ts';
 
 /**
- * Whether a lifecycle reason is listed in statistics. The specification defines the listed keys. The counters contain the
- * other reasons too, but these change neither access nor revenue, or their payment is a transaction (`PLAN_CHANGED`).
+ * Whether a lifecycle reason is listed in statistics. The specification defines the listed keys. The counters contain
+ * the other reasons too, but these change neither access nor revenue, or their payment is a transaction
+ * (`PLAN_CHANGED`).
  */
 const isListedReason: Readonly<Record<LifecycleReason, boolean>> = {
   PURCHASED: true,

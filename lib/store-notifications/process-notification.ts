@@ -92,8 +92,8 @@ async function recordNotification(
 }
 
 /**
- * Claims a purchase for a store user whose alias was saved while the purchase was recorded. The concurrent validation did
- * not find the purchase among the unclaimed ones yet.
+ * Claims a purchase for a store user whose alias was saved while the purchase was recorded. The concurrent validation
+ * did not find the purchase among the unclaimed ones yet.
  */
 async function claimForNewAlias(
   { stored }: RecordPurchaseResult,

@@ -26,9 +26,9 @@ interface NotificationCall {
 type ReceiveDeps = StoreContextDeps & Pick<Deps, 'events' | 'loadStore' | 'notificationQueue'>;
 
 /**
- * Verifies a store notification and enqueues it. Rejects what the store did not send. Accepts an authentic notification with
- * an invalid payload and records it as a failed event, because the store would repeat it. Responds with 5xx to an internal
- * error, so the store sends the notification again.
+ * Verifies a store notification and enqueues it. Rejects what the store did not send. Accepts an authentic notification
+ * with an invalid payload and records it as a failed event, because the store would repeat it. Responds with 5xx to an
+ * internal error, so the store sends the notification again.
  */
 export async function receiveNotification(
   lambdaEvent: APIGatewayProxyEvent,
@@ -46,7 +46,9 @@ export async function receiveNotification(
   }
 }
 
-/** The same message for all rejections, so that a response does not reveal app names or stores. The log has the reason. */
+/**
+ * The same message for all rejections, so that a response does not reveal app names or stores. The log has the reason.
+ */
 const rejectedMessage = 'The notification is rejected.';
 
 async function identifyCall(

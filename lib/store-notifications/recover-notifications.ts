@@ -31,8 +31,8 @@ const minRemainingMs = 70 * secondMs;
 const pushPlatforms = new Set<Platform>(notificationEndpoints.map(({ platform }) => platform));
 
 /**
- * Enqueues the notifications that a store failed to deliver and that are not handled. Records one event for each app and
- * store with such notifications.
+ * Enqueues the notifications that a store failed to deliver and that are not handled. Records one event for each app
+ * and store with such notifications.
  */
 export async function recoverUndelivered(deps: RecoveryDeps, remainingMs: () => number): Promise<void> {
   await recoverForApps(
@@ -78,8 +78,9 @@ export interface RecoveryProgress {
 }
 
 /**
- * Processes all notifications since a time that the stores keep, also delivered ones, except handled ones. For a restored
- * table, which lacks the notifications after the restored time. Idempotent. Omits stores that are polled or have no settings.
+ * Processes all notifications since a time that the stores keep, also delivered ones, except handled ones. For a
+ * restored table, which lacks the notifications after the restored time. Idempotent. Omits stores that are polled or
+ * have no settings.
  */
 export async function recoverSince(
   name: string,

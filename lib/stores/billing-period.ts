@@ -4,7 +4,10 @@ import type { ValidationRequest } from './store.ts';
 const unitLetters = { Day: 'D', Week: 'W', Month: 'M', Year: 'Y' } as const;
 const maxCount = 1000;
 
-/** Converts the request's billing period to an ISO 8601 duration such as `P3M`. Returns undefined if it is missing or invalid. */
+/**
+ * Converts the request's billing period to an ISO 8601 duration such as `P3M`. Returns undefined if it is missing or
+ * invalid.
+ */
 export function parseBillingPeriod({
   billingPeriod,
   billingPeriodUnit,

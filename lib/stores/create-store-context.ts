@@ -12,8 +12,8 @@ export type StoreContextDeps = Pick<
 >;
 
 /**
- * Creates the context for one operation of an adapter. Its calls are recorded with `recorder`. `settings` is undefined if the app
- * does not use the store.
+ * Creates the context for one operation of an adapter. Its calls are recorded with `recorder`. `settings` is undefined
+ * if the app does not use the store.
  */
 export async function createStoreContext(
   appName: string,

@@ -2,8 +2,8 @@ import { type Platform, platformTokens } from '../shared/platform.ts';
 import type { Store } from './store.ts';
 
 /**
- * Loaders of all adapters. An adapter is imported at its first use, which keeps the cold start of functions that use only one
- * store short.
+ * Loaders of all adapters. An adapter is imported at its first use, which keeps the cold start of functions that use
+ * only one store short.
  */
 export const stores: Readonly<Record<Platform, () => Promise<Store>>> = {
   [platformTokens.appStore]: async () => (await import('./app-store/app-store.ts')).appStore,

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { ServiceError } from '../shared/errors.ts';
 
 /**
- * Creates a function that parses the JSON text of a store response with a schema. If the body is not JSON or does not match, the
- * function throws the error from `unavailable`: an invalid response is handled like an outage.
+ * Creates a function that parses the JSON text of a store response with a schema. If the body is not JSON or does not
+ * match, the function throws the error from `unavailable`: an invalid response is handled like an outage.
  */
 export const createResponseParser =
   (unavailable: (reason: string) => ServiceError) =>

@@ -10,8 +10,9 @@ interface SettingsFormat<S extends v.GenericSchema> {
 }
 
 /**
- * Parses stored settings. Throws `InternalError` if they are missing or invalid, because only the operator can correct them. Missing
- * settings are not a failure of the service: every holder of the public key can request a store that the app does not use.
+ * Parses stored settings. Throws `InternalError` if they are missing or invalid, because only the operator can correct
+ * them. Missing settings are not a failure of the service: every holder of the public key can request a store that the
+ * app does not use.
  */
 export function parseStored<const S extends v.GenericSchema>(
   settings: unknown,

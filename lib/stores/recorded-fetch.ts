@@ -16,8 +16,8 @@ interface RecordedFetchOptions {
 }
 
 /**
- * Creates the `fetch` of the store adapters. It records each call, rejects redirects and enforces the timeout and the size limit.
- * Throws `ConnectionFailed` if there is no complete response.
+ * Creates the `fetch` of the store adapters. It records each call, rejects redirects and enforces the timeout and the
+ * size limit. Throws `ConnectionFailed` if there is no complete response.
  */
 export function createRecordedFetch({ storeName, record, now, storesUrl }: RecordedFetchOptions): StoreFetch {
   return async (url, init = {}) => {

@@ -12,7 +12,9 @@ import type { EpochMillis } from '../shared/time.ts';
 export interface StoreContext {
   /** Name of the app, taken from the verified credentials or from the notification URL. */
   readonly appName: string;
-  /** Decrypted settings of the app for this store. Undefined if the app does not use the store. The adapter parses them. */
+  /**
+   * Decrypted settings of the app for this store. Undefined if the app does not use the store. The adapter parses them.
+   */
   readonly settings: unknown;
   /** The app's products. Empty if the operator has set none. Use `findCatalogueProduct`. */
   readonly catalogue?: Catalogue;
@@ -20,13 +22,13 @@ export interface StoreContext {
   /** Returns the current time of the service, in epoch milliseconds. The local runtime can move this clock. */
   readonly now: () => EpochMillis;
   /**
-   * Whether `ConnectionFailed` is thrown if the store does not return an amount because it is unavailable. Otherwise the amount
-   * stays unknown, because a validation must grant access.
+   * Whether `ConnectionFailed` is thrown if the store does not return an amount because it is unavailable. Otherwise
+   * the amount stays unknown, because a validation must grant access.
    */
   readonly requiresAmounts?: boolean;
   /**
-   * Whether `validate` throws `InternalError` if the settings lack the credentials for a query of the store. Otherwise the result
-   * relies on a signed receipt alone, which lacks later renewals and refunds.
+   * Whether `validate` throws `InternalError` if the settings lack the credentials for a query of the store. Otherwise
+   * the result relies on a signed receipt alone, which lacks later renewals and refunds.
    */
   readonly requiresQuery?: boolean;
   readonly runOnce: RunOnce;
@@ -48,11 +50,13 @@ export interface StoreContext {
   /** Returns the stored transactions of a purchase. */
   readonly listTransactions?: (purchaseId: string) => Promise<readonly Transaction[]>;
   /**
-   * Returns the stored transactions with a prefixed transaction id. Purchases of one order can share it. Reads an eventually
-   * consistent index. The function of `validate` is not permitted to read it.
+   * Returns the stored transactions with a prefixed transaction id. Purchases of one order can share it. Reads an
+   * eventually consistent index. The function of `validate` is not permitted to read it.
    */
   readonly listTransactionsById?: (transactionId: string) => Promise<readonly Transaction[]>;
-  /** DER certificates that are trusted in addition to the store's pinned roots. Empty except with the local emulator. */
+  /**
+   * DER certificates that are trusted in addition to the store's pinned roots. Empty except with the local emulator.
+   */
   readonly extraRoots: readonly Uint8Array[];
 }
 
@@ -64,8 +68,8 @@ export interface AccessGrant {
 }
 
 /**
- * Sends one HTTPS request to a store and reads the response completely (at most 6 MB). Each call is recorded in the request log.
- * Returns every HTTP status. Throws `ConnectionFailed` if there is no complete response in time.
+ * Sends one HTTPS request to a store and reads the response completely (at most 6 MB). Each call is recorded in the
+ * request log. Returns every HTTP status. Throws `ConnectionFailed` if there is no complete response in time.
  */
 export type StoreFetch = (url: string, init?: StoreRequest) => Promise<StoreResponse>;
 

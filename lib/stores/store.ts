@@ -7,8 +7,8 @@ import type { Diagnosis, SettingsRejection, SettingsWarning } from './settings-r
 import type { StoreContext } from './store-context.ts';
 
 /**
- * An adapter for one store or payment processor. Adapters translate between the store's API and `Observation`s. They do not read
- * or write the table, except through `StoreContext`.
+ * An adapter for one store or payment processor. Adapters translate between the store's API and `Observation`s. They do
+ * not read or write the table, except through `StoreContext`.
  *
  * A missing optional method means that the store lacks the capability.
  *
@@ -23,32 +23,35 @@ export interface Store {
   /**
    * Verifies the evidence of a `POST /v1/validate` request and queries the store for the current state.
    *
-   * Expired, refunded and unrelated purchases are results, not errors: the caller decides by `purchaseId` and the purchase state.
-   * Also throws `NeedMoreData` if the client must send further credentials first (Microsoft Store).
+   * Expired, refunded and unrelated purchases are results, not errors: the caller decides by `purchaseId` and the
+   * purchase state. Also throws `NeedMoreData` if the client must send further credentials first (Microsoft Store).
    */
   validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation>;
 
   /**
-   * Checks `context.settings` for the operator's CLI: their format and, with `callStore`, one call that changes nothing at the
-   * store. Returns a sentence for the operator. Throws `InvalidPayload` for an invalid format.
+   * Checks `context.settings` for the operator's CLI: their format and, with `callStore`, one call that changes nothing
+   * at the store. Returns a sentence for the operator. Throws `InvalidPayload` for an invalid format.
    */
   checkSettings(context: StoreContext, options: CheckSettingsOptions): Promise<string>;
 
   /** Explains a rejection of these settings to the operator. */
   describeRejection(rejection: SettingsRejection, settings: unknown): Diagnosis;
 
-  /** Lists problems of settings that `checkSettings` accepts, with at most a few calls that change nothing at the store. */
+  /**
+   * Lists problems of settings that `checkSettings` accepts, with at most a few calls that change nothing at the store.
+   */
   listSettingsWarnings(context: StoreContext): Promise<readonly SettingsWarning[]>;
 
   /**
-   * Returns the prefixed id of the requested purchase if the request alone identifies it by a secret, such as a purchase token.
-   * While the store is unavailable, the API returns the last verified state for such a request.
+   * Returns the prefixed id of the requested purchase if the request alone identifies it by a secret, such as a
+   * purchase token. While the store is unavailable, the API returns the last verified state for such a request.
    */
   identifyPurchase?(request: ValidationRequest): string | undefined;
 
   /**
-   * Acknowledges or consumes the validated purchases at the store if the settings require it. Called after all observations of the
-   * validation are stored. Returns the changed purchases. An error is recorded in the request log and does not fail the validation.
+   * Acknowledges or consumes the validated purchases at the store if the settings require it. Called after all
+   * observations of the validation are stored. Returns the changed purchases. An error is recorded in the request log
+   * and does not fail the validation.
    */
   fulfill?(validation: StoreValidation, context: StoreContext): Promise<readonly Observation[]>;
 
@@ -56,29 +59,30 @@ export interface Store {
   refresh?(refreshToken: Readonly<Record<string, string>>, context: StoreContext): Promise<readonly Observation[]>;
 
   /**
-   * Verifies a notification on its raw bytes and parses it. Called while the store waits for the response, so it should finish
-   * within a second. `observe` does the rest later.
+   * Verifies a notification on its raw bytes and parses it. Called while the store waits for the response, so it should
+   * finish within a second. `observe` does the rest later.
    *
-   * Throws `Forbidden` if the store did not send the notification to this app, `InvalidPayload` if it can never be parsed and
-   * `ConnectionFailed` if the store should send it again.
+   * Throws `Forbidden` if the store did not send the notification to this app, `InvalidPayload` if it can never be
+   * parsed and `ConnectionFailed` if the store should send it again.
    */
   receive?(raw: RawNotification, context: StoreContext): Promise<ReceivedNotifications>;
 
   /**
-   * Determines the state of the purchases that a notification concerns, from the store's API or from the signed payload. Called by
-   * a queue worker, at least once per notification and in any order. An unknown type returns the reason `OTHER`.
+   * Determines the state of the purchases that a notification concerns, from the store's API or from the signed
+   * payload. Called by a queue worker, at least once per notification and in any order. An unknown type returns the
+   * reason `OTHER`.
    */
   observe?(notification: StoreNotification, context: StoreContext): Promise<ObservedNotification>;
 
   /**
-   * Lists notifications that occurred after `since` and that the store failed to deliver or holds for polling. Called on a
-   * schedule. Notifications that were handled already may be included.
+   * Lists notifications that occurred after `since` and that the store failed to deliver or holds for polling. Called
+   * on a schedule. Notifications that were handled already may be included.
    */
   listUndelivered?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
 
   /**
-   * Lists all notifications that occurred after `since` and that the store keeps, also those it has delivered. Called for a
-   * restored table, which lacks the notifications after the restored time. Default: `listUndelivered`.
+   * Lists all notifications that occurred after `since` and that the store keeps, also those it has delivered. Called
+   * for a restored table, which lacks the notifications after the restored time. Default: `listUndelivered`.
    */
   listNotifications?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
 
@@ -93,8 +97,8 @@ export interface CheckSettingsOptions {
 const OptionalText = v.exactOptional(v.string());
 
 /**
- * A request to `POST /v1/validate`, normalized by `toValidationRequest`: without nulls and empty strings, and with numbers instead of
- * numeric strings. Each adapter parses its own variants of `transaction`.
+ * A request to `POST /v1/validate`, normalized by `toValidationRequest`: without nulls and empty strings, and with
+ * numbers instead of numeric strings. Each adapter parses its own variants of `transaction`.
  */
 export const ValidationRequest = v.object({
   /** The requested product, without prefix. On the App Store it can be the bundle id of the app. */
@@ -118,23 +122,31 @@ export type ValidationRequest = v.InferOutput<typeof ValidationRequest>;
 
 /** The result of a validation. */
 export interface StoreValidation {
-  /** `data.id` of the response, without prefix: the bundle id for scope `application`, otherwise the requested product id. */
+  /**
+   * `data.id` of the response, without prefix: the bundle id for scope `application`, otherwise the requested product
+   * id.
+   */
   readonly id: string;
   /**
    * - `product`: the validation succeeds only if the customer owns the requested product.
-   * - `application`: the client requests everything the store account owns. Succeeds even if it owns nothing. Only on the App Store, for
-   *   a request of type `application` or with the bundle id as `id`.
+   * - `application`: the client requests everything the store account owns. Succeeds even if it owns nothing. Only on
+   *   the App Store, for a request of type `application` or with the bundle id as `id`.
    */
   readonly scope: 'application' | 'product';
   /** All purchases found in the evidence and at the store. They become the collection of the response. */
   readonly observations: readonly Observation[];
-  /** Whether the store is unavailable, so that stored purchases of the customer at the store complete the collection. */
+  /**
+   * Whether the store is unavailable, so that stored purchases of the customer at the store complete the collection.
+   */
   readonly isOffline?: true;
-  /** Whether the store's preferred API is unavailable. The result is from another one, which reports less, such as no amounts. */
+  /**
+   * Whether the store's preferred API is unavailable. The result is from another one, which reports less, such as no
+   * amounts.
+   */
   readonly isFallback?: true;
   /**
-   * Prefixed ids of observed purchases that are not in the collection, because clients would credit them again. One validation
-   * records a limited number of them.
+   * Prefixed ids of observed purchases that are not in the collection, because clients would credit them again. One
+   * validation records a limited number of them.
    */
   readonly unlistedPurchaseIds?: readonly string[];
   /** Prefixed id of the requested purchase. Undefined if the evidence does not contain it. */
@@ -143,7 +155,9 @@ export interface StoreValidation {
   readonly nativeTransaction: Readonly<Record<string, unknown>>;
   /** Product ids without prefix whose introductory price the store account cannot use. */
   readonly ineligibleForIntroPrice: readonly string[];
-  /** Deadline of `fulfill` on the clock of `performance.now()`: a validation and its fulfillment share one time budget. */
+  /**
+   * Deadline of `fulfill` on the clock of `performance.now()`: a validation and its fulfillment share one time budget.
+   */
   readonly fulfillDeadline?: number;
   /** A sentence for the client. Set if the result does not rely on the store's preferred API. */
   readonly warning?: string;

@@ -23,8 +23,8 @@ export const getFulfillBudgetMs = (deadline: number | undefined, defaultBudgetMs
 const minCallMs = 250;
 
 /**
- * Wraps `fetch` so that all calls together stay within the budget. Throws `ConnectionFailed` after that. Uses `performance.now()`
- * because the emulator can move the service clock.
+ * Wraps `fetch` so that all calls together stay within the budget. Throws `ConnectionFailed` after that. Uses
+ * `performance.now()` because the emulator can move the service clock.
  */
 export function withTimeBudget(fetch: StoreFetch, { totalMs, maxCallMs, storeName }: TimeBudget): StoreFetch {
   const end = performance.now() + totalMs;

@@ -2,8 +2,8 @@ import type { Observation } from '../purchases/observation.ts';
 import { ServiceError } from '../shared/errors.ts';
 
 /**
- * Fetches the purchase of a notification. Returns undefined if `fetchPurchase` throws `InvalidPayload`: the store no longer
- * has the purchase, or it belongs to another app with the same account, which receives the notification itself.
+ * Fetches the purchase of a notification. Returns undefined if `fetchPurchase` throws `InvalidPayload`: the store no
+ * longer has the purchase, or it belongs to another app with the same account, which receives the notification itself.
  */
 export async function tryFetchOwnPurchase(
   fetchPurchase: () => Promise<Observation | undefined>,

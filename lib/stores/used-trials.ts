@@ -2,8 +2,8 @@ import type { Transaction } from '../purchases/transaction.ts';
 import { platformTokens, withoutPlatform } from '../shared/platform.ts';
 
 /**
- * Lists the products, without prefix, whose free trial or introductory price the transactions have used. A plan change keeps the
- * product of the trial.
+ * Lists the products, without prefix, whose free trial or introductory price the transactions have used. A plan change
+ * keeps the product of the trial.
  */
 export const listUsedTrials = (transactions: readonly Transaction[]): string[] => [
   ...new Set(transactions.filter(usedIntroPrice).map(({ productId }) => withoutPlatform(productId))),

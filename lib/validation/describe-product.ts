@@ -2,7 +2,9 @@ import * as v from 'valibot';
 import type { ValidateReceiptBody } from '../api/validate-receipt-body.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 
-/** Returns the description of the requested product for the event: from the submitted product list, or from the request. */
+/**
+ * Returns the description of the requested product for the event: from the submitted product list, or from the request.
+ */
 export function describeProduct({ id, type, currency, priceMicros, products = [] }: ValidateReceiptBody): object {
   const submitted = products.find((product) => v.is(v.looseObject({ id: v.literal(id) }), product));
   return submitted ? { type, ...submitted } : { id, type, ...omitUndefined({ currency, priceMicros }) };

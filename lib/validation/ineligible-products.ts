@@ -9,8 +9,8 @@ interface ProductContext {
 }
 
 /**
- * Adds the other products of the subscription groups: a customer uses one introductory price per group. The groups come from
- * the app's catalogue, else from the products in the request.
+ * Adds the other products of the subscription groups: a customer uses one introductory price per group. The groups come
+ * from the app's catalogue, else from the products in the request.
  * @see https://developer.apple.com/documentation/storekit/implementing-introductory-offers-in-your-app
  */
 export function addProductsOfGroups(

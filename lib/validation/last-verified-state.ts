@@ -22,8 +22,8 @@ interface LastVerifiedContext {
 }
 
 /**
- * Returns the last verified state of the requested purchase if the store is unavailable and the purchase is active and of the
- * requested product. Writes nothing and creates no claim. Otherwise throws the failure again.
+ * Returns the last verified state of the requested purchase if the store is unavailable and the purchase is active and
+ * of the requested product. Writes nothing and creates no claim. Otherwise throws the failure again.
  */
 export async function loadLastVerifiedState(
   failure: unknown,

@@ -65,8 +65,8 @@ export async function processValidation(
 }
 
 /**
- * Lists the deciding purchases of the customer at the store that were not recorded now, without consumables: an app credits a
- * consumable again if its evidence does not contain it.
+ * Lists the deciding purchases of the customer at the store that were not recorded now, without consumables: an app
+ * credits a consumable again if its evidence does not contain it.
  */
 async function listOtherPurchases(
   recorded: readonly EntitledPurchase[],

@@ -52,8 +52,9 @@ const concurrency = 8;
 const maxUnclaimedPurchases = 100;
 
 /**
- * Records the observations, each purchase in its own transaction, and claims the purchases for the user of the request. Leaves
- * out unlisted purchases that `selectObservations` does not select. Returns the recorded purchases in the order of the observations.
+ * Records the observations, each purchase in its own transaction, and claims the purchases for the user of the request.
+ * Leaves out unlisted purchases that `selectObservations` does not select. Returns the recorded purchases in the order
+ * of the observations.
  */
 export async function recordObservations(
   observations: readonly Observation[],
@@ -88,8 +89,8 @@ export async function recordObservations(
 }
 
 /**
- * Lists the user aliases in the observation of the evidence, if the user is entitled to the purchase. Other purchases of the
- * store account can have been made by another customer.
+ * Lists the user aliases in the observation of the evidence, if the user is entitled to the purchase. Other purchases
+ * of the store account can have been made by another customer.
  */
 function listEvidenceAliases(
   observations: readonly Observation[],
@@ -106,9 +107,9 @@ function listEvidenceAliases(
 }
 
 /**
- * Stores the customer's aliases and claims the unclaimed purchases filed under them. Also runs for an existing owner without
- * aliases: an earlier request may have failed after it wrote the claim. Does not store the aliases while more purchases are
- * unclaimed than one validation can claim, so that the next validation continues.
+ * Stores the customer's aliases and claims the unclaimed purchases filed under them. Also runs for an existing owner
+ * without aliases: an earlier request may have failed after it wrote the claim. Does not store the aliases while more
+ * purchases are unclaimed than one validation can claim, so that the next validation continues.
  */
 async function linkUserAliases(
   storeAliases: readonly string[],

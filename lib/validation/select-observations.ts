@@ -28,9 +28,9 @@ interface SelectedObservations {
 const maxUnlistedPurchases = 100;
 
 /**
- * Selects the observations to record: the complete collection, and a limited number of unlisted purchases, because a store account
- * can have thousands. Leaves out unlisted purchases that are stored and unchanged, so the next validation continues. New and
- * changed purchases take precedence over purchases without a claim of the customer.
+ * Selects the observations to record: the complete collection, and a limited number of unlisted purchases, because a
+ * store account can have thousands. Leaves out unlisted purchases that are stored and unchanged, so the next validation
+ * continues. New and changed purchases take precedence over purchases without a claim of the customer.
  */
 export async function selectObservations(
   observations: readonly Observation[],
@@ -77,7 +77,9 @@ async function isChangedBy(
   return hasStateChange(state, { ...observation, transactions }, catalogue);
 }
 
-/** Whether a claim can entitle the customer. With strategy `last`, a further claim can even if there is an earlier one. */
+/**
+ * Whether a claim can entitle the customer. With strategy `last`, a further claim can even if there is an earlier one.
+ */
 const isClaimNeeded = (
   { entitledUsers, hasUnusedClaim }: ComparedPurchase,
   username: string | undefined,

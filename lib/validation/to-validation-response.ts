@@ -15,9 +15,9 @@ interface ResponseContext {
 }
 
 /**
- * Builds the response. For a requested product, throws `InvalidPayload` if the receipt does not contain it, `Conflict` if
- * the user is not entitled to it, `NeedMoreData` while its payment is pending, `PurchaseConsumed` or `PurchaseExpired` if it
- * gives no access.
+ * Builds the response. For a requested product, throws `InvalidPayload` if the receipt does not contain it, `Conflict`
+ * if the user is not entitled to it, `NeedMoreData` while its payment is pending, `PurchaseConsumed` or
+ * `PurchaseExpired` if it gives no access.
  */
 export function toValidationResponse(
   request: ValidationRequest,
@@ -64,8 +64,8 @@ function assertValid(requested: EntitledPurchase | undefined, username: string |
 }
 
 /**
- * Creates the error for a purchase whose payment is pending. Clients wait and validate again: they drop or finish a purchase for
- * `PurchaseExpired` only (docs/decisions/0012-pending-payments.md).
+ * Creates the error for a purchase whose payment is pending. Clients wait and validate again: they drop or finish a
+ * purchase for `PurchaseExpired` only (docs/decisions/0012-pending-payments.md).
  */
 const pendingPaymentError = (): ServiceError =>
   new ServiceError('NeedMoreData', 'The payment is pending. Validate again when it is paid.');

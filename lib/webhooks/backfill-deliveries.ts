@@ -30,14 +30,15 @@ const maxLookbackMs = deliveryRetentionMs - dayMs;
 /** Number of purchases, or deliveries, that are processed concurrently. */
 const concurrency = 25;
 /**
- * Age at which the queue message of a delivery without an attempt may be lost, so the delivery is enqueued again. Safe if
- * the message still exists: the second attempt with the same number is ignored.
+ * Age at which the queue message of a delivery without an attempt may be lost, so the delivery is enqueued again. Safe
+ * if the message still exists: the second attempt with the same number is ignored.
  */
 const lostMessageAgeMs = 15 * minuteMs;
 
 /**
- * Creates and enqueues the deliveries of a range that the fan-out worker failed to create. Idempotent: uses the worker's
- * delivery ids, so existing deliveries are not sent again. Throws `InvalidPayload` for a range outside the retention.
+ * Creates and enqueues the deliveries of a range that the fan-out worker failed to create. Idempotent: uses the
+ * worker's delivery ids, so existing deliveries are not sent again. Throws `InvalidPayload` for a range outside the
+ * retention.
  */
 export async function backfillDeliveries(
   name: string,

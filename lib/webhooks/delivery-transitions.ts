@@ -80,7 +80,10 @@ export function computeQueueDelaySeconds({ nextAttemptAt }: WebhookDelivery, now
   return delayMs > maxQueueDelayMs ? undefined : Math.max(0, Math.ceil(delayMs / secondMs));
 }
 
-/** A short delay is a queue message with a timer; the due item repeats the attempt a minute later if the message is lost. */
+/**
+ * A short delay is a queue message with a timer; the due item repeats the attempt a minute later if the message is
+ * lost.
+ */
 const scheduleNextAttempt = (
   nextAttemptAt: EpochMillis,
   now: EpochMillis,

@@ -40,12 +40,17 @@ export const WebhookDelivery = v.object({
 });
 export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;
 
-/** Retention after the last attempt: longer than all attempts take, so dead deliveries can be inspected and replayed. */
+/**
+ * Retention after the last attempt: longer than all attempts take, so dead deliveries can be inspected and replayed.
+ */
 export const deliveryRetentionMs = 30 * dayMs;
 
 type DeliveryInput = Pick<WebhookDelivery, 'appName' | 'type' | 'url' | 'username' | 'notification' | 'createdAt'>;
 
-/** Builds a new delivery. The id depends only on the notification, the user and the URL, so a repetition has the same id. */
+/**
+ * Builds a new delivery. The id depends only on the notification, the user and the URL, so a repetition has the same
+ * id.
+ */
 export function buildDelivery(input: DeliveryInput): WebhookDelivery {
   const { notification, username = '', url } = input;
   const identity = JSON.stringify([notification.id, username, url]);

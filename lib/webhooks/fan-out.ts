@@ -12,8 +12,8 @@ import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announc
 type FanOutDeps = Pick<Deps, 'apps' | 'customers' | 'deliveries' | 'now' | 'webhookQueue'>;
 
 /**
- * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of the
- * first record that failed, from which the stream must be read again; undefined if all records succeeded.
+ * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of
+ * the first record that failed, from which the stream must be read again; undefined if all records succeeded.
  */
 export async function fanOutDeliveries(
   records: readonly StreamRecord[],
@@ -46,7 +46,9 @@ interface RecordOutcome {
 
 type FindApp = Deps['apps']['find'];
 
-/** Reads each app once per batch of records. Does not use the app cache, because a webhook URL may have just been set. */
+/**
+ * Reads each app once per batch of records. Does not use the app cache, because a webhook URL may have just been set.
+ */
 function memoizeFindApp(findApp: FindApp): FindApp {
   const apps = new Map<string, ReturnType<FindApp>>();
   return async (name) => {
@@ -74,8 +76,8 @@ async function createDeliveries(
 }
 
 /**
- * Leaves out recipients without a customer item: the purchase change that made them a recipient has created it, so they have been
- * erased since.
+ * Leaves out recipients without a customer item: the purchase change that made them a recipient has created it, so they
+ * have been erased since.
  */
 async function omitErasedRecipients(
   announcements: PurchaseAnnouncements,

@@ -111,7 +111,9 @@ const createPinnedLookup =
     else callback(null, first?.address ?? '', first?.family);
   };
 
-/** Reads the start of the body for at most two seconds. Never throws: the status is valid even if the body never ends. */
+/**
+ * Reads the start of the body for at most two seconds. Never throws: the status is valid even if the body never ends.
+ */
 async function readExcerpt(response: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -25,8 +25,8 @@ export interface PurchaseAnnouncements {
   readonly appName: string;
   readonly announcements: readonly Announcement[];
   /**
-   * Usernames. All entitled users, or those whose ownership changed if nothing else did. Includes the users that lost the
-   * purchase with this version if it was read from a stream record.
+   * Usernames. All entitled users, or those whose ownership changed if nothing else did. Includes the users that lost
+   * the purchase with this version if it was read from a stream record.
    */
   readonly recipients: readonly string[];
   readonly purchase: v.InferOutput<typeof PurchaseItem>['purchase'];

@@ -19,8 +19,8 @@ export async function getCurrentUrls(
 }
 
 /**
- * Replaces a delivery for a removed URL by deliveries for the current URLs, with the full number of attempts. A URL that
- * already has a delivery of the notification gets no second one. Returns the delivery in its final state.
+ * Replaces a delivery for a removed URL by deliveries for the current URLs, with the full number of attempts. A URL
+ * that already has a delivery of the notification gets no second one. Returns the delivery in its final state.
  */
 export async function redirectDelivery(
   delivery: WebhookDelivery,

@@ -11,13 +11,15 @@ import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 
 type RepeatDeps = Pick<Deps, 'deliveries' | 'events' | 'now' | 'purchases' | 'webhookQueue'>;
 
-/** Several events can have one request id: clients retry requests, and a notification has one event for each webhook. */
+/**
+ * Several events can have one request id: clients retry requests, and a notification has one event for each webhook.
+ */
 const maxEvents = 100;
 
 /**
- * Sends new webhooks with reason `REPEATED` for the events of a request id. The recipients are the user of the request or,
- * for an event of a store, all users entitled to its purchases now. Throws `ResourceNotFound` if there is no such event,
- * `InvalidPayload` if the events have no recipient or the app has no webhook URL.
+ * Sends new webhooks with reason `REPEATED` for the events of a request id. The recipients are the user of the request
+ * or, for an event of a store, all users entitled to its purchases now. Throws `ResourceNotFound` if there is no such
+ * event, `InvalidPayload` if the events have no recipient or the app has no webhook URL.
  */
 export async function repeatWebhooks(app: App, reqId: string, deps: RepeatDeps): Promise<readonly WebhookDelivery[]> {
   const events = await findEvents(app.name, reqId, deps);

@@ -9,8 +9,8 @@ import { enqueueDeliveries } from './fan-out.ts';
 type ReplayDeps = Pick<Deps, 'deliveries' | 'now' | 'webhookQueue'>;
 
 /**
- * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app has no such delivery, and
- * `Conflict` if it is being sent or if deliveries for other URLs have replaced it.
+ * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app has no such
+ * delivery, and `Conflict` if it is being sent or if deliveries for other URLs have replaced it.
  */
 export async function replayDelivery(appName: string, deliveryId: string, deps: ReplayDeps): Promise<WebhookDelivery> {
   const delivery = await deps.deliveries.find(appName, deliveryId);
@@ -48,9 +48,9 @@ const pageSize = 100;
 const concurrency = 25;
 
 /**
- * Enqueues the deliveries of a date range again, at most 1,000. Idempotent: a replay moves a delivery out of the range, so the
- * same call replays it once. `isComplete` is false if the range has further deliveries. Throws `InvalidPayload` for a range that
- * ends in the future.
+ * Enqueues the deliveries of a date range again, at most 1,000. Idempotent: a replay moves a delivery out of the range,
+ * so the same call replays it once. `isComplete` is false if the range has further deliveries. Throws `InvalidPayload`
+ * for a range that ends in the future.
  */
 export async function replayDeliveries(
   appName: string,

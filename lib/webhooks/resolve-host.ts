@@ -21,8 +21,8 @@ interface DnsResolverOptions {
 }
 
 /**
- * Creates a resolver that queries the name servers directly. `dns.lookup` blocks one of libuv's few threads, so a handful
- * of unresponsive names would delay the webhooks of all apps.
+ * Creates a resolver that queries the name servers directly. `dns.lookup` blocks one of libuv's few threads, so a
+ * handful of unresponsive names would delay the webhooks of all apps.
  * @see https://nodejs.org/api/dns.html#implementation-considerations
  */
 export function createDnsResolver({ servers, timeoutMs = 2 * secondMs }: DnsResolverOptions = {}): ResolveHost {

@@ -47,8 +47,8 @@ const httpDate = /^[A-Z][a-z]{2,8}, .{1,30} GMT$/;
 const asctimeDate = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
 
 /**
- * Parses a `Retry-After` header: a number of seconds, or a date in one of three formats. Returns a duration in milliseconds,
- * or undefined for any other text.
+ * Parses a `Retry-After` header: a number of seconds, or a date in one of three formats. Returns a duration in
+ * milliseconds, or undefined for any other text.
  * @see https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3
  */
 export function parseRetryAfterMs(header: string | undefined, now: EpochMillis): number | undefined {

@@ -28,7 +28,10 @@ export async function getWebhookBacklog(
 
 const maxNewest = 100;
 
-/** Lists the creation dates of the newest deliveries whose first attempt is not made or postponed: a late queue delays all. */
+/**
+ * Lists the creation dates of the newest deliveries whose first attempt is not made or postponed: a late queue delays
+ * all.
+ */
 export async function getWaitingWebhooks(
   appName: string,
   { deliveries }: Pick<Deps, 'deliveries'>,

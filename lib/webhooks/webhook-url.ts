@@ -10,8 +10,8 @@ const allowedPorts = new Set(['', '443', '8443']);
 export const getHost = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
 /**
- * Parses a webhook URL. Throws `InvalidPayload` if it is not https, contains credentials, or has another port than 443 or
- * 8443 or a non-public address. With `allowsLoopback`, http, loopback addresses and all ports are allowed.
+ * Parses a webhook URL. Throws `InvalidPayload` if it is not https, contains credentials, or has another port than 443
+ * or 8443 or a non-public address. With `allowsLoopback`, http, loopback addresses and all ports are allowed.
  */
 export function parseWebhookUrl(text: string, policy: AddressPolicy): URL {
   const url = URL.canParse(text) && text.length <= maxUrlLength ? new URL(text) : rejectUrl('is not a URL');

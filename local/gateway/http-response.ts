@@ -71,7 +71,8 @@ export function toProxyResponse(result: string): HttpResponse | undefined {
 }
 
 /**
- * Compresses a response that has at least the minimum size of the API definition, if gzip is the client's preferred encoding.
+ * Compresses a response that has at least the minimum size of the API definition, if gzip is the client's preferred
+ * encoding.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-enable-compression.html
  */
 export function compressResponse(

@@ -13,8 +13,8 @@ export interface RouteMatch {
 export type MatchRoute = (method: string, path: string) => RouteMatch | undefined;
 
 /**
- * Creates the matcher for a REST API. Matches the encoded path. A literal segment takes precedence over a parameter, and a
- * parameter over a greedy one such as `{proxy+}`.
+ * Creates the matcher for a REST API. Matches the encoded path. A literal segment takes precedence over a parameter,
+ * and a parameter over a greedy one such as `{proxy+}`.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-method-settings-method-request.html
  */
 export function createRouteMatcher({ paths }: GatewayDocument): MatchRoute {

@@ -21,7 +21,9 @@ interface DynoxidePlaces {
   readonly path?: string | undefined;
 }
 
-/** Finds the binary of the installed npm package, or a `dynoxide` on the PATH. Returns undefined if there is neither. */
+/**
+ * Finds the binary of the installed npm package, or a `dynoxide` on the PATH. Returns undefined if there is neither.
+ */
 export function findDynoxide({
   packageName = `@dynoxide/${process.platform}-${process.arch}`,
   path = process.env.PATH,
@@ -103,8 +105,8 @@ const chooseToolServer = async (): Promise<ToolServer> => ({
 });
 
 /**
- * Deletes expired items as DynamoDB does: their stream records name DynamoDB as the user. Dynoxide does this on request only.
- * A failure leaves the items to the next call: DynamoDB guarantees no time for the deletion either.
+ * Deletes expired items as DynamoDB does: their stream records name DynamoDB as the user. Dynoxide does this on request
+ * only. A failure leaves the items to the next call: DynamoDB guarantees no time for the deletion either.
  */
 async function deleteExpiredItems({ port, token }: ToolServer): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/mcp`, {

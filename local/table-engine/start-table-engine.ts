@@ -6,8 +6,8 @@ import { dynoxideFolder, findDynoxide, startDynoxide } from './dynoxide.ts';
 import type { TableEngine, TableEngineOptions } from './table-engine.ts';
 
 /**
- * Starts a table engine and waits until it responds. Uses the first of: the server at `DYNAMODB_ENDPOINT`, the engine that
- * `TABLE_ENGINE` names, Dynoxide of the npm package or on the PATH, DynamoDB Local with Java.
+ * Starts a table engine and waits until it responds. Uses the first of: the server at `DYNAMODB_ENDPOINT`, the engine
+ * that `TABLE_ENGINE` names, Dynoxide of the npm package or on the PATH, DynamoDB Local with Java.
  */
 export async function startTableEngine(options: TableEngineOptions = {}): Promise<TableEngine> {
   const { DYNAMODB_ENDPOINT } = process.env;
@@ -17,7 +17,10 @@ export async function startTableEngine(options: TableEngineOptions = {}): Promis
   return binary === undefined ? await startDynamoDbLocal(options) : await startDynoxide(binary, options);
 }
 
-/** Returns the binary of Dynoxide, or undefined for DynamoDB Local. Throws a `StartupError` if the named engine is unavailable. */
+/**
+ * Returns the binary of Dynoxide, or undefined for DynamoDB Local. Throws a `StartupError` if the named engine is
+ * unavailable.
+ */
 function chooseDynoxide(name: string | undefined): string | undefined {
   switch (name) {
     case 'dynamodb-local':

@@ -10,6 +10,8 @@ export interface TableEngineOptions {
   readonly port?: number;
   /** Data folder. Each engine has a folder of its own in it. Without it, all data is in memory. */
   readonly directory?: string;
-  /** Interval of the deletion of expired items, if the engine deletes them on request only. Without it, they are kept. */
+  /**
+   * Interval of the deletion of expired items, if the engine deletes them on request only. Without it, they are kept.
+   */
   readonly expirationIntervalMs?: number;
 }

@@ -146,7 +146,10 @@ async function processLate({ appName }: IssuedApiKeys, choosePosition: () => num
   await Promise.all(shares.map(router.process));
 }
 
-/** Queries the stores for all purchases: a store does not notify of every change, for example Google Play of some refunds. */
+/**
+ * Queries the stores for all purchases: a store does not notify of every change, for example Google Play of some
+ * refunds.
+ */
 async function refreshAll({ appName }: IssuedApiKeys): Promise<void> {
   for (const purchaseId of (await loadPurchases(appName)).keys()) {
     await refreshPurchase({ appName, purchaseId }, router.deps);

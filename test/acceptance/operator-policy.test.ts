@@ -168,7 +168,10 @@ const listAccesses = (matches: (access: readonly [string, string]) => boolean): 
     .filter(matches)
     .map((access) => access.join(' '))
     .sort();
-/** Whether no local command needs the access: it is for a redrive, for the option --stack, or for `doctor` of a deployment. */
+/**
+ * Whether no local command needs the access: it is for a redrive, for the option --stack, or for `doctor` of a
+ * deployment.
+ */
 const isNotForLocalCommands = ([action, resource]: readonly [string, string]): boolean =>
   /^(?:cloudformation|sns|lambda):|^dynamodb:Describe/.test(action) ||
   (action.startsWith('sqs:') &&

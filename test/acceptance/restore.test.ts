@@ -159,8 +159,8 @@ async function restoreTable(items: readonly StoredItem[]): Promise<void> {
 const isIn = (partition: string) => (item: StoredItem) => item.pk?.S?.startsWith(partition) ?? false;
 
 /**
- * Builds the table at the restored time. The workers of the stream were behind: the last purchase is neither counted nor
- * announced, and the webhook of one customer was enqueued but not sent.
+ * Builds the table at the restored time. The workers of the stream were behind: the last purchase is neither counted
+ * nor announced, and the webhook of one customer was enqueued but not sent.
  */
 function buildRestoredItems(counted: readonly StoredItem[], stored: readonly StoredItem[]): StoredItem[] {
   const isWrittenByStream = (item: StoredItem) => ['S', 'D#'].some((kind) => isIn(`${shop.appName}#${kind}`)(item));

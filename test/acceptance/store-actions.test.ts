@@ -50,7 +50,9 @@ const microsoftStoreProductIds: typeof productIds = {
   'non consumable': '9NBLGGH5X123',
 };
 
-/** Buys and validates a purchase and refreshes it after each action. Returns its records before and after the actions. */
+/**
+ * Buys and validates a purchase and refreshes it after each action. Returns its records before and after the actions.
+ */
 async function performActions([platform, actions]: ActionCase, type: ProductType) {
   const productId = (platform === 'store_c' ? microsoftStoreProductIds : productIds)[type];
   const order = { platform, productId, type, applicationUsername: createUniqueName('user') };

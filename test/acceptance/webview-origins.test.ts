@@ -39,7 +39,9 @@ async function fetchFromPage(
   });
 }
 
-/** Starts a server with these response headers. It records the method and `Access-Control-Request-Headers` of requests. */
+/**
+ * Starts a server with these response headers. It records the method and `Access-Control-Request-Headers` of requests.
+ */
 async function startServer(headers: Readonly<Record<string, string>>) {
   const requests: (string | undefined)[][] = [];
   const server = createServer(

@@ -112,7 +112,8 @@ describe('listStreamLoads', () => {
       invocations: [...operation.invocations, createInvocation(aggregator, [counter])],
     };
     const streams = new Map([[aggregator, { batchSize: 1_000, batchingWindowMs: 10_000 }]]);
-    // 3.5 units of the table for each of 1,000 validations, and one record each: four shards, but 1,000 records a second.
+    // 3.5 units of the table for each of 1,000 validations, and one record each: four shards, but 1,000 records a
+    // second.
     const [counters, , updates] = listStreamLoads({ 'validation, new': 1_000 }, [aggregated], streams);
     expect(updates?.used).toBeCloseTo(1, 5);
     expect(counters?.used).toBeCloseTo(3 * (updates?.used ?? 0), 5);
@@ -122,7 +123,8 @@ describe('listStreamLoads', () => {
 describe('computeLeaseRate', () => {
   it('divides the time of the runs by the time of a batch, at the share of a vCPU of the function', () => {
     const rateAt = (memoryMb: number) => computeLeaseRate(1, new Map([['workers/enqueue-due-items', { memoryMb }]]));
-    // In 45 s of each minute: one millisecond for each of 400 items, and 55 ms of waits for 9 calls of DynamoDB and one of SQS.
+    // In 45 s of each minute: one millisecond for each of 400 items, and 55 ms of waits for 9 calls of DynamoDB and one
+    // of SQS.
     expect(rateAt(1_769)).toBeCloseTo((400 / 0.455) * 0.75, 5);
     expect(rateAt(3_538)).toBeCloseTo(rateAt(1_769), 5);
     expect(rateAt(884.5)).toBeCloseTo((400 / 0.855) * 0.75, 5);

@@ -37,7 +37,9 @@ async function readTotals(): Promise<BreakdownRow | undefined> {
   return groups[0]?.rows[0];
 }
 
-/** Buys a subscription with a trial that is converted after three days, a trial that is still running, and a yearly one. */
+/**
+ * Buys a subscription with a trial that is converted after three days, a trial that is still running, and a yearly one.
+ */
 async function givenSubscriptions(): Promise<void> {
   await buy({ platform: 'store_a', trial: 'P3D', applicationUsername: 'ann', productId: scriptProduct });
   await fetch(`${running.service.emulatorUrl}/control/clock`, {

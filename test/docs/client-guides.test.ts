@@ -169,7 +169,9 @@ describe('docs/guides/iaptic-js.md', () => {
 describe('docs/guides/react-native-iaptic.md', () => {
   const file = 'docs/guides/react-native-iaptic.md';
 
-  /** Keeps the order of the real library, which throws before `initialize`. Purchases are validated as by version 2.1. */
+  /**
+   * Keeps the order of the real library, which throws before `initialize`. Purchases are validated as by version 2.1.
+   */
   const library = `
     let config, username, purchases = [];
     export const IapticRN = {

@@ -40,7 +40,10 @@ const shellLines = blocks
   .filter(({ language }) => language === 'sh')
   .flatMap((block) => listShellCommands(block).map((line) => [`${block.file}:${block.line}`, line] as const));
 
-/** Replaces placeholders such as `<app>` and `<Time>`, and the URL of the service. A day is valid for every argument that is checked. */
+/**
+ * Replaces placeholders such as `<app>` and `<Time>`, and the URL of the service. A day is valid for every argument
+ * that is checked.
+ */
 const fillPlaceholders = (text: string): string =>
   text.replaceAll(/<[^<>]+>/g, '2026-01-31').replaceAll('$API', 'http://127.0.0.1:4000');
 
@@ -56,7 +59,10 @@ function parseCliArguments(line: string): string[] | undefined {
 const { program } = createSilentProgram();
 const commandByPath = new Map(listCommands(program).map((command) => [getCommandPath(command), command]));
 
-/** Returns what is wrong with a command in backticks, such as `app set-webhook <name> --off`. Undefined if it is correct. */
+/**
+ * Returns what is wrong with a command in backticks, such as `app set-webhook <name> --off`. Undefined if it is
+ * correct.
+ */
 function findFault(text: string): string | undefined {
   const words = text.replace(/^(?:npm run (?:-s )?cli --|claimcheck) /, '').split(' ');
   const [first = '', second = ''] = words;

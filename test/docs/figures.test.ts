@@ -7,7 +7,10 @@ const figure = /\d ?(?:ms|kB|dollars|cents)\b|\$\d/;
 /** What proves a figure: the command that prints it, a test that compares it, or its source. */
 const proof = /`npm run |\btest\b|\]\(https:/;
 
-/** Documents whose figures are of their time, or generated. `test/bench/results.test.ts` checks the pages that quote results. */
+/**
+ * Documents whose figures are of their time, or generated. `test/bench/results.test.ts` checks the pages that quote
+ * results.
+ */
 const isChecked = (file: string): boolean =>
   !quotingPages.includes(file) &&
   !['CHANGELOG.md', 'docs/api-reference.md'].includes(file) &&

@@ -38,7 +38,10 @@ export interface EmulatorClient extends RunningEmulator {
   readonly call: (path: string, init?: RequestInit) => Promise<TestResponse>;
 }
 
-/** Starts an emulator with a client. Defaults: a fixed clock at `startTime`, no state file, and the keys of the test run. */
+/**
+ * Starts an emulator with a client. Defaults: a fixed clock at `startTime`, no state file, and the keys of the test
+ * run.
+ */
 export async function startEmulatorClient(
   options: { readonly clock?: Clock; readonly stateFile?: string; readonly keys?: StoreKeys | undefined } = {},
 ): Promise<EmulatorClient> {

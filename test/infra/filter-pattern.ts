@@ -1,5 +1,6 @@
 /**
- * Evaluates a CloudWatch filter pattern for JSON log events. Supports `=`, `!=`, `NOT EXISTS`, `&&`, `||` and parentheses.
+ * Evaluates a CloudWatch filter pattern for JSON log events. Supports `=`, `!=`, `NOT EXISTS`, `&&`, `||` and
+ * parentheses.
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
 export function matchesFilterPattern(pattern: string, line: string): boolean {

@@ -36,7 +36,9 @@ async function runWithoutEvent(bundle: string): Promise<string> {
   return stderr;
 }
 
-/** Returns the lines of the source that a resolved trace names in a file. Names of functions are shortened in bundles. */
+/**
+ * Returns the lines of the source that a resolved trace names in a file. Names of functions are shortened in bundles.
+ */
 const readSourceLines = (trace: string, file: string): string[] =>
   [...trace.matchAll(/\(?([\w/.-]+\.ts):(\d+):\d+/g)]
     .filter(([, source]) => source === file)

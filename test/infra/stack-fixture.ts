@@ -25,8 +25,8 @@ export const everyOption = {
 };
 
 /**
- * Creates the app of `cdk synth -c <option>=<value> …` without the CDK's validation of the template, which takes most of the
- * time of a synthesis: `cdk synth` prints its findings as warnings, and the tests do not read them.
+ * Creates the app of `cdk synth -c <option>=<value> …` without the CDK's validation of the template, which takes most
+ * of the time of a synthesis: `cdk synth` prints its findings as warnings, and the tests do not read them.
  */
 export const createCdkApp = (options: Readonly<Record<string, string>> = {}): App =>
   new App({

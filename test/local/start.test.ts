@@ -30,7 +30,9 @@ async function failure(environment: Readonly<Record<string, string>>): Promise<{
   return { code, output };
 }
 
-/** Finds a free port whose successor, the emulator's port, is free too. Only even ports: two pairs never overlap by one. */
+/**
+ * Finds a free port whose successor, the emulator's port, is free too. Only even ports: two pairs never overlap by one.
+ */
 async function freePorts(): Promise<number> {
   const found = await findFreePort();
   const port = found - (found % 2);

@@ -16,8 +16,8 @@ import { SelectedPurchase } from './selected-purchase.tsx';
 const refreshMs = 1_000;
 
 /**
- * Buys in the emulated stores, acts on purchases and moves the clock. Shows each purchase as the service reports it, its webhooks
- * and the statistics of the day. A viewer watches.
+ * Buys in the emulated stores, acts on purchases and moves the clock. Shows each purchase as the service reports it,
+ * its webhooks and the statistics of the day. A viewer watches.
  */
 export function EmulatorPage({ query }: PageProps) {
   const canChange = useCanChange();

@@ -138,7 +138,10 @@ const noAccess = (label: string, tone: State['tone'], headline: string): State =
   givesAccess: false,
 });
 
-/** Describes the failed payments since the last successful one, such as "The payment failed twice, last on 28 February 2026". */
+/**
+ * Describes the failed payments since the last successful one, such as "The payment failed twice, last on 28 February
+ * 2026".
+ */
 function describeFailures({ notifications = [] }: DescribedPurchase): string {
   const payment = notifications.findLast(({ reason }) => reason === 'RENEWED' || reason === 'PURCHASED');
   const failures = notifications.filter(

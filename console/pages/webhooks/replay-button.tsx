@@ -126,7 +126,10 @@ async function countDeliveries(range: ReplayRange, signal: AbortSignal): Promise
   return { total, isMinimum: cursor !== undefined };
 }
 
-/** Replays all deliveries of a range. A request replays at most 1,000. Stops if the session ends: the next one is another app. */
+/**
+ * Replays all deliveries of a range. A request replays at most 1,000. Stops if the session ends: the next one is
+ * another app.
+ */
 async function replayRange(range: ReplayRange): Promise<number> {
   const credentials = getSession();
   let replayed = 0;

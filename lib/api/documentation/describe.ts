@@ -2,8 +2,8 @@ import type * as v from 'valibot';
 import type { Contract } from '../contract.ts';
 
 /**
- * Description of a field or parameter with an example. The example is omitted if the schema has its own description, which
- * has examples. Numbers are integers unless they are `decimal`.
+ * Description of a field or parameter with an example. The example is omitted if the schema has its own description,
+ * which has examples. Numbers are integers unless they are `decimal`.
  */
 export type FieldDescription<T = unknown> = readonly [description: string, example?: T, number?: 'decimal'];
 

@@ -5,8 +5,8 @@ const text = v.string();
 const optionalText = v.exactOptional(text);
 
 /**
- * Members of `transaction` by `type`. Adapters read them leniently, because released clients send them in many forms, so
- * these schemas describe what a new client must send. The emulator's and the released clients' bodies match them.
+ * Members of `transaction` by `type`. Adapters read them leniently, because released clients send them in many forms,
+ * so these schemas describe what a new client must send. The emulator's and the released clients' bodies match them.
  */
 const classic = { id: optionalText, appStoreReceipt: text, transactionReceipt: optionalText };
 const signed = { id: optionalText, appAppleId: v.exactOptional(v.number()), jwsRepresentation: text };

@@ -14,8 +14,8 @@ const seriesUrl = 'https://data-api.ecb.europa.eu/service/data/EXR/D..EUR.SP00.A
 const timeoutMs = 15 * secondMs;
 
 /**
- * Fetches the reference rates since a day (`YYYY-MM-DD`), newest first. The start day also leaves out discontinued currencies.
- * Throws `ConnectionFailed` if the bank is unavailable or its response is invalid.
+ * Fetches the reference rates since a day (`YYYY-MM-DD`), newest first. The start day also leaves out discontinued
+ * currencies. Throws `ConnectionFailed` if the bank is unavailable or its response is invalid.
  */
 export async function fetchRates(
   startDay: string,

@@ -10,9 +10,9 @@ interface RateObservation {
 }
 
 /**
- * Parses the reference rates in the CSV format of the ECB Data Portal API (`format=csvdata&detail=dataonly`): a header, then a
- * row per currency and day. Days without rates, which are holidays, are left out. Throws `ConnectionFailed` if the response is
- * incomplete or invalid.
+ * Parses the reference rates in the CSV format of the ECB Data Portal API (`format=csvdata&detail=dataonly`): a header,
+ * then a row per currency and day. Days without rates, which are holidays, are left out. Throws `ConnectionFailed` if
+ * the response is incomplete or invalid.
  * @see https://data.ecb.europa.eu/help/api/data
  */
 export function parseEcbRates(csv: string): DailyRates[] {

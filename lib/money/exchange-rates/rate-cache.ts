@@ -17,8 +17,8 @@ const backfillWindowMs = 90 * dayMs;
 const maxEntries = 1_000;
 
 /**
- * Creates the exchange rates for conversions. Reads a day once per container, and again after one hour while better rates can
- * be loaded. Does not cache a failed read.
+ * Creates the exchange rates for conversions. Reads a day once per container, and again after one hour while better
+ * rates can be loaded. Does not cache a failed read.
  */
 export function createRateCache(storedRates: StoredRates, now: () => EpochMillis): ExchangeRates {
   const entries = new Map<string, { readonly readAt: EpochMillis; readonly rates: Promise<DailyRates | undefined> }>();

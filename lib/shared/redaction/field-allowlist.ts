@@ -6,8 +6,9 @@ export type FieldKind = 'id' | 'text' | 'token' | 'number' | 'date' | 'flag' | '
 
 /**
  * Allowlist of fields, so that a new or misused field cannot bring a receipt, signature, key or token into the log. The
- * purchase token of Google Play is kept in ids only, because the specification makes it the `purchaseId`. Readers of events have
- * the secret key and so the same ids; using the token at the store also requires the developer's credentials.
+ * purchase token of Google Play is kept in ids only, because the specification makes it the `purchaseId`. Readers of
+ * events have the secret key and so the same ids; using the token at the store also requires the developer's
+ * credentials.
  */
 const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
   id: [

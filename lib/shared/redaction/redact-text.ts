@@ -9,7 +9,9 @@ const maxIdLength = 900;
 const secretPattern =
   /\b(?:(?:ak|pub|sec|view)_[\w-]{16,}|(?:[sr]k_(?:live|test)|whsec)_\w{8,}|eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?|(?:Basic|Bearer)\s+\S{8,})|-----BEGIN[\s\S]*/gi;
 
-/** Matches long runs of letters and digits, such as receipts and signatures. Not applied to ids, which can be as long. */
+/**
+ * Matches long runs of letters and digits, such as receipts and signatures. Not applied to ids, which can be as long.
+ */
 const blobPattern = /(?=[\w+/=-]*[0-9])(?=[\w+/=-]*[A-Z])(?=[\w+/=-]*[a-z])[\w+/=-]{80,}/g;
 
 /** Removes texts that match the pattern of a secret. */

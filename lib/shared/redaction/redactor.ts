@@ -5,7 +5,9 @@ const minSecretLength = 8;
 /** Removes secrets from a text. */
 export type Redact = (text: string) => string;
 
-/** Creates a function that removes the secrets, plain or percent-encoded. Ignores secrets of fewer than 8 characters. */
+/**
+ * Creates a function that removes the secrets, plain or percent-encoded. Ignores secrets of fewer than 8 characters.
+ */
 export function createRedactor(secrets: Iterable<string>): Redact {
   const forms = [...secrets]
     .filter((secret) => secret.length >= minSecretLength)

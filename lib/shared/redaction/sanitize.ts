@@ -19,7 +19,9 @@ interface SanitizeState extends Required<SanitizeOptions> {
   readonly depth: number;
 }
 
-/** Keeps only allowlisted fields with values of their kind. Marks what was removed, and long texts and lists it trimmed. */
+/**
+ * Keeps only allowlisted fields with values of their kind. Marks what was removed, and long texts and lists it trimmed.
+ */
 export function sanitize(
   value: unknown,
   { secrets = new Set(), redact = (text) => text }: SanitizeOptions = {},

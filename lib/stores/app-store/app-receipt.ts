@@ -36,8 +36,8 @@ const maxReceiptBytes = 2_000_000;
 const attributeTypes = { environment: 0, bundleId: 2, creation: 12, inApp: 17 } as const;
 
 /**
- * Verifies and parses a base64 PKCS#7 receipt. The certificates must have been valid at the creation date and the receipt must
- * belong to the app. Throws `InvalidPayload`.
+ * Verifies and parses a base64 PKCS#7 receipt. The certificates must have been valid at the creation date and the
+ * receipt must belong to the app. Throws `InvalidPayload`.
  */
 export function verifyAppReceipt(base64: string, verification: VerificationContext): AppReceipt {
   const bytes = Buffer.from(base64, 'base64');

@@ -20,7 +20,8 @@ export type ApiResult<T> =
   | { readonly kind: 'unauthorized'; readonly reason: string };
 
 /**
- * A client for the App Store Server API. Both methods throw `ConnectionFailed` for outages, rate limits and unexpected responses.
+ * A client for the App Store Server API. Both methods throw `ConnectionFailed` for outages, rate limits and unexpected
+ * responses.
  * @see https://developer.apple.com/documentation/appstoreserverapi
  */
 export interface AppStoreServerApi {
@@ -59,7 +60,8 @@ const toApiResult = <S extends v.GenericSchema>(response: StoreResponse, schema:
 const ApiErrorBody = v.object({ errorCode: v.number() });
 
 /**
- * InvalidTransactionId, AccountNotFound, OriginalTransactionIdNotFound, TransactionIdNotFound, AppTransactionDoesNotExist.
+ * InvalidTransactionId, AccountNotFound, OriginalTransactionIdNotFound, TransactionIdNotFound,
+ * AppTransactionDoesNotExist.
  * @see https://developer.apple.com/documentation/appstoreserverapi/error_codes
  */
 const notFoundErrorCodes = new Set([4000006, 4040001, 4040005, 4040010, 4040019]);

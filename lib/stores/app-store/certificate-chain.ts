@@ -5,8 +5,8 @@ import { type Certificate, parseCertificate } from './certificate.ts';
 import type { TrustedRoots } from './trusted-roots.ts';
 
 /**
- * Apple's extensions for intermediate certificates of Worldwide Developer Relations and for leaf certificates that sign receipts.
- * Apple issues other leaf certificates under the same root, for example to developers.
+ * Apple's extensions for intermediate certificates of Worldwide Developer Relations and for leaf certificates that sign
+ * receipts. Apple issues other leaf certificates under the same root, for example to developers.
  * @see https://developer.apple.com/documentation/appstoreserverapi/jwsdecodedheader
  */
 const intermediateOid = '1.2.840.113635.100.6.2.1';
@@ -29,15 +29,15 @@ interface Chain {
 }
 
 /**
- * Verified chains, least recently used first. Not a `createCache`: a chain never expires, because its validity is compared with the
- * signing date and not with the current time. Apple uses one or two leaf certificates at a time.
+ * Verified chains, least recently used first. Not a `createCache`: a chain never expires, because its validity is
+ * compared with the signing date and not with the current time. Apple uses one or two leaf certificates at a time.
  */
 const verifiedChains = new Map<string, VerifiedChain>();
 const maxCachedChains = 32;
 
 /**
- * Verifies that the chain ends at a trusted root and was valid at `signedAt`. Returns the public key of the leaf certificate.
- * Throws `InvalidPayload`.
+ * Verifies that the chain ends at a trusted root and was valid at `signedAt`. Returns the public key of the leaf
+ * certificate. Throws `InvalidPayload`.
  */
 export function verifyCertificateChain(chain: Chain, roots: TrustedRoots, signedAt: EpochMillis): KeyObject {
   const id = `${roots.id} ${chain.leaf.toString('base64')} ${chain.intermediate.toString('base64')}`;

@@ -29,7 +29,10 @@ interface VerifyReceiptState {
   readonly pending: readonly PendingRenewal[];
 }
 
-/** Derives the subscription statuses of the App Store Server API from a response of verifyReceipt, which does not contain them. */
+/**
+ * Derives the subscription statuses of the App Store Server API from a response of verifyReceipt, which does not
+ * contain them.
+ */
 export function deriveStatuses(
   transactions: readonly StoreTransaction[],
   { asOf, pending: pendingRenewals }: VerifyReceiptState,

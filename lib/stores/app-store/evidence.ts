@@ -29,7 +29,10 @@ export interface Evidence {
   readonly isVerified: boolean;
   readonly environment?: Environment;
   readonly transactions: readonly StoreTransaction[];
-  /** Id for queries of the customer's purchases. Always taken from signed data, because clients could send another customer's id. */
+  /**
+   * Id for queries of the customer's purchases. Always taken from signed data, because clients could send another
+   * customer's id.
+   */
   readonly lookupId?: string;
   /** Product of a signed transaction. */
   readonly productId?: string;

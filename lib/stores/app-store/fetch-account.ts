@@ -24,8 +24,8 @@ interface AccountLookup {
 }
 
 /**
- * Fetches all purchases of the customer. Returns undefined if no environment contains the id. Throws `ConnectionFailed`, and
- * `InternalError` if the API key is not valid.
+ * Fetches all purchases of the customer. Returns undefined if no environment contains the id. Throws
+ * `ConnectionFailed`, and `InternalError` if the API key is not valid.
  */
 export async function fetchAccount(
   { id, environment = 'Production' }: AccountLookup,
@@ -38,8 +38,9 @@ export async function fetchAccount(
 }
 
 /**
- * Fetches from the first environment and, if it returns nothing, from the second. Production rejects the key of an app that has not
- * been released. Throws `InternalError` if the first environment rejects the key and the second returns nothing.
+ * Fetches from the first environment and, if it returns nothing, from the second. Production rejects the key of an app
+ * that has not been released. Throws `InternalError` if the first environment rejects the key and the second returns
+ * nothing.
  */
 async function tryBothEnvironments<T>(
   first: Environment,

@@ -25,7 +25,10 @@ export interface TransactionHistory {
   readonly isComplete: boolean;
 }
 
-/** Maximum number of pages with 20 transactions each. Only test accounts and buyers of many consumables have more than a few. */
+/**
+ * Maximum number of pages with 20 transactions each. Only test accounts and buyers of many consumables have more than a
+ * few.
+ */
 const maxPages = 20;
 /** Maximum number of further pages without consumables. */
 const maxPagesWithoutConsumables = 30;
@@ -57,8 +60,8 @@ export async function fetchStatuses(
 }
 
 /**
- * Fetches the transactions of the customer who owns the transaction, the latest changes first. If the history is too long, the other
- * products are fetched without consumables: a very old purchase can still give access.
+ * Fetches the transactions of the customer who owns the transaction, the latest changes first. If the history is too
+ * long, the other products are fetched without consumables: a very old purchase can still give access.
  * @see https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history
  */
 export async function fetchHistory(transactionId: string, context: ApiContext): Promise<ApiResult<TransactionHistory>> {

@@ -60,13 +60,15 @@ export function groupByPurchase(
   });
 }
 
-/** Whether the status describes the transaction. Only auto-renewable subscriptions have an expiration date and a status. */
+/**
+ * Whether the status describes the transaction. Only auto-renewable subscriptions have an expiration date and a status.
+ */
 const appliesTo = (status: SubscriptionStatus, latest: StoreTransaction): boolean =>
   latest.expiresDate !== undefined && !isLaterTransaction(latest, status.transaction);
 
 /**
- * Whether a transaction of the evidence is newer than the API response, which can lag behind. Older transactions are ignored:
- * receipts list restored transactions with ids of their own.
+ * Whether a transaction of the evidence is newer than the API response, which can lag behind. Older transactions are
+ * ignored: receipts list restored transactions with ids of their own.
  */
 const isNewerThanAll = (transaction: StoreTransaction, accountTransactions: readonly StoreTransaction[]): boolean =>
   accountTransactions.every(
@@ -74,8 +76,8 @@ const isNewerThanAll = (transaction: StoreTransaction, accountTransactions: read
   );
 
 /**
- * Returns the date up to which signed evidence is complete: the date of the purchase, revocation or replacement. A later signing
- * date adds nothing. A renewal can be signed before its purchase date.
+ * Returns the date up to which signed evidence is complete: the date of the purchase, revocation or replacement. A
+ * later signing date adds nothing. A renewal can be signed before its purchase date.
  */
 const getEvidenceDate = (
   { purchaseDate, revokedAt = purchaseDate, replacedAt = purchaseDate, signedAt }: StoreTransaction,
@@ -83,8 +85,8 @@ const getEvidenceDate = (
 ): EpochMillis => Math.min(Math.max(purchaseDate, revokedAt, replacedAt), signedAt ?? now);
 
 /**
- * Evidence does not contain a status. An active transaction says nothing about the renewal, so every status of the same transaction is
- * newer. A revocation is newer than a status before it, and older than a status of the same date.
+ * Evidence does not contain a status. An active transaction says nothing about the renewal, so every status of the same
+ * transaction is newer. A revocation is newer than a status before it, and older than a status of the same date.
  */
 const toEvidenceAsOf = ({ revokedAt, replacedAt }: StoreTransaction, date: EpochMillis): EpochMillis =>
   revokedAt === undefined && replacedAt === undefined ? toInferredAsOf(date) : date - 1;

@@ -2,8 +2,8 @@ import type { ValidationRequest } from '../store.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 
 /**
- * Lists the products whose introductory price the store account has used, by their ids without prefix. One introductory offer
- * counts for all products of the subscription group: those that were bought, and those in the request.
+ * Lists the products whose introductory price the store account has used, by their ids without prefix. One introductory
+ * offer counts for all products of the subscription group: those that were bought, and those in the request.
  * @see https://developer.apple.com/documentation/appstoreserverapi/offertype
  */
 export function listIneligibleForIntroPrice(

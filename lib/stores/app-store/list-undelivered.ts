@@ -29,8 +29,8 @@ const historyRetentionMs: Readonly<Record<Environment, number>> = {
 const budget = { totalMs: 50_000, maxCallMs: 6_000, storeName };
 
 /**
- * Lists the notifications that Apple failed to deliver, in the same form as `receive`. Returns none without an API key. Apple itself
- * retries for about 6.5 days.
+ * Lists the notifications that Apple failed to deliver, in the same form as `receive`. Returns none without an API key.
+ * Apple itself retries for about 6.5 days.
  * @see https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications
  */
 export const listUndelivered = async (
@@ -89,8 +89,8 @@ async function fetchNotificationPayloads(
 }
 
 /**
- * Skips invalid notifications, which would have been rejected at delivery, too. They must not block the others. A warning is
- * logged, because a wrong setting makes all of them invalid.
+ * Skips invalid notifications, which would have been rejected at delivery, too. They must not block the others. A
+ * warning is logged, because a wrong setting makes all of them invalid.
  */
 function parseOrSkip(signedPayload: string, verification: VerificationContext, app: string): StoreNotification[] {
   try {

@@ -35,9 +35,9 @@ export interface LookupResult {
 type LookupMethod = () => Promise<LookupResult>;
 
 /**
- * Queries the App Store for the submitted evidence: by the App Store Server API, or by verifyReceipt if the API is unavailable or not
- * configured. Throws `InvalidPayload` for unknown transactions and `InternalError` if the App Store rejects the settings, or if a
- * required query lacks credentials.
+ * Queries the App Store for the submitted evidence: by the App Store Server API, or by verifyReceipt if the API is
+ * unavailable or not configured. Throws `InvalidPayload` for unknown transactions and `InternalError` if the App Store
+ * rejects the settings, or if a required query lacks credentials.
  */
 export async function lookUpEvidence(evidence: Evidence, request: LookupRequest): Promise<LookupResult> {
   let outage: unknown;

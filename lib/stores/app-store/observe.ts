@@ -31,7 +31,10 @@ interface ObservationContext {
   readonly verification: VerificationContext;
 }
 
-/** Determines the current state by the App Store Server API, or by the signed parts of the notification if that is impossible. */
+/**
+ * Determines the current state by the App Store Server API, or by the signed parts of the notification if that is
+ * impossible.
+ */
 export async function observe(
   storeNotification: StoreNotification,
   context: StoreContext,
@@ -49,7 +52,9 @@ export async function observe(
   return { reason, observations: [withRenewalIntentChange(observation, notification)] };
 }
 
-/** Returns the current transactions of the purchase. Returns undefined if the notification concerns a past period only. */
+/**
+ * Returns the current transactions of the purchase. Returns undefined if the notification concerns a past period only.
+ */
 async function determineCurrentGroup(
   notification: VerifiedNotification,
   observationContext: ObservationContext,
@@ -84,7 +89,10 @@ async function tryRefetch(
 const toNotificationObservation = (group: TransactionGroup, settings: AppStoreSettings): Observation =>
   toObservation(group, { requestDetails: {}, canRefresh: getApiKey(settings) !== undefined });
 
-/** Only the notification contains the date at which the customer changed the renewal intent. The latest date takes precedence. */
+/**
+ * Only the notification contains the date at which the customer changed the renewal intent. The latest date takes
+ * precedence.
+ */
 function withRenewalIntentChange(observation: Observation, { type, occurredAt }: VerifiedNotification): Observation {
   const { purchase } = observation;
   if (purchase.renewalIntent === undefined || !type.startsWith('DID_CHANGE_RENEWAL_STATUS')) return observation;

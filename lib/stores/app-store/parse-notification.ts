@@ -50,8 +50,8 @@ export interface SignedParts {
 }
 
 /**
- * Verifies and parses an App Store Server Notification V2. Throws `Forbidden` if Apple did not sign it as a notification or if it is
- * for another app, and `InvalidPayload` if it is signed but not as documented.
+ * Verifies and parses an App Store Server Notification V2. Throws `Forbidden` if Apple did not sign it as a
+ * notification or if it is for another app, and `InvalidPayload` if it is signed but not as documented.
  */
 export function parseNotification(signedPayload: string, verification: VerificationContext): StoreNotification {
   const body = verifyOuterPayload(signedPayload, verification);

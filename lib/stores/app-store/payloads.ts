@@ -4,7 +4,8 @@ const OptionalText = v.exactOptional(v.string());
 const OptionalNumber = v.exactOptional(v.number());
 
 /**
- * The environments of the App Store. `Xcode` and `LocalTesting` are not accepted: their data is signed on a developer's machine.
+ * The environments of the App Store. `Xcode` and `LocalTesting` are not accepted: their data is signed on a developer's
+ * machine.
  * @see https://developer.apple.com/documentation/appstoreserverapi/environment
  */
 export const Environment = v.picklist(['Production', 'Sandbox']);

@@ -46,8 +46,8 @@ export function parseSignedMessage(bytes: Buffer): SignedMessage {
 }
 
 /**
- * Verifies the signature of the content. The signer's certificate chain must end at a trusted root and must have been valid at
- * `signedAt`. Throws `InvalidPayload`.
+ * Verifies the signature of the content. The signer's certificate chain must end at a trusted root and must have been
+ * valid at `signedAt`. Throws `InvalidPayload`.
  */
 export function verifySignedMessage(message: SignedMessage, roots: TrustedRoots, signedAt: EpochMillis): void {
   const candidates = message.certificates.map((certificate) => ({ certificate, ...readCertificateNames(certificate) }));
@@ -66,7 +66,10 @@ export function verifySignedMessage(message: SignedMessage, roots: TrustedRoots,
   }
 }
 
-/** Rejects signed attributes: the signature would cover them instead of the content. Apple's receipts do not contain any. */
+/**
+ * Rejects signed attributes: the signature would cover them instead of the content. Apple's receipts do not contain
+ * any.
+ */
 function readSigner(signerInfo: DerValue | undefined): Pick<SignedMessage, 'digest' | 'signature' | 'signer'> {
   const [, signer, algorithm, signatureAlgorithm, signature] = parseChildren(expectTag(signerInfo, derTags.sequence));
   expectTag(signatureAlgorithm, derTags.sequence);

@@ -5,8 +5,8 @@ import type { StoreTransaction } from './store-transaction.ts';
 import { findOwnGroup, type VerifiedNotification } from './verified-notification.ts';
 
 /**
- * Fetches the current state of the purchase that a notification concerns. Returns undefined if the API does not return the purchase
- * or if its response is older than the notification.
+ * Fetches the current state of the purchase that a notification concerns. Returns undefined if the API does not return
+ * the purchase or if its response is older than the notification.
  */
 export async function refetchPurchase(
   notification: VerifiedNotification,
@@ -36,7 +36,10 @@ async function refetchSubscription(
   return group.status ? group : undefined;
 }
 
-/** The notification can be late: its transaction may have been refunded since, which the latest transaction does not show. */
+/**
+ * The notification can be late: its transaction may have been refunded since, which the latest transaction does not
+ * show.
+ */
 async function refetchTransaction(
   { transaction }: VerifiedNotification,
   context: ApiContext,

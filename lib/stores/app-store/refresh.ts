@@ -35,7 +35,9 @@ export async function refresh(
     .map((group) => toObservation(group, { requestDetails: {}, canRefresh: true }));
 }
 
-/** Whether the id belongs to the purchase or to one of its later transactions, which the files of an import can name. */
+/**
+ * Whether the id belongs to the purchase or to one of its later transactions, which the files of an import can name.
+ */
 const containsId = ({ originalTransactionId, transactions }: TransactionGroup, id: string): boolean =>
   originalTransactionId === id || transactions.some(({ transactionId }) => transactionId === id);
 

@@ -10,7 +10,10 @@ import type { TransactionGroup } from './group-by-purchase.ts';
 export interface MappedPurchase {
   readonly group: TransactionGroup;
   readonly observation: Observation;
-  /** The purchase in the observation, or the stored purchase if the App Store is unavailable and the evidence is not newer. */
+  /**
+   * The purchase in the observation, or the stored purchase if the App Store is unavailable and the evidence is not
+   * newer.
+   */
   readonly current: Purchase;
 }
 
@@ -22,8 +25,8 @@ interface RequestSubject {
 }
 
 /**
- * Finds the requested purchase. For scope `product` it must be of that product. The signed transaction takes precedence, then
- * `transaction.id`, which is a transaction id or, from some clients, a product id.
+ * Finds the requested purchase. For scope `product` it must be of that product. The signed transaction takes
+ * precedence, then `transaction.id`, which is a transaction id or, from some clients, a product id.
  */
 export function findRequestedPurchase(
   purchases: readonly MappedPurchase[],

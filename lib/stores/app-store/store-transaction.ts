@@ -79,7 +79,10 @@ export interface SubscriptionStatus {
   readonly userAlias?: string;
 }
 
-/** Compares the purchase dates. If they are equal, active transactions are later, then those with a later expiration date. */
+/**
+ * Compares the purchase dates. If they are equal, active transactions are later, then those with a later expiration
+ * date.
+ */
 export function isLaterTransaction(a: StoreTransaction, b: StoreTransaction): boolean {
   if (a.purchaseDate !== b.purchaseDate) return a.purchaseDate > b.purchaseDate;
   if (isActiveTransaction(a) !== isActiveTransaction(b)) return isActiveTransaction(a);

@@ -19,7 +19,10 @@ type SubscriptionFields = Pick<
 
 const { active, expired, billingRetry, gracePeriod, revoked } = subscriptionStatuses;
 
-/** Apple can report a subscription as active for some minutes after its expiration date. The next refresh is due after that. */
+/**
+ * Apple can report a subscription as active for some minutes after its expiration date. The next refresh is due after
+ * that.
+ */
 const lateRenewalMs = 10 * minuteMs;
 
 /** Derives expiration, cancelation and renewal of a purchase from its latest transaction and its status. */
@@ -37,7 +40,9 @@ function toRenewalFields({ latest, status }: TransactionGroup): SubscriptionFiel
   });
 }
 
-/** Returns the product of the next period if it differs from the current one. Ended subscriptions have no next period. */
+/**
+ * Returns the product of the next period if it differs from the current one. Ended subscriptions have no next period.
+ */
 function toRenewalProductId({ productId }: StoreTransaction, { status, renewalProductId }: SubscriptionStatus) {
   if (renewalProductId === undefined || renewalProductId === productId) return undefined;
   return status === expired || status === revoked ? undefined : withPlatform(platformTokens.appStore, renewalProductId);

@@ -84,7 +84,9 @@ function toPartialRefunds({ partialRefund, amountMicros }: StoreTransaction): Tr
 
 type Amount = Pick<Transaction, 'currency' | 'amountMicros' | 'isReportedAmount'>;
 
-/** Trials and shared purchases cost nothing. Receipts contain no prices: the amount of the request counts for `latest`. */
+/**
+ * Trials and shared purchases cost nothing. Receipts contain no prices: the amount of the request counts for `latest`.
+ */
 function toAmount(transaction: StoreTransaction, { latest }: TransactionGroup, details: RequestDetails): Amount {
   const { currency = details.currency, amountMicros, quantity = 1, isShared, isTrial, isIntro } = transaction;
   if (isShared) return omitUndefined({ currency, amountMicros: 0 });

@@ -17,8 +17,8 @@ export const getReceiptRoots = (extraRoots: readonly Uint8Array[]): TrustedRoots
   toTrustedRoots([appleIncRoot, ...extraRoots]);
 
 /**
- * Parsed roots by their DER: parsing takes longer than the verification of a signature. Not a `createCache`, because a parsed
- * certificate never expires. A deployment uses two roots; the emulator adds a third.
+ * Parsed roots by their DER: parsing takes longer than the verification of a signature. Not a `createCache`, because a
+ * parsed certificate never expires. A deployment uses two roots; the emulator adds a third.
  */
 const parsedRoots = new Map<string, Certificate>();
 const maxParsedRoots = 8;

@@ -48,15 +48,18 @@ export async function validate(request: ValidationRequest, context: StoreContext
 }
 
 /**
- * Whether the purchase is a consumable that the evidence does not contain. The history of the App Store Server API includes
- * consumables that the app has finished, and does not distinguish them: a client would credit them again.
+ * Whether the purchase is a consumable that the evidence does not contain. The history of the App Store Server API
+ * includes consumables that the app has finished, and does not distinguish them: a client would credit them again.
  * @see https://developer.apple.com/documentation/appstoreserverapi/historyresponse
  */
 const isForeignConsumable = ({ group }: MappedPurchase, { transactions }: Evidence): boolean =>
   group.latest.productType === 'consumable' &&
   !transactions.some(({ originalTransactionId }) => originalTransactionId === group.originalTransactionId);
 
-/** Selects the product to which the details apply. For scope `application`: the signed product or the one in `transaction.id`. */
+/**
+ * Selects the product to which the details apply. For scope `application`: the signed product or the one in
+ * `transaction.id`.
+ */
 function toRequestDetails(
   request: ValidationRequest,
   { productId: signedProductId }: Evidence,
@@ -75,7 +78,10 @@ interface OfflineContext {
   readonly now: EpochMillis;
 }
 
-/** Replaces purchases by their stored state, unless the evidence is newer: it can be an old transaction of a renewed subscription. */
+/**
+ * Replaces purchases by their stored state, unless the evidence is newer: it can be an old transaction of a renewed
+ * subscription.
+ */
 async function withStoredPurchases(
   purchases: readonly MappedPurchase[],
   { findPurchase }: StoreContext,
@@ -94,8 +100,8 @@ const isNewerThan = (
 ): boolean => purchaseDate > lastRenewalDate && withoutPlatform(stored.transactionId) !== transactionId;
 
 /**
- * Whether evidence and stored purchases suffice: they have the current state of all purchases in the evidence, or the requested
- * product is active.
+ * Whether evidence and stored purchases suffice: they have the current state of all purchases in the evidence, or the
+ * requested product is active.
  */
 function canValidateOffline(
   { receiptData, transactions }: Evidence,

@@ -71,8 +71,8 @@ const statuses = {
 } as const;
 
 /**
- * Calls verifyReceipt, which is deprecated: production first and, for a sandbox receipt, the sandbox. Throws `InvalidPayload` for
- * an invalid receipt, `ConnectionFailed`, and `InternalError` for a wrong shared secret.
+ * Calls verifyReceipt, which is deprecated: production first and, for a sandbox receipt, the sandbox. Throws
+ * `InvalidPayload` for an invalid receipt, `ConnectionFailed`, and `InternalError` for a wrong shared secret.
  * @see https://developer.apple.com/documentation/appstorereceipts/verify-receipt
  */
 export async function callVerifyReceipt(

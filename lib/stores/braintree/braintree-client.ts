@@ -4,7 +4,9 @@ import { isBraintreeError, toServiceError } from './api-errors.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { parseStoredSettings } from './settings.ts';
 
-/** Version of the Braintree client whose private members are replaced here. A test compares it to the installed version. */
+/**
+ * Version of the Braintree client whose private members are replaced here. A test compares it to the installed version.
+ */
 export const patchedClientVersion = '3.40.0';
 
 /** Private HTTP object of the client (`lib/braintree/http.js`). The types of the package omit it. */
@@ -49,7 +51,10 @@ export const getHttp = (gateway: BraintreeGateway): BraintreeHttp =>
 /** Parser options of the official client. */
 const xmlOptions = { attrkey: '@', charkey: '#', explicitArray: false };
 
-/** Creates the replacement of `httpRequest`. It serializes and parses like the original, with the client's own functions. */
+/**
+ * Creates the replacement of `httpRequest`. It serializes and parses like the original, with the client's own
+ * functions.
+ */
 async function createHttpRequest(
   fetch: StoreFetch,
   apiUrl: string,

@@ -1,4 +1,6 @@
-/** Private modules of the Braintree client that `braintree-client.ts` uses. The package does not declare their types. */
+/**
+ * Private modules of the Braintree client that `braintree-client.ts` uses. The package does not declare their types.
+ */
 declare module 'braintree/lib/braintree/util.js' {
   const braintreeUtil: {
     readonly Util: {

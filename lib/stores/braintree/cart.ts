@@ -5,8 +5,8 @@ import type { CatalogueProduct } from './settings.ts';
 const maxTotalUnits = 200_000;
 
 /**
- * Whether an amount is the total of a cart with `product` and other products of the catalogue. cordova-plugin-purchase sends
- * the id of the first item and the total, but not the other items.
+ * Whether an amount is the total of a cart with `product` and other products of the catalogue. cordova-plugin-purchase
+ * sends the id of the first item and the total, but not the other items.
  *
  * @see https://github.com/j3k0/cordova-plugin-purchase/blob/master/src/ts/platforms/braintree/braintree-adapter.ts
  */

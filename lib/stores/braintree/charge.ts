@@ -41,8 +41,8 @@ async function recoverSubscription(gateway: BraintreeGateway, { key }: Order): P
 }
 
 /**
- * Sells without a customer id: the payment belongs to the customer of the payment method. For a payment method that is not in
- * the vault, Braintree creates a customer.
+ * Sells without a customer id: the payment belongs to the customer of the payment method. For a payment method that is
+ * not in the vault, Braintree creates a customer.
  *
  * @see https://developer.paypal.com/braintree/docs/reference/request/transaction/sale/node
  * @see https://developer.paypal.com/braintree/docs/guides/credit-cards/server-side/node
@@ -115,7 +115,10 @@ async function createSubscription(gateway: BraintreeGateway, order: PricedOrder)
 /** The payment method of a subscription: a token, or the nonce of a payment method that is in the vault already. */
 type SubscriptionMethod = { readonly paymentMethodToken: string } | { readonly paymentMethodNonce: string };
 
-/** Validation error for the nonce of a payment method in the vault: `VaultedPaymentInstrumentNonceBelongsToDifferentCustomer`. */
+/**
+ * Validation error for the nonce of a payment method in the vault:
+ * `VaultedPaymentInstrumentNonceBelongsToDifferentCustomer`.
+ */
 const vaultedNonceCode = '91617';
 
 /**

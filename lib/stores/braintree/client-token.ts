@@ -5,8 +5,8 @@ import { callBraintree, createGateway } from './braintree-client.ts';
 import { parseBraintreeObject } from './payloads.ts';
 
 /**
- * Generates a token for Braintree's client SDK. With `customerId`, the SDK shows and manages the saved payment methods of this
- * customer. Without it, or if Braintree has deleted the customer, the token is for a new customer.
+ * Generates a token for Braintree's client SDK. With `customerId`, the SDK shows and manages the saved payment methods
+ * of this customer. Without it, or if Braintree has deleted the customer, the token is for a new customer.
  *
  * @see https://developer.paypal.com/braintree/docs/reference/request/client-token/generate/node
  */

@@ -14,8 +14,8 @@ export function isTimeZone(text: string): boolean {
 }
 
 /**
- * Returns the end of a day (ISO 8601 date) in a time zone. Braintree's dates are days in the time zone of the gateway, which
- * its API does not return.
+ * Returns the end of a day (ISO 8601 date) in a time zone. Braintree's dates are days in the time zone of the gateway,
+ * which its API does not return.
  *
  * @see https://github.com/braintree/braintree_ruby/issues/161
  */

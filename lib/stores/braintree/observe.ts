@@ -37,8 +37,8 @@ export async function observe({ payload }: StoreNotification, context: StoreCont
 }
 
 /**
- * Finds the stored refresh token of a payment or subscription. Returns undefined for purchases of other systems with the
- * same merchant account: this service creates all of its purchases in a validation.
+ * Finds the stored refresh token of a payment or subscription. Returns undefined for purchases of other systems with
+ * the same merchant account: this service creates all of its purchases in a validation.
  */
 const findRefreshToken = async (id: string, { findRefreshToken }: StoreContext): Promise<RefreshToken | undefined> =>
   await findRefreshToken?.(withPlatform(platformTokens.braintree, id));

@@ -75,7 +75,10 @@ function computeAmount(
   );
 }
 
-/** Whether the catalogue allows an amount other than the price of the product: the buyer's choice, or the total of a cart. */
+/**
+ * Whether the catalogue allows an amount other than the price of the product: the buyer's choice, or the total of a
+ * cart.
+ */
 const allowsAmount = (product: CatalogueProduct, micros: number, catalogue: BraintreeSettings['catalogue']): boolean =>
   micros % getSmallestUnit(product.currency) === 0 &&
   (product.amount === 'any'

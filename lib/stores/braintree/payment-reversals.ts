@@ -49,8 +49,9 @@ export interface PaymentReversals {
 }
 
 /**
- * Finds the reversals of a payment: a void, refunds and lost disputes. A declined settlement or a void counts as a reversal if the
- * payment counted as paid until then, but not if it was pending. The refund that completes a full refund is not a partial refund.
+ * Finds the reversals of a payment: a void, refunds and lost disputes. A declined settlement or a void counts as a
+ * reversal if the payment counted as paid until then, but not if it was pending. The refund that completes a full
+ * refund is not a partial refund.
  */
 export function findReversals(
   payment: BraintreeTransaction,

@@ -17,7 +17,9 @@ const Day = v.fallback(v.nullish(v.pipe(v.string(), v.isoDate())), undefined);
 const Id = v.nullish(v.pipe(v.string(), v.minLength(1)));
 const Reference = v.nullish(v.object({ id: Id }));
 
-/** A notification, parsed by the official client. Only its reason and its ids are used; `observe` fetches the purchase. */
+/**
+ * A notification, parsed by the official client. Only its reason and its ids are used; `observe` fetches the purchase.
+ */
 const Notification = v.object({
   kind: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
   timestamp: v.pipe(

@@ -10,8 +10,8 @@ const minReadMs = 250;
 const minWriteMs = 5_000;
 
 /**
- * Wraps a fetch so that all of its calls together stay within the budget. Uses `performance.now()`: the service clock can
- * be moved by the emulator.
+ * Wraps a fetch so that all of its calls together stay within the budget. Uses `performance.now()`: the service clock
+ * can be moved by the emulator.
  */
 export function withRequestBudget(fetch: StoreFetch): StoreFetch {
   const end = performance.now() + totalMs;

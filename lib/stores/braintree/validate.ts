@@ -45,15 +45,18 @@ export async function validate(request: ValidationRequest, context: StoreContext
 }
 
 /**
- * Returns a digest of the username that only the holder of the nonce can compute, so that the stored record does not name the buyer.
- * Undefined for an anonymous buyer.
+ * Returns a digest of the username that only the holder of the nonce can compute, so that the stored record does not
+ * name the buyer. Undefined for an anonymous buyer.
  */
 const toBuyerDigest = ({ applicationUsername }: ValidationRequest, { nonce }: Order): string | undefined =>
   applicationUsername === undefined
     ? undefined
     : createHmac('sha256', nonce).update(applicationUsername).digest('base64url');
 
-/** Returns the purchase of a charge record. Throws `InvalidPayload` if the payment was declined or paid for another product. */
+/**
+ * Returns the purchase of a charge record. Throws `InvalidPayload` if the payment was declined or paid for another
+ * product.
+ */
 function requirePurchase(
   { productId, declineMessage, subscription, transaction }: ChargeRecord,
   { id }: ValidationRequest,
@@ -80,7 +83,10 @@ interface ReplayContext {
   readonly isBuyer: boolean;
 }
 
-/** Loads the state of a nonce that was charged before. During an outage, the buyer gets the recorded state with a warning. */
+/**
+ * Loads the state of a nonce that was charged before. During an outage, the buyer gets the recorded state with a
+ * warning.
+ */
 async function loadState(
   recorded: PurchaseObjects,
   { gateway, context, record, isBuyer }: ReplayContext,

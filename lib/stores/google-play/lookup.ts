@@ -45,8 +45,8 @@ export type MissingKind = 'gone' | 'notFound' | 'invalid';
 const maxReplacedTokens = 5;
 
 /**
- * Queries the purchases of a token: first the expected kind, then the other kind. For a missing token, returns the result for
- * subscriptions: Google Play deletes a token 60 days after the subscription expired.
+ * Queries the purchases of a token: first the expected kind, then the other kind. For a missing token, returns the
+ * result for subscriptions: Google Play deletes a token 60 days after the subscription expired.
  */
 export async function lookUpToken(request: LookupRequest, context: LookupContext): Promise<LookupResult | MissingKind> {
   const first = request.isSubscription ? await findSubscription(request, context) : await findProduct(request, context);

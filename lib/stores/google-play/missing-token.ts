@@ -12,8 +12,8 @@ interface MissingToken {
 }
 
 /**
- * Observes the end of a stored subscription whose token Google Play no longer has. It keeps a token for 60 days after the
- * expiration, so a token that is missing earlier was deleted. Returns an empty array for any other purchase.
+ * Observes the end of a stored subscription whose token Google Play no longer has. It keeps a token for 60 days after
+ * the expiration, so a token that is missing earlier was deleted. Returns an empty array for any other purchase.
  * @see https://developer.android.com/google/play/billing/lifecycle/subscriptions
  */
 export async function observeDeletion(missing: MissingToken): Promise<Observation[]> {
@@ -24,7 +24,10 @@ export async function observeDeletion(missing: MissingToken): Promise<Observatio
     .map((observation) => ({ ...observation, purchase: markDeleted(observation.purchase, now) }));
 }
 
-/** Observes the stored purchase of a missing token as it is: a refund can be reported after Google Play deleted the token. */
+/**
+ * Observes the stored purchase of a missing token as it is: a refund can be reported after Google Play deleted the
+ * token.
+ */
 export async function observeStored({ token, now, storedData }: MissingToken): Promise<Observation[]> {
   const purchase = await storedData.findPurchase?.(withPlatform(platformTokens.googlePlay, token));
   return purchase ? [{ asOf: now, purchase, transactions: [], userAliases: [] }] : [];

@@ -10,8 +10,8 @@ export const getRefundDate = (order: Order | undefined): EpochMillis | undefined
     : undefined;
 
 /**
- * Lists the partial refunds of an order with a single line: Google Play does not report the line of a refund. The id is the
- * position by time, which the list of voided purchases yields as well.
+ * Lists the partial refunds of an order with a single line: Google Play does not report the line of a refund. The id is
+ * the position by time, which the list of voided purchases yields as well.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders#OrderHistory
  */
 export function listPartialRefunds(order: Order | undefined): PartialRefund[] | undefined {

@@ -18,8 +18,8 @@ interface PaidItem {
 type PeriodContext = Pick<MappingContext, 'now' | 'known' | 'paymentNotification'> & { readonly purchase: Purchase };
 
 /**
- * Returns the period that the latest order paid for. Without the order, a stored period keeps its dates: no payment is dated
- * twice differently, and its end stays the same in a grace period, when the line item ends later.
+ * Returns the period that the latest order paid for. Without the order, a stored period keeps its dates: no payment is
+ * dated twice differently, and its end stays the same in a grace period, when the line item ends later.
  */
 export function getPaidPeriod(
   { order, ...paid }: PaidItem,
@@ -51,8 +51,8 @@ interface StartContext {
 }
 
 /**
- * Finds the start of a period that is not stored yet: the previous expiration for a renewal without a gap, otherwise the time
- * of the notification, otherwise an estimate.
+ * Finds the start of a period that is not stored yet: the previous expiration for a renewal without a gap, otherwise
+ * the time of the notification, otherwise an estimate.
  */
 function findPeriodStart(paid: Omit<PaidItem, 'order'>, context: StartContext): EpochMillis | undefined {
   const { known, now, paymentNotification } = context;
@@ -66,7 +66,9 @@ function findPeriodStart(paid: Omit<PaidItem, 'order'>, context: StartContext): 
   return notifiedAt ?? estimatePeriodStart(paid, context);
 }
 
-/** Returns the time of the notification if it is about the latest order. A delayed one can be about an earlier order. */
+/**
+ * Returns the time of the notification if it is about the latest order. A delayed one can be about an earlier order.
+ */
 function findPaymentTime({ paymentNotification, now }: StartContext, followsKnown: boolean): EpochMillis | undefined {
   const { occurredAt } = paymentNotification ?? {};
   if (occurredAt === undefined || occurredAt > now) return undefined;
@@ -91,8 +93,8 @@ function findPaidUntil({ purchase, transactions }: KnownPurchase): EpochMillis |
 }
 
 /**
- * Estimates the start of the current period: with the length of the stored period, otherwise as if all periods had the same
- * length. The result does not depend on the time of the query.
+ * Estimates the start of the current period: with the length of the stored period, otherwise as if all periods had the
+ * same length. The result does not depend on the time of the query.
  */
 function estimatePeriodStart(
   { subscription: { startTime }, item: { expiryTime }, orderId }: Omit<PaidItem, 'order'>,

@@ -40,8 +40,8 @@ function toTransactions(order: Order, orderId: string, observation: Observation)
 }
 
 /**
- * Finds the line of an order that belongs to the purchase. A single line belongs to the first purchase of the token even
- * if its product differs, because plans change. Returns undefined if the order lacks lines.
+ * Finds the line of an order that belongs to the purchase. A single line belongs to the first purchase of the token
+ * even if its product differs, because plans change. Returns undefined if the order lacks lines.
  */
 export function findOrderItem(
   { lineItems }: Order,

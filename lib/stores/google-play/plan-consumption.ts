@@ -12,8 +12,8 @@ interface ConsumptionContext {
 type ConsumableValidation = Pick<StoreValidation, 'observations' | 'nativeTransaction' | 'purchaseId'>;
 
 /**
- * Marks the requested consumable for `fulfill`, which consumes it. The mark is recorded before the consumption, so that a
- * repeated validation has the same response even if the service failed in between. For such a repetition, restores
+ * Marks the requested consumable for `fulfill`, which consumes it. The mark is recorded before the consumption, so that
+ * a repeated validation has the same response even if the service failed in between. For such a repetition, restores
  * Google's response.
  */
 export async function planConsumption<V extends ConsumableValidation>(

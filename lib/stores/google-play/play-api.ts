@@ -21,9 +21,15 @@ export interface PlayApi {
   /** Fetches a one-time purchase from purchases.productsv2, otherwise from the older purchases.products. */
   fetchProduct(token: string, productId: string): Promise<ApiResult<OneTimePurchase>>;
   fetchOrder(orderId: string): Promise<Order | undefined>;
-  /** Like `fetchOrder`, but returns undefined on errors, unless the context requires amounts and Google Play is unavailable. */
+  /**
+   * Like `fetchOrder`, but returns undefined on errors, unless the context requires amounts and Google Play is
+   * unavailable.
+   */
   tryFetchOrder(orderId: string): Promise<Order | undefined>;
-  /** Fetches several orders in one call, by id. If that fails, returns the last order or an empty map, like `tryFetchOrder`. */
+  /**
+   * Fetches several orders in one call, by id. If that fails, returns the last order or an empty map, like
+   * `tryFetchOrder`.
+   */
   fetchOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
   /** Fetches a page of the purchases that were voided since a time of the last 30 days. */
   listVoidedPurchases(since: EpochMillis, pageToken?: string): Promise<VoidedPurchases>;

@@ -11,8 +11,9 @@ const clockToleranceSeconds = 60;
 type VerificationContext = Pick<StoreContext, 'fetch' | 'now'>;
 
 /**
- * Verifies that the app's Pub/Sub subscription sent a push, by its OIDC token. Any Google account can get a token for our
- * audience, so the email claim is decisive. Throws `Forbidden`, or `ConnectionFailed` if Google's keys are unavailable.
+ * Verifies that the app's Pub/Sub subscription sent a push, by its OIDC token. Any Google account can get a token for
+ * our audience, so the email claim is decisive. Throws `Forbidden`, or `ConnectionFailed` if Google's keys are
+ * unavailable.
  * @see https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
  */
 export async function verifyPushToken(

@@ -103,7 +103,10 @@ function toCancelationReason(
   return context?.systemInitiatedCancellation ? 'System' : 'Unknown';
 }
 
-/** Whether the subscription ended after a failed payment: its latest order is unpaid, or it was in a grace period or on hold. */
+/**
+ * Whether the subscription ended after a failed payment: its latest order is unpaid, or it was in a grace period or on
+ * hold.
+ */
 const isPaymentFailed = (
   { latestOrderId }: Subscription,
   { latestSuccessfulOrderId }: LineItem,

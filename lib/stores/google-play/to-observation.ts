@@ -31,8 +31,8 @@ export const findPaidOrderId = (subscription: Subscription, item: LineItem): str
   item.latestSuccessfulOrderId ?? (hasOutstandingPayment(subscription) ? undefined : subscription.latestOrderId);
 
 /**
- * Converts a subscription to one observation for each owned line item. A subscription that was resumed in the Play Store app
- * names the expired one.
+ * Converts a subscription to one observation for each owned line item. A subscription that was resumed in the Play
+ * Store app names the expired one.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#OutOfAppPurchaseContext
  */
 export function toSubscriptionObservations(subscription: Subscription, context: MappingContext): Observation[] {
@@ -146,8 +146,8 @@ export function toProductObservations(oneTimePurchase: OneTimePurchase, context:
 }
 
 /**
- * Whether a canceled purchase ended before it was paid. Such a purchase lacks its completion time. The older API reports a time
- * for every purchase, so the stored state decides, or the order of an unknown purchase.
+ * Whether a canceled purchase ended before it was paid. Such a purchase lacks its completion time. The older API
+ * reports a time for every purchase, so the stored state decides, or the order of an unknown purchase.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
  */
 const wasNeverPaid = (
@@ -193,9 +193,9 @@ function toProductPurchase(
 }
 
 /**
- * Finds the type of a one-time product. Google Play reports only that a product was consumed, so the catalogue decides, then
- * the type that was stored first. The type in a request counts last and only for the requested product: a client must not
- * turn a product into a consumable.
+ * Finds the type of a one-time product. Google Play reports only that a product was consumed, so the catalogue decides,
+ * then the type that was stored first. The type in a request counts last and only for the requested product: a client
+ * must not turn a product into a consumable.
  */
 function findProductType(
   { productId, consumptionState }: { readonly productId: string; readonly consumptionState: string | undefined },
@@ -233,8 +233,8 @@ function toProductTransaction(
 }
 
 /**
- * Finds the time of a cancellation, which only the order has. Without it, the stored end counts, then the notification. The
- * purchase date comes last: it is the same in every query.
+ * Finds the time of a cancellation, which only the order has. Without it, the stored end counts, then the notification.
+ * The purchase date comes last: it is the same in every query.
  */
 function findProductEnd(
   { purchaseCompletionTime }: OneTimePurchase,

@@ -29,9 +29,9 @@ export interface VoidedOrderContext {
 const voidedListSkewMs = dayMs;
 
 /**
- * Marks the transaction of a voided order as refunded, in whole or in part, in the current or a past period. Google Play can
- * keep the order from the service account: the stored transaction is then marked. Throws `ConnectionFailed` if Google Play is
- * unavailable or does not list a partial refund yet.
+ * Marks the transaction of a voided order as refunded, in whole or in part, in the current or a past period. Google
+ * Play can keep the order from the service account: the stored transaction is then marked. Throws `ConnectionFailed` if
+ * Google Play is unavailable or does not list a partial refund yet.
  */
 export async function applyVoidedOrder(context: VoidedOrderContext): Promise<readonly Observation[]> {
   const { own, payload } = context;
@@ -53,7 +53,10 @@ interface FoundTransaction {
   readonly transaction: Transaction;
 }
 
-/** Finds the transaction in the current purchases, in the order, among the stored ones; otherwise builds one without amount. */
+/**
+ * Finds the transaction in the current purchases, in the order, among the stored ones; otherwise builds one without
+ * amount.
+ */
 async function findTransaction(orderId: string, context: VoidedOrderContext): Promise<FoundTransaction> {
   const { own, play, storedData, voidedAt } = context;
   const transactionId = withPlatform(platformTokens.googlePlay, orderId);
@@ -100,7 +103,9 @@ const tryFetchOrder = async (play: PlayApi, orderId: string): Promise<Order | un
     throw error;
   });
 
-/** Replaces a transaction. Leaves out inferred ones: their as-of time would make the refund older than the stored state. */
+/**
+ * Replaces a transaction. Leaves out inferred ones: their as-of time would make the refund older than the stored state.
+ */
 function withTransaction(
   own: readonly Observation[],
   { observation: target, transaction }: FoundTransaction,
@@ -150,7 +155,9 @@ async function endPurchase(own: readonly Observation[], context: VoidedOrderCont
   return ended.map((observation) => withCancelationReason(observation, voidedReason));
 }
 
-/** Reads the reason from the list of voided purchases, because a push lacks it. Returns undefined if it is unavailable. */
+/**
+ * Reads the reason from the list of voided purchases, because a push lacks it. Returns undefined if it is unavailable.
+ */
 async function findVoidedReason({ payload, voidedAt, play }: VoidedOrderContext): Promise<number | undefined> {
   const { token, voidedOrderId } = payload;
   const page = await play.listVoidedPurchases(voidedAt - voidedListSkewMs).catch(() => undefined);

@@ -25,8 +25,8 @@ export const createQueueSession = (context: Pick<StoreContext, 'settings' | 'fet
 const SasResponse = v.object({ uri: v.pipe(v.string(), v.url(), v.startsWith('https://')) });
 
 /**
- * Fetches the SAS URL of the app's clawback queue. Returns undefined for an app without a queue: Microsoft creates queues
- * on request only.
+ * Fetches the SAS URL of the app's clawback queue. Returns undefined for an app without a queue: Microsoft creates
+ * queues on request only.
  * @see https://learn.microsoft.com/en-us/gaming/gdk/_content/gc/commerce/service-to-service/microsoft-store-apis/xstore-v8-clawbackv2-sastoken
  */
 export async function fetchQueueUrl(session: MicrosoftSession): Promise<URL | undefined> {

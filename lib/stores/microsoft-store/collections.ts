@@ -23,8 +23,8 @@ export interface QueryScope {
 const maxPageSize = 100;
 
 /**
- * Fetches the customer's items of a product, including expired and revoked ones. Version 9 requires Store IDs. Version 6
- * lists all products with the developer's ids, for clients that do not send a Store ID.
+ * Fetches the customer's items of a product, including expired and revoked ones. Version 9 requires Store IDs. Version
+ * 6 lists all products with the developer's ids, for clients that do not send a Store ID.
  * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v9-query-for-products
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/query-for-products
  */

@@ -7,7 +7,8 @@ import { invalidSettingsError, parseResponse, unavailableError } from './api-err
 import type { MicrosoftSession } from './session.ts';
 
 /**
- * Audiences of the access tokens: calls of the services, and the service tickets with which a device creates StoreID keys.
+ * Audiences of the access tokens: calls of the services, and the service tickets with which a device creates StoreID
+ * keys.
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
  */
 const audiences = {

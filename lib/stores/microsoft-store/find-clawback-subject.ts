@@ -33,7 +33,9 @@ async function findByOrder({ data: { orderId, productId } }: ClawbackEvent, { li
 /** Shorter than any billing period, longer than any clock difference. */
 const periodStartToleranceMs = 2 * dayMs;
 
-/** Finds the reversed payment. Payments of a subscription lack an id at the store, so the period start identifies them. */
+/**
+ * Finds the reversed payment. Payments of a subscription lack an id at the store, so the period start identifies them.
+ */
 export function findPayment(
   payments: readonly Transaction[],
   { transactionId, periodStart }: Pick<ClawbackSubject, 'transactionId' | 'periodStart'>,

@@ -4,8 +4,8 @@ import type { ObservedItem } from './lookup.ts';
 import { parseTimestamp } from './timestamps.ts';
 
 /**
- * Adds the date on which the customer enabled auto-renewal again. Microsoft then removes the date of the cancellation, so the
- * date is that of the last modification.
+ * Adds the date on which the customer enabled auto-renewal again. Microsoft then removes the date of the cancellation,
+ * so the date is that of the last modification.
  */
 export async function withIntentChange(
   { observation, nativeTransaction }: ObservedItem,

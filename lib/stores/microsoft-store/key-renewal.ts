@@ -17,8 +17,8 @@ const renewBeforeExpiryMs = 16 * dayMs;
 const RenewKeyResponse = v.object({ key: v.pipe(v.string(), v.minLength(1)) });
 
 /**
- * Renews the StoreID keys of a refresh token that are older than 14 days. If the renewal of a valid key fails, the token
- * keeps it.
+ * Renews the StoreID keys of a refresh token that are older than 14 days. If the renewal of a valid key fails, the
+ * token keeps it.
  */
 export async function renewKeys(session: MicrosoftSession, token: RefreshToken): Promise<RefreshToken> {
   const renewedFields = await Promise.all(storeServices.map((service) => renewKeyIfOld(session, token, service)));

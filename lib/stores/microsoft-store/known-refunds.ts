@@ -44,7 +44,9 @@ function withRefundDate(transaction: Transaction, refundDates: ReadonlyMap<strin
   return refundedAt === undefined ? transaction : { ...transaction, refundedAt };
 }
 
-/** Keeps the stored end of a refunded purchase: for a consumed item permanently, otherwise until the state is updated. */
+/**
+ * Keeps the stored end of a refunded purchase: for a consumed item permanently, otherwise until the state is updated.
+ */
 function withStoredEnd(
   { purchase, asOf }: Observation,
   { transactionId, endedAt, cancelationReason }: Purchase,

@@ -26,8 +26,8 @@ const License = v.looseObject({
 });
 
 /**
- * Parses a validation request. Throws `InvalidPayload` for a StoreID key that the app cannot use, and if `id` and `storeId` are
- * different products. The catalogue takes precedence over the billing period of the request.
+ * Parses a validation request. Throws `InvalidPayload` for a StoreID key that the app cannot use, and if `id` and
+ * `storeId` are different products. The catalogue takes precedence over the billing period of the request.
  */
 export function parseLookupRequest(
   request: ValidationRequest,
@@ -54,8 +54,9 @@ export function parseLookupRequest(
 }
 
 /**
- * Returns the product that `id` names: by the setting `productIds`, or as a Store ID. Any other id is the developer's, which the
- * store confirms in the items of the collection. The client's `storeId` alone does not connect an id to a product.
+ * Returns the product that `id` names: by the setting `productIds`, or as a Store ID. Any other id is the developer's,
+ * which the store confirms in the items of the collection. The client's `storeId` alone does not connect an id to a
+ * product.
  */
 function toRequestedProduct(
   id: string,

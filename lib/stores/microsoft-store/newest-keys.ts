@@ -7,8 +7,8 @@ import type { MicrosoftSession } from './session.ts';
 import { parseStoreIdKey, type StoreService, storeServices } from './store-id-key.ts';
 
 /**
- * Replaces StoreID keys by stored ones that expire later. Clients keep a key for weeks, and the service may have renewed it
- * since.
+ * Replaces StoreID keys by stored ones that expire later. Clients keep a key for weeks, and the service may have
+ * renewed it since.
  */
 export const withNewestKeys = async (
   observations: readonly Observation[],

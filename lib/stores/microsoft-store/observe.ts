@@ -37,8 +37,8 @@ interface Refetched {
 }
 
 /**
- * Whether the store has removed the item of a refunded payment: the store does not list it any longer, or its balance is 0. A refund
- * without removal keeps access.
+ * Whether the store has removed the item of a refunded payment: the store does not list it any longer, or its balance
+ * is 0. A refund without removal keeps access.
  * @see https://github.com/microsoft/Microsoft-Store-Services
  */
 const isRemoved = (refetched: Refetched | undefined): boolean =>

@@ -16,8 +16,8 @@ const maxFirstPeriodMs = 32 * dayMs;
 const maxToleranceMs = 4 * dayMs;
 
 /**
- * Estimates the start of a subscription's current period. The store reports only the start of the first period and the end
- * of the current one. Returns undefined without a billing period and an earlier expiration.
+ * Estimates the start of a subscription's current period. The store reports only the start of the first period and the
+ * end of the current one. Returns undefined without a billing period and an earlier expiration.
  */
 export function estimatePeriodStart({
   startTime,

@@ -18,8 +18,8 @@ const PlannedConsumption = v.object({
 type ConsumptionContext = Pick<StoreContext, 'now' | 'settings' | 'storedResults'>;
 
 /**
- * Marks the requested consumable for `fulfill`, which consumes it, and keeps it for a client that loses the response: the same
- * evidence then has the same response.
+ * Marks the requested consumable for `fulfill`, which consumes it, and keeps it for a client that loses the response:
+ * the same evidence then has the same response.
  */
 export async function planConsumption(
   validation: StoreValidation,

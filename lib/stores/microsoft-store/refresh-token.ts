@@ -14,7 +14,9 @@ export const RefreshToken = v.object({
   sandboxId: v.exactOptional(v.string()),
   /** Billing period such as `P1M`, from the client's request. Microsoft does not report it. */
   period: v.exactOptional(v.string()),
-  /** Expiration of a subscription at this refresh. It is the renewal date if a later refresh finds another expiration. */
+  /**
+   * Expiration of a subscription at this refresh. It is the renewal date if a later refresh finds another expiration.
+   */
   expirationTime: v.exactOptional(v.string()),
 });
 export type RefreshToken = Readonly<v.InferOutput<typeof RefreshToken>>;

@@ -49,7 +49,8 @@ function toLookupRequest(token: RefreshToken, session: MicrosoftSession): Lookup
   const previousExpiration = parseTimestamp(expirationTime);
   return {
     product: { id: productId, isStoreId: true },
-    // Only subscriptions have a key for purchases. With both keys, the collection is queried if no subscription is found.
+    // Only subscriptions have a key for purchases. With both keys, the collection is queried if no subscription is
+    // found.
     isSubscription: purchaseKey !== undefined,
     keys: {
       ...(collectionsKey !== undefined && { collections: parseStoreIdKey(collectionsKey, 'collections', session) }),

@@ -9,13 +9,15 @@ const missingKeyMessages: Readonly<Record<StoreService, string>> = {
   purchase: 'A StoreID key for purchases is required.',
 };
 
-/** Creates the error of a refresh that needs a new StoreID key. It lacks a ticket, because only a client can use one. */
+/**
+ * Creates the error of a refresh that needs a new StoreID key. It lacks a ticket, because only a client can use one.
+ */
 export const missingKeyError = (service: StoreService): ServiceError =>
   new ServiceError('NeedMoreData', missingKeyMessages[service]);
 
 /**
- * Creates the error with the service ticket that a client's device exchanges for a StoreID key. The specification has the
- * ticket in `data`, existing clients read it from `data.transaction`.
+ * Creates the error with the service ticket that a client's device exchanges for a StoreID key. The specification has
+ * the ticket in `data`, existing clients read it from `data.transaction`.
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/view-and-grant-products-from-a-service
  */
 export async function createTicketError(

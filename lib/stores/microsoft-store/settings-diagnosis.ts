@@ -25,7 +25,9 @@ export function describeRejection({ rejection, message }: SettingsRejection, set
   }
 }
 
-/** @see https://learn.microsoft.com/en-us/gaming/gdk/_content/gc/commerce/service-to-service/microsoft-store-apis/xstore-v8-clawbackv2-sastoken */
+/**
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/_content/gc/commerce/service-to-service/microsoft-store-apis/xstore-v8-clawbackv2-sastoken
+ */
 export async function listSettingsWarnings(context: StoreContext): Promise<readonly SettingsWarning[]> {
   const { clientId } = parseStoredSettings(context.settings);
   try {

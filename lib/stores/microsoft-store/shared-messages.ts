@@ -5,8 +5,8 @@ import type { QueueMessage } from './clawback-queue.ts';
 const maxQueues = 300;
 
 /**
- * Received messages that remain in a queue, by queue. The queue hides them for a while, so the publisher's other apps, which
- * poll the same queue next, read them here.
+ * Received messages that remain in a queue, by queue. The queue hides them for a while, so the publisher's other apps,
+ * which poll the same queue next, read them here.
  */
 const messagesByQueue = createCache<readonly QueueMessage[]>(maxQueues);
 

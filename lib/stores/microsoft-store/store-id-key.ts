@@ -26,8 +26,8 @@ const Claims = v.looseObject({
 });
 
 /**
- * Parses a client's StoreID key. Throws `InvalidPayload` if it is malformed, for the other service or from a different publisher.
- * Ignores the claim `refreshUri`: a client could redirect the renewal to another host with it.
+ * Parses a client's StoreID key. Throws `InvalidPayload` if it is malformed, for the other service or from a different
+ * publisher. Ignores the claim `refreshUri`: a client could redirect the renewal to another host with it.
  */
 export function parseStoreIdKey(key: string, service: StoreService, { settings }: MicrosoftSession): StoreIdKey {
   const claims = v.safeParse(Claims, decodeClaims(key));

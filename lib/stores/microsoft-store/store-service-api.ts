@@ -17,8 +17,8 @@ interface ServiceCall {
 }
 
 /**
- * Posts to a service of the store. Throws `ConnectionFailed` if it or its path is unavailable, `InternalError` if it rejects the app's
- * credentials and `InvalidPayload` if it rejects the request, which only the client's ids can cause.
+ * Posts to a service of the store. Throws `ConnectionFailed` if it or its path is unavailable, `InternalError` if it
+ * rejects the app's credentials and `InvalidPayload` if it rejects the request, which only the client's ids can cause.
  */
 export async function callService<S extends v.GenericSchema>(
   session: MicrosoftSession,

@@ -8,8 +8,8 @@ const earliest = Date.parse('1990-01-01T00:00:00Z');
 const noDate = Date.parse('9999-01-01T00:00:00Z');
 
 /**
- * Parses a timestamp. Returns undefined for an invalid one and for .NET's substitutes of a missing date: the year 1 is an
- * unset date, the year 9999 an open end.
+ * Parses a timestamp. Returns undefined for an invalid one and for .NET's substitutes of a missing date: the year 1 is
+ * an unset date, the year 9999 an open end.
  */
 export function parseTimestamp(text: string | null | undefined): EpochMillis | undefined {
   const time = Date.parse(withUtcZone(text ?? ''));

@@ -6,7 +6,9 @@ import { missingPermissionError } from './api-errors.ts';
 import { parseEnteredSettings } from './settings.ts';
 import { callStripe, createStripeClient } from './stripe-client.ts';
 
-/** Checks the format of the entered settings and, if requested, the secret key by listing an object of each resource. */
+/**
+ * Checks the format of the entered settings and, if requested, the secret key by listing an object of each resource.
+ */
 export async function checkSettings(context: StoreContext, { callStore }: CheckSettingsOptions): Promise<string> {
   const { secretKey } = parseEnteredSettings(context.settings);
   const mode = secretKey.includes('_test_') ? 'test' : 'live';
@@ -22,8 +24,8 @@ export async function checkSettings(context: StoreContext, { callStore }: CheckS
 const firstObject = { limit: 1 };
 
 /**
- * Requests to the resources that the service reads. A restricted key has a permission for each. Write permissions cannot be
- * checked without a change at Stripe.
+ * Requests to the resources that the service reads. A restricted key has a permission for each. Write permissions
+ * cannot be checked without a change at Stripe.
  *
  * @see https://docs.stripe.com/keys/permissions-reference
  */

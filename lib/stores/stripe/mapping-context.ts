@@ -35,8 +35,8 @@ export function requireOwnApp(context: Pick<MappingContext, 'appName'>, metadata
 }
 
 /**
- * Returns the user of a checkout of this service. Only the secret key of the account can write metadata, and only the checkout
- * writes both keys; buyers can write a `client_reference_id` into the URL of a payment link.
+ * Returns the user of a checkout of this service. Only the secret key of the account can write metadata, and only the
+ * checkout writes both keys; buyers can write a `client_reference_id` into the URL of a payment link.
  *
  * @see https://docs.stripe.com/metadata
  */

@@ -27,7 +27,8 @@ interface SoldItem {
 }
 
 /**
- * Maps a one-time sale of a checkout session. Returns undefined if the session is not complete. Throws `InvalidPayload` if the session belongs to another app.
+ * Maps a one-time sale of a checkout session. Returns undefined if the session is not complete. Throws `InvalidPayload`
+ * if the session belongs to another app.
  *
  * @see https://docs.stripe.com/api/checkout/sessions/object
  */

@@ -19,8 +19,8 @@ export interface PaymentReversals {
 }
 
 /**
- * Returns the reversals of a charge. The refund that completes a full refund is not a partial refund. Stripe lists the newest
- * refund first, and the order decides between refunds of the same second.
+ * Returns the reversals of a charge. The refund that completes a full refund is not a partial refund. Stripe lists the
+ * newest refund first, and the order decides between refunds of the same second.
  */
 function toPaymentReversals(charge: Charge, disputes: readonly Dispute[]): PaymentReversals {
   const refunds = [...(charge.refunds?.data ?? [])]

@@ -11,7 +11,10 @@ const typesByMetadata: Readonly<Record<string, ProductType>> = {
   non_consumable: 'non consumable',
 };
 
-/** Returns the type in `metadata.product_type`. The default is a paid subscription for a recurring price, else a consumable. */
+/**
+ * Returns the type in `metadata.product_type`. The default is a paid subscription for a recurring price, else a
+ * consumable.
+ */
 export function toProductType(
   product: Pick<Product, 'metadata'> | undefined,
   price: Pick<Price, 'recurring'> | undefined,

@@ -97,8 +97,8 @@ function toState(subscription: Subscription, item: Item, context: MappingContext
 }
 
 /**
- * Computes the end of access. Stripe starts the next period before its payment, so an unpaid period does not count. While payment
- * collection is paused, the subscription stays active and the customer keeps access.
+ * Computes the end of access. Stripe starts the next period before its payment, so an unpaid period does not count.
+ * While payment collection is paused, the subscription stays active and the customer keeps access.
  *
  * @see https://docs.stripe.com/billing/subscriptions/pause-payment
  */

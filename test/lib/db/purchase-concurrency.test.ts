@@ -134,8 +134,8 @@ describe('recordPurchase with concurrent claims', () => {
 });
 
 /**
- * Creates a table for concurrent writers, all of which read before any of them writes: the worst case of optimistic locking.
- * Each writer calls `leave` at its end.
+ * Creates a table for concurrent writers, all of which read before any of them writes: the worst case of optimistic
+ * locking. Each writer calls `leave` at its end.
  */
 function createLockstepTable(writers: number): { table: Table; leave: () => void } {
   let active = writers;

@@ -26,8 +26,8 @@ describe('awsClientOptions', () => {
 });
 
 /**
- * A server whose accept queue is full: the kernel drops the next connection request, and the client repeats it after one
- * second. `SIGCONT` lets it accept.
+ * A server whose accept queue is full: the kernel drops the next connection request, and the client repeats it after
+ * one second. `SIGCONT` lets it accept.
  */
 const serverScript = `
   const server = require('node:http').createServer((_request, response) => response.end('late'));

@@ -131,7 +131,10 @@ async function readAppSums(appName: string, { counters }: Pick<AggregationDeps, 
   return { platforms: platforms.toObject(), totals: totals.toObject() };
 }
 
-/** Expects that counters of products and platforms agree with the purchases in the table, and with the totals of the app. */
+/**
+ * Expects that counters of products and platforms agree with the purchases in the table, and with the totals of the
+ * app.
+ */
 export async function expectCorrectProductCounters(
   table: Table,
   { appName, deps }: { readonly appName: string; readonly deps: Pick<AggregationDeps, 'counters'> },

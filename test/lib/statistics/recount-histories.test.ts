@@ -61,7 +61,9 @@ function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly n
     runStep,
     deps,
     consumers,
-    /** Records a request on each of the days, and one a month earlier, so that all of these days have complete events. */
+    /**
+     * Records a request on each of the days, and one a month earlier, so that all of these days have complete events.
+     */
     async recordRequests(days: readonly number[]) {
       const dates = [startDate - 30 * dayMs, ...days.map((day) => startDate + day * dayMs + 1)];
       await recorded.table.batchPut(
@@ -136,7 +138,9 @@ async function computeSums(appName: string): Promise<SumsByPeriod> {
   return sums;
 }
 
-/** Omits zeros, the periods before the range, and the sums of platforms, which `expectCorrectProductCounters` checks. */
+/**
+ * Omits zeros, the periods before the range, and the sums of platforms, which `expectCorrectProductCounters` checks.
+ */
 const normalize = (sums: SumsByPeriod) =>
   Object.fromEntries(
     Object.entries(sums)

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
 
-/** Starts an app's server for the tests of a file. Before each test, clears its requests and resets its response to 200. */
+/**
+ * Starts an app's server for the tests of a file. Before each test, clears its requests and resets its response to 200.
+ */
 export function useApplicationServer(): () => ApplicationServer {
   let server: ApplicationServer;
   beforeAll(async () => {

@@ -10,7 +10,9 @@ import { buildLife, type LifeAction, lifeActions, type SubscriptionLife } from '
 
 const withoutToken = ({ refreshToken: _token, ...observation }: Observation): EncryptedObservation => observation;
 
-/** Returns the observations of the notifications and of the evidence that a client can submit, in the order of events. */
+/**
+ * Returns the observations of the notifications and of the evidence that a client can submit, in the order of events.
+ */
 async function observeLife(
   { notifications, signedTransactions, customer, endsAt }: SubscriptionLife,
   { isApiAvailable }: { readonly isApiAvailable: boolean },

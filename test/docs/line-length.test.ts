@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+
+const folders = ['bench', 'cli', 'console', 'emulator', 'functions', 'infra', 'lib', 'local', 'test', 'testing'];
+const sources = folders.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
+    .map((name) => join(folder, name)),
+);
+
+/** Lists the lines that are too long, with file and line. */
+const listLongLines = (file: string, isTooLong: (line: string) => boolean): string[] =>
+  readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line, index) => (isTooLong(line) ? [`${file}:${index + 1} ${line}`] : []));
+
+/** A comment without code before it. */
+const comment = /^\s*(?:\/\/|\/?\*)/;
+/** Comments that cannot be wrapped: a URL alone, a suppression of the linter, a table with aligned columns. */
+const unwrappable = /^\s*(?:\/\/|\*) (?:(?:@see )?https?:\S+$|biome-ignore)|\S {3,}\S/;
+
+describe('a comment of the source', () => {
+  it('fits into 120 columns', () => {
+    expect(sources.length).toBeGreaterThan(500);
+    const isTooLong = (line: string) => line.length > 120 && comment.test(line) && !unwrappable.test(line);
+    expect(sources.flatMap((file) => listLongLines(file, isTooLong))).toEqual([]);
+  });
+});
