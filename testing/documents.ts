@@ -117,3 +117,7 @@ export const listTableRows = (text: string): string[][] =>
         .slice(1, -1)
         .map((cell) => cell.trim().replaceAll('\\|', '|')),
     );
+
+/** Returns the items of all lists with `-` in a text, each on one line. */
+export const listItems = (text: string): string[] =>
+  [...text.matchAll(/^- (.+(?:\n {2}.+)*)/gm)].map(([, item = '']) => item.replaceAll(/\n +/g, ' '));

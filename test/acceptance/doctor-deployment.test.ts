@@ -18,7 +18,7 @@ import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
 import { type SecretsManager, startSecretsManager } from '../../local/secrets-manager.ts';
 import { runCommand } from '../../testing/command-line.ts';
-import { readDocument } from '../../testing/documents.ts';
+import { listItems, readDocument } from '../../testing/documents.ts';
 import { type FakeAccount, type FakeAws, startFakeAws } from '../../testing/fake-aws.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
@@ -294,10 +294,10 @@ describe('doctor for a deployment', () => {
 
 describe('docs/operating/findings.md', () => {
   it('explains every finding with its severity', () => {
-    const page = readDocument('docs/operating/findings.md').replaceAll('\n  ', ' ');
-    const documented = [...page.matchAll(/^- `([a-z-]+)` \((\w+)\): .+ Impact: .+ Action: .+\.$/gm)].map(
-      ([, code, severity]) => [code, severity],
-    );
+    const documented = listItems(readDocument('docs/operating/findings.md')).flatMap((item) => {
+      const [, code, severity] = /^`([a-z-]+)` \((\w+)\): .+ Impact: .+ Action: .+\.$/.exec(item) ?? [];
+      return code ? [[code, severity]] : [];
+    });
     expect(documented).toEqual(Object.entries(findingSeverities));
   });
 });

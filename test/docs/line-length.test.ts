@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { listDocuments } from '../../testing/documents.ts';
 
 const folders = ['bench', 'cli', 'console', 'emulator', 'functions', 'infra', 'lib', 'local', 'test', 'testing'];
 const sources = folders.flatMap((folder) =>
@@ -25,5 +26,22 @@ describe('a comment of the source', () => {
     expect(sources.length).toBeGreaterThan(500);
     const isTooLong = (line: string) => line.length > 120 && comment.test(line) && !unwrappable.test(line);
     expect(sources.flatMap((file) => listLongLines(file, isTooLong))).toEqual([]);
+  });
+});
+
+/** The page that `npm run openapi` writes. That of the results is not among the documents. */
+const generatedPages: ReadonlySet<string> = new Set(['docs/api-reference.md']);
+
+/** Replaces code blocks and generated tables by as many empty lines, and URLs by nothing. */
+const omitFreeText = (text: string): string =>
+  text
+    .replaceAll(/^( *)```[\s\S]*?^\1```$|<!-- results:[\s\S]*?<!-- end -->/gm, (block) => block.replaceAll(/.+/g, ''))
+    .replaceAll(/https?:[^\s)]+/g, '');
+
+describe.each(listDocuments().filter((file) => !generatedPages.has(file)))('%s', (file) => {
+  it('has no line of more than 160 characters', () => {
+    const lines = omitFreeText(readFileSync(file, 'utf8')).split('\n');
+    const longLines = lines.flatMap((line, index) => (line.length > 160 ? [`${index + 1}: ${line}`] : []));
+    expect(longLines).toEqual([]);
   });
 });

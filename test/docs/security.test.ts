@@ -1,26 +1,26 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { listTableRows, readSection } from '../../testing/documents.ts';
+import { listItems, readSection } from '../../testing/documents.ts';
 
-const rows = listTableRows(readSection('SECURITY.md', 'Threats and defences'));
+const threats = listItems(readSection('SECURITY.md', 'Threats and defences')).map((item) => {
+  const [, threat = '', attack = '', file = '', title = ''] =
+    /^\*\*(.+?)\.\*\* (.+?) Defence: .+ Test: `([^`]+)`: "(.+)"$/.exec(item) ?? [];
+  return { threat, attack, file, title };
+});
 
 /** The source of a test without the escapes of its strings. */
 const readTitles = (file: string): string => readFileSync(file, 'utf8').replaceAll('\\', '');
 
 describe('SECURITY.md', () => {
-  it.each(rows.map((row) => [row[0] ?? '', row[1] ?? '', row[3] ?? '']))(
-    'names the test for: %s, %s',
-    (_threat, _attack, cell) => {
-      const [, file = '', title = ''] = /^`([^`]+)`: "(.+)"$/.exec(cell) ?? [];
-      expect(existsSync(file)).toBe(true);
-      const titles = readTitles(file);
-      const isTitle = ["'", '"', '`'].some((quote) => titles.includes(`${quote}${title}${quote}`));
-      expect({ file, title, isTitle }).toEqual({ file, title, isTitle: true });
-    },
-  );
+  it.each(threats)('names the test for: $threat, $attack', ({ file, title }) => {
+    expect(existsSync(file)).toBe(true);
+    const titles = readTitles(file);
+    const isTitle = ["'", '"', '`'].some((quote) => titles.includes(`${quote}${title}${quote}`));
+    expect({ file, title, isTitle }).toEqual({ file, title, isTitle: true });
+  });
 
   it('covers each threat of the model', () => {
-    const threats = [
+    const expected = [
       'Receipt replay',
       'Stolen public key',
       'Forged notification',
@@ -30,7 +30,7 @@ describe('SECURITY.md', () => {
       'Nonce replay',
       'Floods',
     ];
-    const documented = new Set(rows.map(([threat]) => threat));
-    expect(threats.filter((threat) => !documented.has(threat))).toEqual([]);
+    const documented = new Set(threats.map(({ threat }) => threat));
+    expect(expected.filter((threat) => !documented.has(threat))).toEqual([]);
   });
 });

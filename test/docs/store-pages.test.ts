@@ -13,7 +13,7 @@ import * as braintree from '../../lib/stores/braintree/settings.ts';
 import * as googlePlay from '../../lib/stores/google-play/settings.ts';
 import * as microsoftStore from '../../lib/stores/microsoft-store/settings.ts';
 import * as stripe from '../../lib/stores/stripe/settings.ts';
-import { listTableRows, readDocument, readSection, readSnippet } from '../../testing/documents.ts';
+import { listItems, listTableRows, readDocument, readSection, readSnippet } from '../../testing/documents.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -98,9 +98,9 @@ interface DocumentedError {
 
 /** Reads the errors of a page: code and number, and the message with `…` for a variable part. */
 const listErrors = (file: string): DocumentedError[] =>
-  listTableRows(readSection(file, 'Errors')).map(([codeCell = '', messageCell = '']) => {
-    const [, code = '', number = ''] = /^`(\w+)` (\d+)$/.exec(codeCell) ?? [];
-    return { code, number: Number(number), message: /^`(.+)`$/.exec(messageCell)?.[1] ?? '' };
+  listItems(readSection(file, 'Errors')).map((item) => {
+    const [, message = '', code = '', number = ''] = /^`([^`]+)` \(`(\w+)` (\d+)\)\. Cause: .+ Cure: /.exec(item) ?? [];
+    return { code, number: Number(number), message };
   });
 
 const toPattern = (message: string): RegExp =>
