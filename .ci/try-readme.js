@@ -9,7 +9,7 @@ const lines = [...blocks].map(([, text]) => text).join('');
 if (lines === '') throw new Error('README.md has no block marked "sh paste".');
 
 await withService(async ({ port }) => {
-  const pasted = spawnSync('bash', ['-euo', 'pipefail', '-c', lines], {
+  const pasted = spawnSync('bash', ['--norc', '-euo', 'pipefail', '-c', lines], {
     encoding: 'utf8',
     env: { ...process.env, PORT: String(port) },
   });

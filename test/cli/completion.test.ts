@@ -7,6 +7,8 @@ const quote = (text: string): string => `'${text}'`;
 
 interface ShellDriver {
   readonly shell: string;
+  /** Option that keeps the files of the user's shell out of the test. */
+  readonly option: string;
   /** Builds a script of the shell that prints the completions of the last item, one a line. */
   buildScript(completion: string, items: readonly string[]): string;
 }
@@ -14,6 +16,7 @@ interface ShellDriver {
 const drivers: readonly ShellDriver[] = [
   {
     shell: 'bash',
+    option: '--norc',
     buildScript: (completion, items) => `${completion}
 COMP_WORDS=(${items.map(quote).join(' ')})
 COMP_CWORD=${items.length - 1}
@@ -22,6 +25,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`,
   },
   {
     shell: 'zsh',
+    option: '--no-rcs',
     buildScript: (completion, items) => `compdef() { }
 _describe() { print -l -- "\${(@P)2%%:*}" }
 _files() { print -l -- *(N) }
@@ -32,12 +36,13 @@ _claimcheck`,
   },
   {
     shell: 'fish',
+    option: '--no-config',
     buildScript: (completion, items) => `${completion}
 complete -C ${quote(items.join(' '))} | string replace -r '\\t.*' ''`,
   },
 ];
 
-describe.each(drivers)('claimcheck completion $shell', ({ shell, buildScript }) => {
+describe.each(drivers)('claimcheck completion $shell', ({ shell, option, buildScript }) => {
   const itInShell = isInstalled(shell) ? it : it.skip;
 
   let completion: string;
@@ -48,7 +53,10 @@ describe.each(drivers)('claimcheck completion $shell', ({ shell, buildScript }) 
   /** Returns the completions of the last item. */
   const complete = (...items: string[]): string[] => {
     const script = buildScript(completion, ['claimcheck', ...items]);
-    const { stdout } = spawnSync(shell, ['-c', script], { encoding: 'utf8', cwd: new URL('../..', import.meta.url) });
+    const { stdout } = spawnSync(shell, [option, '-c', script], {
+      encoding: 'utf8',
+      cwd: new URL('../..', import.meta.url),
+    });
     const current = items.at(-1) ?? '';
     const values = stdout.split('\n').filter((line) => line !== '' && line.startsWith(current));
     return values.sort();

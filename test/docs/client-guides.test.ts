@@ -52,7 +52,7 @@ async function runCommands(file: string, ...names: readonly string[]): Promise<J
     SECRET: service.secretKey,
   };
   const commands = names.map((name) => readSnippet(file, name)).join('\n');
-  const shell = spawn('bash', ['-euo', 'pipefail', '-c', commands], { env });
+  const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], { env });
   const lines = (await text(shell.stdout)).trim().split('\n');
   return JSON.parse(lines.at(-1) ?? '');
 }

@@ -27,7 +27,7 @@ async function runBlocks(file: string, ...names: readonly string[]): Promise<str
   const { baseUrl: API, emulatorUrl: STORES, secretKey: SECRET, environment } = service;
   const commands = [npmFunction, ...names.map((name) => readSnippet(file, name))].join('\n');
   const env = { ...process.env, ...environment, API, STORES, SECRET };
-  const shell = spawn('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder, env });
+  const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], { cwd: folder, env });
   const [out, error] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
   expect(error).not.toMatch(/error/i);
   return out.trim().split('\n');

@@ -149,7 +149,7 @@ describe.each(pages)('$file', (page) => {
 
   it('shows settings that the service accepts, with every required field', () => {
     writeInputFiles();
-    const { status, stderr } = spawnSync('bash', ['-euc', readSnippet(file, 'settings')], {
+    const { status, stderr } = spawnSync('bash', ['--norc', '-euc', readSnippet(file, 'settings')], {
       cwd: folder,
       encoding: 'utf8',
     });
