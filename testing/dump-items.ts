@@ -19,11 +19,17 @@ export async function scanItems(table: string): Promise<Item[]> {
   return items;
 }
 
-/** Returns an item as JSON, with the compressed parts of an event decompressed. */
+/** Returns an item as JSON, with members in alphabetical order and the compressed parts of an event decompressed. */
 export const formatItem = ({ raw, packed, ...item }: Item): string =>
-  JSON.stringify(item) +
+  JSON.stringify(item, sortMembers) +
   (raw ? decompress(raw) : '') +
   (packed instanceof Uint8Array ? inflateRawSync(packed, { dictionary: eventDictionary }).toString('utf8') : '');
+
+/** A table engine can return the attributes of an item in another order with each read. */
+const sortMembers = (_name: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
 
 const decompress = (raw: unknown): string =>
   raw instanceof Uint8Array ? brotliDecompressSync(raw).toString('utf8') : JSON.stringify(raw);
