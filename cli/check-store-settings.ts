@@ -1,6 +1,7 @@
 import { createRunOnce } from '../lib/db/idempotency.ts';
 import { deps } from '../lib/deps.ts';
 import { type Platform, storeNames } from '../lib/shared/platform.ts';
+import { createStopwatch } from '../lib/shared/stopwatch.ts';
 import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
 
 /**
@@ -14,12 +15,17 @@ export async function checkStoreSettings(
 ): Promise<string> {
   const { emulator, now, loadStore, table } = deps();
   const { checkSettings } = await loadStore(platform);
+  const stopwatch = createStopwatch(emulator.timeFactor);
   const fetch = createRecordedFetch({
     storeName: storeNames[platform],
     record: () => {},
     now,
+    stopwatch,
     ...(emulator.url && { storesUrl: emulator.url }),
   });
   const runOnce = createRunOnce(table, { appName, platform, now });
-  return await checkSettings({ appName, settings, fetch, now, runOnce, extraRoots: emulator.roots }, { callStore });
+  return await checkSettings(
+    { appName, settings, fetch, now, stopwatch, runOnce, extraRoots: emulator.roots },
+    { callStore },
+  );
 }

@@ -106,8 +106,11 @@ export interface Deps {
   readonly postWebhook: PostWebhook;
   /** Loads the adapter of a platform. Throws `InvalidPayload` for a platform without adapter. */
   loadStore(platform: Platform): Promise<Store>;
-  /** The store emulator; set in the local runtime only. `roots` are trusted root certificates in DER. */
-  readonly emulator: { readonly url?: string; readonly roots: readonly Uint8Array[] };
+  /**
+   * The store emulator; set in the local runtime only. `roots` are trusted root certificates in DER. `timeFactor` multiplies the time
+   * limits of store calls, because the emulator shares a machine with the service and can be slow.
+   */
+  readonly emulator: { readonly url?: string; readonly roots: readonly Uint8Array[]; readonly timeFactor?: number };
 }
 
 setConnectionAttemptTimeout();
@@ -187,8 +190,12 @@ export const postWebhook = once(() => {
 });
 export const loadStore = once(() => loadStoreAdapter);
 export const emulator = once(() => {
-  const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root } = process.env;
-  return { ...(url && { url }), roots: root ? [Buffer.from(root, 'base64')] : [] };
+  const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root, STORE_TIME_FACTOR: factor } = process.env;
+  return {
+    ...(url && { url }),
+    roots: root ? [Buffer.from(root, 'base64')] : [],
+    ...(url && factor && { timeFactor: Number(factor) }),
+  };
 });
 
 /** What `createStoreContext` needs. */

@@ -1,4 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { secondMs } from '../lib/shared/time.ts';
 import { createTables } from './create-tables.ts';
 import { connectEventSources } from './event-sources.ts';
 import { type GatewayDocument, readGatewayDocument } from './gateway/document.ts';
@@ -39,6 +40,9 @@ export interface RunningStack {
   readonly environment: Readonly<Record<string, string>>;
 }
 
+/** Above the time limits of the store calls of one request. */
+const maxStoreTimeMs = 30 * secondMs;
+
 /** Starts the resources of a synthesized template on this machine. */
 export async function runStack(
   assembly: Assembly,
@@ -46,6 +50,7 @@ export async function runStack(
   { shutdown, clock, databaseEndpoint, webhookTimeoutMs, onAccess, log, onMessagesLost }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
+  const { STORE_TIME_FACTOR: storeTimeFactor } = process.env;
   const queues = await shutdown.add(startQueueServer());
   const names = createLocalNames(template, { run, getQueueUrl: queues.getUrl });
   await queues.createQueues(template, names);
@@ -80,9 +85,10 @@ export async function runStack(
       environment: {
         ...proxiedEnvironment,
         ...(webhookTimeoutMs !== undefined && { WEBHOOK_TIMEOUT_MS: String(webhookTimeoutMs) }),
+        ...(storeTimeFactor && { STORE_TIME_FACTOR: storeTimeFactor }),
       },
-      // An attempt needs more time than the response of the app's server.
-      minTimeoutMs: 2 * (webhookTimeoutMs ?? 0),
+      // An attempt needs more time than the response of the app's server, and a validation more than its calls of the store.
+      minTimeoutMs: Math.max(2 * (webhookTimeoutMs ?? 0), Number(storeTimeFactor ?? 0) * maxStoreTimeMs),
       log,
     }),
   );

@@ -7,6 +7,7 @@ import type { StoreContext, StoreFetch, StoreResponse } from '../lib/stores/stor
 import { appAppleId, buildRenewalPayload, buildTransactionPayload, bundleId, purchaseDate } from './apple-payloads.ts';
 import { createPki, type Pki } from './apple-pki.ts';
 import { signJws } from './apple-signatures.ts';
+import { stoppedStopwatch } from './stopwatch.ts';
 
 /** Certificate chain that signs Apple's payloads in tests. `createContext` trusts its root through `extraRoots`. */
 export const applePki: Pki = createPki();
@@ -118,6 +119,7 @@ export const createContext = (changes: Partial<StoreContext> = {}): StoreContext
   fetch: failFetch,
   now: () => purchaseDate + minuteMs,
   runOnce: (_key, charge) => charge(),
+  stopwatch: stoppedStopwatch,
   extraRoots: [applePki.root.der],
   ...changes,
 });

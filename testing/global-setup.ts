@@ -17,5 +17,7 @@ declare global {
 export default async function setUp(): Promise<void> {
   globalThis.tableEngine = await startTableEngine();
   process.env.TEST_DYNAMODB_ENDPOINT = globalThis.tableEngine.endpoint;
+  // Responses of the emulated stores on a busy machine must not exceed the time limits of store calls.
+  process.env.STORE_TIME_FACTOR ??= '20';
   globalThis.deleteRunKeys = await createRunKeys();
 }

@@ -3,6 +3,7 @@ import { createStoredResults } from '../db/stored-results.ts';
 import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { type Platform, storeNames } from '../shared/platform.ts';
+import { createStopwatch } from '../shared/stopwatch.ts';
 import { createRecordedFetch } from './recorded-fetch.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -25,6 +26,7 @@ export async function createStoreContext(
     appCache.findStoreSettings(appName, platform),
     appCache.findCatalogue(appName),
   ]);
+  const stopwatch = createStopwatch(emulator.timeFactor);
   return {
     appName,
     settings,
@@ -33,9 +35,11 @@ export async function createStoreContext(
       storeName: storeNames[platform],
       record: (call) => recorder.addExternalCall({ ...call, platform }),
       now,
+      stopwatch,
       ...(emulator.url && { storesUrl: emulator.url }),
     }),
     now,
+    stopwatch,
     runOnce: createRunOnce(table, { appName, platform, now }),
     storedResults: createStoredResults(table, { appName, platform, now }),
     findGrant: async (token) => {

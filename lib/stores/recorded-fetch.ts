@@ -1,4 +1,5 @@
 import type { ExternalCall } from '../events/event.ts';
+import type { Stopwatch } from '../shared/stopwatch.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { unavailableError } from './api-errors.ts';
 import type { StoreFetch, StoreRequest, StoreResponse } from './store-context.ts';
@@ -11,6 +12,8 @@ interface RecordedFetchOptions {
   readonly storeName: string;
   readonly record: (call: ExternalCall) => void;
   readonly now: () => EpochMillis;
+  /** Measures the timeout of each call. */
+  readonly stopwatch: Stopwatch;
   /** URL of the emulator, which then receives all calls. Undefined in a deployment. */
   readonly storesUrl?: string;
 }
@@ -19,7 +22,13 @@ interface RecordedFetchOptions {
  * Creates the `fetch` of the store adapters. It records each call, rejects redirects and enforces the timeout and the
  * size limit. Throws `ConnectionFailed` if there is no complete response.
  */
-export function createRecordedFetch({ storeName, record, now, storesUrl }: RecordedFetchOptions): StoreFetch {
+export function createRecordedFetch({
+  storeName,
+  record,
+  now,
+  stopwatch,
+  storesUrl,
+}: RecordedFetchOptions): StoreFetch {
   return async (url, init = {}) => {
     const target = new URL(url);
     const startedAt = now();
@@ -28,6 +37,7 @@ export function createRecordedFetch({ storeName, record, now, storesUrl }: Recor
       const storeResponse = await sendRequest(
         storesUrl ? `${storesUrl}/${target.host}${target.pathname}${target.search}` : url,
         init,
+        stopwatch,
       );
       const response = { status: storeResponse.status, size: storeResponse.text.length };
       record({ ...call, response, timing: { startedAt, endedAt: now() } });
@@ -43,13 +53,14 @@ export function createRecordedFetch({ storeName, record, now, storesUrl }: Recor
 async function sendRequest(
   url: string,
   { method = 'GET', headers = {}, body, timeoutMs = defaultTimeoutMs }: StoreRequest,
+  stopwatch: Stopwatch,
 ): Promise<StoreResponse> {
   const response = await fetch(url, {
     method,
     headers,
     ...(body !== undefined && { body }),
     redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: stopwatch.abortAfter(timeoutMs),
   });
   return { status: response.status, headers: response.headers, text: await readText(response) };
 }

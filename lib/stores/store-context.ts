@@ -1,6 +1,7 @@
 import type { Catalogue } from '../purchases/catalogue.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
+import type { Stopwatch } from '../shared/stopwatch.ts';
 import type { RunOnce, StoredResults } from '../shared/stored-operations.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
@@ -21,6 +22,8 @@ export interface StoreContext {
   readonly fetch: StoreFetch;
   /** Returns the current time of the service, in epoch milliseconds. The local runtime can move this clock. */
   readonly now: () => EpochMillis;
+  /** Measures the time budget of the operation. */
+  readonly stopwatch: Stopwatch;
   /**
    * Whether `ConnectionFailed` is thrown if the store does not return an amount because it is unavailable. Otherwise
    * the amount stays unknown, because a validation must grant access.

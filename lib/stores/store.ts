@@ -155,9 +155,7 @@ export interface StoreValidation {
   readonly nativeTransaction: Readonly<Record<string, unknown>>;
   /** Product ids without prefix whose introductory price the store account cannot use. */
   readonly ineligibleForIntroPrice: readonly string[];
-  /**
-   * Deadline of `fulfill` on the clock of `performance.now()`: a validation and its fulfillment share one time budget.
-   */
+  /** Deadline of `fulfill` on the stopwatch: a validation and its fulfillment share one time budget. */
   readonly fulfillDeadline?: number;
   /** A sentence for the client. Set if the result does not rely on the store's preferred API. */
   readonly warning?: string;

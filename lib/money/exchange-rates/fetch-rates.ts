@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { createStopwatch } from '../../shared/stopwatch.ts';
 import { secondMs } from '../../shared/time.ts';
 import { unavailableError } from '../../stores/api-errors.ts';
 import { createRecordedFetch } from '../../stores/recorded-fetch.ts';
@@ -22,10 +23,12 @@ export async function fetchRates(
   { now, emulator }: Pick<Deps, 'now' | 'emulator'>,
 ): Promise<DailyRates[]> {
   // The rates belong to no app, so the request is not recorded in an event.
+  const stopwatch = createStopwatch(emulator.timeFactor);
   const fetchFile = createRecordedFetch({
     storeName: 'The European Central Bank',
     record: () => {},
     now,
+    stopwatch,
     ...(emulator.url && { storesUrl: emulator.url }),
   });
   const query = new URLSearchParams({ startPeriod: startDay, detail: 'dataonly', format: 'csvdata' });

@@ -51,7 +51,7 @@ interface HistoryQuery {
 
 async function fetchHistory(query: HistoryQuery, context: StoreContext): Promise<readonly StoreNotification[]> {
   const settings = parseStoredSettings(context.settings);
-  const server = await connectAppStore(settings, { ...context, fetch: withTimeBudget(context.fetch, budget) });
+  const server = await connectAppStore(settings, { ...context, fetch: withTimeBudget(context, budget) });
   if (!server) return [];
   const verification = createVerificationContext(settings, context);
   const period = { ...query, now: verification.now };

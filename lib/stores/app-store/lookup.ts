@@ -59,7 +59,7 @@ export async function lookUpEvidence(evidence: Evidence, request: LookupRequest)
 
 /** Lists the methods that settings and evidence allow, the preferred one first. They share one request budget. */
 async function listLookupMethods(evidence: Evidence, request: LookupRequest): Promise<LookupMethod[]> {
-  const context = { ...request.context, fetch: withRequestBudget(request.context.fetch) };
+  const context = { ...request.context, fetch: withRequestBudget(request.context) };
   return [
     await createServerApiLookup(evidence, { ...request, context }),
     createVerifyReceiptLookup(evidence, { ...request, context }),

@@ -77,7 +77,7 @@ async function tryRefetch(
   { settings, context, verification }: ObservationContext,
 ): Promise<TransactionGroup | undefined> {
   try {
-    const server = await connectAppStore(settings, { ...context, fetch: withRequestBudget(context.fetch) });
+    const server = await connectAppStore(settings, { ...context, fetch: withRequestBudget(context) });
     if (!server) return undefined;
     return await refetchPurchase(notification, { server, environment: notification.environment, verification });
   } catch (error) {

@@ -26,7 +26,7 @@ export async function refresh(
 ): Promise<readonly Observation[]> {
   const token = parse(RefreshToken, refreshToken, 'InternalError');
   const settings = parseStoredSettings(context.settings);
-  const server = await connectAppStore(settings, { ...context, fetch: withRequestBudget(context.fetch) });
+  const server = await connectAppStore(settings, { ...context, fetch: withRequestBudget(context) });
   if (!server) throw missingApiKeyError();
   const verification = createVerificationContext(settings, context);
   const account = await fetchAccountWith(token, server, verification);

@@ -28,8 +28,8 @@ const apiUrls = {
  */
 export async function createGateway({
   settings,
-  fetch,
-}: Pick<StoreContext, 'settings' | 'fetch'>): Promise<BraintreeGateway> {
+  ...calls
+}: Pick<StoreContext, 'settings' | 'fetch' | 'stopwatch'>): Promise<BraintreeGateway> {
   const { merchantId, publicKey, privateKey, environment } = parseStoredSettings(settings);
   const { default: braintree } = await import('braintree');
   const { Production, Sandbox } = braintree.Environment;
@@ -40,7 +40,7 @@ export async function createGateway({
     privateKey,
   });
   const http = getHttp(gateway);
-  http.httpRequest = await createHttpRequest(withRequestBudget(fetch), apiUrls[environment], http);
+  http.httpRequest = await createHttpRequest(withRequestBudget(calls), apiUrls[environment], http);
   return gateway;
 }
 

@@ -12,7 +12,7 @@ import { parseBraintreeObject } from './payloads.ts';
  */
 export async function generateClientToken(
   customerId: string | undefined,
-  context: Pick<StoreContext, 'settings' | 'fetch'>,
+  context: Pick<StoreContext, 'settings' | 'fetch' | 'stopwatch'>,
 ): Promise<string> {
   const gateway = await createGateway(context);
   const requests = customerId === undefined ? [{}] : [{ customerId }, {}];

@@ -1,4 +1,5 @@
 import type { StoreFetch } from '../store-context.ts';
+import type { BudgetedCalls } from '../time-budget.ts';
 import { unavailableError } from './api-errors.ts';
 
 /** A new subscription takes four calls, and API Gateway ends a request after 29 s. */
@@ -9,14 +10,11 @@ const minReadMs = 250;
 /** Minimum remaining time for a write. The outcome of an aborted write is unknown until it is queried. */
 const minWriteMs = 5_000;
 
-/**
- * Wraps a fetch so that all of its calls together stay within the budget. Uses `performance.now()`: the service clock
- * can be moved by the emulator.
- */
-export function withRequestBudget(fetch: StoreFetch): StoreFetch {
-  const end = performance.now() + totalMs;
+/** Wraps a fetch so that all of its calls together stay within the budget. */
+export function withRequestBudget({ fetch, stopwatch }: BudgetedCalls): StoreFetch {
+  const end = stopwatch.readMs() + totalMs;
   return async (url, init = {}) => {
-    const remainingMs = Math.floor(end - performance.now());
+    const remainingMs = Math.floor(end - stopwatch.readMs());
     const isRead = (init.method ?? 'GET') === 'GET' || /\/advanced_search\w*$/.test(url);
     if (remainingMs < (isRead ? minReadMs : minWriteMs)) throw unavailableError('The time budget is exceeded.');
     return await fetch(url, { ...init, timeoutMs: Math.min(maxCallMs, remainingMs) });

@@ -5,7 +5,7 @@ import { parseStoredSettings } from './settings.ts';
 
 /** Creates the API client of an app. Throws `InternalError` if its settings lack a service account. */
 export function connectPlay(
-  context: Pick<StoreContext, 'settings' | 'fetch' | 'now' | 'requiresAmounts'>,
+  context: Pick<StoreContext, 'settings' | 'fetch' | 'now' | 'stopwatch' | 'requiresAmounts'>,
   options: { readonly budgetMs?: number } = {},
 ): PlayApi {
   const { serviceAccount, ...settings } = parseStoredSettings(context.settings);

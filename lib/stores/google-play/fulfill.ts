@@ -21,7 +21,7 @@ export async function fulfill(validation: StoreValidation, context: StoreContext
   const { acknowledge, serviceAccount, ...settings } = parseStoredSettings(context.settings);
   if (!acknowledge || !serviceAccount) return [];
   const play = createPlayApi({ ...settings, serviceAccount }, context, {
-    budgetMs: getFulfillBudgetMs(validation.fulfillDeadline, defaultBudgetMs),
+    budgetMs: getFulfillBudgetMs(validation.fulfillDeadline, defaultBudgetMs, context.stopwatch),
   });
   const lookup = { play, now: context.now, storedData: context };
   const fulfilled: Observation[] = [];

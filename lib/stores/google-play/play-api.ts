@@ -44,10 +44,15 @@ type ConnectedSettings = GooglePlaySettings & { readonly serviceAccount: Service
 /** Creates an API client whose calls share a time budget. */
 export function createPlayApi(
   settings: ConnectedSettings,
-  { fetch, now, requiresAmounts = false }: Pick<StoreContext, 'fetch' | 'now' | 'requiresAmounts'>,
+  {
+    fetch,
+    now,
+    stopwatch,
+    requiresAmounts = false,
+  }: Pick<StoreContext, 'fetch' | 'now' | 'stopwatch' | 'requiresAmounts'>,
   { budgetMs }: { readonly budgetMs?: number } = {},
 ): PlayApi {
-  const call = createCall(settings, { fetch: withRequestBudget(fetch, budgetMs), now });
+  const call = createCall(settings, { fetch: withRequestBudget({ fetch, stopwatch }, budgetMs), now });
   const read = async <S extends v.GenericSchema>(path: string, schema: S) => toApiResult(await call(path), schema);
 
   const fetchOrder = async (orderId: string): Promise<Order | undefined> => {

@@ -17,7 +17,7 @@ const signatureOnlyWarning =
 
 /** Validates a purchase token by a query of Google Play, or a signed receipt if the settings lack a service account. */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
-  const fulfillDeadline = startFulfillDeadline();
+  const fulfillDeadline = startFulfillDeadline(context.stopwatch);
   const settings = parseStoredSettings(context.settings);
   if (context.requiresQuery && !settings.serviceAccount) throw missingServiceAccountError();
   const evidence = verifyEvidence(request.transaction, settings);

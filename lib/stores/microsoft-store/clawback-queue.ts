@@ -19,8 +19,9 @@ export interface QueueMessage {
 /** Runs on a schedule, so the budget is larger than for a validation. */
 const queueBudgetMs = 60_000;
 
-export const createQueueSession = (context: Pick<StoreContext, 'settings' | 'fetch' | 'now'>): MicrosoftSession =>
-  createSession(context, { budgetMs: queueBudgetMs });
+export const createQueueSession = (
+  context: Pick<StoreContext, 'settings' | 'fetch' | 'now' | 'stopwatch'>,
+): MicrosoftSession => createSession(context, { budgetMs: queueBudgetMs });
 
 const SasResponse = v.object({ uri: v.pipe(v.string(), v.url(), v.startsWith('https://')) });
 

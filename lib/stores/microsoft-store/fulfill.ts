@@ -24,7 +24,8 @@ export async function fulfill(
   { observations, purchaseId, nativeTransaction, fulfillDeadline }: StoreValidation,
   context: StoreContext,
 ): Promise<readonly Observation[]> {
-  const session = createSession(context, { budgetMs: getFulfillBudgetMs(fulfillDeadline, defaultBudgetMs) });
+  const budgetMs = getFulfillBudgetMs(fulfillDeadline, defaultBudgetMs, context.stopwatch);
+  const session = createSession(context, { budgetMs });
   const observation = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
   if (!session.settings.consume || !observation || !needsConsumption(observation)) return [];
   const kind = nativeTransaction.productKind ?? nativeTransaction.productType;

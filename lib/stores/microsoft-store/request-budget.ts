@@ -1,5 +1,5 @@
 import type { StoreFetch } from '../store-context.ts';
-import { withTimeBudget } from '../time-budget.ts';
+import { type BudgetedCalls, withTimeBudget } from '../time-budget.ts';
 import { storeName } from './api-errors.ts';
 
 /** Time for all calls of one operation that a client waits for. */
@@ -8,5 +8,5 @@ export const defaultBudgetMs = 11_000;
 const maxCallMs = 5_000;
 
 /** Creates a fetch whose calls to Microsoft share a time budget. */
-export const withRequestBudget = (fetch: StoreFetch, budgetMs = defaultBudgetMs): StoreFetch =>
-  withTimeBudget(fetch, { totalMs: budgetMs, maxCallMs, storeName });
+export const withRequestBudget = (calls: BudgetedCalls, budgetMs = defaultBudgetMs): StoreFetch =>
+  withTimeBudget(calls, { totalMs: budgetMs, maxCallMs, storeName });

@@ -11,10 +11,10 @@ export interface MicrosoftSession {
 
 /** Creates a session. Throws `InvalidPayload` for missing settings, `InternalError` for invalid ones. */
 export const createSession = (
-  { settings, fetch, now }: Pick<StoreContext, 'settings' | 'fetch' | 'now'>,
+  { settings, fetch, now, stopwatch }: Pick<StoreContext, 'settings' | 'fetch' | 'now' | 'stopwatch'>,
   { budgetMs }: { readonly budgetMs?: number } = {},
 ): MicrosoftSession => ({
   settings: parseStoredSettings(settings),
-  fetch: withRequestBudget(fetch, budgetMs),
+  fetch: withRequestBudget({ fetch, stopwatch }, budgetMs),
   now,
 });

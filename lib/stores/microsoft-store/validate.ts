@@ -18,7 +18,7 @@ import { createSession, type MicrosoftSession } from './session.ts';
  * valid StoreID key.
  */
 export async function validate(request: ValidationRequest, context: StoreContext): Promise<StoreValidation> {
-  const fulfillDeadline = startFulfillDeadline();
+  const fulfillDeadline = startFulfillDeadline(context.stopwatch);
   const session = createSession(context);
   const lookupRequest = parseLookupRequest(request, session, context.catalogue);
   const lookup = await lookUpRetailThenSandbox(session, lookupRequest);

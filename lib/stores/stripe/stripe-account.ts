@@ -14,7 +14,7 @@ export interface StripeAccount {
 /** Creates the client of the account in the settings, for one operation of the app. */
 export function openStripeAccount(
   platform: StripePlatform,
-  context: Pick<StoreContext, 'appName' | 'settings' | 'fetch' | 'now'>,
+  context: Pick<StoreContext, 'appName' | 'settings' | 'fetch' | 'now' | 'stopwatch'>,
 ): StripeAccount {
   const { graceDays } = parseStoredSettings(context.settings, platform);
   return {

@@ -14,10 +14,13 @@ export const apiVersion = '2026-10-28.endive';
 type HttpClient = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>['httpClient']>;
 
 /** Creates the official client. Its requests use the recording fetch and share one time budget. */
-export function createStripeClient({ settings, fetch }: Pick<StoreContext, 'settings' | 'fetch'>): Stripe {
+export function createStripeClient({
+  settings,
+  ...calls
+}: Pick<StoreContext, 'settings' | 'fetch' | 'stopwatch'>): Stripe {
   return new Stripe(parseStoredSettings(settings).secretKey, {
     apiVersion,
-    httpClient: createHttpClient(withRequestBudget(fetch)),
+    httpClient: createHttpClient(withRequestBudget(calls)),
     // An API client waits for the response, so retries are left to that client.
     maxNetworkRetries: 0,
     telemetry: false,

@@ -5,6 +5,7 @@ import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createContext } from '../../../../testing/fake-apple.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 import { type EmulatorClient, startEmulatorClient, startTime } from '../../../emulator/emulator-client.ts';
 
 let user: EmulatorClient;
@@ -24,8 +25,15 @@ const createStoreContext = (...names: readonly string[]): StoreContext => {
   return createContext({
     now,
     settings: Object.fromEntries(settings),
+    stopwatch: stoppedStopwatch,
     extraRoots: [user.rootCertificate],
-    fetch: createRecordedFetch({ storeName: 'The App Store', record: () => {}, now, storesUrl: user.url }),
+    fetch: createRecordedFetch({
+      storeName: 'The App Store',
+      record: () => {},
+      now,
+      stopwatch: stoppedStopwatch,
+      storesUrl: user.url,
+    }),
   });
 };
 

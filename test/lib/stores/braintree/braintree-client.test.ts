@@ -9,6 +9,7 @@ import {
   patchedClientVersion,
 } from '../../../../lib/stores/braintree/braintree-client.ts';
 import type { StoreFetch, StoreRequest } from '../../../../lib/stores/store-context.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 
 const settings = {
   merchantId: 'merchant',
@@ -18,7 +19,8 @@ const settings = {
   catalogue: {},
 };
 
-const createHttp = async (fetch: StoreFetch) => getHttp(await createGateway({ settings, fetch }));
+const createHttp = async (fetch: StoreFetch) =>
+  getHttp(await createGateway({ settings, fetch, stopwatch: stoppedStopwatch }));
 
 /** Parses a response body like a request of the client does. */
 const parseBody = async (text: string): Promise<unknown> => {
@@ -63,7 +65,11 @@ describe('the Braintree package', () => {
 
   it('sends all requests through the patched member', async () => {
     const requests: unknown[][] = [];
-    const gateway = await createGateway({ settings, fetch: async () => Promise.reject(new Error('unexpected')) });
+    const gateway = await createGateway({
+      settings,
+      fetch: async () => Promise.reject(new Error('unexpected')),
+      stopwatch: stoppedStopwatch,
+    });
     getHttp(gateway).httpRequest = async (...request) => {
       requests.push(request);
       return {};

@@ -3,6 +3,7 @@ import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 import { createFixedClock, type EmulatorClient, startEmulatorClient } from '../../../emulator/emulator-client.ts';
 
 /** Paths of the requests that charge a payment method. */
@@ -28,6 +29,7 @@ export async function startFakeBraintree(): Promise<FakeBraintree> {
     storeName: 'Braintree',
     record: () => undefined,
     now: client.clock.now,
+    stopwatch: stoppedStopwatch,
     storesUrl: client.url,
   });
   let count = 0;
@@ -46,6 +48,7 @@ export async function startFakeBraintree(): Promise<FakeBraintree> {
     now: client.clock.now,
     runOnce,
     getVaultReference: async (customerId) => `reference of ${customerId}`,
+    stopwatch: stoppedStopwatch,
     extraRoots: [],
     ...changes,
   });

@@ -4,6 +4,7 @@ import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import type { ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 
 const settings = {
   merchantId: 'merchant',
@@ -19,6 +20,7 @@ const createContext = (status: number, text: string): StoreContext => ({
   fetch: async () => ({ status, headers: new Headers(), text }),
   now: () => 0,
   runOnce: (_key, charge) => charge(),
+  stopwatch: stoppedStopwatch,
   extraRoots: [],
 });
 

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import { StoreNotification } from '../../../../lib/stores/store.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 import { createOfficialSample, officialKinds } from './official-client.ts';
 
 const settings = {
@@ -22,6 +23,7 @@ const context: StoreContext = {
     throw new Error('The adapter must not call Braintree.');
   },
   runOnce: async (_key, run) => await run(),
+  stopwatch: stoppedStopwatch,
   extraRoots: [],
 };
 

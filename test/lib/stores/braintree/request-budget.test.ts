@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { withRequestBudget } from '../../../../lib/stores/braintree/request-budget.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
+import type { BudgetedCalls } from '../../../../lib/stores/time-budget.ts';
+import { createManualStopwatch } from '../../../../testing/stopwatch.ts';
 import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
 
 let braintree: FakeBraintree;
@@ -22,28 +24,25 @@ const reads = [
 /** Sends calls after `passedMs`. Returns the timeout of each sent call and the outcome of each call. */
 async function sendAfter(passedMs: number, calls: readonly (readonly ['GET' | 'POST', string])[]) {
   const timeouts: (number | undefined)[] = [];
-  const fetch = withRequestBudget(async (_url, init) => {
+  const sendCall: StoreFetch = async (_url, init) => {
     timeouts.push(init?.timeoutMs);
     return { status: 200, headers: new Headers(), text: '' };
-  });
-  const { now } = performance;
-  try {
-    performance.now = () => now.call(performance) + passedMs;
-    const results = await Promise.allSettled(calls.map(([method, url]) => fetch(url, { method })));
-    return {
-      timeouts,
-      outcomes: results.map((result) => (result.status === 'rejected' ? result.reason.code : 'sent')),
-    };
-  } finally {
-    performance.now = now;
-  }
+  };
+  const stopwatch = createManualStopwatch();
+  const fetch = withRequestBudget({ fetch: sendCall, stopwatch });
+  stopwatch.advance(passedMs);
+  const results = await Promise.allSettled(calls.map(([method, url]) => fetch(url, { method })));
+  return {
+    timeouts,
+    outcomes: results.map((result) => (result.status === 'rejected' ? result.reason.code : 'sent')),
+  };
 }
 
 describe('withRequestBudget (Braintree)', () => {
   it('limits each call to 12 s and all calls to 24 s', async () => {
     expect((await sendAfter(0, [...writes, ...reads])).timeouts).toEqual([12_000, 12_000, 12_000, 12_000]);
     const { timeouts } = await sendAfter(18_000, [...writes, ...reads]);
-    for (const timeoutMs of timeouts) expect(timeoutMs).toBeLessThanOrEqual(6_000);
+    expect(timeouts).toEqual([6_000, 6_000, 6_000, 6_000]);
   });
 
   it('rejects writes without enough remaining time, but still sends reads', async () => {
@@ -53,24 +52,22 @@ describe('withRequestBudget (Braintree)', () => {
   });
 });
 
-/** Creates a fetch that advances `performance.now()` by `ms` after each matching call. */
-function createSlowFetch(paths: RegExp, ms: number): { fetch: StoreFetch; restore: () => void } {
-  const { now } = performance;
+/** Creates a fetch that advances its stopwatch by `ms` after each matching call. */
+function createSlowCalls(paths: RegExp, ms: number): BudgetedCalls {
+  const stopwatch = createManualStopwatch();
+  const { url: storesUrl, clock } = braintree;
   const recordedFetch = createRecordedFetch({
     storeName: 'Braintree',
     record: () => undefined,
-    now: braintree.clock.now,
-    storesUrl: braintree.url,
+    now: clock.now,
+    stopwatch,
+    storesUrl,
   });
-  let passedMs = 0;
-  performance.now = () => now.call(performance) + passedMs;
   return {
-    restore: () => {
-      performance.now = now;
-    },
+    stopwatch,
     fetch: async (url, init) => {
       const response = await recordedFetch(url, init);
-      if (paths.test(url)) passedMs += ms;
+      if (paths.test(url)) stopwatch.advance(ms);
       return response;
     },
   };
@@ -79,14 +76,8 @@ function createSlowFetch(paths: RegExp, ms: number): { fetch: StoreFetch; restor
 describe('validate (Braintree) after an interrupted attempt', () => {
   it('creates a subscription once if the first attempt ran out of time before the payment', async () => {
     const { body } = await braintree.buy({ productId: 'monthly', type: 'paid subscription' });
-    const slow = createSlowFetch(/\/customers/, 12_000);
-    try {
-      await expect(braintree.validate(body, braintree.createContext({ fetch: slow.fetch }))).rejects.toMatchObject({
-        code: 'ConnectionFailed',
-      });
-    } finally {
-      slow.restore();
-    }
+    const context = braintree.createContext(createSlowCalls(/\/customers/, 12_000));
+    await expect(braintree.validate(body, context)).rejects.toMatchObject({ code: 'ConnectionFailed' });
     const before = braintree.countCharges();
     const { observations } = await braintree.validate(body);
     expect(observations).toMatchObject([{ purchase: { renewalIntent: 'Renew' } }]);

@@ -1,6 +1,7 @@
 import type { androidpublisher_v3 } from '@googleapis/androidpublisher';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createRsaKeyPair } from '../../../../testing/run-keys.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 
 export type SubscriptionResponse = androidpublisher_v3.Schema$SubscriptionPurchaseV2;
 export type ProductResponse = androidpublisher_v3.Schema$ProductPurchaseV2;
@@ -42,6 +43,7 @@ export function createGoogleContext(
     appName: 'app',
     settings,
     now: () => now,
+    stopwatch: stoppedStopwatch,
     extraRoots: [],
     runOnce: async (_key, run) => await run(),
     fetch: async (url) => {

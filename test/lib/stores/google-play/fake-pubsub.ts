@@ -5,6 +5,7 @@ import { dayMs } from '../../../../lib/shared/time.ts';
 import { receive } from '../../../../lib/stores/google-play/receive.ts';
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createRsaKeyPair } from '../../../../testing/run-keys.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 
 export const packageName = 'com.example.app';
 export const audience = 'https://purchases.example.com/v3/webhook/store_b/app';
@@ -62,7 +63,15 @@ export function createPubSub(...keys: readonly SigningKey[]) {
   };
   const push = async (bearer?: string, { body = buildPushBody(), settings = pushSettings }: PushOptions = {}) => {
     const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` };
-    const context = { appName: 'app', settings, now: () => google.now, extraRoots: [], fetch, runOnce };
+    const context = {
+      appName: 'app',
+      settings,
+      now: () => google.now,
+      stopwatch: stoppedStopwatch,
+      extraRoots: [],
+      fetch,
+      runOnce,
+    };
     return (await receive({ method: 'POST', body, headers, query: {} }, context)).notifications;
   };
   return { google, getSeconds, signToken, push };

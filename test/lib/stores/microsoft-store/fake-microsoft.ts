@@ -3,6 +3,7 @@ import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreContext, StoreFetch, StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 import {
   createFixedClock,
   type EmulatorClient,
@@ -39,6 +40,7 @@ export async function startMicrosoft(): Promise<Microsoft> {
     storeName: 'The Microsoft Store',
     record: () => undefined,
     now: client.clock.now,
+    stopwatch: stoppedStopwatch,
     storesUrl: client.url,
   });
   const fetch: StoreFetch = async (url, init = {}) => {
@@ -79,6 +81,7 @@ export const createContext = (fetch: StoreFetch, settings: unknown): StoreContex
   fetch,
   now: () => startTime,
   runOnce: (_key, charge) => charge(),
+  stopwatch: stoppedStopwatch,
   extraRoots: [],
 });
 

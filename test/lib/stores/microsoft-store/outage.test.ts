@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import { withRequestBudget } from '../../../../lib/stores/microsoft-store/request-budget.ts';
 import type { ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
+import { createManualStopwatch } from '../../../../testing/stopwatch.ts';
 import { createContext, createFetch, createResponse, type Microsoft, startMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
@@ -83,18 +84,13 @@ describe('validate (Microsoft Store) during an outage', () => {
 });
 
 describe('withRequestBudget (Microsoft Store)', () => {
-  beforeEach(() => {
-    jest.useFakeTimers();
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-
   it('throws ConnectionFailed without a call after 11 s', async () => {
-    const fetch = withRequestBudget(async () => {
+    const stopwatch = createManualStopwatch();
+    const fail = async () => {
       throw new Error('unexpected call');
-    });
-    jest.advanceTimersByTime(11_000);
+    };
+    const fetch = withRequestBudget({ fetch: fail, stopwatch });
+    stopwatch.advance(11_000);
     await expect(fetch('https://login.microsoftonline.com')).rejects.toMatchObject({
       code: 'ConnectionFailed',
       message: 'The Microsoft Store is unavailable. Try again later.',

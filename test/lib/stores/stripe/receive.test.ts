@@ -4,6 +4,7 @@ import Stripe from 'stripe';
 import type { StoreContext, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { toNotificationReason } from '../../../../lib/stores/stripe/notification-reason.ts';
 import { stripe } from '../../../../lib/stores/stripe/stripe.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 import { now } from './stripe-fixtures.ts';
 
 const secret = 'whsec_of_the_endpoint';
@@ -18,6 +19,7 @@ const createContext = (settingsChanges: object = {}): StoreContext => ({
     text: '{"error":{"code":"resource_missing"}}',
   }),
   runOnce: async (_key, run) => await run(),
+  stopwatch: stoppedStopwatch,
   extraRoots: [],
 });
 

@@ -4,6 +4,7 @@ import { dayMs, secondMs } from '../../../../lib/shared/time.ts';
 import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { apiVersion, callStripe, createStripeClient } from '../../../../lib/stores/stripe/stripe-client.ts';
 import { completeRefunds, listDisputes, listProducts } from '../../../../lib/stores/stripe/stripe-queries.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 import { givenCharge, givenRefund } from './stripe-fixtures.ts';
 
 const settings = { secretKey: 'sk_test_of_the_account' };
@@ -20,7 +21,7 @@ function createClient(status: number, body: unknown) {
       text: typeof content === 'string' ? content : JSON.stringify(content),
     };
   };
-  return { stripe: createStripeClient({ settings, fetch }), calls };
+  return { stripe: createStripeClient({ settings, fetch, stopwatch: stoppedStopwatch }), calls };
 }
 
 describe('createStripeClient', () => {
