@@ -18,8 +18,11 @@ export interface Invocation {
   readonly timeoutMs: number;
 }
 
-/** Message from the thread: the result as JSON, or the error that the handler threw. */
+/** The result as JSON, or the error that the handler threw. */
 export type InvocationOutcome = { readonly result: string } | { readonly error: string };
+
+/** Message from the thread: it has loaded the function, or the outcome of an invocation. */
+export type WorkerMessage = { readonly isReady: true } | InvocationOutcome;
 
 type Handler = (event: unknown, context: object) => unknown;
 
@@ -40,6 +43,6 @@ overrideDate(() => offset[0] ?? 0);
 const loaded = (await import(module)) as Readonly<Record<string, Handler>>;
 const handler = loaded[exportName];
 if (!handler) throw new Error(`${module} has no export ${exportName}.`);
-parentPort?.on('message', async (invocation: Invocation) => {
-  parentPort?.postMessage(await invoke(handler, invocation));
-});
+const post = (message: WorkerMessage): void => parentPort?.postMessage(message);
+parentPort?.on('message', async (invocation: Invocation) => post(await invoke(handler, invocation)));
+post({ isReady: true });

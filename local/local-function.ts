@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
-import type { Invocation, InvocationOutcome, WorkerData } from './function-worker.ts';
+import type { Invocation, InvocationOutcome, WorkerData, WorkerMessage } from './function-worker.ts';
 
 /** A Lambda function of the template with its runtime settings. */
 export interface FunctionDefinition {
@@ -11,6 +12,8 @@ export interface FunctionDefinition {
   /** The compiled `function-worker.ts`, which every instance runs. */
   readonly worker: URL;
   readonly code: WorkerData;
+  /** Default: 20 s. */
+  readonly idleTimeoutMs?: number;
   /** Receives the output of the function. */
   readonly log: (text: string) => void;
 }
@@ -26,35 +29,83 @@ export interface LocalFunction {
 
 const maxInstances = 8;
 
+/**
+ * Time that events wait before one more instance starts. Two instances use the processors of a small machine; further ones help only
+ * functions that wait for slow servers. An instance that is starting, or a busy main thread, delays the next one.
+ */
+const getGrowthDelayMs = (instances: number): number => (instances < 2 ? 100 : 1_000);
+const maxMainThreadUtilization = 0.8;
+
+/** An instance without events ends after this time, which frees about 20 MB. */
+const defaultIdleTimeoutMs = 20_000;
+
+/** Memory for new objects. The default of 48 MB would be filled before the first collection of garbage. */
+const maxYoungGenerationSizeMb = 8;
+
 /** Creates a function whose instances handle one event at a time, as on Lambda. Further events wait for an instance. */
 export function createLocalFunction(definition: FunctionDefinition): LocalFunction {
-  const idle: Worker[] = [];
+  const { idleTimeoutMs = defaultIdleTimeoutMs } = definition;
   const instances = new Set<Worker>();
-  const waiting: (() => void)[] = [];
+  const starting = new Set<Worker>();
+  /** Instances without an event, with the timer that ends them. */
+  const idle = new Map<Worker, NodeJS.Timeout>();
+  const waiting: ((worker: Worker) => void)[] = [];
+  let growth: NodeJS.Timeout | undefined;
 
   const startInstance = (): Worker => {
     const worker = startWorker(definition);
     instances.add(worker);
+    starting.add(worker);
+    worker.once('message', () => starting.delete(worker));
     worker.once('exit', () => {
       instances.delete(worker);
-      if (idle.includes(worker)) idle.splice(idle.indexOf(worker), 1);
-      waiting.shift()?.();
+      starting.delete(worker);
+      takeIdle(worker);
+      if (waiting.length > 0 && instances.size === 0) release(startInstance());
     });
     return worker;
   };
+  const takeIdle = (worker: Worker | undefined): Worker | undefined => {
+    if (worker === undefined) return undefined;
+    clearTimeout(idle.get(worker));
+    idle.delete(worker);
+    return worker;
+  };
+  const endIdle = (worker: Worker): void => {
+    takeIdle(worker);
+    void worker.terminate();
+  };
+  const release = (worker: Worker): void => {
+    const next = waiting.shift();
+    if (next) next(worker);
+    else idle.set(worker, setTimeout(endIdle, idleTimeoutMs, worker).unref());
+  };
+  const grow = (): void => {
+    if (growth) return;
+    const before = performance.eventLoopUtilization();
+    const wasStarting = starting.size > 0;
+    growth = setTimeout(() => {
+      growth = undefined;
+      if (waiting.length === 0) return;
+      const isMainThreadBusy = performance.eventLoopUtilization(before).utilization > maxMainThreadUtilization;
+      const canGrow = instances.size < maxInstances && !wasStarting && starting.size === 0 && !isMainThreadBusy;
+      if (canGrow) release(startInstance());
+      if (waiting.length > 0) grow();
+    }, getGrowthDelayMs(instances.size));
+  };
   const acquireInstance = async (): Promise<Worker> => {
-    for (;;) {
-      const worker = idle.pop() ?? (instances.size < maxInstances ? startInstance() : undefined);
-      if (worker) return worker;
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    }
+    const worker = takeIdle([...idle.keys()].at(-1)) ?? (instances.size === 0 ? startInstance() : undefined);
+    if (worker) return worker;
+    const { promise, resolve } = withResolvers<Worker>();
+    waiting.push(resolve);
+    grow();
+    return await promise;
   };
   return {
     async invoke(payload) {
       const worker = await acquireInstance();
       const invocationResult = await runInvocation(worker, payload, definition);
-      if (instances.has(worker)) idle.push(worker);
-      waiting.shift()?.();
+      if (instances.has(worker)) release(worker);
       return invocationResult;
     },
     close: async () => {
@@ -69,7 +120,7 @@ function startWorker({ worker, code, environment, memoryMb, log }: FunctionDefin
     // The loaders of this process, such as tsx, would double the time of a start. The bundles are JavaScript.
     execArgv: [],
     env: { ...environment },
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb },
     stdout: true,
     stderr: true,
   });
@@ -88,13 +139,16 @@ async function runInvocation(
   const invocation: Invocation = { payload, context, timeoutMs };
   const { promise, resolve } = withResolvers<InvocationResult>();
   const timer = setTimeout(() => resolve({ timedOut: true }), timeoutMs);
+  const onMessage = (message: WorkerMessage) => {
+    if (!('isReady' in message)) resolve(message);
+  };
   const onError = (error: unknown) => resolve({ error: error instanceof Error ? String(error.stack) : String(error) });
   const onExit = () => resolve({ error: `The instance of ${name} exited.` });
-  worker.once('message', resolve).once('error', onError).once('exit', onExit);
+  worker.on('message', onMessage).once('error', onError).once('exit', onExit);
   worker.postMessage(invocation);
   const invocationResult = await promise;
   clearTimeout(timer);
-  worker.off('message', resolve).off('error', onError).off('exit', onExit);
+  worker.off('message', onMessage).off('error', onError).off('exit', onExit);
   // An instance that failed or timed out may be busy or in an unknown state.
   if (!('result' in invocationResult)) await worker.terminate();
   return { ...invocationResult, requestId: context.awsRequestId };

@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { bundleTogether, workerFile } from '../../local/build-shared-functions.ts';
 import { createLocalFunction, type LocalFunction } from '../../local/local-function.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
+import { waitUntil } from '../emulator/notification-receiver.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
 const clock = createSharedClock();
@@ -24,13 +26,17 @@ afterEach(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Creates a function with the given handler body. */
-function functionOf(body: string, { timeoutMs = 5_000 } = {}): LocalFunction {
+function functionOf(body: string, { timeoutMs = 5_000, setup = '', idleTimeoutMs = 30_000 } = {}): LocalFunction {
   const file = join(folder, `module-${modules++}.mjs`);
-  writeFileSync(file, `let calls = 0;\nexport const handler = async (event, context) => { calls++; ${body} };`);
+  writeFileSync(
+    file,
+    `let calls = 0;\n${setup}\nexport const handler = async (event, context) => { calls++; ${body} };`,
+  );
   const code = { module: pathToFileURL(file).href, exportName: 'handler', clockOffset: clock.offset };
   const log = (text: string) => printed.push(text);
   const environment = { GREETING: 'hello' };
-  const localFunction = createLocalFunction({ name: 'f', environment, timeoutMs, memoryMb: 128, worker, code, log });
+  const limits = { timeoutMs, memoryMb: 128, idleTimeoutMs };
+  const localFunction = createLocalFunction({ name: 'f', environment, ...limits, worker, code, log });
   running.push(localFunction);
   return localFunction;
 }
@@ -63,13 +69,50 @@ describe('createLocalFunction', () => {
   });
 
   it('handles one event per instance and queues further events if eight instances are busy', async () => {
-    const busy = 'globalThis.busy = (globalThis.busy ?? 0) + 1; const most = globalThis.busy;';
+    const [started, go] = [join(folder, 'started'), join(folder, 'go')];
+    writeFileSync(started, '');
     const localFunction = functionOf(
-      `${busy} await new Promise((r) => setTimeout(r, 50)); globalThis.busy--; return { most, calls }`,
+      `const { appendFileSync, existsSync } = await import('node:fs');
+      globalThis.busy = (globalThis.busy ?? 0) + 1; const most = globalThis.busy;
+      appendFileSync(${JSON.stringify(started)}, '.');
+      while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 20));
+      globalThis.busy--; return { most, calls };`,
+      { timeoutMs: 120_000 },
     );
-    const results = await Promise.all(Array.from({ length: 10 }, () => resultOf(localFunction)));
+    const invocations = Promise.all(Array.from({ length: 10 }, () => resultOf(localFunction)));
+    await waitUntil(() => readFileSync(started, 'utf8').length === 8);
+    // Longer than the time after which an instance starts.
+    await sleep(1_500);
+    expect(readFileSync(started, 'utf8')).toHaveLength(8);
+    writeFileSync(go, '');
+    const results = await invocations;
     expect(results.map(({ most }) => most)).toEqual(Array(10).fill(1));
     expect(results.filter(({ calls }) => calls === 1)).toHaveLength(8);
+  });
+
+  it('starts no further instance while one starts, and handles all events', async () => {
+    const [started, go] = [join(folder, 'starting'), join(folder, 'start')];
+    const setup = `import { appendFileSync, existsSync } from 'node:fs';
+      appendFileSync(${JSON.stringify(started)}, '.');
+      while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 20));`;
+    const localFunction = functionOf('return event', { setup });
+    const events = [1, 2, 3, 4, 5];
+    const results = Promise.all(events.map((event) => resultOf(localFunction, event)));
+    await waitUntil(() => existsSync(started));
+    // Longer than the time after which a second instance starts.
+    await sleep(500);
+    expect(readFileSync(started, 'utf8')).toHaveLength(1);
+    writeFileSync(go, '');
+    expect(await results).toEqual(events);
+  });
+
+  it('ends an instance without events and handles the next event with a new one', async () => {
+    const localFunction = functionOf('return calls', { idleTimeoutMs: 10 });
+    expect(await resultOf(localFunction)).toBe(1);
+    await waitUntil(async () => {
+      await sleep(100);
+      return (await resultOf(localFunction)) === 1;
+    });
   });
 
   it('uses the shared clock in every way to read the current date', async () => {
