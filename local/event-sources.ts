@@ -11,6 +11,7 @@ import type { SharedClock } from './shared-clock.ts';
 import type { Closable } from './shutdown.ts';
 import { consumeStream } from './stream-source.ts';
 import { listResources, type Template } from './template.ts';
+import type { Wakeup } from './wakeup.ts';
 
 const EventSourceMapping = v.object({
   EventSourceArn: v.string(),
@@ -32,6 +33,8 @@ interface LocalRuntime {
   readonly databaseEndpoint: string;
   readonly queues: { readonly client: SQSClient; readonly getUrl: (name: string) => string };
   readonly clock: SharedClock;
+  /** See `ShardReaderOptions`. */
+  readonly changes: Wakeup;
   readonly log: (text: string) => void;
 }
 
@@ -85,7 +88,7 @@ async function connectStream(
   template: Template,
   runtime: LocalRuntime,
 ): Promise<Closable> {
-  const { functions, queues, clock, log, databaseEndpoint: endpoint } = runtime;
+  const { functions, queues, clock, changes, log, databaseEndpoint: endpoint } = runtime;
   const patterns = mapping.FilterCriteria?.Filters.map(({ Pattern }) => Pattern);
   const { TumblingWindowInSeconds: window, DestinationConfig: destination, MaximumRecordAgeInSeconds: age } = mapping;
   return consumeStream({
@@ -106,6 +109,7 @@ async function connectStream(
     ...(age !== undefined && { maxRecordAgeMs: age * 1_000 }),
     ...(window !== undefined && { windowMs: window * 1_000 }),
     clock,
+    changes,
     log,
   });
 }

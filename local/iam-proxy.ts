@@ -12,6 +12,8 @@ interface IamProxyOptions {
   readonly endpoints: Readonly<Record<string, string>>;
   /** Receives each allowed access with the id of its caller. */
   readonly onAccess?: OnAccess | undefined;
+  /** Called after each write to a table. */
+  readonly onWrite: () => void;
   readonly log: (text: string) => void;
 }
 
@@ -47,6 +49,7 @@ export async function startIamProxy(options: IamProxyOptions): Promise<IamProxy>
     const usage = usageByFunction.get(getCaller(request));
     if (denied === undefined) {
       usage?.allowed.add(getTarget(request));
+      if (isTableWrite(getTarget(request))) response.once('close', options.onWrite);
       forward(request, body, { response, agent, to: findEndpoint(request, options) });
     } else {
       usage?.denied.add(denied);
@@ -67,6 +70,8 @@ export async function startIamProxy(options: IamProxyOptions): Promise<IamProxy>
 }
 
 const getTarget = ({ headers }: IncomingMessage): string => String(headers['x-amz-target'] ?? '');
+const isTableWrite = (target: string): boolean =>
+  /^DynamoDB_\d+\.(?:Put|Update|Delete|BatchWrite|TransactWrite)Items?$/.test(target);
 const getCaller = ({ headers }: IncomingMessage): string =>
   /Credential=([^/]+)\//.exec(headers.authorization ?? '')?.[1] ?? '';
 

@@ -29,8 +29,6 @@ export interface QueueSource {
 /** Maximum number of batches in progress. */
 const concurrency = 8;
 
-const pollIntervalMs = 200;
-
 const BatchResponse = v.object({
   batchItemFailures: v.optional(v.array(v.object({ itemIdentifier: v.string() })), []),
 });
@@ -111,7 +109,7 @@ const toEntries = (messages: readonly Message[]) =>
 /** Makes messages visible when the clock passes their visibility timeout. The queue server itself uses real time. */
 async function makeVisible(messages: readonly Message[], visibleAt: number, state: PollingState): Promise<void> {
   const { client, url, clock, signal, log } = state;
-  while (clock.now() < visibleAt && !signal.aborted) await sleep(pollIntervalMs, signal);
+  await clock.waitUntil(visibleAt, signal);
   const Entries = toEntries(messages).map((entry) => ({ ...entry, VisibilityTimeout: 0 }));
   try {
     if (!signal.aborted) await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));

@@ -15,6 +15,7 @@ import type { SharedClock } from './shared-clock.ts';
 import type { ShutdownStack } from './shutdown.ts';
 import type { Assembly } from './synthesize.ts';
 import { resolveOutputs } from './template.ts';
+import { createWakeup } from './wakeup.ts';
 
 interface StackOptions {
   readonly shutdown: ShutdownStack;
@@ -64,6 +65,9 @@ export async function runStack(
   applyEnvironment(platform);
   const database = new DynamoDBClient({});
   await createTables(template, names, database);
+  const changes = createWakeup();
+  const unsubscribe = clock.onSet(changes.wake);
+  await shutdown.add({ close: async () => unsubscribe() });
   const policies = readIamPolicies(template, names);
   const iamProxy = await shutdown.add(
     startIamProxy({
@@ -71,6 +75,7 @@ export async function runStack(
       policies,
       endpoints: { DynamoDB: databaseEndpoint, AmazonSQS: queues.endpoint, secretsmanager: secretsManager.endpoint },
       onAccess,
+      onWrite: changes.wake,
       log,
     }),
   );
@@ -92,7 +97,7 @@ export async function runStack(
       log,
     }),
   );
-  const runtime = { names, functions, database, databaseEndpoint, clock, log };
+  const runtime = { names, functions, database, databaseEndpoint, clock, changes, log };
   await shutdown.add({ close: async () => onMessagesLost(await queues.countMessages().catch(() => ({}))) });
   await shutdown.add(connectEventSources(template, { ...runtime, queues }));
   await shutdown.add(startSchedules(template, names, runtime));

@@ -20,7 +20,10 @@ interface ScheduleOptions {
   readonly log: (text: string) => void;
 }
 
-const pollIntervalMs = 200;
+/** Real time can be set: a timer never waits longer than this. */
+const maxTimerMs = minuteMs;
+/** Leaves the processors to the start of the service. */
+const firstCheckMs = 500;
 const unitsMs: Readonly<Record<string, number>> = { minute: minuteMs, hour: hourMs, day: dayMs };
 
 interface Schedule {
@@ -48,10 +51,22 @@ export function startSchedules(
         createScheduleCheck({ rule, handler: functions.getByArn(Arn), periodMs }, clock, log),
       );
     });
-  const timer = setInterval(() => {
-    for (const check of checks) check();
-  }, pollIntervalMs);
-  return { close: async () => clearInterval(timer) };
+  let timer: NodeJS.Timeout | undefined;
+  const checkAll = (): void => {
+    clearTimeout(timer);
+    for (const { check } of checks) check();
+    const nextAt = Math.min(...checks.map(({ periodMs }) => (Math.floor(clock.now() / periodMs) + 1) * periodMs));
+    timer = setTimeout(checkAll, Math.min(nextAt - clock.now() + 1, maxTimerMs));
+  };
+  timer = setTimeout(checkAll, firstCheckMs);
+  const unsubscribe = clock.onSet(checkAll);
+  return {
+    close: async () => {
+      unsubscribe();
+      clearTimeout(timer);
+      for (const { stop } of checks) stop();
+    },
+  };
 }
 
 /** Converts `rate(5 minutes)` to milliseconds. */
@@ -62,15 +77,12 @@ function parseRate(expression: string, rule: string): number {
   throw startupError(`The rule ${rule} has the schedule ${expression}. Only rate(…) runs on this machine.`);
 }
 
-function createScheduleCheck(
-  { rule, handler, periodMs }: Schedule,
-  clock: SharedClock,
-  log: (text: string) => void,
-): () => void {
+function createScheduleCheck({ rule, handler, periodMs }: Schedule, clock: SharedClock, log: (text: string) => void) {
   const getPeriod = (): number => Math.floor(clock.now() / periodMs);
   // Schedules of one minute also run at the start. Longer ones wait for the next period.
   let lastPeriod = periodMs > minuteMs ? getPeriod() : undefined;
   let isRunning = false;
+  let isStopped = false;
   const run = async (): Promise<void> => {
     const time = new Date(clock.now()).toISOString();
     const event = { source: 'aws.events', 'detail-type': 'Scheduled Event', time, detail: {} };
@@ -78,14 +90,20 @@ function createScheduleCheck(
     if ('error' in invocation) log(`${rule}: ${invocation.error}\n`);
     if ('timedOut' in invocation) log(`${rule}: The function timed out.\n`);
   };
-  return () => {
-    if (isRunning || getPeriod() === lastPeriod) return;
+  const check = (): void => {
+    if (isStopped || isRunning || getPeriod() === lastPeriod) return;
     lastPeriod = getPeriod();
     isRunning = true;
     run()
       .catch((error: unknown) => log(`${rule}: ${error instanceof Error ? error.stack : error}\n`))
       .finally(() => {
         isRunning = false;
+        // A period that began during the run.
+        check();
       });
   };
+  const stop = (): void => {
+    isStopped = true;
+  };
+  return { check, stop, periodMs };
 }

@@ -6,8 +6,10 @@ import {
 } from '@aws-sdk/client-dynamodb-streams';
 import { splitIntoChunks } from '../lib/shared/batches.ts';
 import type { SharedClock } from './shared-clock.ts';
+import { sleep } from './sleep.ts';
 import { deliverRecords, type StreamConsumer } from './stream-batch.ts';
 import type { StreamRecord } from './stream-record.ts';
+import type { Wakeup } from './wakeup.ts';
 
 /** Settings of a function that reads a stream. */
 export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
@@ -19,26 +21,42 @@ export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
   /** Length of the tumbling window, if the function uses one. */
   readonly windowMs?: number;
   readonly clock: SharedClock;
+  /** Wakes the readers after a write and after the clock is set. */
+  readonly changes: Wakeup;
 }
 
-const pollIntervalMs = 120;
+/**
+ * The interval doubles with each poll without records. A write that passes the IAM proxy ends it, so that a long one delays only what the
+ * table engine writes: deletions by TTL.
+ */
+const [minPollIntervalMs, maxPollIntervalMs] = [120, 5_000];
+/** Time between a write and the poll, which reads the writes of one invocation together. */
+const settleMs = 20;
 
 /**
  * Reads a shard from TRIM_HORIZON until it is closed. Records of an earlier run are delivered again: the functions are
  * idempotent, and a saved position could be wrong.
  */
 export async function readShard(shardId: string, options: ShardReaderOptions): Promise<void> {
-  const { streams, streamArn, signal, batchSize } = options;
+  const { streams, streamArn, signal, batchSize, changes } = options;
   const window = createWindows(shardId, options);
   const iteratorRequest = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'TRIM_HORIZON' as const };
   let { ShardIterator: iterator } = await streams.send(new GetShardIteratorCommand(iteratorRequest));
+  let intervalMs = minPollIntervalMs;
   while (iterator !== undefined && !signal.aborted) {
+    const { count } = changes;
     const { Records = [], NextShardIterator } = await streams.send(new GetRecordsCommand({ ShardIterator: iterator }));
     const records = Records.map((record) => toLambdaRecord(record, streamArn)).filter(options.matches);
     for (const batch of splitIntoChunks(records, batchSize)) await window.deliver(batch);
-    if (Records.length === 0) await new Promise((resolve) => setTimeout(resolve, pollIntervalMs));
-    await window.closeElapsedWindow();
     iterator = NextShardIterator;
+    if (Records.length > 0) intervalMs = minPollIntervalMs;
+    else if (iterator !== undefined) {
+      await changes.wait(count, Math.min(intervalMs, window.getRemainingMs()), signal);
+      const isWoken = changes.count !== count;
+      if (isWoken) await sleep(settleMs, signal);
+      intervalMs = isWoken ? minPollIntervalMs : Math.min(2 * intervalMs, maxPollIntervalMs);
+    }
+    await window.closeElapsedWindow();
   }
 }
 
@@ -65,6 +83,9 @@ function createWindows(shardId: string, options: ShardReaderOptions) {
   };
   return {
     closeElapsedWindow,
+    /** Time until the end of the open window. */
+    getRemainingMs: (): number =>
+      open && windowMs !== undefined ? Math.max(0, open.start + windowMs - clock.now()) : Infinity,
     async deliver(records: readonly StreamRecord[]): Promise<void> {
       if (windowMs !== undefined) {
         await closeElapsedWindow();

@@ -17,6 +17,7 @@ import type { Closable } from '../../local/shutdown.ts';
 import { consumeStream } from '../../local/stream-source.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import type { TableEngine } from '../../local/table-engine/table-engine.ts';
+import { createWakeup } from '../../local/wakeup.ts';
 import { waitUntil } from '../emulator/notification-receiver.ts';
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -73,7 +74,10 @@ async function stream(handle: (batch: Batch) => InvocationResult, options: Readi
   const { Table } = await database.send(new DescribeTableCommand({ TableName }));
   const { QueueUrl: onFailure = '' } = await queues.client.send(new CreateQueueCommand({ QueueName: TableName }));
   const { clock = createSharedClock(), pattern, bisects = false, retries = 1, mostAgeMs, windowMs } = options;
+  const changes = createWakeup();
+  clock.onSet(changes.wake);
   const source: Closable = consumeStream({
+    changes,
     streams,
     streamArn: Table?.LatestStreamArn ?? '',
     handler: { invoke: async (payload) => handle(JSON.parse(payload)), close: async () => {} },

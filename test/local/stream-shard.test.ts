@@ -1,0 +1,68 @@
+import { type DynamoDBStreamsClient, GetShardIteratorCommand } from '@aws-sdk/client-dynamodb-streams';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { describe, expect, it } from '@jest/globals';
+import { createSharedClock } from '../../local/shared-clock.ts';
+import { readShard } from '../../local/stream-shard.ts';
+import type { Wakeup } from '../../local/wakeup.ts';
+
+const record = { eventName: 'INSERT' as const, dynamodb: { SequenceNumber: '1', Keys: { pk: { S: 'a' } } } };
+
+/** Reads a shard whose polls return the given numbers of records. Returns how long the reader waits after each empty poll. */
+async function readPolls(polls: readonly number[], { wakesAtWait }: { readonly wakesAtWait?: number } = {}) {
+  const counts = [...polls];
+  const streams = {
+    send: async (command: unknown) => {
+      if (command instanceof GetShardIteratorCommand) return { ShardIterator: 'first' };
+      const Records = Array(counts.shift()).fill(record);
+      return { Records, ...(counts.length > 0 && { NextShardIterator: 'next' }) };
+    },
+  } as unknown as DynamoDBStreamsClient;
+  const waits: number[] = [];
+  let count = 0;
+  const changes: Wakeup = {
+    get count() {
+      return count;
+    },
+    wake: () => {},
+    wait: async (_count, ms) => {
+      waits.push(ms);
+      if (waits.length === wakesAtWait) count++;
+    },
+  };
+  let delivered = 0;
+  await readShard('shard', {
+    ...{ streams, streamArn: 'arn', name: 'reader', batchSize: 10, bisectOnError: false, maxRetries: 0 },
+    matches: () => true,
+    handler: {
+      invoke: async (payload) => {
+        delivered += JSON.parse(payload).Records.length;
+        return { result: 'null' };
+      },
+      close: async () => {},
+    },
+    client: new SQSClient({ region: 'eu-west-1' }),
+    clock: createSharedClock(),
+    changes,
+    signal: new AbortController().signal,
+    log: () => {},
+  });
+  return { waits, delivered };
+}
+
+describe('readShard', () => {
+  it('doubles the interval of polls without records up to five seconds', async () => {
+    const { waits } = await readPolls(Array(9).fill(0));
+    expect(waits).toEqual([120, 240, 480, 960, 1_920, 3_840, 5_000, 5_000]);
+  });
+
+  it('polls at the shortest interval again after a wake-up', async () => {
+    const { waits } = await readPolls(Array(7).fill(0), { wakesAtWait: 4 });
+    expect(waits).toEqual([120, 240, 480, 960, 120, 240]);
+  });
+
+  it('does not wait after a poll with records and delivers the last ones of a closed shard', async () => {
+    const { waits, delivered } = await readPolls([0, 0, 2, 3, 0, 1]);
+    expect(waits).toEqual([120, 240, 120]);
+    expect(delivered).toBe(6);
+  });
+});
