@@ -55,18 +55,30 @@ export function grantPermissions(
   { table, secret, queues, writtenKeys }: SharedResources & { readonly writtenKeys?: WrittenKeys },
 ): void {
   for (const statement of buildTableStatements(table, permissions, writtenKeys)) handler.addToRolePolicy(statement);
-  if (permissions.includes('stores') || permissions.includes('secrets')) secret.grantRead(handler);
+  if (readsMasterKey(permissions)) secret.grantRead(handler);
   for (const name of permissions.filter(isQueue)) queues.queues[name].queue.grantSendMessages(handler);
 }
+
+const readsMasterKey = (permissions: readonly Permission[]): boolean =>
+  permissions.includes('stores') || permissions.includes('secrets');
 
 /** Keys of events and their tags, which every function writes. */
 const eventKeys: WrittenKeys = ['*#E#*', '*#G#*'];
 /** Keys of apps with their API keys, settings and catalogue. Only the operator's commands write them. */
 const appKeys: WrittenKeys = ['APP#*'];
+/**
+ * Keys of purchases. Recording a purchase requires the master key: it omits erased names, whose digests have an encrypted key,
+ * and encrypts refresh tokens. A role without the master key therefore cannot write them, so that a function that lacks the
+ * permission fails when it first records, and not only after the first erasure of an app.
+ */
+const purchaseKeys: WrittenKeys = ['*#P#*'];
 /** Keys of the buckets of rejected credentials, which every endpoint with a key writes. */
 const rejectionKeys: WrittenKeys = ['_LIMIT#*'];
 
-/** All functions read items and record their event. Updates and index queries require a permission. */
+/**
+ * All functions read items and record their event. Updates and index queries require a permission. Without the master key, a
+ * further statement allows events, because a username in the key of a tag can contain `#P#`.
+ */
 function buildTableStatements(
   table: ITable,
   permissions: readonly Permission[],
@@ -78,6 +90,7 @@ function buildTableStatements(
   const queriedIndexes = permissions.includes('indexes') ? (['byCreated', 'byKey'] as const) : [];
   const userIndex = permissions.includes('userIndex') ? (['byUser'] as const) : [];
   const dueIndex = permissions.includes('due') ? (['due'] as const) : [];
+  const excludedKeys = readsMasterKey(permissions) ? appKeys : [...appKeys, ...purchaseKeys];
   const arns = [...queriedIndexes, ...userIndex, ...dueIndex].map(
     (index: keyof typeof indexes) => `${table.tableArn}/index/${index}`,
   );
@@ -88,8 +101,17 @@ function buildTableStatements(
       resources: [table.tableArn],
       conditions: writtenKeys
         ? { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...writtenKeys, ...eventKeys] } }
-        : { 'ForAllValues:StringNotLike': { 'dynamodb:LeadingKeys': [...appKeys] } },
+        : { 'ForAllValues:StringNotLike': { 'dynamodb:LeadingKeys': [...excludedKeys] } },
     }),
+    ...(writtenKeys || readsMasterKey(permissions)
+      ? []
+      : [
+          new PolicyStatement({
+            actions: batchWrite,
+            resources: [table.tableArn],
+            conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...eventKeys] } },
+          }),
+        ]),
     ...(permissions.includes('rejections')
       ? [
           new PolicyStatement({

@@ -24,6 +24,8 @@ interface StackOptions {
   /** See `startLocal`. */
   readonly webhookTimeoutMs?: number;
   readonly onAccess?: OnAccess | undefined;
+  /** Receives all secrets after a change, such as the rotation of the master key. */
+  readonly saveSecrets: (secrets: SecretValues) => Promise<void>;
   readonly log: (text: string) => void;
   /** Receives the message counts of the queues after the functions have stopped. */
   readonly onMessagesLost: (lost: MessageCounts) => void;
@@ -48,7 +50,7 @@ const maxStoreTimeMs = 30 * secondMs;
 export async function runStack(
   assembly: Assembly,
   { run, secrets: present }: { readonly run: string; readonly secrets: SecretValues },
-  { shutdown, clock, databaseEndpoint, webhookTimeoutMs, onAccess, log, onMessagesLost }: StackOptions,
+  { shutdown, clock, databaseEndpoint, webhookTimeoutMs, onAccess, saveSecrets, log, onMessagesLost }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
   const { STORE_TIME_FACTOR: storeTimeFactor } = process.env;
@@ -56,7 +58,7 @@ export async function runStack(
   const names = createLocalNames(template, { run, getQueueUrl: queues.getUrl });
   await queues.createQueues(template, names);
   const secrets = generateSecrets(template, names, present);
-  const secretsManager = await shutdown.add(startSecretsManager(secrets));
+  const secretsManager = await shutdown.add(startSecretsManager(secrets, saveSecrets));
   const platform = buildPlatformEnvironment({
     database: databaseEndpoint,
     queues: queues.endpoint,

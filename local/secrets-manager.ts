@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as v from 'valibot';
@@ -10,12 +10,13 @@ import { listResources, type Template } from './template.ts';
 const Secret = v.object({
   GenerateSecretString: v.object({ PasswordLength: v.optional(v.number(), 32) }),
 });
-const GetSecretValue = v.object({ SecretId: v.string() });
+/** The requests of `GetSecretValue` and `PutSecretValue`. */
+const SecretRequest = v.object({ SecretId: v.string(), SecretString: v.exactOptional(v.string()) });
 
 /** Secret values by ARN. */
 export type SecretValues = Readonly<Record<string, string>>;
 
-/** A server that implements `GetSecretValue` of Secrets Manager. */
+/** A server that implements `GetSecretValue` and `PutSecretValue` of Secrets Manager. */
 export interface SecretsManager {
   readonly endpoint: string;
   close(): Promise<void>;
@@ -30,10 +31,16 @@ export function generateSecrets(template: Template, names: TemplateNames, presen
   return { ...Object.fromEntries(generated), ...present };
 }
 
-/** Serves the secrets on a free port of this machine. */
-export async function startSecretsManager(secrets: SecretValues): Promise<SecretsManager> {
+/** Serves the secrets on a free port of this machine. `save` receives all values after a change. */
+export async function startSecretsManager(
+  secrets: SecretValues,
+  save: (secrets: SecretValues) => Promise<void> = async () => {},
+): Promise<SecretsManager> {
+  const values = new Map(Object.entries(secrets));
   const server = createServer(async (request, response) => {
-    const { status, body } = await toResponse(request, secrets);
+    const target = String(request.headers['x-amz-target']);
+    const { status, body } = toResponse(target, await text(request), values);
+    if (status === 200 && target === putSecretValue) await save(Object.fromEntries(values));
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
   });
   server.listen(0, '127.0.0.1');
@@ -48,19 +55,26 @@ export async function startSecretsManager(secrets: SecretValues): Promise<Secret
   };
 }
 
-async function toResponse(request: IncomingMessage, secrets: SecretValues): Promise<{ status: number; body: object }> {
-  const target = request.headers['x-amz-target'];
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), GetSecretValue), await text(request));
-  if (target !== 'secretsmanager.GetSecretValue' || !parsed.success)
+const getSecretValue = 'secretsmanager.GetSecretValue';
+const putSecretValue = 'secretsmanager.PutSecretValue';
+
+function toResponse(target: string, text: string, values: Map<string, string>): { status: number; body: object } {
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), SecretRequest), text);
+  if (![getSecretValue, putSecretValue].includes(target) || !parsed.success)
     return {
       status: 400,
       body: { __type: 'InvalidRequestException', message: `${target} does not run on this machine.` },
     };
-  const { SecretId } = parsed.output;
-  const SecretString = secrets[SecretId];
-  if (SecretString === undefined)
+  const { SecretId, SecretString: newValue } = parsed.output;
+  const value = values.get(SecretId);
+  if (value === undefined)
     return { status: 400, body: { __type: 'ResourceNotFoundException', message: 'The secret is not found.' } };
-  return { status: 200, body: { ARN: SecretId, Name: SecretId, SecretString, VersionStages: ['AWSCURRENT'] } };
+  const base = { ARN: SecretId, Name: SecretId, VersionStages: ['AWSCURRENT'] };
+  if (target === getSecretValue) return { status: 200, body: { ...base, SecretString: value } };
+  if (newValue === undefined)
+    return { status: 400, body: { __type: 'InvalidParameterException', message: 'SecretString is missing.' } };
+  values.set(SecretId, newValue);
+  return { status: 200, body: base };
 }
 
 const generateSecret = (length: number): string => randomBytes(length).toString('base64url').slice(0, length);

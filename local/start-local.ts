@@ -97,7 +97,11 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     webhookTimeoutMs,
     adopted,
   } = options;
-  const state = addMasterKey(await readOrCreateState(folder), adopted);
+  let state = addMasterKey(await readOrCreateState(folder), adopted);
+  const save = async (changes: Partial<SavedState>): Promise<void> => {
+    state = { ...state, ...changes };
+    if (folder !== undefined) await saveState(folder, state);
+  };
   const clock = createSharedClock();
   const database = shutdown.add(
     startTableEngine({ expirationIntervalMs, ...(folder !== undefined && { directory: folder }) }),
@@ -119,12 +123,13 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     databaseEndpoint,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
     onAccess: options.onAccess,
+    saveSecrets: async (secrets) => await save({ secrets }),
     log,
     onMessagesLost,
   });
   const { apiKeys: demo, webhooks } = await createDemo(stack, { emulator, receiverUrl: receiver.url }, state);
   const { secrets } = stack;
-  if (folder !== undefined) await saveState(folder, { ...state, secrets, demo, receiverPort: receiver.port });
+  await save({ secrets, demo, receiverPort: receiver.port });
   const { document, functions, queues, environment, outputs } = stack;
   const gateway = await shutdown.add(
     startGateway({ port, document, getFunctionByUri: functions.getByUri, now: clock.now, log }),

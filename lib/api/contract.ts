@@ -49,7 +49,10 @@ export interface Contract {
    * contract with the permission `write` and without this parameter.
    */
   readonly writingParameter?: string;
-  /** IAM permissions of the function in addition to reading items and recording its event. */
+  /**
+   * IAM permissions of the function in addition to reading items and recording its event. `secrets` and `stores` include the
+   * master key, without which `write` does not allow purchases.
+   */
   readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'userIndex' | 'due' | 'secrets' | 'webhooks')[];
 }
 

@@ -141,6 +141,23 @@ describe('ServiceStack', () => {
     expect(webhookPolicy).toContain('{"dynamodb:LeadingKeys":["*#D#*","*#H#*","*#E#*","*#G#*"]}');
   });
 
+  it('excludes purchases from the writes of every function that cannot read the master key, except for leases', () => {
+    const writesPurchases = listFunctionPolicies()
+      .filter((statements) => !JSON.stringify(statements).includes('secretsmanager:GetSecretValue'))
+      .flat()
+      .filter(({ Action, Condition }) => {
+        if (!/dynamodb:(BatchWrite|Put|Update|Delete)Item/.test(String(Action))) return false;
+        const { 'ForAllValues:StringLike': allowed, 'ForAllValues:StringNotLike': excluded } = Condition as Json;
+        const patterns = (condition: Json | undefined): string[] => condition?.['dynamodb:LeadingKeys'] ?? [];
+        return allowed ? patterns(allowed).includes('*#P#*') : !patterns(excluded).includes('*#P#*');
+      });
+    expect(workers.filter(({ writtenKeys }) => writtenKeys?.includes('*#P#*')).map(({ id }) => id)).toEqual([
+      'enqueue-due-items',
+    ]);
+    expect(writesPurchases).toHaveLength(1);
+    expect(contracts.find(({ id }) => id === 'add-customer-purchase')?.permissions).toContain('secrets');
+  });
+
   it('allows each endpoint with a key to update only the rejection buckets, unless it has the permission to write', () => {
     const expected = {
       Action: 'dynamodb:UpdateItem',
