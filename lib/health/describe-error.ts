@@ -11,4 +11,9 @@ export function describeError(error: unknown): string {
   return `${message} (${omitPeriod(cause instanceof Error ? cause.message : String(cause))})`;
 }
 
-const omitPeriod = (text: string): string => text.replace(/[.\s]+$/, '');
+/** Checks one character at a time: the pattern `[.\s]+$` is quadratic, and a store chooses the text. */
+function omitPeriod(text: string): string {
+  let end = text.length;
+  while (end > 0 && /[.\s]/.test(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
+}

@@ -2,29 +2,54 @@ export const removedMark = '[removed]';
 export const trimmedMark = '[trimmed]';
 
 const maxTextLength = 300;
+/** Maximum length of a text before its redaction. */
+export const maxRedactedLength = 20_000;
 /** Accepted ids have at most 900 bytes and are not truncated, because truncated ids could be confused. */
 const maxIdLength = 900;
 
-/** Matches keys and tokens of this service and of the processors, signed messages and credentials. */
+/** Matches keys and tokens of this service and of the processors, and credentials. */
 const secretPattern =
-  /\b(?:(?:ak|pub|sec|view)_[\w-]{16,}|(?:[sr]k_(?:live|test)|whsec)_\w{8,}|eyJ[\w-]{5,}\.[\w-]+(?:\.[\w-]*)?|(?:Basic|Bearer)\s+\S{8,})|-----BEGIN[\s\S]*/gi;
+  /\b(?:(?:ak|pub|sec|view)_[\w-]{16,}|(?:[sr]k_(?:live|test)|whsec)_\w{8,}|(?:Basic|Bearer)\s+\S{8,})|-----BEGIN[\s\S]*/gi;
 
-/**
- * Matches long runs of letters and digits, such as receipts and signatures. Not applied to ids, which can be as long.
+/** Matches runs in which a signed message (JWS, JWE) can be. Its header begins with the base64 of `{"`. */
+const dottedRunPattern = /[\w.-]+/g;
+const jsonHeaderPattern = /\beyJ[\w-]{5}/;
+
+/** Matches runs of letters and digits, such as receipts and signatures. Their length and their content are checked apart. */
+const runPattern = /[\w+/=-]+/g;
+const minBlobLength = 80;
+
+/*
+ * The time of each function is linear in the length of the text, because clients choose texts of up to 2 MB. A pattern that
+ * checks the rest of a run at each of its positions is quadratic: runs are therefore matched once and checked by a function.
  */
-const blobPattern = /(?=[\w+/=-]*[0-9])(?=[\w+/=-]*[A-Z])(?=[\w+/=-]*[a-z])[\w+/=-]{80,}/g;
+
+/** Removes the header of a signed message and all that follows in its run, if the run has a second part. */
+function removeSignedMessage(run: string): string {
+  const index = run.search(jsonHeaderPattern);
+  return index >= 0 && /\.[\w-]/.test(run.slice(index)) ? run.slice(0, index) + removedMark : run;
+}
+
+/** Whether a run is long and has digits, capitals and small letters. */
+const isBlob = (run: string): boolean =>
+  run.length >= minBlobLength && /[0-9]/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run);
+
+const removeSecrets = (text: string): string =>
+  text.replace(secretPattern, removedMark).replace(dottedRunPattern, removeSignedMessage);
 
 /** Removes texts that match the pattern of a secret. */
 export const redactSecretPatterns = (text: string): string =>
-  text.replace(secretPattern, removedMark).replace(blobPattern, removedMark);
+  removeSecrets(text).replace(runPattern, (run) => (isBlob(run) ? removedMark : run));
 
 /** Redacts and truncates a text. Replaces lone surrogates, which cannot be stored. */
-export const sanitizeText = (text: string): string =>
-  truncate(redactSecretPatterns(toWellFormed(truncate(text, 20_000))), maxTextLength);
+export function sanitizeText(text: string): string {
+  const redacted = redactSecretPatterns(toWellFormed(text.slice(0, maxRedactedLength)));
+  return text.length > maxRedactedLength ? addTrimmedMark(redacted, maxTextLength) : truncate(redacted, maxTextLength);
+}
 
-/** Returns an id unchanged unless it is a key or a signed message. */
+/** Returns an id unchanged unless it is a key or a signed message. Ids can be as long as a receipt, so long runs stay. */
 export const sanitizeId = (id: string): string =>
-  truncate(toWellFormed(truncate(id, maxIdLength)).replace(secretPattern, removedMark), maxIdLength);
+  truncate(removeSecrets(toWellFormed(truncate(id, maxIdLength))), maxIdLength);
 
 const maxTagBytes = 1000;
 
@@ -35,9 +60,14 @@ export function toTagValue(value: string): string {
 }
 
 /** Whether a value contains a key or a signed message and so cannot be an id. */
-export const containsSecretPattern = (value: string): boolean => value.search(secretPattern) >= 0;
+export const containsSecretPattern = (value: string): boolean => removeSecrets(value) !== value;
 
 const toWellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\uFFFD');
 
-const truncate = (text: string, maxLength: number): string =>
-  text.length > maxLength && !text.endsWith(trimmedMark) ? `${text.slice(0, maxLength)} ${trimmedMark}` : text;
+/** Truncates a text unless this function has truncated it before. */
+function truncate(text: string, maxLength: number): string {
+  const isTruncated = text.length === maxLength + 1 + trimmedMark.length && text.endsWith(` ${trimmedMark}`);
+  return text.length > maxLength && !isTruncated ? addTrimmedMark(text, maxLength) : text;
+}
+
+const addTrimmedMark = (text: string, maxLength: number): string => `${text.slice(0, maxLength)} ${trimmedMark}`;

@@ -6,6 +6,8 @@ const maxListLength = 20;
 const maxTokenLength = 64;
 const maxMapMembers = 100;
 const maxDepth = 8;
+/** Maximum number of kept values. A request with 20 products, each with its offers and their phases, has about 1,500. */
+const maxValues = 5_000;
 
 interface SanitizeOptions {
   /** Collects the removed texts, so that they can be removed from messages that repeat them. */
@@ -17,6 +19,8 @@ interface SanitizeOptions {
 interface SanitizeState extends Required<SanitizeOptions> {
   readonly kind: FieldKind;
   readonly depth: number;
+  /** Number of values so far, of all depths. */
+  readonly count: { values: number };
 }
 
 /**
@@ -26,10 +30,14 @@ export function sanitize(
   value: unknown,
   { secrets = new Set(), redact = (text) => text }: SanitizeOptions = {},
 ): unknown {
-  return sanitizeAt(value, { kind: 'container', depth: 0, secrets, redact });
+  return sanitizeAt(value, { kind: 'container', depth: 0, count: { values: 0 }, secrets, redact });
 }
 
 function sanitizeAt(value: unknown, state: SanitizeState): unknown {
+  if (state.count.values++ >= maxValues) {
+    collectSecrets(value, state.secrets);
+    return trimmedMark;
+  }
   if (typeof value === 'string') return sanitizeString(value, state);
   if (typeof value === 'number') return isStorable(value) ? value : removedMark;
   if (typeof value !== 'object' || value === null) return value;

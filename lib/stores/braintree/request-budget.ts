@@ -15,7 +15,7 @@ export function withRequestBudget({ fetch, stopwatch }: BudgetedCalls): StoreFet
   const end = stopwatch.readMs() + totalMs;
   return async (url, init = {}) => {
     const remainingMs = Math.floor(end - stopwatch.readMs());
-    const isRead = (init.method ?? 'GET') === 'GET' || /\/advanced_search\w*$/.test(url);
+    const isRead = (init.method ?? 'GET') === 'GET' || /\/advanced_search(?:_ids)?$/.test(url);
     if (remainingMs < (isRead ? minReadMs : minWriteMs)) throw unavailableError('The time budget is exceeded.');
     return await fetch(url, { ...init, timeoutMs: Math.min(maxCallMs, remainingMs) });
   };

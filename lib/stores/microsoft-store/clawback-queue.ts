@@ -94,7 +94,11 @@ const toQueueError = ({ status }: StoreResponse): ServiceError => unavailableErr
 
 function parseMessages(xml: string, visibleAt: EpochMillis): QueueMessage[] {
   if (!/<QueueMessagesList\b/.test(xml)) throw unavailableError('clawback queue: unexpected response body');
-  return [...xml.matchAll(/<QueueMessage>([\s\S]*?)<\/QueueMessage>/g)].flatMap(([, message = '']) => {
+  const messages = xml
+    .split('<QueueMessage>')
+    .slice(1)
+    .map((part) => part.split('</QueueMessage>', 1)[0] ?? '');
+  return messages.flatMap((message) => {
     const messageId = readXmlElement(message, 'MessageId');
     const popReceipt = readXmlElement(message, 'PopReceipt');
     const text = readXmlElement(message, 'MessageText');

@@ -17,4 +17,4 @@ export function parseTimestamp(text: string | null | undefined): EpochMillis | u
 }
 
 /** Appends the UTC zone to a timestamp without a zone. */
-const withUtcZone = (text: string): string => (/T[\d:.]+$/.test(text) ? `${text}Z` : text);
+const withUtcZone = (text: string): string => (/T[\d:.]{1,30}$/.test(text) ? `${text}Z` : text);
