@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { Contract } from '../lib/api/contract.ts';
+import { type Contract, isForSecretKeyOnly } from '../lib/api/contract.ts';
 import type { FieldDescription, OperationDescription } from '../lib/api/documentation/describe.ts';
 import { errorResponseDescriptions } from '../lib/api/documentation/errors.ts';
 import { operationDescriptions, schemaDescriptions } from '../lib/api/documentation/index.ts';
@@ -97,8 +97,10 @@ const keyDescriptions: Readonly<Record<Contract['keyLevel'], string>> = {
   secret: ' Requires the secret key.',
 };
 
-const describeKey = ({ keyLevel, method }: Contract): string =>
-  keyLevel === 'secret' && method === 'GET' ? ' Requires the secret key or a viewer key.' : keyDescriptions[keyLevel];
+const describeKey = (contract: Contract): string =>
+  contract.keyLevel === 'secret' && contract.method === 'GET' && !isForSecretKeyOnly(contract)
+    ? ' Requires the secret key or a viewer key.'
+    : keyDescriptions[contract.keyLevel];
 
 function buildOperation(contract: Contract) {
   const { id, summary, area, aliases, keyLevel, writingParameter } = contract;
@@ -118,6 +120,7 @@ function buildOperation(contract: Contract) {
     responses: buildResponses(contract),
     ...(keyLevel === 'none' && { security: [] }),
     'x-key': keyLevel,
+    ...(isForSecretKeyOnly(contract) && { 'x-secret-key-only': true }),
     ...(writingParameter !== undefined && { 'x-writing-parameter': writingParameter }),
     ...(aliases.length > 0 && { 'x-aliases': aliases.map(toGatewayPath) }),
   };

@@ -67,17 +67,17 @@ const eventKeys: WrittenKeys = ['*#E#*', '*#G#*'];
 /** Keys of apps with their API keys, settings and catalogue. Only the operator's commands write them. */
 const appKeys: WrittenKeys = ['APP#*'];
 /**
- * Keys of purchases. Recording a purchase requires the master key: it omits erased names, whose digests have an encrypted key,
- * and encrypts refresh tokens. A role without the master key therefore cannot write them, so that a function that lacks the
- * permission fails when it first records, and not only after the first erasure of an app.
+ * Keys of purchases. Recording a purchase requires the master key: it omits erased names, whose digests have an
+ * encrypted key, and encrypts refresh tokens. A role without the master key therefore cannot write them, so that a
+ * function that lacks the permission fails when it first records, and not only after the first erasure of an app.
  */
 const purchaseKeys: WrittenKeys = ['*#P#*'];
 /** Keys of the buckets of rejected credentials, which every endpoint with a key writes. */
 const rejectionKeys: WrittenKeys = ['_LIMIT#*'];
 
 /**
- * All functions read items and record their event. Updates and index queries require a permission. Without the master key, a
- * further statement allows events, because a username in the key of a tag can contain `#P#`.
+ * All functions read items and record their event. Updates and index queries require a permission. Without the master
+ * key, a further statement allows events, because a username in the key of a tag can contain `#P#`.
  */
 function buildTableStatements(
   table: ITable,

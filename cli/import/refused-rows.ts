@@ -56,7 +56,16 @@ function formatRow({ line, platform = '', evidence, reason }: RefusedRow, format
   return format === 'jsonl' ? JSON.stringify(row) : columns.map((column) => quote(String(row[column]))).join(',');
 }
 
-const quote = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+/**
+ * Spreadsheets run text with these beginnings as a formula, and the texts come from the imported file.
+ * @see https://owasp.org/www-community/attacks/CSV_Injection
+ */
+const formulaPattern = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
+
+function quote(text: string): string {
+  const safe = formulaPattern.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
 
 /** Shorter texts would be readable from their last characters. */
 const minAbbreviatedLength = 16;

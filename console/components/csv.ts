@@ -1,8 +1,11 @@
 /** A value of a cell of a CSV file. */
 export type CsvValue = string | number | boolean | null | undefined;
 
-/** Spreadsheets run text with these beginnings as a formula. */
-const formulaPattern = /^[=+\-@\t\r]/;
+/**
+ * Spreadsheets run text with these beginnings as a formula, some of them after spaces or in their full-width forms.
+ * @see https://owasp.org/www-community/attacks/CSV_Injection
+ */
+const formulaPattern = /^\s*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
 /** Builds a CSV file: RFC 4180, with a byte order mark, which spreadsheets need to read UTF-8. */
 export const buildCsv = (rows: readonly (readonly CsvValue[])[]): string =>

@@ -17,6 +17,8 @@ interface OpenApiOperation {
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
   readonly 'x-key': 'public' | 'secret' | 'none';
   /** Query parameter with which a GET request changes data. */
+  /** Whether no viewer key may call the operation, even if it only reads. */
+  readonly 'x-secret-key-only'?: boolean;
   readonly 'x-writing-parameter'?: string;
 }
 

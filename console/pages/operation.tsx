@@ -103,10 +103,10 @@ function TryIt({ operation }: { readonly operation: Operation }) {
     setOutcome(undefined);
     setOutcome(await callOperation(operation, { values, ...(operation.requestBody && { body }) }));
   });
-  if (operation.method !== 'GET' && !canChange)
+  if ((operation.method !== 'GET' || operation['x-secret-key-only']) && !canChange)
     return (
       <Section title="Try it">
-        <Notice>A viewer key can only read. Sign in with the secret key to call this operation.</Notice>
+        <Notice>A viewer key cannot call this operation. Sign in with the secret key.</Notice>
       </Section>
     );
   const writingParameter = operation['x-writing-parameter'];

@@ -58,8 +58,10 @@ const keyNames: Readonly<Record<Operation['x-key'], string>> = {
 };
 
 /** Names the key that an operation requires. A viewer key only reads. */
-export const describeKey = ({ method, 'x-key': key }: Pick<Operation, 'method' | 'x-key'>): string =>
-  key === 'secret' && method !== 'GET' ? 'Secret key' : keyNames[key];
+export const describeKey = (operation: Pick<Operation, 'method' | 'x-key' | 'x-secret-key-only'>): string =>
+  operation['x-key'] === 'secret' && (operation.method !== 'GET' || operation['x-secret-key-only'])
+    ? 'Secret key'
+    : keyNames[operation['x-key']];
 
 const columns: readonly Column<Operation>[] = [
   {

@@ -50,8 +50,8 @@ export interface Contract {
    */
   readonly writingParameter?: string;
   /**
-   * IAM permissions of the function in addition to reading items and recording its event. `secrets` and `stores` include the
-   * master key, without which `write` does not allow purchases.
+   * IAM permissions of the function in addition to reading items and recording its event. `secrets` and `stores`
+   * include the master key, without which `write` does not allow purchases.
    */
   readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'userIndex' | 'due' | 'secrets' | 'webhooks')[];
 }
@@ -62,6 +62,10 @@ export type ContractParams<C extends Contract> = Output<C['params']>;
 export type ContractQuery<C extends Contract> = Output<C['query']>;
 export type ContractBody<C extends Contract> = Output<C['body']>;
 export type ContractResponse<C extends Contract> = v.InferInput<C['response']>;
+
+/** Whether no viewer key may call the contract although it only reads: its response has decrypted secrets. */
+export const isForSecretKeyOnly = ({ permissions }: Pick<Contract, 'permissions'>): boolean =>
+  permissions.includes('secrets');
 
 /** Returns the contract unchanged, with its literal types. */
 // @__NO_SIDE_EFFECTS__

@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { Contract } from '../api/contract.ts';
+import { type Contract, isForSecretKeyOnly } from '../api/contract.ts';
 import { findApiKey, type VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
 import type { AppCache } from '../apps/app-cache.ts';
@@ -74,6 +74,8 @@ export function requireLevel(
   const { keyLevel } = contract;
   if (level === 'viewer' && changesData(contract, query))
     throw new ServiceError('Forbidden', `A viewer key can only read. The ${keyLevel} key is required.`);
+  if (level === 'viewer' && isForSecretKeyOnly(contract))
+    throw new ServiceError('Forbidden', 'The secret key is required.');
   if (level === 'public' && keyLevel === 'secret') throw new ServiceError('Forbidden', 'The secret key is required.');
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Contract } from '../../lib/api/contract.ts';
+import { type Contract, isForSecretKeyOnly } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/api/index.ts';
+import { getRefreshToken } from '../../lib/api/purchases.ts';
 import type { ApiKeyLevel } from '../../lib/apps/app.ts';
 import { type CreatedKey, createApiKey, setReadEvents } from '../../lib/apps/manage-apps.ts';
 import { deps } from '../../lib/deps.ts';
@@ -71,7 +72,7 @@ describe('viewer key', () => {
       await callWith('viewer', contract);
     });
     expect(new Set(events.map(({ outcome }) => outcome.status))).toEqual(
-      new Set([contract.method === 'GET' ? 200 : 403]),
+      new Set([contract.method === 'GET' && !isForSecretKeyOnly(contract) ? 200 : 403]),
     );
     expect(await listOtherItems(events)).toEqual(before);
   });
@@ -83,6 +84,30 @@ describe('viewer key', () => {
       expect(response?.body.message).toBe(`A viewer key can only read. The ${contract.keyLevel} key is required.`);
     },
   );
+});
+
+/** Lists the contracts whose responses to a key contain a refresh token. */
+async function listContractsWithToken(level: ApiKeyLevel): Promise<string[]> {
+  const ids = new Set<string>();
+  for (const contract of readContracts)
+    for (const { body } of await callWith(level, contract))
+      if (/"refresh_?token"/i.test(JSON.stringify(body))) ids.add(contract.id);
+  return [...ids];
+}
+
+describe('refresh token of a purchase', () => {
+  it('is in the responses of one contract, to the secret key only', async () => {
+    expect(await listContractsWithToken('secret')).toEqual(['get-refresh-token']);
+    expect(await listContractsWithToken('viewer')).toEqual([]);
+    expect(await listContractsWithToken('public')).toEqual([]);
+  });
+
+  it.each(['viewer', 'public'] as const)('requires the secret key instead of the %s key', async (level) => {
+    const responses = await callWith(level, getRefreshToken);
+    expect(responses.length).toBeGreaterThan(1);
+    for (const { status, body } of responses)
+      expect({ status, body }).toMatchObject({ status: 403, body: { message: 'The secret key is required.' } });
+  });
 });
 
 describe('key of a request', () => {
@@ -107,7 +132,8 @@ describe('viewer key without recorded reads', () => {
     service.freezeClock();
   });
 
-  it.each(withIds(readContracts))('receives the same response as the secret key: %s', async (id, contract) => {
+  const viewerContracts = readContracts.filter((contract) => !isForSecretKeyOnly(contract));
+  it.each(withIds(viewerContracts))('receives the same response as the secret key: %s', async (id, contract) => {
     const [expected, actual] = [await callWith('secret', contract), await callWith('viewer', contract)];
     expect(actual.length).toBeGreaterThan(0);
     expect(expected.map(({ status }) => status)).toEqual(expected.map(() => 200));

@@ -15,13 +15,17 @@ const secretPattern =
 const dottedRunPattern = /[\w.-]+/g;
 const jsonHeaderPattern = /\beyJ[\w-]{5}/;
 
-/** Matches runs of letters and digits, such as receipts and signatures. Their length and their content are checked apart. */
+/**
+ * Matches runs of letters and digits, such as receipts and signatures. Their length and their content are checked
+ * apart.
+ */
 const runPattern = /[\w+/=-]+/g;
 const minBlobLength = 80;
 
 /*
- * The time of each function is linear in the length of the text, because clients choose texts of up to 2 MB. A pattern that
- * checks the rest of a run at each of its positions is quadratic: runs are therefore matched once and checked by a function.
+ * The time of each function is linear in the length of the text, because clients choose texts of up to 2 MB. A pattern
+ * that checks the rest of a run at each of its positions is quadratic: runs are therefore matched once and checked by a
+ * function.
  */
 
 /** Removes the header of a signed message and all that follows in its run, if the run has a second part. */
@@ -47,7 +51,9 @@ export function sanitizeText(text: string): string {
   return text.length > maxRedactedLength ? addTrimmedMark(redacted, maxTextLength) : truncate(redacted, maxTextLength);
 }
 
-/** Returns an id unchanged unless it is a key or a signed message. Ids can be as long as a receipt, so long runs stay. */
+/**
+ * Returns an id unchanged unless it is a key or a signed message. Ids can be as long as a receipt, so long runs stay.
+ */
 export const sanitizeId = (id: string): string =>
   truncate(removeSecrets(toWellFormed(truncate(id, maxIdLength))), maxIdLength);
 

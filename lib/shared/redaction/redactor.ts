@@ -12,8 +12,9 @@ const maxWork = 40_000_000;
 export type Redact = (text: string) => string;
 
 /**
- * Creates a function that removes the secrets, plain or percent-encoded. Ignores secrets of fewer than 8 characters. Truncates
- * long texts. Removes whole texts if there are too many secrets, or as soon as its calls together exceed the maximum work.
+ * Creates a function that removes the secrets, plain or percent-encoded. Ignores secrets of fewer than 8 characters.
+ * Truncates long texts. Removes whole texts if there are too many secrets, or as soon as its calls together exceed the
+ * maximum work.
  */
 export function createRedactor(secrets: Iterable<string>): Redact {
   const longSecrets = [...secrets].filter((secret) => secret.length >= minSecretLength);

@@ -6,7 +6,9 @@ const maxListLength = 20;
 const maxTokenLength = 64;
 const maxMapMembers = 100;
 const maxDepth = 8;
-/** Maximum number of kept values. A request with 20 products, each with its offers and their phases, has about 1,500. */
+/**
+ * Maximum number of kept values. A request with 20 products, each with its offers and their phases, has about 1,500.
+ */
 const maxValues = 5_000;
 
 interface SanitizeOptions {

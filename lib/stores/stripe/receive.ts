@@ -2,6 +2,7 @@ import Stripe from 'stripe';
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/parse.ts';
+import { type EpochMillis, secondMs } from '../../shared/time.ts';
 import type { RawNotification, ReceivedNotifications } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { toMillis } from './convert.ts';
@@ -39,6 +40,7 @@ function verifySignature({ body, headers }: RawNotification, { settings, now }: 
   const { webhookSecrets = [] } = parseStoredSettings(settings);
   const signature = headers['stripe-signature'] ?? '';
   const isSigned = webhookSecrets.some((secret) => {
+    if (!isOfCurrentTime(signature, now())) return false;
     try {
       return Stripe.webhooks.signature?.verifyHeader(body, signature, secret, toleranceSeconds, undefined, now());
     } catch {
@@ -50,6 +52,16 @@ function verifySignature({ body, headers }: RawNotification, { settings, now }: 
   const problem =
     webhookSecrets.length === 0 ? 'webhookSecrets in the settings is missing.' : 'The signature is invalid.';
   throw new ServiceError('Forbidden', problem);
+}
+
+/**
+ * Whether the header has one time, a whole number of seconds within the tolerance. The official client reads it with
+ * `parseInt` and only rejects an old one: it accepts `t=NaN` and any future time.
+ */
+function isOfCurrentTime(signature: string, now: EpochMillis): boolean {
+  const [time, ...others] = signature.split(',').filter((part) => part.startsWith('t='));
+  const seconds = /^t=(\d{1,12})$/.exec(time ?? '')?.[1];
+  return others.length === 0 && Math.abs(now / secondMs - Number(seconds)) <= toleranceSeconds;
 }
 
 const Reference = v.union([

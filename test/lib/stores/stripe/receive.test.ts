@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import Stripe from 'stripe';
@@ -59,6 +60,7 @@ describe('receive (Stripe)', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['another secret', async () => await receive(body, { key: 'whsec_forged' })],
     ['a signature that is one hour old', async () => await receive(body, { timestamp: now / 1000 - 3_600 })],
+    ['a signature of one hour later', async () => await receive(body, { timestamp: now / 1000 + 3_600 })],
     ['no secret in the settings', async () => await receive(body, { settingsChanges: { webhookSecrets: [] } })],
     [
       'no signature',
@@ -74,6 +76,23 @@ describe('receive (Stripe)', () => {
       await expect(receiveSigned(body, header)).rejects.toMatchObject({ code: 'Forbidden' });
     },
   );
+
+  it.each(['NaN', '', '-1', '1e3', 'Infinity', `${now / 1000}.5`, `${now / 1000}x`, ` ${now / 1000}`])(
+    'rejects an event that the secret signs for the time %j',
+    async (time) => {
+      for (const signedTime of [time, String(Number.parseInt(time, 10))]) {
+        const signature = createHmac('sha256', secret).update(`${signedTime}.${body}`).digest('hex');
+        await expect(receiveSigned(body, `t=${time},v1=${signature}`)).rejects.toMatchObject({ code: 'Forbidden' });
+      }
+    },
+  );
+
+  it('rejects an event with two times', async () => {
+    const seconds = now / 1000;
+    const header = Stripe.webhooks.generateTestHeaderString({ payload: body, secret, timestamp: seconds - 3_600 });
+    await expect(receiveSigned(body, `t=${seconds},${header}`)).rejects.toMatchObject({ code: 'Forbidden' });
+    await expect(receiveSigned(body, `${header},t=${seconds}`)).rejects.toMatchObject({ code: 'Forbidden' });
+  });
 
   it('rejects any text as a signature', async () => {
     const parts = fc.constantFrom('t', 'v0', 'v1', '=', ',', '1', String(now / 1000), 'ff');
