@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import '../lib/shared/disable-node-version-warning.ts';
 import { startTableEngine } from '../local/table-engine/start-table-engine.ts';
 import type { TableEngine } from '../local/table-engine/table-engine.ts';
@@ -9,7 +10,7 @@ declare global {
 }
 
 /**
- * Generates the keys of the run and starts one table engine in memory for the tables without a stream. Tests find its
+ * Chooses the keys and the seed of the run and starts one table engine in memory for the tables without a stream. Tests find its
  * address in `TEST_DYNAMODB_ENDPOINT`. A local service starts its own: stream records of other tables slow down every
  * call to DynamoDB Local, which has no index of them.
  */
@@ -20,4 +21,11 @@ export default async function setUp(): Promise<void> {
   // Responses of the emulated stores on a busy machine must not exceed the time limits of store calls.
   process.env.STORE_TIME_FACTOR ??= '20';
   globalThis.deleteRunKeys = await createRunKeys();
+  chooseSeed();
+}
+
+/** Prints the seed of the random samples, so that a failed run can be repeated. */
+function chooseSeed(): void {
+  process.env.SEED ??= String(randomInt(2 ** 31));
+  console.log(`Random samples: SEED=${process.env.SEED}${process.env.FULL === '1' ? ' FULL=1' : ''}`);
 }

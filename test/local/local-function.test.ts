@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitUntil } from '../../emulator/test/notification-receiver.ts';
 import { bundleTogether, workerFile } from '../../local/build-shared-functions.ts';
 import { createLocalFunction, type LocalFunction } from '../../local/local-function.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
-import { waitUntil } from '../emulator/notification-receiver.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
 const clock = createSharedClock();

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { CreateQueueCommand, GetQueueAttributesCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitUntil } from '../../emulator/test/notification-receiver.ts';
 import type { InvocationResult } from '../../local/local-function.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
 import { pollQueue } from '../../local/queue-source.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
 import type { Closable } from '../../local/shutdown.ts';
-import { waitUntil } from '../emulator/notification-receiver.ts';
 
 let server: QueueServer;
 beforeAll(async () => {

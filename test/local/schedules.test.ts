@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { waitUntil } from '../../emulator/test/notification-receiver.ts';
 import type { InvocationResult, LocalFunction } from '../../local/local-function.ts';
 import { createLocalNames } from '../../local/local-names.ts';
 import { startSchedules } from '../../local/schedules.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
-import { waitUntil } from '../emulator/notification-receiver.ts';
 
 const rule = (ScheduleExpression: string, id: string) => ({
   Type: 'AWS::Events::Rule',

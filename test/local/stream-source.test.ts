@@ -9,6 +9,7 @@ import {
 import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { CreateQueueCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitUntil } from '../../emulator/test/notification-receiver.ts';
 import { matchesPattern } from '../../local/event-filter.ts';
 import type { InvocationResult } from '../../local/local-function.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
@@ -18,7 +19,6 @@ import { consumeStream } from '../../local/stream-source.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import type { TableEngine } from '../../local/table-engine/table-engine.ts';
 import { createWakeup } from '../../local/wakeup.ts';
-import { waitUntil } from '../emulator/notification-receiver.ts';
 
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 

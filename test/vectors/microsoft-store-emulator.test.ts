@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 import {
   collectionsHost,
   decodePayload,
@@ -7,7 +6,8 @@ import {
   onestoreUrl,
   purchaseHost,
   startMicrosoftStoreClient,
-} from '../emulator/microsoft-store-client-app.ts';
+} from '../../emulator/test/microsoft-store-client-app.ts';
+import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const readSample = (name: string) => JSON.parse(readVector('microsoft/docs-samples', `${name}.json`).toString('utf8'));
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type EmulatorClient, startEmulatorClient, startTime } from '../../../../emulator/test/emulator-client.ts';
 import { isActive, type Purchase } from '../../../../lib/purchases/purchase.ts';
 import { appStore } from '../../../../lib/stores/app-store/app-store.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
@@ -6,7 +7,6 @@ import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/
 import type { StoreContext } from '../../../../lib/stores/store-context.ts';
 import { createContext } from '../../../../testing/fake-apple.ts';
 import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
-import { type EmulatorClient, startEmulatorClient, startTime } from '../../../emulator/emulator-client.ts';
 
 let user: EmulatorClient;
 

@@ -1,10 +1,14 @@
+import {
+  createFixedClock,
+  type EmulatorClient,
+  startEmulatorClient,
+} from '../../../../emulator/test/emulator-client.ts';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
 import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
 import type { StoreContext, StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
-import { createFixedClock, type EmulatorClient, startEmulatorClient } from '../../../emulator/emulator-client.ts';
 
 /** Paths of the requests that charge a payment method. */
 const chargePaths = /\/(?:transactions|subscriptions)$/;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startTime } from '../../../../emulator/test/emulator-client.ts';
 import { braintree } from '../../../../lib/stores/braintree/braintree.ts';
-import { startTime } from '../../../emulator/emulator-client.ts';
 import { type FakeBraintree, startFakeBraintree } from './fake-braintree.ts';
 
 let fake: FakeBraintree;

@@ -1,15 +1,17 @@
-import type { Observation } from '../../../../lib/purchases/observation.ts';
-import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
-import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
-import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
-import type { StoreContext, StoreFetch, StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
-import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
+import type { StoreKeys } from '../../../../emulator/store-keys.ts';
 import {
   createFixedClock,
   type EmulatorClient,
   startEmulatorClient,
   startTime,
-} from '../../../emulator/emulator-client.ts';
+} from '../../../../emulator/test/emulator-client.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
+import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
+import type { StoreValidation, ValidationRequest } from '../../../../lib/stores/store.ts';
+import type { StoreContext, StoreFetch, StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
+import { getStoreKeys } from '../../../../testing/run-keys.ts';
+import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 
 export { startTime };
 
@@ -32,9 +34,9 @@ export interface Microsoft extends EmulatorClient {
   readonly refresh: (token: Observation['refreshToken']) => Promise<readonly Observation[]>;
 }
 
-/** Starts the emulated store with a fixed clock. */
-export async function startMicrosoft(): Promise<Microsoft> {
-  const client = await startEmulatorClient({ clock: createFixedClock() });
+/** Starts the emulated store with a fixed clock. Default: with the keys of the test run. */
+export async function startMicrosoft(keys: StoreKeys = getStoreKeys()): Promise<Microsoft> {
+  const client = await startEmulatorClient({ clock: createFixedClock(), keys });
   const calls: RecordedCall[] = [];
   const emulatorFetch = createRecordedFetch({
     storeName: 'The Microsoft Store',

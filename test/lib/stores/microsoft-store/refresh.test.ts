@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
+import { decodePayload } from '../../../../emulator/test/emulator-client.ts';
 import { merge } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
@@ -7,7 +8,6 @@ import { renewKeys } from '../../../../lib/stores/microsoft-store/key-renewal.ts
 import { microsoftStore } from '../../../../lib/stores/microsoft-store/microsoft-store.ts';
 import { RefreshToken } from '../../../../lib/stores/microsoft-store/refresh-token.ts';
 import { createSession } from '../../../../lib/stores/microsoft-store/session.ts';
-import { decodePayload } from '../../../emulator/emulator-client.ts';
 import { type Microsoft, startMicrosoft, startTime } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { decodePayload } from '../../../emulator/emulator-client.ts';
+import { decodePayload } from '../../../../emulator/test/emulator-client.ts';
+import { getStoreKeys } from '../../../../testing/run-keys.ts';
 import { type Microsoft, startMicrosoft } from './fake-microsoft.ts';
 
 let microsoft: Microsoft;
@@ -101,7 +102,7 @@ describe('validate (Microsoft Store) with a StoreID key', () => {
   });
 
   it('rejects a key for a different publisher or service', async () => {
-    const other = await startMicrosoft();
+    const other = await startMicrosoft({ ...getStoreKeys(), store_c: undefined });
     const [own, foreign] = [await microsoft.createPurchase({ productId: 'foreign' }), await other.createPurchase()];
     await other.close();
     const swapped = { storeIdKey_collections: own.body.license?.storeIdKey_purchases ?? '' };

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import officialClient from 'braintree';
-import { braintree } from '../../emulator/braintree/braintree.ts';
-import { hourMs } from '../../emulator/calendar.ts';
-import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
+import { braintree } from '../braintree/braintree.ts';
+import { hourMs } from '../calendar.ts';
+import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { startTime } from './emulator-client.ts';
 import { type NotifyingStore, openNotifyingStore } from './notifying-store.ts';
 import type { Step } from './random-histories.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hourMs } from '../../emulator/calendar.ts';
+import { sampleRuns } from '../../testing/sample.ts';
+import { hourMs } from '../calendar.ts';
 import { type MicrosoftStoreClient, startMicrosoftStoreClient, startTime } from './microsoft-store-client-app.ts';
 import { runStep, type Step } from './random-histories.ts';
 
@@ -38,6 +39,6 @@ it('keeps state and dates consistent in random histories', async () => {
         if (state === 'Inactive' || state === 'Failed') expect(end).toBeLessThanOrEqual(now);
       }
     }),
-    { numRuns: 60 },
+    sampleRuns({ sample: 10, full: 150 }),
   );
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
-import { dayMs } from '../../emulator/calendar.ts';
+import { dayMs } from '../calendar.ts';
 import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
 import { buildItemPeriod, createStripeClient, runSubscription, toSeconds } from './stripe-client.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import Stripe from 'stripe';
-import { dayMs, secondMs } from '../../emulator/calendar.ts';
-import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
-import { apiVersion } from '../../emulator/stripe/api-error.ts';
-import { stripe } from '../../emulator/stripe/stripe.ts';
+import { dayMs, secondMs } from '../calendar.ts';
+import type { OutgoingNotification } from '../outgoing-notification.ts';
+import { apiVersion } from '../stripe/api-error.ts';
+import { stripe } from '../stripe/stripe.ts';
 import { type NotifyingStore, openNotifyingStore } from './notifying-store.ts';
 import { monthEnd, nextMonthEnd, type Step } from './random-histories.ts';
 import { toSeconds } from './stripe-client.ts';

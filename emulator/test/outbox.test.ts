@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { createClock } from '../../emulator/clock.ts';
+import { createClock } from '../clock.ts';
 import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { type NotificationReceiver, respondWithStatus, startReceiver, waitUntil } from './notification-receiver.ts';
 import { formatNotificationType } from './random-histories.ts';

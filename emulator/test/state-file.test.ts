@@ -13,10 +13,10 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../emulator/calendar.ts';
-import { createClock } from '../../emulator/clock.ts';
-import { startEmulator } from '../../emulator/start-emulator.ts';
-import { readState } from '../../emulator/state-file.ts';
+import { dayMs } from '../calendar.ts';
+import { createClock } from '../clock.ts';
+import { startEmulator } from '../start-emulator.ts';
+import { readState } from '../state-file.ts';
 import { type EmulatorClient, startEmulatorClient, type TestResponse } from './emulator-client.ts';
 import { waitUntil } from './notification-receiver.ts';
 
@@ -156,14 +156,15 @@ const orders = ['store_a', 'store_b', 'store_c', 'processor_a', 'service_process
   }),
 );
 
-/** Starts an emulator with the state file in a process of its own. */
+/** Starts the command with the state file in a process of its own. */
 async function startProcess() {
-  const script = `import('./emulator/start-emulator.ts').then(async ({ startEmulator }) => console.log((await startEmulator({ port: 0, stateFile: process.argv[1] })).url))`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '-e', script, path], {
+  const program = join(import.meta.dirname, '../bin.js');
+  const child = spawn(process.execPath, [program, '--port', '0', '--state-file', path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [line] = await once(child.stdout, 'data');
-  return { child, url: String(line).trim() };
+  const [output] = await once(child.stdout, 'data');
+  const [url = ''] = String(output).match(/http:\/\/[\d.:]+(?=\/control)/) ?? [];
+  return { child, url };
 }
 
 async function post(url: string, body: object): Promise<TestResponse['body']> {

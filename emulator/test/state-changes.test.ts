@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { applyStateChange, computeChanges } from '../../emulator/state-changes.ts';
+import { applyStateChange, computeChanges } from '../state-changes.ts';
 
 const records = Array.from({ length: 6 }, (_, id) => ({ id }));
 const Record = fc.constantFrom(...records);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
-import { dayMs } from '../../emulator/calendar.ts';
-import { createClock } from '../../emulator/clock.ts';
+import { dayMs } from '../calendar.ts';
+import { createClock } from '../clock.ts';
 import { createApiClient, createVerifier } from './apple-client.ts';
 import { type EmulatorClient, startEmulatorClient } from './emulator-client.ts';
 import { type NotificationReceiver, respondWithStatus, startReceiver, waitUntil } from './notification-receiver.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { createClock } from '../../emulator/clock.ts';
+import { createClock } from '../clock.ts';
 import { createApiClient, createVerifier } from './apple-client.ts';
 import { type EmulatorClient, startEmulatorClient, type TestResponse } from './emulator-client.ts';
 

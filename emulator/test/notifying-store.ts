@@ -1,7 +1,7 @@
-import { addPeriod } from '../../emulator/calendar.ts';
-import type { EmulatedStore, StoreDefinition } from '../../emulator/emulated-store.ts';
-import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
 import { getStoreKeys } from '../../testing/run-keys.ts';
+import { addPeriod } from '../calendar.ts';
+import type { EmulatedStore, StoreDefinition } from '../emulated-store.ts';
+import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { startTime } from './emulator-client.ts';
 import type { Step } from './random-histories.ts';
 

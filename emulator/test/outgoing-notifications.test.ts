@@ -11,6 +11,7 @@ import {
   type ReceivedNotification,
   respondWithStatus,
   startReceiver,
+  waitUntil,
 } from './notification-receiver.ts';
 
 let folder: string;
@@ -109,6 +110,11 @@ test.each(platforms)('posts the same notification of %s again after an error and
   const [first] = await receiver.waitForCount(1);
   if (first === undefined) throw new Error('The first notification is missing');
   const id = await verifiers[platform]?.(first);
+  // An attempt without a recorded response would be repeated at the start.
+  await waitUntil(async () => {
+    const { body } = await client.control('GET', '/control/notifications?state=waiting');
+    return body.notifications[0]?.attempts.length === 1;
+  });
   const now = client.clock.now();
   await client.close();
   client = await startEmulatorClient({ stateFile });

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
-import { certificateTime, integer, octetString, oid, sequence, setOf } from '../../emulator/crypto/der.ts';
-import { findDerElement, parseDerElements } from '../../emulator/crypto/parse-der.ts';
+import { certificateTime, integer, octetString, oid, sequence, setOf } from '../crypto/der.ts';
+import { findDerElement, parseDerElements } from '../crypto/parse-der.ts';
 
 describe('DER encoding', () => {
   it('encodes integers in the shortest form and as non-negative', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { minuteMs } from '../../emulator/calendar.ts';
+import { minuteMs } from '../calendar.ts';
 
 /** Received notification. */
 export interface ReceivedNotification {

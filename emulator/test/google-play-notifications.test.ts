@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import { createLocalJWKSet, jwtVerify } from 'jose';
-import { dayMs } from '../../emulator/calendar.ts';
-import { googlePlay } from '../../emulator/google-play/google-play.ts';
-import type { OutgoingNotification } from '../../emulator/outgoing-notification.ts';
+import { dayMs } from '../calendar.ts';
+import { googlePlay } from '../google-play/google-play.ts';
+import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { type NotifyingStore, openNotifyingStore } from './notifying-store.ts';
 import type { Step } from './random-histories.ts';
 

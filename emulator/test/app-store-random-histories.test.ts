@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { sampleRuns } from '../../testing/sample.ts';
 import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { fetchSubscriptionStatus, runStep, type Step } from './random-histories.ts';
 
@@ -68,6 +69,6 @@ it('keeps status, dates, shares and transaction ids consistent in random histori
       const ids = body.signedTransactions.map((jws: string) => decodePayload(jws).transactionId);
       expect(new Set(ids).size).toBe(ids.length);
     }),
-    { numRuns: 60 },
+    sampleRuns({ sample: 10, full: 150 }),
   );
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { sampleRuns } from '../../testing/sample.ts';
 import { type GooglePlayClient, startGooglePlayClient, startTime } from './google-play-client-app.ts';
 import { runStep, type Step } from './random-histories.ts';
 
@@ -44,6 +45,6 @@ it('keeps state, dates and orders consistent in random histories', async () => {
         expect(new Set(purchase.orderIds).size).toBe(purchase.orderIds.length);
       }
     }),
-    { numRuns: 80 },
+    sampleRuns({ sample: 10, full: 200 }),
   );
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it, test } from '@jest/globals';
-import { dayMs } from '../../emulator/calendar.ts';
+import { dayMs } from '../calendar.ts';
 import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { fetchSubscriptionStatus, monthEnd, nextMonthEnd, runHistory } from './random-histories.ts';
 

@@ -1,8 +1,8 @@
 import { sign } from 'node:crypto';
-import type { Clock } from '../../emulator/clock.ts';
-import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
-import type { StoreKeys } from '../../emulator/store-keys.ts';
 import { getStoreKeys } from '../../testing/run-keys.ts';
+import type { Clock } from '../clock.ts';
+import { type RunningEmulator, startEmulator } from '../start-emulator.ts';
+import type { StoreKeys } from '../store-keys.ts';
 
 /** HTTP response of the control API or of a store. */
 export interface TestResponse {

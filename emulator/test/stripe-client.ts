@@ -1,5 +1,5 @@
 import Stripe from 'stripe';
-import { secondMs } from '../../emulator/calendar.ts';
+import { secondMs } from '../calendar.ts';
 import { type EmulatorClient, startTime } from './emulator-client.ts';
 import type { Step } from './random-histories.ts';
 

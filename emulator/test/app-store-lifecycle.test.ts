@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { dayMs } from '../../emulator/calendar.ts';
+import { dayMs } from '../calendar.ts';
 import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { fetchSubscriptionStatus, monthEnd, nextMonthEnd, runHistory, type Step } from './random-histories.ts';
 

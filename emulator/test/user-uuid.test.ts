@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { toUserUuid } from '../../emulator/user-uuid.ts';
+import { toUserUuid } from '../user-uuid.ts';
 
 test.each([
   ['user-42', '7631bc07-a1cc-3fcd-86e7-0fc6b2fb4a43'],

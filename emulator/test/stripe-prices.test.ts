@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatAmount } from '../../emulator/stripe/money.ts';
+import { formatAmount } from '../stripe/money.ts';
 
 describe('formatAmount (Stripe)', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { addPeriod, countDays, Period } from '../../emulator/calendar.ts';
+import { addPeriod, countDays, Period } from '../calendar.ts';
 
 const day = 86_400_000;
 const timestamp = fc.integer({ min: Date.parse('2000-01-01'), max: Date.parse('2090-01-01') });

@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+
+/** Seed of all random samples of the run. `SEED=<seed>` repeats a run. The global setup prints it. */
+const seed = Number(process.env.SEED);
+
+/** With `FULL=1`, samples are as large as the whole. */
+const isFull = process.env.FULL === '1';
+
+interface SampleSizes {
+  /** Number of runs by default. */
+  readonly sample: number;
+  /** Number of runs with `FULL=1`. */
+  readonly full: number;
+}
+
+/** Returns the parameters of a property whose runs are too slow for the default number of runs. */
+export const sampleRuns = ({ sample, full }: SampleSizes): { readonly numRuns: number; readonly seed: number } => ({
+  numRuns: isFull ? full : sample,
+  seed,
+});
+
+/** Runs a check for `size` random items, in their order; for all of them with `FULL=1`. An error names the item. */
+export async function checkSample<T>(
+  items: readonly T[],
+  size: number,
+  check: (item: T) => Promise<void>,
+): Promise<void> {
+  for (const item of isFull ? items : selectRandomItems(items, size)) {
+    try {
+      await check(item);
+    } catch (cause) {
+      throw new Error(`The check of ${JSON.stringify(item)} failed. SEED=${seed} repeats it.`, { cause });
+    }
+  }
+}
+
+function selectRandomItems<T>(items: readonly T[], size: number): readonly T[] {
+  const length = Math.min(size, items.length);
+  const [selected = []] = fc.sample(fc.shuffledSubarray([...items], { minLength: length, maxLength: length }), {
+    numRuns: 1,
+    seed,
+  });
+  return items.filter((item) => selected.includes(item));
+}
