@@ -23,6 +23,7 @@ import { fitRowsToResponse } from '../../../lib/http/fit-event-rows.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { dumpItems } from '../../../testing/dump-items.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -83,7 +84,7 @@ describe('EventRepository.list', () => {
         }
         expect(pages).toEqual(ids.reverse());
       }),
-      { numRuns: 12 },
+      sampleRuns({ sample: 3, full: 30 }),
     );
   });
 
@@ -130,7 +131,7 @@ describe('EventRepository.listByTags', () => {
         const tagged = await events.listByTags(appName, tagValues, limit);
         expect(tagged.map(({ eventId }) => eventId)).toEqual(ids.reverse().slice(0, limit));
       }),
-      { numRuns: 12 },
+      sampleRuns({ sample: 3, full: 30 }),
     );
   });
 
@@ -160,7 +161,7 @@ describe('EventRepository.listByUser', () => {
         const own = await saveEvents(appName, users);
         expect(getIds(await events.listByUser(appName, 'error', limit))).toEqual(own.reverse().slice(0, limit));
       }),
-      { numRuns: 12 },
+      sampleRuns({ sample: 3, full: 30 }),
     );
   });
 

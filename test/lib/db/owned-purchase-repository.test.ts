@@ -15,6 +15,7 @@ import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildValidationInput, createTestPurchases } from '../../../testing/purchase-repository.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let table: Table;
@@ -174,7 +175,7 @@ describe('OwnedPurchaseRepository', () => {
           expect(await owned.rebuildLinks(appName)).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
         },
       );
-      await fc.assert(property, { numRuns: 20 });
+      await fc.assert(property, sampleRuns({ sample: 4, full: 50 }));
     },
     10 * minuteMs,
   );

@@ -8,6 +8,7 @@ import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import type { ListKind } from '../../../lib/statistics/counts.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -125,7 +126,7 @@ describe('getPage', () => {
           expect(await list.getPage({ skip, limit, now })).toEqual({ ids, total: rows.length });
         }
       }),
-      { numRuns: 40 },
+      sampleRuns({ sample: 8, full: 100 }),
     );
   });
 
@@ -145,7 +146,7 @@ describe('getPage', () => {
           expect(await list.getPage(request)).toEqual({ ids, total: inRange.length });
         }
       }),
-      { numRuns: 40 },
+      sampleRuns({ sample: 8, full: 100 }),
     );
   });
 
@@ -192,7 +193,7 @@ describe('getPage', () => {
           expect((await list.getPage({ skip: 0, limit: 1, now })).total).toBe(rows.length);
         },
       ),
-      { numRuns: 40 },
+      sampleRuns({ sample: 8, full: 100 }),
     );
   });
 
@@ -242,7 +243,7 @@ describe('getPage', () => {
           expect((await list.getPage({ skip: 0, limit: 1, now })).total).toBe(rows.length);
         },
       ),
-      { numRuns: 40 },
+      sampleRuns({ sample: 8, full: 100 }),
     );
   });
 

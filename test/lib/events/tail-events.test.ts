@@ -8,6 +8,7 @@ import type { EventRepository } from '../../../lib/events/event-repository.ts';
 import { createEventTail } from '../../../lib/events/tail-events.ts';
 import { hourMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let now = startDate;
@@ -99,7 +100,7 @@ describe('createEventTail', () => {
         await poll();
         expect(returned.sort()).toEqual(saved.sort());
       }),
-      { numRuns: 10 },
+      sampleRuns({ sample: 3, full: 30 }),
     );
   });
 

@@ -10,6 +10,7 @@ import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream
 import { countStoredItem, sumDailyCounts } from '../../../lib/statistics/count-item.ts';
 import { addCounts, type Counts, collapseHours, indexByPeriod } from '../../../lib/statistics/counts.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 import { buildLambdaRecord, buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from './aggregation-deps.ts';
@@ -130,7 +131,7 @@ describe('aggregateStreamRecords', () => {
           expect(await readCounters(appName)).toEqual(computeCounters(items));
         },
       );
-      await fc.assert(property, { numRuns: 60 });
+      await fc.assert(property, sampleRuns({ sample: 10, full: 100 }));
     },
     10 * minuteMs,
   );

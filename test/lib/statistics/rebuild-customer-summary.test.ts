@@ -17,6 +17,7 @@ import { buildBasicAuth, callEndpoint } from '../../../testing/call.ts';
 import { createObservation, givenApp, testCipher } from '../../../testing/given.ts';
 import { arbitraryHistories, createHistoryRunner, users } from '../../../testing/random-purchase-histories.ts';
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 import { type ConsumeNext, createShardConsumer } from '../../../testing/shard-consumer.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from './aggregation-deps.ts';
@@ -132,7 +133,7 @@ describe('aggregateStreamRecords (customer summaries)', () => {
           expect(selection.body.rows).toEqual(expected);
         },
       );
-      await fc.assert(property, { numRuns: 16 });
+      await fc.assert(property, sampleRuns({ sample: 3, full: 40 }));
     },
     10 * minuteMs,
   );

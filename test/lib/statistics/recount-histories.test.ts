@@ -21,6 +21,7 @@ import { waitForStream } from '../../../lib/statistics/wait-for-stream.ts';
 import { createUniqueName, startDate, testCipher } from '../../../testing/given.ts';
 import { arbitraryHistories, createHistoryRunner } from '../../../testing/random-purchase-histories.ts';
 import { createRecordedTable } from '../../../testing/recorded-table.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 import { createShardConsumer } from '../../../testing/shard-consumer.ts';
 import { createTestTable } from '../../../testing/table.ts';
 import { createAggregationDeps } from './aggregation-deps.ts';
@@ -221,7 +222,7 @@ describe('aggregateStreamRecords (any history)', () => {
           expect(await recount(appName, range, deps)).toEqual([]);
         },
       );
-      await fc.assert(property, { numRuns: 12 });
+      await fc.assert(property, sampleRuns({ sample: 3, full: 25 }));
     },
     timeoutMs,
   );
@@ -258,7 +259,7 @@ describe('correctCounters (any history)', () => {
           await expectCorrectCounters(history, skips);
         },
       );
-      await fc.assert(property, { numRuns: 6 });
+      await fc.assert(property, sampleRuns({ sample: 2, full: 15 }));
     },
     timeoutMs,
   );
@@ -302,7 +303,7 @@ describe('correctCounters (any history)', () => {
           await expectCorrectCounters(history);
         },
       );
-      await fc.assert(property, { numRuns: 4 });
+      await fc.assert(property, sampleRuns({ sample: 1, full: 10 }));
     },
     timeoutMs,
   );
@@ -362,7 +363,7 @@ describe('correctCounters (any history)', () => {
           await expectCorrectCounters(history);
         },
       );
-      await fc.assert(property, { numRuns: 3 });
+      await fc.assert(property, sampleRuns({ sample: 1, full: 10 }));
     },
     timeoutMs,
   );

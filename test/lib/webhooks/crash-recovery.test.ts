@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
+import { checkSample, sampleRuns } from '../../../testing/sample.ts';
 import { createWebhookHarness, listDeliveries, type WrapCall } from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from './application-server-fixture.ts';
 
@@ -103,10 +105,11 @@ describe('webhook delivery', () => {
     async () => {
       const calls = await deliverWithCrashes(new Map());
       expect(calls.length).toBeGreaterThan(50);
-      for (const [index, name] of calls.entries()) {
-        await deliverWithCrashes(new Map([[index + 1, 'before']]));
-        if (callsWithEffect.has(name)) await deliverWithCrashes(new Map([[index + 1, 'after']]));
-      }
+      const crashes = calls.flatMap((name, index): [number, CrashTime][] => [
+        [index + 1, 'before'],
+        ...(callsWithEffect.has(name) ? [[index + 1, 'after'] satisfies [number, CrashTime]] : []),
+      ]);
+      await checkSample(crashes, 8, async (crash) => void (await deliverWithCrashes(new Map([crash]))));
     },
     30 * minuteMs,
   );
@@ -114,13 +117,13 @@ describe('webhook delivery', () => {
   it(
     'announces everything under one id after many crashes',
     async () => {
-      for (let seed = 1; seed <= 20; seed++) {
-        const crashes = Array.from({ length: 15 }, (_, index): [number, CrashTime] => [
-          1 + ((seed * 7919 + index * 104_729) % 120),
-          (seed + index) % 2 === 0 ? 'before' : 'after',
-        ]);
-        await deliverWithCrashes(new Map(crashes));
-      }
+      const arbitraryCrash = fc.tuple(fc.integer({ min: 1, max: 120 }), fc.constantFrom<CrashTime>('before', 'after'));
+      const arbitraryCrashes = fc.array(arbitraryCrash, { minLength: 15, maxLength: 15 });
+      const property = fc.asyncProperty(
+        arbitraryCrashes,
+        async (crashes) => void (await deliverWithCrashes(new Map(crashes))),
+      );
+      await fc.assert(property, sampleRuns({ sample: 3, full: 40 }));
     },
     30 * minuteMs,
   );

@@ -6,6 +6,7 @@ import { buildTransactionPayload, bundleId, purchaseDate } from '../../../../tes
 import { createPki } from '../../../../testing/apple-pki.ts';
 import { encodeReceipt, signJws, signMessage } from '../../../../testing/apple-signatures.ts';
 import { applePki, createContext } from '../../../../testing/fake-apple.ts';
+import { sampleRuns } from '../../../../testing/sample.ts';
 
 const rsa = createPki({ kind: 'rsa' });
 const receipt = signMessage(encodeReceipt({ 0: 'Production', 2: bundleId, 12: new Date(purchaseDate) }), rsa);
@@ -59,7 +60,7 @@ describe('validate (App Store) with fuzzed evidence', () => {
           expect(['InvalidPayload', 'accepted']).toContain(outcome);
           if (outcome === 'InvalidPayload') rejections += 1;
         }),
-        { numRuns: 300 },
+        sampleRuns({ sample: 60, full: 600 }),
       );
       expect(rejections).toBeGreaterThan(100);
     },

@@ -4,6 +4,7 @@ import { buildTransactionPayload } from '../../../../testing/apple-payloads.ts';
 import { createCertificate, createPki, intermediateOid, leafOid, type Pki } from '../../../../testing/apple-pki.ts';
 import { signJws, toX5c } from '../../../../testing/apple-signatures.ts';
 import { isAcceptedByApple, isAcceptedByService } from '../../../../testing/apple-verification.ts';
+import { sampleRuns } from '../../../../testing/sample.ts';
 
 const apple = createPki();
 const root = apple.root.der;
@@ -127,7 +128,7 @@ describe("verifyTransaction and Apple's library", () => {
     'agree on signed tokens with and without invalid properties',
     async () => {
       const verdicts = new Set<boolean>();
-      await expectAgreement(signedTokens, 1500, verdicts);
+      await expectAgreement(signedTokens, { sample: 200, full: 3_000 }, verdicts);
       expect(verdicts.size).toBe(2);
     },
     timeoutMs,
@@ -136,7 +137,7 @@ describe("verifyTransaction and Apple's library", () => {
   it(
     'agree on damaged tokens',
     async () => {
-      await expectAgreement(damagedTokens, 1500);
+      await expectAgreement(damagedTokens, { sample: 200, full: 3_000 });
     },
     timeoutMs,
   );
@@ -144,7 +145,7 @@ describe("verifyTransaction and Apple's library", () => {
   it(
     'agree on tokens with a flipped bit in a certificate',
     async () => {
-      await expectAgreement(tokensWithDamagedCertificate, 1000);
+      await expectAgreement(tokensWithDamagedCertificate, { sample: 150, full: 2_000 });
     },
     timeoutMs,
   );
@@ -173,14 +174,14 @@ describe("verifyTransaction and Apple's library", () => {
 
 async function expectAgreement(
   tokens: fc.Arbitrary<string>,
-  numRuns: number,
+  sizes: Parameters<typeof sampleRuns>[0],
   verdicts = new Set<boolean>(),
 ): Promise<void> {
   await fc.assert(
     fc.asyncProperty(tokens, async (jws) => {
       verdicts.add(await verifyWithBoth(jws));
     }),
-    { numRuns },
+    sampleRuns(sizes),
   );
 }
 

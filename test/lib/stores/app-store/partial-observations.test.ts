@@ -5,6 +5,7 @@ import { type EncryptedObservation, merge, type PurchaseState } from '../../../.
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { toPurchaseRecord } from '../../../../lib/purchases/to-records.ts';
 import { createAppStore, createContext, validateSignedTransaction } from '../../../../testing/fake-apple.ts';
+import { sampleRuns } from '../../../../testing/sample.ts';
 import { observeNotification, signatureOnly } from './notification-fixture.ts';
 import { buildLife, type LifeAction, lifeActions, type SubscriptionLife } from './subscription-life.ts';
 
@@ -83,7 +84,7 @@ describe('merging partial observations (App Store)', () => {
         const actual = merge(inOrder.state, withoutToken(current.observations[0] as Observation));
         expect(toView(inOrder.state, life.endsAt)).toEqual(toView(actual, life.endsAt));
       }),
-      { numRuns: 40 },
+      sampleRuns({ sample: 10, full: 100 }),
     );
   });
 
@@ -97,7 +98,7 @@ describe('merging partial observations (App Store)', () => {
           expect(recordAll(purchase, shuffle(later, positions), life.endsAt).reasons.toSorted()).toEqual(expected);
         }
       }),
-      { numRuns: 40 },
+      sampleRuns({ sample: 10, full: 100 }),
     );
   });
 
@@ -117,7 +118,7 @@ describe('merging partial observations (App Store)', () => {
         const periods = new Set(life.notifications.map(({ transaction }) => JSON.stringify(transaction))).size;
         expect(count(reasons, 'EXPIRED') + count(reasons, 'REVOKED')).toBeLessThanOrEqual(periods);
       }),
-      { numRuns: 40 },
+      sampleRuns({ sample: 10, full: 100 }),
     );
   });
 

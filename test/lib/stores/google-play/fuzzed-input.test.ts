@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
+import { sampleRuns } from '../../../../testing/sample.ts';
 import { createGoogleContext, createRequest } from './fake-google.ts';
 
 const codes = ['InvalidPayload', 'ConnectionFailed', 'InternalError'];
@@ -28,7 +29,7 @@ describe('validate (Google Play)', () => {
         const body = { ...createRequest(), transaction: transaction as { type?: string } };
         expect(['ok', ...codes]).toContain(await getOutcome(() => googlePlay.validate(body, createGoogleContext({}))));
       }),
-      { numRuns: 300 },
+      sampleRuns({ sample: 60, full: 600 }),
     );
   });
 
@@ -42,7 +43,7 @@ describe('validate (Google Play)', () => {
         const context = createGoogleContext({ garbage: response });
         expect(codes).toContain(await getOutcome(() => googlePlay.validate(createRequest(), context)));
       }),
-      { numRuns: 300 },
+      sampleRuns({ sample: 60, full: 600 }),
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
+import { sampleRuns } from '../../../../testing/sample.ts';
 import { createGoogleContext, type SubscriptionResponse } from './fake-google.ts';
 
 const periodMs = 30 * dayMs;
@@ -95,7 +96,7 @@ describe('periods of a subscription without readable orders (Google Play)', () =
           lastPeriod = period;
         }
       }),
-      { numRuns: 150 },
+      sampleRuns({ sample: 30, full: 300 }),
     );
   });
 });
