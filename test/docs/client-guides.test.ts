@@ -65,11 +65,13 @@ describe('README.md', () => {
   it('shows how a server decides about access', async () => {
     const code = fillIn(readSnippet('README.md', 'server')).replaceAll('secret_key', service.secretKey);
     const hasAccess: (username: string) => Promise<boolean> = runInNewContext(`${code}; hasPremium`, { fetch, Buffer });
-    const { validate } = await buy({ platform: 'store_a', applicationUsername: 'reader' });
+    const { id, validate } = await buy({ platform: 'store_a', applicationUsername: 'reader' });
     expect(await hasAccess('reader')).toBe(false);
     const headers = buildBasicAuth(service.appName, service.publicKey);
     await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body: JSON.stringify(validate) });
     expect(await hasAccess('reader')).toBe(true);
+    await callLocalControl(service, `/purchases/${id}/expire`, {});
+    await waitFor('the end of the access', async () => !(await hasAccess('reader')));
   });
 });
 
