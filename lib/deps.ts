@@ -107,8 +107,8 @@ export interface Deps {
   /** Loads the adapter of a platform. Throws `InvalidPayload` for a platform without adapter. */
   loadStore(platform: Platform): Promise<Store>;
   /**
-   * The store emulator; set in the local runtime only. `roots` are trusted root certificates in DER. `timeFactor` multiplies the time
-   * limits of store calls, because the emulator shares a machine with the service and can be slow.
+   * The store emulator; set in the local runtime only. `roots` are trusted root certificates in DER. `timeFactor`
+   * multiplies the time limits of store calls, because the emulator shares a machine with the service and can be slow.
    */
   readonly emulator: { readonly url?: string; readonly roots: readonly Uint8Array[]; readonly timeFactor?: number };
 }

@@ -30,8 +30,9 @@ export interface LocalFunction {
 const maxInstances = 8;
 
 /**
- * Time that events wait before one more instance starts. Two instances use the processors of a small machine; further ones help only
- * functions that wait for slow servers. An instance that is starting, or a busy main thread, delays the next one.
+ * Time that events wait before one more instance starts. Two instances use the processors of a small machine; further
+ * ones help only functions that wait for slow servers. An instance that is starting, or a busy main thread, delays the
+ * next one.
  */
 const getGrowthDelayMs = (instances: number): number => (instances < 2 ? 100 : 1_000);
 const maxMainThreadUtilization = 0.8;

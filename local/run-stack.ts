@@ -94,7 +94,8 @@ export async function runStack(
         ...(webhookTimeoutMs !== undefined && { WEBHOOK_TIMEOUT_MS: String(webhookTimeoutMs) }),
         ...(storeTimeFactor && { STORE_TIME_FACTOR: storeTimeFactor }),
       },
-      // An attempt needs more time than the response of the app's server, and a validation more than its calls of the store.
+      // An attempt needs more time than the response of the app's server, and a validation more than its calls of the
+      // store.
       minTimeoutMs: Math.max(2 * (webhookTimeoutMs ?? 0), Number(storeTimeFactor ?? 0) * maxStoreTimeMs),
       log,
     }),

@@ -26,8 +26,8 @@ export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
 }
 
 /**
- * The interval doubles with each poll without records. A write that passes the IAM proxy ends it, so that a long one delays only what the
- * table engine writes: deletions by TTL.
+ * The interval doubles with each poll without records. A write that passes the IAM proxy ends it, so that a long one
+ * delays only what the table engine writes: deletions by TTL.
  */
 const [minPollIntervalMs, maxPollIntervalMs] = [120, 5_000];
 /** Time between a write and the poll, which reads the writes of one invocation together. */

@@ -4,7 +4,10 @@ import { sleep } from './sleep.ts';
 import { readShard, type ShardReaderOptions } from './stream-shard.ts';
 import { createWakeup, type Wakeup } from './wakeup.ts';
 
-/** A new shard begins when its parent ends, which starts a discovery. The interval finds the shards of an engine that does otherwise. */
+/**
+ * A new shard begins when its parent ends, which starts a discovery. The interval finds the shards of an engine that
+ * does otherwise.
+ */
 const discoveryIntervalMs = 30_000;
 /** Interval while the stream has no shard or is unavailable. */
 const firstDiscoveryIntervalMs = 1_000;

@@ -1,6 +1,6 @@
 /**
- * Measures and limits durations. Independent of the service clock, which the emulator can move. A stopwatch of a test can be slower
- * than real time or stand still, because a busy machine must not exceed a limit.
+ * Measures and limits durations. Independent of the service clock, which the emulator can move. A stopwatch of a test
+ * can be slower than real time or stand still, because a busy machine must not exceed a limit.
  */
 export interface Stopwatch {
   /** Returns the milliseconds since an arbitrary time. Never decreases. */

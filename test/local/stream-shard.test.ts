@@ -7,7 +7,10 @@ import type { Wakeup } from '../../local/wakeup.ts';
 
 const record = { eventName: 'INSERT' as const, dynamodb: { SequenceNumber: '1', Keys: { pk: { S: 'a' } } } };
 
-/** Reads a shard whose polls return the given numbers of records. Returns how long the reader waits after each empty poll. */
+/**
+ * Reads a shard whose polls return the given numbers of records. Returns how long the reader waits after each empty
+ * poll.
+ */
 async function readPolls(polls: readonly number[], { wakesAtWait }: { readonly wakesAtWait?: number } = {}) {
   const counts = [...polls];
   const streams = {
