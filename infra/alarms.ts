@@ -1,5 +1,4 @@
 import { Duration } from 'aws-cdk-lib';
-import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   Alarm,
   type AlarmProps,
@@ -12,17 +11,18 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { type ITable, Operation } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import type { Topic } from 'aws-cdk-lib/aws-sns';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { AlarmTopic } from './alarm-topic.ts';
+import { createApiMetric } from './api-metrics.ts';
 import { Dashboard } from './dashboard.ts';
 import type { DeploymentOptions } from './deployment-options.ts';
 import { createFailureMetric, createLogMetric, createSumMetric, createThrottleMetric } from './failure-metrics.ts';
 import type { QueueName, Queues } from './queues.ts';
-import { sendsToOwnQueue, workers as workerDefinitions } from './workers.ts';
+import { sendsToOwnQueue, workers as workerDefinitions } from './worker-definitions.ts';
 
-interface AlarmsProps {
-  readonly api: SpecRestApi;
+export interface AlarmsProps {
+  /** The topic that the alarms publish to when they start and end. */
+  readonly topic: ITopic;
   readonly accessLog: ILogGroup;
   readonly table: ITable;
   /** Functions by contract id. */
@@ -137,16 +137,16 @@ const tableOperations = [
 const sumOptions = { period, statistic: 'Sum' } as const;
 const ownQueueWorkers = workerDefinitions.filter(sendsToOwnQueue).map(({ id }) => id);
 
-/** The alarms, the topic that they publish to when they start and end, and a dashboard. */
+/** The alarms and a dashboard. */
 export class Alarms extends Construct {
-  readonly topic: Topic;
+  private readonly topic: ITopic;
   private readonly alarms = new Map<string, Alarm>();
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const { api, table, functions, options } = props;
-    this.topic = new AlarmTopic(this, 'Alarms', options).topic;
-    const serverErrors = api.metricServerError(sumOptions);
+    const { table, functions, options } = props;
+    this.topic = props.topic;
+    const serverErrors = createApiMetric(this, '5XXError', sumOptions);
     const tableThrottles = createSumMetric(
       tableOperations.map(
         (operation) =>
@@ -191,10 +191,10 @@ export class Alarms extends Construct {
   }
 
   /** Alarms on limits of the account and of the stage. */
-  private addCapacityAlarms({ api, accessLog, workers }: AlarmsProps): void {
+  private addCapacityAlarms({ accessLog, workers }: AlarmsProps): void {
     this.addAlarm(
       'Latency',
-      api.metricLatency({ period, statistic: 'p95' }),
+      createApiMetric(this, 'Latency', { period, statistic: 'p95' }),
       5_000,
       {
         symptom: 'One request in twenty takes longer than 5 seconds',
@@ -323,7 +323,7 @@ export class Alarms extends Construct {
   private addReleaseAlarms({ workers }: AlarmsProps): void {
     for (const { id, source } of workerDefinitions) {
       const worker = workers.get(id);
-      if (!worker || 'schedule' in source) continue;
+      if (!worker || 'everyMinutes' in source) continue;
       this.addAlarm(`${id}-failures`, createFailureMetric(worker, period), 10, {
         symptom: `The worker ${id} fails repeatedly`,
         impact: 'changes of purchases are processed late, and a release in progress is rolled back',

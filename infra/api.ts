@@ -1,4 +1,4 @@
-import { Aws, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Aws, RemovalPolicy } from 'aws-cdk-lib';
 import {
   AccessLogField,
   AccessLogFormat,
@@ -11,21 +11,25 @@ import {
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
-import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { LogGroup, RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
 import { acknowledgeFinding } from './acknowledgements.ts';
+import type { ApiFunction } from './api-functions.ts';
+import { getServiceName } from './code-stack.ts';
 import type { DeploymentOptions } from './deployment-options.ts';
-import { buildGatewayDocument, type Route } from './gateway-document.ts';
-import type { ServiceFunction } from './service-function.ts';
+import { buildGatewayDocument, type Invocation, type Route } from './gateway-document.ts';
+import type { InvocationTarget } from './invocation-target.ts';
 
 interface ApiProps {
   readonly contracts: readonly Contract[];
   /** The notification endpoints and the console. */
   readonly routes: readonly Route[];
   /** Functions by the id of their contract or route. */
-  readonly functions: ReadonlyMap<string, ServiceFunction>;
+  readonly functions: ReadonlyMap<string, ApiFunction>;
+  /** Returns what invokes a function. */
+  readonly getTarget: (functionId: string) => InvocationTarget;
+  readonly accessLog: ILogGroup;
   readonly options: DeploymentOptions;
 }
 
@@ -34,27 +38,23 @@ export class Api extends Construct {
   readonly api: SpecRestApi;
   /** Base URL without a trailing slash. */
   readonly url: string;
-  readonly accessLog: LogGroup;
   /** Host name to which the DNS record of the custom domain must point. */
   readonly domainTarget: string | undefined;
 
-  constructor(scope: Construct, id: string, { contracts, routes, functions, options }: ApiProps) {
+  constructor(scope: Construct, id: string, { contracts, routes, functions, getTarget, accessLog, options }: ApiProps) {
     super(scope, id);
-    this.accessLog = new LogGroup(this, 'AccessLog', {
-      retention: RetentionDays.ONE_MONTH,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
-    // The API name is a dimension of the metrics, so it must be unique for each stack.
-    const title = Stack.of(this).stackName;
-    const invocationRole = this.createInvocationRole([...functions.values()]);
+    // The dimension of the metrics: api-metrics.ts.
+    const title = getServiceName(this);
     this.api = new SpecRestApi(this, 'RestApi', {
       restApiName: title,
       apiDefinition: ApiDefinition.fromInline(
         buildGatewayDocument(contracts, {
           title,
           routes,
-          invocationRoleArn: invocationRole.roleArn,
-          toInvocationUri: (functionId) => buildInvocationUri(functions, functionId),
+          toInvocation: (functionId) => ({
+            uri: buildInvocationUri(getTarget(functionId)),
+            credentials: getInvocationRole(functions, functionId),
+          }),
         }),
       ),
       endpointTypes: [EndpointType.REGIONAL],
@@ -67,34 +67,17 @@ export class Api extends Construct {
         tracingEnabled: false,
         throttlingRateLimit: 2_000,
         throttlingBurstLimit: 1_000,
-        accessLogDestination: new LogGroupLogDestination(this.accessLog),
+        accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat,
       },
     });
     this.api.applyRemovalPolicy(RemovalPolicy.RETAIN);
-    this.api.deploymentStage.node.addDependency(invocationRole);
     const { restApiId, deploymentStage } = this.api;
     this.acknowledgeFindings(options);
     const domain = this.addCustomDomain(options);
     this.domainTarget = domain?.target;
     this.url =
       domain?.url ?? `https://${restApiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}/${deploymentStage.stageName}`;
-  }
-
-  /**
-   * Creates the role with which API Gateway invokes the functions. A permission of each function instead would be a
-   * resource each, and a stack can have 500 resources.
-   * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
-   */
-  private createInvocationRole(functions: readonly ServiceFunction[]): Role {
-    const role = new Role(this, 'InvocationRole', { assumedBy: new ServicePrincipal('apigateway.amazonaws.com') });
-    role.addToPolicy(
-      new PolicyStatement({
-        actions: ['lambda:InvokeFunction'],
-        resources: functions.map(({ target }) => target.functionArn),
-      }),
-    );
-    return role;
   }
 
   private acknowledgeFindings({ waf }: DeploymentOptions): void {
@@ -139,10 +122,13 @@ export class Api extends Construct {
   }
 }
 
-function buildInvocationUri(functions: ApiProps['functions'], functionId: string): string {
-  const target = functions.get(functionId)?.target;
-  if (!target) throw new Error(`The function ${functionId} is not found.`);
-  return `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${target.functionArn}/invocations`;
+const buildInvocationUri = ({ arn }: InvocationTarget): string =>
+  `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${arn}/invocations`;
+
+function getInvocationRole(functions: ApiProps['functions'], functionId: string): Invocation['credentials'] {
+  const apiFunction = functions.get(functionId);
+  if (!apiFunction) throw new Error(`The function ${functionId} is not found.`);
+  return apiFunction.invocationRoleArn;
 }
 
 /**

@@ -1,12 +1,11 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
-import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Dashboard as CloudWatchDashboard, GraphWidget, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import { createApiMetric } from './api-metrics.ts';
 import type { Queues } from './queues.ts';
 
 interface DashboardProps {
-  readonly api: SpecRestApi;
   /** Functions by contract id. */
   readonly functions: ReadonlyMap<string, LambdaFunction>;
   /** Functions by endpoint id. */
@@ -27,12 +26,16 @@ const p95 = { period, statistic: 'p95' } as const;
 export class Dashboard extends Construct {
   constructor(scope: Construct, id: string, props: DashboardProps) {
     super(scope, id);
-    const { api, serverErrors, tableThrottles } = props;
+    const { serverErrors, tableThrottles } = props;
     const dashboard = new CloudWatchDashboard(this, 'Dashboard');
     dashboard.applyRemovalPolicy(RemovalPolicy.DESTROY);
     dashboard.addWidgets(
-      new GraphWidget({ title: 'Requests and server errors', left: [api.metricCount(sum)], right: [serverErrors] }),
-      new GraphWidget({ title: 'Latency, 95th percentile', left: [api.metricLatency(p95)] }),
+      new GraphWidget({
+        title: 'Requests and server errors',
+        left: [createApiMetric(this, 'Count', sum)],
+        right: [serverErrors],
+      }),
+      new GraphWidget({ title: 'Latency, 95th percentile', left: [createApiMetric(this, 'Latency', p95)] }),
       new GraphWidget({ title: 'Table throttles', left: [tableThrottles] }),
     );
     dashboard.addWidgets(...buildQueueWidgets(props.queues));

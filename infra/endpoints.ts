@@ -1,30 +1,41 @@
-import { Construct } from 'constructs';
+import type { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
+import { ApiFunctions } from './api-functions.ts';
 import { buildEnvironment, grantPermissions, type SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
-/** One function for each contract, with least-privilege permissions. */
-export class Endpoints extends Construct {
-  /** Functions by contract id. */
-  readonly functions: ReadonlyMap<string, ServiceFunction>;
+/**
+ * Creates a nested stack for each area, with one function for each contract and least-privilege permissions. The area
+ * alone decides the stack, so a new endpoint moves no other function: a function that moves is replaced and loses its
+ * log.
+ */
+export function createEndpointStacks(
+  scope: Construct,
+  contracts: readonly Contract[],
+  resources: SharedResources,
+): ApiFunctions[] {
+  const areas = [...new Set(contracts.map(({ area }) => area))];
+  return areas.map((area) => {
+    const ownContracts = contracts.filter((contract) => contract.area === area);
+    return new ApiFunctions(scope, `${capitalize(area)}Endpoints`, `endpoints of the area ${area}`, (stack) =>
+      ownContracts.map((contract) => createEndpointFunction(stack, contract, resources)),
+    );
+  });
+}
 
-  constructor(scope: Construct, id: string, props: SharedResources & { readonly contracts: readonly Contract[] }) {
-    super(scope, id);
-    this.functions = new Map(props.contracts.map((contract) => [contract.id, this.createFunction(contract, props)]));
-  }
+const capitalize = (area: string): string => `${area.charAt(0).toUpperCase()}${area.slice(1)}`;
 
-  private createFunction(contract: Contract, resources: SharedResources): ServiceFunction {
-    const { id, area, summary, permissions, keyLevel } = contract;
-    const serviceFunction = new ServiceFunction(this, id, {
-      bundle: `${area}/${id}`,
-      description: summary,
-      ...chooseSize(contract),
-      environment: buildEnvironment(permissions, resources),
-      hasAlias: resources.hasAliases,
-    });
-    if (keyLevel !== 'none') grantPermissions(serviceFunction.handler, [...permissions, 'rejections'], resources);
-    return serviceFunction;
-  }
+function createEndpointFunction(scope: Construct, contract: Contract, resources: SharedResources): ServiceFunction {
+  const { id, area, summary, permissions, keyLevel } = contract;
+  const serviceFunction = new ServiceFunction(scope, id, {
+    bundle: `${area}/${id}`,
+    description: summary,
+    ...chooseSize(contract),
+    environment: buildEnvironment(permissions, resources),
+    hasVersion: resources.hasAliases,
+  });
+  if (keyLevel !== 'none') grantPermissions(serviceFunction.handler, [...permissions, 'rejections'], resources);
+  return serviceFunction;
 }
 
 /**

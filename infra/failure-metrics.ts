@@ -1,7 +1,8 @@
-import { type Duration, Stack } from 'aws-cdk-lib';
+import type { Duration } from 'aws-cdk-lib';
 import { type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { FilterPattern, type ILogGroup, type JsonPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { getServiceName } from './code-stack.ts';
 
 const isError = FilterPattern.stringValue('$.level', '=', 'ERROR');
 
@@ -40,7 +41,7 @@ const createLogFilter = (handler: LambdaFunction, kind: keyof typeof logPatterns
   new MetricFilter(handler, kind, {
     logGroup: handler.logGroup,
     filterPattern: logPatterns[kind],
-    metricNamespace: `Claimcheck/${Stack.of(handler).stackName}`,
+    metricNamespace: `Claimcheck/${getServiceName(handler)}`,
     metricName: `${handler.node.scope?.node.id}-${kind}`,
     metricValue: '1',
   });
@@ -60,7 +61,7 @@ export function createThrottleMetric(accessLog: ILogGroup, period: Duration): IM
   const filter = new MetricFilter(accessLog, 'Throttles', {
     logGroup: accessLog,
     filterPattern: throttlePattern,
-    metricNamespace: `Claimcheck/${Stack.of(accessLog).stackName}`,
+    metricNamespace: `Claimcheck/${getServiceName(accessLog)}`,
     metricName: 'stage-Throttles',
     metricValue: '1',
   });

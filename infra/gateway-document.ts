@@ -14,14 +14,12 @@ interface GatewayDocumentOptions {
   readonly title: string;
   /** The notification endpoints and the console. */
   readonly routes: readonly Route[];
-  /** Role with which API Gateway invokes the functions. */
-  readonly invocationRoleArn: string;
-  /** Returns the invocation URI of a function by the id of its contract or route. */
-  readonly toInvocationUri: (functionId: string) => string;
+  /** Returns the invocation of a function by the id of its contract or route. */
+  readonly toInvocation: (functionId: string) => Invocation;
 }
 
 /** The invocation of a function by API Gateway. */
-interface Invocation {
+export interface Invocation {
   readonly uri: string;
   /** ARN of a role. */
   readonly credentials: string;
@@ -35,12 +33,8 @@ type Operations = Readonly<Record<string, object>>;
  */
 export function buildGatewayDocument(
   contracts: readonly Contract[],
-  { title, routes, invocationRoleArn, toInvocationUri }: GatewayDocumentOptions,
+  { title, routes, toInvocation }: GatewayDocumentOptions,
 ) {
-  const toInvocation = (functionId: string): Invocation => ({
-    uri: toInvocationUri(functionId),
-    credentials: invocationRoleArn,
-  });
   const paths: Record<string, Operations> = {};
   for (const contract of contracts) {
     for (const path of [contract.path, ...contract.aliases]) {

@@ -1,10 +1,10 @@
-import { Stack } from 'aws-cdk-lib';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, QueryDefinition, QueryString, type QueryStringProps } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { splitIntoChunks } from '../lib/shared/batches.ts';
+import { getServiceName } from './code-stack.ts';
 
-interface LogQueriesProps {
+export interface LogQueriesProps {
   /** The functions of endpoints and notification endpoints. */
   readonly endpoints: readonly LambdaFunction[];
   readonly workers: readonly LambdaFunction[];
@@ -116,7 +116,7 @@ export class LogQueries extends Construct {
 
   private addQuery(name: string, query: QueryStringProps, logGroups: ILogGroup[]): void {
     new QueryDefinition(this, name, {
-      queryDefinitionName: `${Stack.of(this).stackName}/${name}`,
+      queryDefinitionName: `${getServiceName(this)}/${name}`,
       queryString: new QueryString(query),
       logGroups,
     });

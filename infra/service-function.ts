@@ -2,10 +2,8 @@ import { basename, join } from 'node:path';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
-  Alias,
   Architecture,
   Code,
-  type IFunction,
   type IVersion,
   Function as LambdaFunction,
   LoggingFormat,
@@ -28,15 +26,16 @@ interface ServiceFunctionProps {
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Retries of a failed asynchronous invocation; 2 by default. */
-  readonly retryAttempts?: number;
   /** Whether the function may send messages to the queue that invokes it. */
   readonly allowsRecursion?: boolean;
   /** Whether the function reads the stream of the table. */
   readonly readsStream?: boolean;
-  /** Whether an alias selects the version that is invoked. */
-  readonly hasAlias?: boolean;
+  /** Whether each change of the function creates a version, which its alias selects. */
+  readonly hasVersion?: boolean;
 }
+
+/** Name of the alias of each function with versions. */
+export const aliasName = 'live';
 
 /** Actions that CDK adds to the policy of each traced function, and of each function that reads a stream. */
 const traceActions: readonly WildcardAction[] = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'];
@@ -47,9 +46,11 @@ export class ServiceFunction extends Construct {
   /** Construct id: the id of its contract, notification endpoint or worker. */
   readonly id: string;
   readonly handler: LambdaFunction;
-  readonly alias: Alias | undefined;
-  /** The alias, or the function: what API Gateway, queues, streams and schedules invoke. */
-  readonly target: IFunction;
+  readonly version: IVersion | undefined;
+  /**
+   * ARN of the alias in gradual-release.ts, or of the function: what API Gateway, queues, streams and schedules invoke.
+   */
+  readonly invokedArn: string;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
     super(scope, id);
@@ -87,10 +88,7 @@ export class ServiceFunction extends Construct {
       },
     });
     acknowledgeWildcards(role, [...traceActions, ...(props.readsStream ? streamActions : [])]);
-    this.alias = props.hasAlias
-      ? new Alias(this, 'Live', { aliasName: 'live', version: this.handler.currentVersion as IVersion })
-      : undefined;
-    this.target = (this.alias ?? this.handler) as IFunction;
-    if (props.retryAttempts !== undefined) this.target.configureAsyncInvoke({ retryAttempts: props.retryAttempts });
+    this.version = props.hasVersion ? (this.handler.currentVersion as IVersion) : undefined;
+    this.invokedArn = props.hasVersion ? `${this.handler.functionArn}:${aliasName}` : this.handler.functionArn;
   }
 }

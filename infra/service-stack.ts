@@ -3,38 +3,52 @@ import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { contracts } from '../lib/api/index.ts';
+import type { Contract } from '../lib/api/contract.ts';
+import { contracts as allContracts } from '../lib/api/index.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
-import { Alarms } from './alarms.ts';
+import { AccessLog } from './access-log.ts';
 import { Api } from './api.ts';
-import { Console, consoleRoute } from './console.ts';
+import { type ApiFunction, ApiFunctions } from './api-functions.ts';
+import { createConsoleFunction } from './console.ts';
+import { consoleRoute } from './console-route.ts';
 import { type DeploymentOptions, getEventRetentionDays, isProduction } from './deployment-options.ts';
-import { Endpoints } from './endpoints.ts';
+import { createEndpointStacks } from './endpoints.ts';
 import { GradualRelease } from './gradual-release.ts';
-import { LogQueries } from './log-queries.ts';
+import type { InvocationTarget } from './invocation-target.ts';
 import { MasterKey } from './master-key.ts';
+import { Monitoring, type MonitoringProps } from './monitoring.ts';
 import { MonthlyBudget } from './monthly-budget.ts';
-import { NotificationEndpoints } from './notification-endpoints.ts';
+import { createNotificationFunctions } from './notification-endpoints.ts';
 import { OperatorPolicy } from './operator-policy.ts';
-import type { StoreEmulatorConfig } from './permissions.ts';
+import type { SharedResources, StoreEmulatorConfig } from './permissions.ts';
 import { Queues } from './queues.ts';
 import type { ServiceFunction } from './service-function.ts';
 import { DataTable } from './table.ts';
 import { TableBackup } from './table-backup.ts';
+import { Triggers } from './triggers.ts';
 import { WebAcl } from './web-acl.ts';
-import { defaultMaxConcurrency, Workers } from './workers.ts';
+import { defaultMaxConcurrency } from './worker-definitions.ts';
+import { Workers } from './workers.ts';
 
 interface ServiceStackProps {
   /** Set by the local runtime only. */
   readonly emulator?: StoreEmulatorConfig;
   readonly options?: DeploymentOptions;
+  /** Default: all endpoints. */
+  readonly contracts?: readonly Contract[];
   /** Identifies the deployed code. Set by deployments only. */
   readonly sourceDigest?: string;
 }
 
-/** The service: all resources of a deployment, built from the contracts. */
+/**
+ * The service: all resources of a deployment, built from the contracts. The stack has the resources that hold data or
+ * have a public name: table, master key, queues, backup vault, REST API and alarm topic. Code without data is in nested
+ * stacks, because a stack can have 500 resources.
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html
+ */
 export class ServiceStack extends Stack {
-  constructor(scope: Construct, id: string, { emulator, options = {}, sourceDigest }: ServiceStackProps = {}) {
+  constructor(scope: Construct, id: string, props: ServiceStackProps = {}) {
+    const { emulator, options = {}, contracts = allContracts, sourceDigest } = props;
     super(scope, id, {
       description: 'Claimcheck: purchase validation and entitlements',
       ...(isProduction(options) && { terminationProtection: true }),
@@ -44,57 +58,37 @@ export class ServiceStack extends Stack {
     const { table } = new DataTable(this, 'Data', options);
     const { secret } = new MasterKey(this, 'Secrets', options);
     const queues = new Queues(this, 'Queues');
+    const accessLog = new AccessLog(this, 'AccessLog');
     const hasAliases = canary !== undefined;
     const resources = { table, secret, queues, hasAliases, ...(emulator && { emulator }) };
-    const { functions } = new Endpoints(this, 'Endpoints', { contracts, ...resources });
-    const endpoints = new NotificationEndpoints(this, 'NotificationEndpoints', resources);
-    const { serviceFunction: consoleFunction } = new Console(this, 'Console', resources);
-    const workers = new Workers(this, 'Workers', {
-      ...resources,
+    const functions = createFunctions(this, contracts, resources);
+    const { topic, alarms } = this.addMonitoring(functions, { table, queues, accessLog, options });
+    const release =
+      canary === undefined
+        ? undefined
+        : new GradualRelease(this, 'Release', { trafficShift: canary, functions: functions.all.values(), alarms });
+    const getTarget = (id: string): InvocationTarget =>
+      release ? release.getTarget(id) : toTarget(getById(functions.all, id));
+    new Triggers(this, 'Triggers', {
+      getTarget,
+      table,
+      queues,
       ...(maxConcurrency !== undefined && { maxConcurrency }),
-    }).functions;
-    const { api, url, accessLog, domainTarget } = new Api(this, 'Api', {
+    });
+    const { api, url, domainTarget } = new Api(this, 'Api', {
       contracts,
       routes: [...notificationEndpoints, consoleRoute],
-      functions: new Map([...functions, ...endpoints.functions, [consoleFunction.id, consoleFunction]]),
+      functions: functions.ofApi,
+      getTarget,
+      accessLog,
       options,
     });
-    const alarms = new Alarms(this, 'Alarms', {
-      api,
-      accessLog,
-      table,
-      functions: getHandlers(functions),
-      notificationEndpoints: getHandlers(endpoints.functions),
-      workers: getHandlers(workers),
-      queues,
-      options,
-    });
-    const allFunctions = [functions, endpoints.functions, workers].flatMap((byId) => [...byId.values()]);
-    new LogQueries(this, 'LogQueries', {
-      endpoints: [
-        ...[functions, endpoints.functions].flatMap((byId) => [...getHandlers(byId).values()]),
-        consoleFunction.handler,
-      ],
-      workers: [...getHandlers(workers).values()],
-      accessLog,
-    });
-    const { policy } = new OperatorPolicy(this, 'Operator', {
-      table,
-      secret,
-      queues,
-      alarmTopic: alarms.topic,
-    });
-    if (canary !== undefined)
-      new GradualRelease(this, 'Release', {
-        trafficShift: canary,
-        functions: [...allFunctions, consoleFunction],
-        alarms,
-      });
+    const { policy } = new OperatorPolicy(this, 'Operator', { table, secret, queues, alarmTopic: topic });
     this.addOptionalResources(options, { api, table });
     this.addOutput('ApiUrl', url, 'Base URL for clients');
     if (domainTarget !== undefined)
       this.addOutput('DomainTarget', domainTarget, 'Target of the DNS record of the domain name');
-    this.addOutput('AlarmTopicArn', alarms.topic.topicArn, 'SNS topic of the alarms');
+    this.addOutput('AlarmTopicArn', topic.topicArn, 'SNS topic of the alarms');
     this.addOutput('WebhooksQueueUrl', queues.queues.webhooks.queue.queueUrl, 'Queue of the webhooks');
     this.addOutput('OperatorPolicyArn', policy.managedPolicyArn, 'IAM policy for the roles of operators');
     this.addQueueOutputs(queues);
@@ -107,6 +101,22 @@ export class ServiceStack extends Stack {
     this.addOutput('EventRetentionDays', getEventRetentionDays(this.node), 'Retention of events');
     this.addOutput('TableName', table.tableName, 'Table of all data');
     this.addOutput('MasterKeyId', secret.secretArn, 'Secret with the master key');
+  }
+
+  private addMonitoring(
+    { endpoints, notificationEndpoints: receivers, workers, ofApi }: Functions,
+    resources: Pick<MonitoringProps, 'table' | 'queues' | 'accessLog' | 'options'>,
+  ): Monitoring {
+    return new Monitoring(this, 'Alarms', {
+      ...resources,
+      functions: getHandlers(endpoints),
+      notificationEndpoints: getHandlers(receivers),
+      workers: getHandlers(workers),
+      queriedLogs: {
+        endpoints: [...getHandlers(pickFunctions(ofApi)).values()],
+        workers: [...getHandlers(workers).values()],
+      },
+    });
   }
 
   private addOptionalResources(
@@ -136,5 +146,53 @@ export class ServiceStack extends Stack {
   }
 }
 
-const getHandlers = (functions: ReadonlyMap<string, ServiceFunction>): ReadonlyMap<string, LambdaFunction> =>
+/** The functions of all nested stacks. */
+interface Functions {
+  /** Functions by contract id, endpoint id and worker id. */
+  readonly endpoints: FunctionsById;
+  readonly notificationEndpoints: FunctionsById;
+  readonly workers: FunctionsById;
+  /** The functions of the API by the id of their contract or route. */
+  readonly ofApi: ReadonlyMap<string, ApiFunction>;
+  readonly all: FunctionsById;
+}
+type FunctionsById = ReadonlyMap<string, ServiceFunction>;
+
+/** Creates the nested stacks of the functions. */
+function createFunctions(scope: Construct, contracts: readonly Contract[], resources: SharedResources): Functions {
+  const endpoints = createEndpointStacks(scope, contracts, resources).flatMap(({ functions }) => [...functions]);
+  const { functions: receivers } = new ApiFunctions(scope, 'NotificationEndpoints', 'notification endpoints', (stack) =>
+    createNotificationFunctions(stack, resources),
+  );
+  const { functions: console } = new ApiFunctions(scope, 'Console', 'web console', (stack) => [
+    createConsoleFunction(stack, resources),
+  ]);
+  const { functions: workers } = new Workers(scope, 'Workers', resources);
+  const ofApi = new Map([...endpoints, ...receivers, ...console]);
+  return {
+    endpoints: pickFunctions(endpoints),
+    notificationEndpoints: pickFunctions(receivers),
+    workers,
+    ofApi,
+    all: new Map([...pickFunctions(ofApi), ...workers]),
+  };
+}
+
+const pickFunctions = (functions: Iterable<readonly [string, ApiFunction]>): FunctionsById =>
+  new Map([...functions].map(([id, { serviceFunction }]) => [id, serviceFunction]));
+
+function getById(functions: FunctionsById, id: string): ServiceFunction {
+  const serviceFunction = functions.get(id);
+  if (!serviceFunction) throw new Error(`The function ${id} is not found.`);
+  return serviceFunction;
+}
+
+const toTarget = ({ handler }: ServiceFunction): InvocationTarget => ({
+  arn: handler.functionArn,
+  name: handler.functionName,
+  functionName: handler.functionName,
+  qualifier: '$LATEST',
+});
+
+const getHandlers = (functions: FunctionsById): ReadonlyMap<string, LambdaFunction> =>
   new Map([...functions].map(([id, { handler }]) => [id, handler]));

@@ -7,6 +7,7 @@ import type { DeploymentOptions } from '../infra/deployment-options.ts';
 import { projectFolder } from '../infra/project-folder.ts';
 import { ServiceStack } from '../infra/service-stack.ts';
 import { buildSharedFunctions, writeFunctionAssets } from './build-shared-functions.ts';
+import { joinStackTemplates, readStackTemplates } from './nested-stacks.ts';
 import { buildFolders, placeholders } from './synthesize.ts';
 
 const CdkJson = v.pipe(v.string(), v.parseJson(), v.object({ context: v.record(v.string(), v.unknown()) }));
@@ -23,7 +24,8 @@ function writeAssembly(folder: string, options: DeploymentOptions): void {
     builtinCloudFormationValidation: false,
   });
   const { artifactId } = new ServiceStack(app, 'Claimcheck', { emulator: placeholders, options });
-  writeFileSync(join(folder, buildFolders.template), JSON.stringify(app.synth().getStackArtifact(artifactId).template));
+  const templates = readStackTemplates(app.synth().directory, artifactId);
+  writeFileSync(join(folder, buildFolders.template), JSON.stringify(joinStackTemplates(templates)));
 }
 
 const [folder = '', optionsText] = process.argv.slice(2);

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import * as v from 'valibot';
+import { joinStackTemplates, readStackTemplates } from '../../local/nested-stacks.ts';
 import { Template } from '../../local/template.ts';
 
 const CdkJson = v.pipe(v.string(), v.parseJson(), v.object({ context: v.record(v.string(), v.unknown()) }));
@@ -24,7 +25,7 @@ export async function synthesizeTemplate(bundles: string): Promise<Template> {
       builtinCloudFormationValidation: false,
     });
     const { artifactId } = new ServiceStack(app, 'Claimcheck');
-    return nameHandlers(app.synth().getStackArtifact(artifactId).template, bundles);
+    return nameHandlers(joinStackTemplates(readStackTemplates(app.synth().directory, artifactId)), bundles);
   } finally {
     await rm(outdir, { recursive: true });
   }

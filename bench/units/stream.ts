@@ -1,5 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
-import { workers } from '../../infra/workers.ts';
+import { workers } from '../../infra/worker-definitions.ts';
 import { matchesPattern } from '../../local/event-filter.ts';
 import type { MeteredCall, MeteredWrite } from './meter.ts';
 

@@ -9,7 +9,7 @@ export interface LogContext {
   readonly app?: string | undefined;
   /** Id of a contract or notification endpoint. */
   readonly endpoint?: string | undefined;
-  /** Id of a worker, as in infra/workers.ts. */
+  /** Id of a worker, as in infra/worker-definitions.ts. */
   readonly worker?: string | undefined;
   readonly eventId?: string | undefined;
   /** Read by a metric filter, as are `level` and `code`; see infra/failure-metrics.ts. */

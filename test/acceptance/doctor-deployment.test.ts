@@ -1,6 +1,5 @@
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Template } from 'aws-cdk-lib/assertions';
 import { computeSourceDigest } from '../../infra/source-digest.ts';
 import { getVersion } from '../../lib/api/service.ts';
 import { createApp } from '../../lib/apps/manage-apps.ts';
@@ -22,8 +21,8 @@ import { listItems, readDocument } from '../../testing/documents.ts';
 import { type FakeAccount, type FakeAws, startFakeAws } from '../../testing/fake-aws.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
+import { listProperties, readStack } from '../../testing/stack-templates.ts';
 import { createTestTable } from '../../testing/table.ts';
-import { createStack } from '../infra/stack-fixture.ts';
 
 const tableName = createUniqueName('doctor');
 const masterKeyId = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:MasterKey';
@@ -283,8 +282,8 @@ describe('doctor for a deployment', () => {
   });
 
   it('makes exactly the calls that the operator policy allows for a deployment', async () => {
-    const [policy] = Object.values(Template.fromStack(createStack({}).stack).findResources('AWS::IAM::ManagedPolicy'));
-    const statements: { readonly Action: string | string[] }[] = policy?.Properties.PolicyDocument.Statement;
+    const [policy] = listProperties((await readStack('none')).root, 'AWS::IAM::ManagedPolicy');
+    const statements: { readonly Action: string | string[] }[] = policy?.PolicyDocument.Statement;
     const allowed = statements
       .flatMap(({ Action }) => Action)
       .filter((action) => /^(?:cloudformation|sns|lambda):|:Describe/.test(action));

@@ -2,7 +2,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Template } from 'aws-cdk-lib/assertions';
 import * as v from 'valibot';
 import { getCommandPath, listLeafCommands } from '../../cli/command-tree.ts';
 import { createProgram, offlineCommands } from '../../cli/program.ts';
@@ -23,10 +22,10 @@ import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { readStack } from '../../testing/stack-templates.ts';
 import { waitFor } from '../../testing/wait-for.ts';
-import { createStack } from '../infra/stack-fixture.ts';
 
-const template = Template.fromStack(createStack({}).stack).toJSON() as Parameters<typeof listResources>[0];
+const { joined: template } = await readStack('none');
 const runName = createUniqueName('operator');
 const names = createLocalNames(template, { run: runName, getQueueUrl: (name) => name });
 const findId = (type: string, pattern: RegExp): string =>

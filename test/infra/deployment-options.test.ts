@@ -1,26 +1,35 @@
 import { describe, expect, it } from '@jest/globals';
-import { App, Validations } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
-import { AwsSolutionsChecks } from 'cdk-nag';
-import { readDeploymentOptions } from '../../infra/deployment-options.ts';
-import { sendsToOwnQueue, workers } from '../../infra/workers.ts';
+import { RootConstruct } from 'constructs';
+import { getStackName, isProduction, readDeploymentOptions } from '../../infra/deployment-options.ts';
+import { sendsToOwnQueue, workers } from '../../infra/worker-definitions.ts';
 import { listHeadings, readDocument, readSection } from '../../testing/documents.ts';
-import { createStack, everyOption } from './stack-fixture.ts';
+import { everyOption, type StackId } from '../../testing/stack-options.ts';
+import {
+  findResources as findIn,
+  type Json,
+  listResources as listIn,
+  listProperties,
+  readStack,
+  type SynthesizedStack,
+} from '../../testing/stack-templates.ts';
 
-const cache = new Map<string, Template>();
-const getTemplate = (options: Readonly<Record<string, string>>): Template => {
-  const key = JSON.stringify(options);
-  const template = cache.get(key) ?? Template.fromStack(createStack(options).stack);
-  cache.set(key, template);
-  return template;
-};
-const noOptions = {};
+const stacks = {
+  none: await readStack('none'),
+  every: await readStack('every'),
+  everyWithoutAdoption: await readStack('everyWithoutAdoption'),
+  canary: await readStack('canary'),
+  immediate: await readStack('immediate'),
+} as const satisfies Partial<Record<StackId, SynthesizedStack>>;
 
-// biome-ignore lint/suspicious/noExplicitAny: the test reads resources of every shape.
-type Json = Readonly<Record<string, any>>;
+const listResources = (id: keyof typeof stacks, type: string) => listIn(stacks[id].joined, type);
+const findResources = (id: keyof typeof stacks, type: string) => findIn(stacks[id].joined, type);
 
-const listResources = (options: Readonly<Record<string, string>>, type: string) =>
-  Object.values(getTemplate(options).findResources(type));
+/** Reads the options of `cdk deploy -c <option>=<value> …`. */
+function readOptions(context: Readonly<Record<string, unknown>>) {
+  const { node } = new RootConstruct();
+  for (const [name, value] of Object.entries(context)) node.setContext(name, value);
+  return readDeploymentOptions(node);
+}
 
 describe('readDeploymentOptions', () => {
   it.each([
@@ -37,7 +46,7 @@ describe('readDeploymentOptions', () => {
     [{ eventRetentionDays: '0' }, 'eventRetentionDays'],
     [{ alarmEmial: 'ops@example.com', stage: 'production' }, 'unknown names: alarmEmial. The names are: stage, '],
   ])('rejects %j and names %s', (options, name) => {
-    expect(() => readDeploymentOptions(new App({ context: options }).node)).toThrow(name);
+    expect(() => readOptions(options)).toThrow(name);
   });
 
   it('accepts the settings of the CDK', () => {
@@ -46,29 +55,19 @@ describe('readDeploymentOptions', () => {
       'cli-telemetry': false,
       'acknowledged-issue-numbers': [1],
     };
-    expect(readDeploymentOptions(new App({ context }).node)).toEqual({});
+    expect(readOptions(context)).toEqual({});
   });
 });
 
 describe('ServiceStack with deployment options', () => {
-  it("passes cdk-nag's AWS Solutions rules and stays below 500 resources with every option", () => {
-    const { app, stack } = createStack(everyOption);
-    Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-    expect(() => app.synth()).not.toThrow();
-    const { Resources } = Template.fromStack(stack).toJSON() as { Resources: object };
-    expect(Object.keys(Resources).length).toBeLessThan(500);
-  });
-
   it('derives stack name, tag and termination protection from its stage', () => {
-    expect(createStack({}).stack.stackName).toBe('Claimcheck');
-    expect(createStack({}).stack.terminationProtection).toBe(false);
-    expect(createStack({ stage: 'staging' }).stack.stackName).toBe('Claimcheck-staging');
-    expect(createStack({ stage: 'staging' }).stack.terminationProtection).toBe(false);
-    const { stack } = createStack({ stage: 'production' });
-    expect([stack.stackName, stack.terminationProtection]).toEqual(['Claimcheck-production', true]);
-    Template.fromStack(stack).allResourcesProperties('AWS::SQS::Queue', {
-      Tags: Match.arrayWith([{ Key: 'claimcheck:stage', Value: 'production' }]),
-    });
+    expect([stacks.none.stackName, stacks.none.isProtected]).toEqual(['Claimcheck', false]);
+    const staging = readOptions({ stage: 'staging' });
+    expect([getStackName(staging), isProduction(staging)]).toEqual(['Claimcheck-staging', false]);
+    expect([stacks.every.stackName, stacks.every.isProtected]).toEqual(['Claimcheck-production', true]);
+    const tag = { Key: 'claimcheck:stage', Value: 'production' };
+    for (const type of ['AWS::SQS::Queue', 'AWS::Lambda::Function', 'AWS::CloudWatch::Alarm'])
+      for (const { Properties } of listResources('every', type)) expect(Properties.Tags).toContainEqual(tag);
   });
 
   it('gives no resource a physical name without the stack name, so that stages of one account do not clash', () => {
@@ -85,56 +84,57 @@ describe('ServiceStack with deployment options', () => {
       'AWS::Events::Rule': 'Name',
     };
     for (const [type, property] of Object.entries(nameProperties)) {
-      const resources = listResources(noOptions, type);
+      const resources = listResources('none', type);
       expect(resources.length).toBeGreaterThan(0);
       for (const { Properties = {} } of resources) expect(Properties[property]).toBeUndefined();
     }
-    for (const { Properties } of listResources(noOptions, 'AWS::Logs::MetricFilter'))
+    for (const { Properties } of listResources('none', 'AWS::Logs::MetricFilter'))
       expect(Properties.MetricTransformations[0].MetricNamespace).toBe('Claimcheck/Claimcheck');
   });
 
   it('serves a custom domain under a base path and outputs its DNS target', () => {
-    const template = getTemplate(everyOption);
-    template.hasResourceProperties('AWS::ApiGateway::DomainName', {
-      DomainName: everyOption.domainName,
-      RegionalCertificateArn: everyOption.certificateArn,
-      SecurityPolicy: 'TLS_1_2',
-    });
-    template.hasResourceProperties('AWS::ApiGateway::BasePathMapping', { BasePath: 'claimcheck' });
-    template.hasOutput('ApiUrl', { Value: 'https://purchases.example.com/claimcheck' });
-    template.hasOutput('DomainTarget', Match.anyValue());
-    getTemplate(noOptions).resourceCountIs('AWS::ApiGateway::DomainName', 0);
+    const { joined } = stacks.every;
+    expect(listProperties(joined, 'AWS::ApiGateway::DomainName')).toEqual([
+      expect.objectContaining({
+        DomainName: everyOption.domainName,
+        RegionalCertificateArn: everyOption.certificateArn,
+        SecurityPolicy: 'TLS_1_2',
+      }),
+    ]);
+    expect(listProperties(joined, 'AWS::ApiGateway::BasePathMapping')).toMatchObject([{ BasePath: 'claimcheck' }]);
+    expect(joined.Outputs?.ApiUrl?.Value).toBe('https://purchases.example.com/claimcheck');
+    expect(joined.Outputs?.DomainTarget?.Value).toBeDefined();
+    expect(listResources('none', 'AWS::ApiGateway::DomainName')).toEqual([]);
   });
 
   it('retains the API, because released clients contain its URL', () => {
-    getTemplate(noOptions).hasResource('AWS::ApiGateway::RestApi', { DeletionPolicy: 'Retain' });
+    expect(listResources('none', 'AWS::ApiGateway::RestApi')).toMatchObject([{ DeletionPolicy: 'Retain' }]);
   });
 
   it('adopts an existing table, its stream and its master key', () => {
-    const template = getTemplate(everyOption);
-    template.resourceCountIs('AWS::DynamoDB::Table', 0);
-    template.resourceCountIs('AWS::SecretsManager::Secret', 0);
-    const functions = listResources(everyOption, 'AWS::Lambda::Function').filter(
+    expect(listResources('every', 'AWS::DynamoDB::Table')).toEqual([]);
+    expect(listResources('every', 'AWS::SecretsManager::Secret')).toEqual([]);
+    const functions = listResources('every', 'AWS::Lambda::Function').filter(
       ({ Properties }) => Properties.Handler !== 'get-console.handler',
     );
     const variables = functions.flatMap(({ Properties }) => Properties.Environment?.Variables ?? []);
     expect(variables.length).toBeGreaterThan(30);
     for (const { TABLE_NAME, MASTER_KEY_ID } of variables)
       expect([TABLE_NAME, MASTER_KEY_ID]).toEqual([everyOption.tableName, everyOption.masterKeyArn]);
-    const streams = listResources(everyOption, 'AWS::Lambda::EventSourceMapping').filter(
+    const streams = listResources('every', 'AWS::Lambda::EventSourceMapping').filter(
       ({ Properties }) => Properties.StartingPosition,
     );
     expect(streams).toHaveLength(2);
     for (const { Properties } of streams)
       expect(Properties.EventSourceArn).toEqual({ 'Fn::GetAtt': [expect.any(String), 'Table.LatestStreamArn'] });
-    const roles = JSON.stringify(listResources(everyOption, 'AWS::IAM::Role'));
+    const roles = JSON.stringify(listResources('every', 'AWS::IAM::Role'));
     expect(roles).toContain(`table/${everyOption.tableName}/index/byKey`);
   });
 
   it('retains the table and the master key when an update adopts others, and refers to the adopted ones only', () => {
-    const { tableName, masterKeyArn, ...created } = everyOption;
-    const before = getTemplate(created).toJSON().Resources as Record<string, Json>;
-    const adopted = getTemplate(everyOption).toJSON() as { Resources: Record<string, Json>; Outputs: Json };
+    const { tableName, masterKeyArn } = everyOption;
+    const { Resources: before } = stacks.everyWithoutAdoption.joined;
+    const { joined: adopted } = stacks.every;
     // A version is replaced with every change of its function.
     const removed = Object.entries(before).filter(
       ([id, { Type }]) => Type !== 'AWS::Lambda::Version' && !(id in adopted.Resources),
@@ -145,23 +145,21 @@ describe('ServiceStack with deployment options', () => {
     ]);
     for (const [id] of removed) expect(JSON.stringify(adopted)).not.toContain(`"${id}"`);
     for (const type of ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Backup::BackupSelection'])
-      expect(JSON.stringify(listResources(everyOption, type))).toContain(tableName);
-    expect(adopted.Outputs.TableName.Value).toBe(tableName);
-    expect(adopted.Outputs.MasterKeyId.Value).toBe(masterKeyArn);
+      expect(JSON.stringify(listResources('every', type))).toContain(tableName);
+    expect(adopted.Outputs?.TableName?.Value).toBe(tableName);
+    expect(adopted.Outputs?.MasterKeyId?.Value).toBe(masterKeyArn);
   });
 
   it('gives the backup selection of an adopted table another name, because an update replaces the selection', () => {
-    const { tableName: _table, masterKeyArn: _key, ...created } = everyOption;
-    const names = [created, everyOption].map(
-      (options) => listResources(options, 'AWS::Backup::BackupSelection')[0]?.Properties.BackupSelection.SelectionName,
+    const names = (['everyWithoutAdoption', 'every'] as const).map(
+      (id) => listResources(id, 'AWS::Backup::BackupSelection')[0]?.Properties.BackupSelection.SelectionName,
     );
     expect(new Set(names).size).toBe(2);
   });
 
   it('leaves the stage as it is when it adopts a table, so the runbook of a restore resets the rate of the stage', () => {
-    const { tableName: _table, masterKeyArn: _key, ...created } = everyOption;
-    const [stage] = listResources(everyOption, 'AWS::ApiGateway::Stage');
-    expect(stage).toEqual(listResources(created, 'AWS::ApiGateway::Stage')[0]);
+    const [stage] = listResources('every', 'AWS::ApiGateway::Stage');
+    expect(stage).toEqual(listResources('everyWithoutAdoption', 'AWS::ApiGateway::Stage')[0]);
     const [settings] = stage?.Properties.MethodSettings ?? [];
     expect(readDocument('docs/operating/restore.md')).toContain(
       `path=/*/*/throttling/rateLimit,value=${settings.ThrottlingRateLimit}'`,
@@ -173,9 +171,9 @@ describe('ServiceStack with deployment options', () => {
     const headings = listHeadings(readDocument(file)).filter(({ level }) => level === 3);
     const names = headings.flatMap(({ title }) => [...title.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
     const patterns = names.map(
-      (name) => new RegExp(`^Alarms${name.replaceAll('-', '').replace('…', '\\w+')}[0-9A-F]{8}$`),
+      (name) => new RegExp(`^MonitoringAlarms${name.replaceAll('-', '').replace('…', '\\w+')}[0-9A-F]{8}$`),
     );
-    const alarms = Object.keys(getTemplate(everyOption).findResources('AWS::CloudWatch::Alarm'));
+    const alarms = Object.keys(findResources('every', 'AWS::CloudWatch::Alarm'));
     expect(alarms.filter((alarm) => !patterns.some((pattern) => pattern.test(alarm)))).toEqual([]);
     expect(names.filter((_name, index) => !alarms.some((alarm) => patterns[index]?.test(alarm)))).toEqual([]);
     const parts = /^\n\*\*Starts:\*\* .+\n\n\*\*Symptom:\*\* .+\n\n\*\*Impact:\*\* .+\n\n\*\*Action:\*\*\n\n1\. /;
@@ -183,106 +181,143 @@ describe('ServiceStack with deployment options', () => {
   });
 
   it('subscribes the operator to the alarms, which also report their end', () => {
-    getTemplate(everyOption).hasResourceProperties('AWS::SNS::Subscription', {
-      Protocol: 'email',
-      Endpoint: everyOption.alarmEmail,
-    });
-    for (const { Properties } of listResources(noOptions, 'AWS::CloudWatch::Alarm'))
+    expect(listProperties(stacks.every.joined, 'AWS::SNS::Subscription')).toMatchObject([
+      { Protocol: 'email', Endpoint: everyOption.alarmEmail },
+    ]);
+    for (const { Properties } of listResources('none', 'AWS::CloudWatch::Alarm'))
       expect(Properties.OKActions).toEqual(Properties.AlarmActions);
   });
 
   it('limits the instances of the queue workers to the option', () => {
-    const scaling = (options: Record<string, string>) =>
-      listResources(options, 'AWS::Lambda::EventSourceMapping').flatMap(
+    const scaling = (id: keyof typeof stacks) =>
+      listResources(id, 'AWS::Lambda::EventSourceMapping').flatMap(
         ({ Properties }) => Properties.ScalingConfig?.MaximumConcurrency ?? [],
       );
-    expect(scaling(noOptions)).toEqual([50, 50, 50]);
-    expect(scaling(everyOption)).toEqual([5, 5, 5]);
+    expect(scaling('none')).toEqual([50, 50, 50]);
+    expect(scaling('every')).toEqual([5, 5, 5]);
   });
 
   it('protects the stage with a web ACL that accepts receipts and stores no request', () => {
-    const template = getTemplate(everyOption);
-    template.resourceCountIs('AWS::WAFv2::WebACLAssociation', 1);
-    const [webAcl] = listResources(everyOption, 'AWS::WAFv2::WebACL');
+    expect(listResources('every', 'AWS::WAFv2::WebACLAssociation')).toHaveLength(1);
+    const [webAcl] = listResources('every', 'AWS::WAFv2::WebACL');
     const { Rules, VisibilityConfig } = webAcl?.Properties ?? {};
     expect(Rules.map(({ Name }: { Name: string }) => Name)).toEqual(['rate-per-address', 'core-rules']);
     expect(JSON.stringify(Rules)).toContain('"Name":"SizeRestrictions_BODY"');
     expect([VisibilityConfig, ...Rules.map((rule: typeof webAcl) => rule?.VisibilityConfig)]).toEqual(
       Array.from({ length: 3 }, () => expect.objectContaining({ SampledRequestsEnabled: false })),
     );
-    getTemplate(noOptions).resourceCountIs('AWS::WAFv2::WebACL', 0);
+    expect(listResources('none', 'AWS::WAFv2::WebACL')).toEqual([]);
   });
 
   it('backs the table up by a plan and reports a budget, only if the options are set', () => {
     for (const type of ['AWS::Backup::BackupPlan', 'AWS::Budgets::Budget']) {
-      getTemplate(everyOption).resourceCountIs(type, 1);
-      getTemplate(noOptions).resourceCountIs(type, 0);
+      expect(listResources('every', type)).toHaveLength(1);
+      expect(listResources('none', type)).toEqual([]);
     }
   });
 
   describe('with gradual releases', () => {
-    const canary = { canary: 'true' };
-    const isAlias = (value: unknown) => /Live[0-9A-F]{8}/.test(JSON.stringify(value));
+    const isAlias = (value: unknown) => /Release\w+live/.test(JSON.stringify(value));
 
     it('shifts every function to a new version by an alias with a deployment group of its own', () => {
-      const template = getTemplate(canary);
-      const functions = listResources(canary, 'AWS::Lambda::Function').length;
-      template.resourceCountIs('AWS::Lambda::Version', functions);
-      template.resourceCountIs('AWS::CodeDeploy::Application', 1);
-      const groups = Object.keys(template.findResources('AWS::CodeDeploy::DeploymentGroup'));
+      const functions = listResources('canary', 'AWS::Lambda::Function').length;
+      expect(listResources('canary', 'AWS::Lambda::Version')).toHaveLength(functions);
+      expect(listResources('canary', 'AWS::CodeDeploy::Application')).toHaveLength(1);
+      const groups = Object.keys(findResources('canary', 'AWS::CodeDeploy::DeploymentGroup'));
       // CodeDeploy runs one deployment of a group at a time.
-      const shifted = listResources(canary, 'AWS::Lambda::Alias').map(
+      const shifted = listResources('canary', 'AWS::Lambda::Alias').map(
         ({ UpdatePolicy }) => UpdatePolicy?.CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref,
       );
       expect(shifted).toHaveLength(functions);
       expect(shifted.sort()).toEqual(groups.sort());
-      for (const { Properties } of listResources(canary, 'AWS::Lambda::Alias'))
-        expect(Properties.FunctionVersion).toEqual({ 'Fn::GetAtt': [expect.any(String), 'Version'] });
+      const versions = listResources('canary', 'AWS::Lambda::Alias').map(({ Properties }) => {
+        const { FunctionName, FunctionVersion } = Properties;
+        // arn:aws:lambda:<region>:<account>:function:<name>:<version>
+        const [
+          index,
+          {
+            'Fn::Split': [separator, arn],
+          },
+        ] = FunctionVersion['Fn::Select'];
+        expect([index, separator]).toEqual([7, ':']);
+        expect(FunctionName).toEqual({ 'Fn::Select': [6, { 'Fn::Split': [':', arn] }] });
+        return arn.Ref;
+      });
+      expect(versions.sort()).toEqual(Object.keys(findResources('canary', 'AWS::Lambda::Version')).sort());
+    });
+
+    it('creates deployment groups in chains, at most five at a time, and each alias after its group', () => {
+      const release = stacks.canary.nested.Release ?? { Resources: {} };
+      const groups = Object.entries(findIn(release, 'AWS::CodeDeploy::DeploymentGroup'));
+      const aliases = Object.entries(findIn(release, 'AWS::Lambda::Alias'));
+      expect(groups.length).toBeGreaterThan(50);
+      const dependencies = new Map([...groups, ...aliases].map(([id, { DependsOn = [] }]) => [id, [DependsOn].flat()]));
+      const created = new Set<string>();
+      const batches: number[] = [];
+      while (created.size < groups.length) {
+        const ready = groups
+          .map(([id]) => id)
+          .filter((id) => !created.has(id) && dependencies.get(id)?.every((dependency) => created.has(dependency)));
+        batches.push(ready.length);
+        for (const id of ready) created.add(id);
+      }
+      expect(Math.max(...batches)).toBe(5);
+      expect(batches).toHaveLength(Math.ceil(groups.length / 5));
+      for (const [id, { UpdatePolicy }] of aliases)
+        expect(dependencies.get(id)).toEqual([UpdatePolicy.CodeDeployLambdaAliasUpdate.DeploymentGroupName.Ref]);
     });
 
     it('invokes only aliases: by methods, event sources, schedules and permissions', () => {
-      const [api] = listResources(canary, 'AWS::ApiGateway::RestApi');
+      const [api] = listResources('canary', 'AWS::ApiGateway::RestApi');
       const integrations = Object.values(api?.Properties.Body.paths as Record<string, object>)
         .flatMap((path) => Object.values(path))
         .map((operation) => operation['x-amazon-apigateway-integration'])
         .filter(({ type }) => type === 'aws_proxy');
       expect(integrations.length).toBeGreaterThan(30);
       for (const { uri } of integrations) expect(isAlias(uri)).toBe(true);
-      const sources = listResources(canary, 'AWS::Lambda::EventSourceMapping');
-      const permissions = listResources(canary, 'AWS::Lambda::Permission');
-      expect(sources).toHaveLength(workers.filter(({ source }) => !('schedule' in source)).length);
+      const sources = listResources('canary', 'AWS::Lambda::EventSourceMapping');
+      const permissions = listResources('canary', 'AWS::Lambda::Permission');
+      expect(sources).toHaveLength(workers.filter(({ source }) => !('everyMinutes' in source)).length);
       for (const { Properties } of [...sources, ...permissions]) expect(isAlias(Properties.FunctionName)).toBe(true);
-      for (const { Properties } of listResources(canary, 'AWS::Events::Rule'))
+      for (const { Properties } of listResources('canary', 'AWS::Events::Rule'))
         expect(isAlias(Properties.Targets[0].Arn)).toBe(true);
-      for (const { Properties } of listResources(canary, 'AWS::Lambda::EventInvokeConfig'))
+      for (const { Properties } of listResources('canary', 'AWS::Lambda::EventInvokeConfig'))
         expect(Properties.Qualifier).not.toBe('$LATEST');
     });
 
     it('grants the invocation of the aliases before the stage invokes them', () => {
-      const [stage] = listResources(canary, 'AWS::ApiGateway::Stage');
-      const [api] = listResources(canary, 'AWS::ApiGateway::RestApi');
-      const roles = Object.values(api?.Properties.Body.paths as Record<string, object>)
+      const [api] = listIn(stacks.canary.root, 'AWS::ApiGateway::RestApi');
+      const integrations = Object.values(api?.Properties.Body.paths as Record<string, object>)
         .flatMap((path) => Object.values(path))
-        .flatMap((operation) => operation['x-amazon-apigateway-integration'].credentials?.['Fn::GetAtt'][0] ?? []);
-      const [role, ...others] = new Set(roles);
-      expect(others).toEqual([]);
-      const [policy] = Object.entries(getTemplate(canary).findResources('AWS::IAM::Policy')).filter(
-        ([, { Properties }]) => Properties.Roles.some(({ Ref }: { Ref: string }) => Ref === role),
-      );
-      expect(isAlias(policy?.[1].Properties.PolicyDocument.Statement[0].Resource[0])).toBe(true);
-      expect(stage?.DependsOn).toEqual(expect.arrayContaining([role, policy?.[0]]));
+        .map((operation) => operation['x-amazon-apigateway-integration'])
+        .filter(({ credentials }) => credentials);
+      expect(integrations.length).toBeGreaterThan(30);
+      // The value of an output exists after all resources of its stack, here a role with its inline policy.
+      for (const { credentials } of integrations) {
+        const [stackId, output] = credentials['Fn::GetAtt'];
+        const { Resources, Outputs = {} } = stacks.canary.nested[stackId] ?? { Resources: {} };
+        const { Value } = Outputs[output.replace('Outputs.', '')] as { Value: { 'Fn::GetAtt': [string, 'Arn'] } };
+        const role = Resources[Value['Fn::GetAtt'][0]];
+        const statements = (role?.Properties.Policies ?? []).flatMap(
+          ({ PolicyDocument }: Json) => PolicyDocument.Statement,
+        );
+        expect(statements).toHaveLength(1);
+        for (const arn of [statements[0].Resource].flat())
+          expect(arn).toEqual({ 'Fn::Join': ['', [{ 'Fn::GetAtt': [expect.any(String), 'Arn'] }, ':live']] });
+      }
+      for (const { Properties } of listResources('canary', 'AWS::Lambda::Alias')) expect(Properties.Name).toBe('live');
     });
 
     it('keeps the mappings of event sources, because a new mapping reads a stream from its start', () => {
-      const listIds = (options: Readonly<Record<string, string>>) =>
-        Object.keys(getTemplate(options).findResources('AWS::Lambda::EventSourceMapping')).sort();
-      expect(listIds(canary)).toEqual(listIds(noOptions));
-      expect(listResources(canary, 'AWS::Lambda::Alias').length).toBeGreaterThan(0);
+      const listIds = (id: keyof typeof stacks) =>
+        Object.keys(findIn(stacks[id].root, 'AWS::Lambda::EventSourceMapping')).sort();
+      expect(listIds('canary')).toEqual(listIds('none'));
+      expect(listResources('canary', 'AWS::Lambda::Alias').length).toBeGreaterThan(0);
     });
 
     it('rolls every function back by alarms that report its failures', () => {
-      const alarms = Object.keys(getTemplate(canary).findResources('AWS::CloudWatch::Alarm'));
-      for (const { Properties } of listResources(canary, 'AWS::CodeDeploy::DeploymentGroup')) {
+      const alarms = Object.keys(findResources('canary', 'AWS::CloudWatch::Alarm'));
+      for (const { Properties } of listResources('canary', 'AWS::CodeDeploy::DeploymentGroup')) {
         expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaCanary10Percent10Minutes');
         expect(Properties.AlarmConfiguration.Enabled).toBe(true);
         const names = Properties.AlarmConfiguration.Alarms.map(({ Name }: { Name: { Ref: string } }) => Name.Ref);
@@ -293,22 +328,20 @@ describe('ServiceStack with deployment options', () => {
           Events: ['DEPLOYMENT_FAILURE', 'DEPLOYMENT_STOP_ON_ALARM'],
         });
       }
-      const groups = Object.entries(getTemplate(canary).findResources('AWS::CodeDeploy::DeploymentGroup'));
+      const groups = findResources('canary', 'AWS::CodeDeploy::DeploymentGroup');
       for (const { id } of workers) {
-        // A logical id ends with a hash of 8 digits.
-        const pattern = new RegExp(`${id.replaceAll('-', '')}[0-9A-F]{8}$`);
-        const [, group] = groups.find(([name]) => pattern.test(name)) ?? [];
+        const group = groups[`Release${id.replaceAll('-', '')}`];
         const [alarm] = group?.Properties.AlarmConfiguration.Alarms ?? [];
-        expect(JSON.stringify(getTemplate(canary).findResources('AWS::CloudWatch::Alarm')[alarm?.Name.Ref])).toContain(
+        expect(JSON.stringify(findResources('canary', 'AWS::CloudWatch::Alarm')[alarm?.Name.Ref])).toContain(
           `Workers${id.replaceAll('-', '')}Function`,
         );
       }
     });
 
     it('reports a failure of a release within half of its shift', () => {
-      const groups = listResources(canary, 'AWS::CodeDeploy::DeploymentGroup');
+      const groups = listResources('canary', 'AWS::CodeDeploy::DeploymentGroup');
       const names = groups.flatMap(({ Properties }) => Properties.AlarmConfiguration.Alarms);
-      const alarms = getTemplate(canary).findResources('AWS::CloudWatch::Alarm');
+      const alarms = findResources('canary', 'AWS::CloudWatch::Alarm');
       expect(names.length).toBeGreaterThan(40);
       for (const { Name } of names) {
         const { Period, Metrics = [], EvaluationPeriods } = alarms[Name.Ref]?.Properties ?? {};
@@ -319,7 +352,7 @@ describe('ServiceStack with deployment options', () => {
     });
 
     it('shifts immediately and without alarms for a rollback or an urgent release', () => {
-      const groups = listResources({ canary: 'AllAtOnce' }, 'AWS::CodeDeploy::DeploymentGroup');
+      const groups = listResources('immediate', 'AWS::CodeDeploy::DeploymentGroup');
       expect(groups.length).toBeGreaterThan(40);
       for (const { Properties } of groups) {
         expect(Properties.DeploymentConfigName).toBe('CodeDeployDefault.LambdaAllAtOnce');
@@ -327,25 +360,26 @@ describe('ServiceStack with deployment options', () => {
       }
     });
 
-    it.each([noOptions, { canary: 'false' }])('creates no versions without the option (%j)', (options) => {
-      for (const type of ['Version', 'Alias']) getTemplate(options).resourceCountIs(`AWS::Lambda::${type}`, 0);
-      getTemplate(options).resourceCountIs('AWS::CodeDeploy::DeploymentGroup', 0);
+    it('creates no versions without the option', () => {
+      expect(readOptions({ canary: 'false' })).toEqual(readOptions({}));
+      for (const type of ['AWS::Lambda::Version', 'AWS::Lambda::Alias', 'AWS::CodeDeploy::DeploymentGroup'])
+        expect(listResources('none', type)).toEqual([]);
     });
   });
 
   it('records no URL: neither traces nor execution logs nor per-method metrics of the stage', () => {
-    const [stage] = listResources(noOptions, 'AWS::ApiGateway::Stage');
+    const [stage] = listResources('none', 'AWS::ApiGateway::Stage');
     const { TracingEnabled = false, MethodSettings = [], AccessLogSetting } = stage?.Properties ?? {};
     expect(TracingEnabled).toBe(false);
     for (const { LoggingLevel = 'OFF', DataTraceEnabled = false, MetricsEnabled = false } of MethodSettings)
       expect([LoggingLevel, DataTraceEnabled, MetricsEnabled]).toEqual(['OFF', false, false]);
     expect(AccessLogSetting.Format).not.toMatch(/context\.(path|domainName|protocol)|querystring|header/i);
-    for (const { Properties } of listResources(noOptions, 'AWS::Lambda::Function'))
+    for (const { Properties } of listResources('none', 'AWS::Lambda::Function'))
       expect(Properties.TracingConfig).toEqual({ Mode: 'Active' });
   });
 
   it('logs the error, status and latency of the integration', () => {
-    const [stage] = listResources(noOptions, 'AWS::ApiGateway::Stage');
+    const [stage] = listResources('none', 'AWS::ApiGateway::Stage');
     const format = JSON.parse(stage?.Properties.AccessLogSetting.Format) as Record<string, string>;
     expect(Object.values(format)).toEqual(
       expect.arrayContaining([
@@ -359,13 +393,13 @@ describe('ServiceStack with deployment options', () => {
   it('allows recursion for the workers that send to their own queue, and raises an alarm for dropped messages', () => {
     const recursive = workers.filter(sendsToOwnQueue).map(({ id }) => `${id}.handler`);
     expect(recursive).toEqual(['process-notification.handler', 'send-webhook.handler']);
-    for (const { Properties } of listResources(noOptions, 'AWS::Lambda::Function'))
+    for (const { Properties } of listResources('none', 'AWS::Lambda::Function'))
       expect(Properties.RecursiveLoop).toBe(recursive.includes(Properties.Handler) ? 'Allow' : undefined);
-    expect(JSON.stringify(listResources(noOptions, 'AWS::CloudWatch::Alarm'))).toContain('RecursiveInvocationsDropped');
+    expect(JSON.stringify(listResources('none', 'AWS::CloudWatch::Alarm'))).toContain('RecursiveInvocationsDropped');
   });
 
   it('drops a scheduled run that waits longer than its schedule', () => {
-    for (const { Properties } of listResources(noOptions, 'AWS::Events::Rule')) {
+    for (const { Properties } of listResources('none', 'AWS::Events::Rule')) {
       const [target] = Properties.Targets as { RetryPolicy: { MaximumEventAgeInSeconds: number } }[];
       const [, count, unit = ''] = /rate\((\d+) (minute|hour)/.exec(Properties.ScheduleExpression) ?? [];
       const seconds = Number(count) * (unit === 'hour' ? 3_600 : 60);
@@ -376,13 +410,13 @@ describe('ServiceStack with deployment options', () => {
   it.each(['Latency', 'StageThrottles', 'AccountThrottles', 'DroppedRecursion', 'webhooksgivenup'])(
     'creates the alarm %s',
     (id) => {
-      const ids = Object.keys(getTemplate(noOptions).findResources('AWS::CloudWatch::Alarm'));
-      expect(ids.some((alarm) => alarm.startsWith(`Alarms${id}`))).toBe(true);
+      const ids = Object.keys(findResources('none', 'AWS::CloudWatch::Alarm'));
+      expect(ids.some((alarm) => alarm.startsWith(`MonitoringAlarms${id}`))).toBe(true);
     },
   );
 
   it('shows queues, dead letters, streams, webhooks and stores on the dashboard', () => {
-    const body = JSON.stringify(listResources(noOptions, 'AWS::CloudWatch::Dashboard'));
+    const body = JSON.stringify(listResources('none', 'AWS::CloudWatch::Dashboard'));
     for (const metric of ['ApproximateAgeOfOldestMessage', 'ApproximateNumberOfMessagesVisible', 'IteratorAge'])
       expect(body).toContain(metric);
     for (const title of ['Webhooks', 'Stores']) expect(body).toContain(title);

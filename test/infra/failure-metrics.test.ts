@@ -1,8 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { logPatterns, throttlePattern } from '../../infra/failure-metrics.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { logError, logWarning } from '../../lib/shared/log.ts';
+import { listProperties, readStack } from '../../testing/stack-templates.ts';
 import { matchesFilterPattern } from './filter-pattern.ts';
+
+const filters = listProperties((await readStack('none')).joined, 'AWS::Logs::MetricFilter');
+/** Returns the pattern of the filters whose metric has the suffix. It is the same for each function. */
+function getPattern(suffix: string): string {
+  const [pattern, ...others] = new Set(
+    filters
+      .filter(({ MetricTransformations: [metric] }) => metric.MetricName.endsWith(`-${suffix}`))
+      .map(({ FilterPattern }) => FilterPattern as string),
+  );
+  if (pattern === undefined || others.length > 0) throw new Error(`The filters of ${suffix} have no common pattern.`);
+  return pattern;
+}
+const logPatterns = ['Error', 'StoreUnavailable', 'NotificationDelayed', 'WebhookDead'].map(
+  (kind) => [kind, getPattern(kind)] as const,
+);
+const throttlePattern = getPattern('Throttles');
 
 let lines: string[];
 beforeEach(() => {
@@ -19,9 +35,7 @@ const toLogLine = (level: string, message: unknown): string =>
   JSON.stringify({ timestamp: '2026-11-21T10:00:00.000Z', level, requestId: '8f5…', message });
 
 const listMatches = (line: string | undefined): string[] =>
-  Object.entries(logPatterns)
-    .filter(([, { logPatternString }]) => matchesFilterPattern(logPatternString, line ?? ''))
-    .map(([kind]) => kind);
+  logPatterns.filter(([, pattern]) => matchesFilterPattern(pattern, line ?? '')).map(([kind]) => kind);
 
 const outage = new ServiceError('ConnectionFailed', 'App Store is unavailable. Try again later.', {
   cause: new Error('socket hang up'),
@@ -71,7 +85,7 @@ describe('logPatterns', () => {
 });
 
 describe('throttlePattern', () => {
-  const matches = (line: object) => matchesFilterPattern(throttlePattern.logPatternString, JSON.stringify(line));
+  const matches = (line: object) => matchesFilterPattern(throttlePattern, JSON.stringify(line));
 
   it('counts requests that API Gateway rejects with 429', () => {
     expect(matches({ status: '429', error: 'THROTTLED', integrationStatus: '-' })).toBe(true);

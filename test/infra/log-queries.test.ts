@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { Template } from 'aws-cdk-lib/assertions';
-import { createStack, everyOption } from './stack-fixture.ts';
+import { findResources, listProperties, readStack } from '../../testing/stack-templates.ts';
 
 interface Query {
   readonly Name: string;
@@ -9,11 +8,8 @@ interface Query {
   readonly LogGroupNames: readonly object[];
 }
 
-const { stack } = createStack(everyOption);
-const template = Template.fromStack(stack);
-const queries = Object.values(template.findResources('AWS::Logs::QueryDefinition')).map(
-  ({ Properties }) => Properties as Query,
-);
+const { joined: template } = await readStack('every');
+const queries = listProperties(template, 'AWS::Logs::QueryDefinition') as readonly Query[];
 
 /** Lists the members of the objects that the service passes to the log, and those that log.ts adds. */
 function listLoggedMembers(): Set<string> {
@@ -28,8 +24,8 @@ function listLoggedMembers(): Set<string> {
 }
 
 function listAccessLogFields(): Set<string> {
-  const [stage] = Object.values(template.findResources('AWS::ApiGateway::Stage'));
-  return new Set(Object.keys(JSON.parse(stage?.Properties.AccessLogSetting.Format)));
+  const [stage] = listProperties(template, 'AWS::ApiGateway::Stage');
+  return new Set(Object.keys(JSON.parse(stage?.AccessLogSetting.Format)));
 }
 
 const listNames = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, name = '']) => name);
@@ -64,7 +60,7 @@ describe('saved queries of the logs', () => {
     (name) => {
       const parts = queries.filter(({ Name }) => new RegExp(`/${name}(-\\d)?$`).test(Name));
       const logGroups = parts.flatMap(({ LogGroupNames }) => LogGroupNames.map((logGroup) => JSON.stringify(logGroup)));
-      expect(new Set(logGroups).size).toBe(Object.keys(template.findResources('AWS::Lambda::Alias')).length);
+      expect(new Set(logGroups).size).toBe(Object.keys(findResources(template, 'AWS::Lambda::Alias')).length);
       for (const { LogGroupNames } of parts) expect(LogGroupNames.length).toBeLessThanOrEqual(50);
     },
   );

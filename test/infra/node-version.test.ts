@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import { Template } from 'aws-cdk-lib/assertions';
-import { ServiceStack } from '../../infra/service-stack.ts';
-import { createCdkApp } from './stack-fixture.ts';
+import { listProperties, readStack } from '../../testing/stack-templates.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 const developmentVersion = read('.node-version').trim();
@@ -14,19 +12,17 @@ const minimumVersion = /^>=(\d+\.\d+)\.0$/.exec(engines.node)?.[1] ?? '';
 const [minimumMajor] = minimumVersion.split('.');
 
 describe('Node version', () => {
-  it('matches .node-version in the runtime of every function', () => {
-    const functions = Template.fromStack(new ServiceStack(createCdkApp(), 'Claimcheck')).findResources(
-      'AWS::Lambda::Function',
+  it('matches .node-version in the runtime of every function', async () => {
+    const runtimes = listProperties((await readStack('none')).joined, 'AWS::Lambda::Function').map(
+      ({ Runtime }) => Runtime as string,
     );
-    const runtimes = Object.values(functions).map(({ Properties: { Runtime } }) => Runtime as string);
     expect(new Set(runtimes)).toEqual(new Set([`nodejs${developmentVersion}.x`]));
   });
 
   it('agrees with one minimum in package.json, the types, the bundles and the documentation', () => {
     expect(Number(minimumMajor)).toBeLessThanOrEqual(Number(developmentVersion));
     expect(devDependencies['@types/node']).toMatch(new RegExp(`^${minimumMajor}\\.`));
-    for (const file of ['infra/build-functions.ts', 'local/compile-worker.ts'])
-      expect(read(file)).toContain(`target: 'node${minimumMajor}'`);
+    for (const file of ['infra/build-functions.ts']) expect(read(file)).toContain(`target: 'node${minimumMajor}'`);
     for (const file of ['README.md', 'CONTRIBUTING.md'])
       expect(read(file)).toContain(`Requirements: Node ${minimumVersion} or later`);
   });

@@ -177,8 +177,7 @@ describe('ErrorBody', () => {
     const { 'x-amazon-apigateway-gateway-responses': responses } = buildGatewayDocument([], {
       title: '',
       routes: [],
-      invocationRoleArn: '',
-      toInvocationUri: () => '',
+      toInvocation: () => ({ uri: '', credentials: '' }),
     });
     for (const { statusCode, responseTemplates } of Object.values(responses)) {
       expect(Object.keys(errorResponseDescriptions)).toContain(statusCode);

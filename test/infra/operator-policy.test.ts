@@ -1,20 +1,16 @@
-import { beforeAll, describe, expect, it } from '@jest/globals';
-import { Template } from 'aws-cdk-lib/assertions';
+import { describe, expect, it } from '@jest/globals';
 import { readSection } from '../../testing/documents.ts';
-import { createStack, everyOption } from './stack-fixture.ts';
+import { everyOption } from '../../testing/stack-options.ts';
+import { findResources, listProperties, readStack } from '../../testing/stack-templates.ts';
 
 interface Statement {
   readonly Action: string | string[];
   readonly Resource: unknown;
 }
 
-let template: Template;
-let statements: readonly Statement[];
-beforeAll(() => {
-  template = Template.fromStack(createStack({}).stack);
-  const [policy] = Object.values(template.findResources('AWS::IAM::ManagedPolicy'));
-  statements = policy?.Properties.PolicyDocument.Statement;
-});
+const { root } = await readStack('none');
+const [policy] = listProperties(root, 'AWS::IAM::ManagedPolicy');
+const statements: readonly Statement[] = policy?.PolicyDocument.Statement;
 
 /** Lists the actions that the policy allows on the queues whose ids match. */
 const listQueueActions = (pattern: RegExp): string[] => {
@@ -64,12 +60,11 @@ describe('OperatorPolicy', () => {
     expect(statement).toMatchObject({ Action: 'cloudformation:DescribeStacks', Resource: { Ref: 'AWS::StackId' } });
   });
 
-  it('names the policy in the stack outputs and applies it to an adopted table and master key', () => {
-    const [id] = Object.keys(template.findResources('AWS::IAM::ManagedPolicy'));
-    template.hasOutput('OperatorPolicyArn', { Value: { Ref: id } });
-    const adopting = Template.fromStack(createStack(everyOption).stack);
-    const [policy] = Object.values(adopting.findResources('AWS::IAM::ManagedPolicy'));
-    const text = JSON.stringify(policy?.Properties.PolicyDocument);
+  it('names the policy in the stack outputs and applies it to an adopted table and master key', async () => {
+    const [id] = Object.keys(findResources(root, 'AWS::IAM::ManagedPolicy'));
+    expect(root.Outputs?.OperatorPolicyArn?.Value).toEqual({ Ref: id });
+    const [adopting] = listProperties((await readStack('every')).root, 'AWS::IAM::ManagedPolicy');
+    const text = JSON.stringify(adopting?.PolicyDocument);
     expect(text).toContain(`table/${everyOption.tableName}`);
     expect(text).toContain(everyOption.masterKeyArn);
   });

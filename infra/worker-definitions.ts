@@ -1,0 +1,150 @@
+import type { Permission, WrittenKeys } from './permissions.ts';
+import type { QueueName } from './queues.ts';
+
+/** Source of a worker's invocations. */
+type WorkerTrigger =
+  | { readonly queue: QueueName }
+  /** Stream records that match one of the patterns. */
+  | {
+      readonly streamPatterns: readonly object[];
+      readonly tumblingWindowSeconds?: number;
+      readonly batchingWindowSeconds?: number;
+      /** Default: 100. */
+      readonly batchSize?: number;
+    }
+  | { readonly everyMinutes: number };
+
+export interface WorkerDefinition {
+  /** Its file in functions/workers. */
+  readonly id: string;
+  readonly summary: string;
+  readonly source: WorkerTrigger;
+  readonly permissions: readonly Permission[];
+  /** Patterns of the partition keys of the items that it writes. Default: all items except apps and their settings. */
+  readonly writtenKeys?: WrittenKeys;
+  readonly timeoutSeconds: number;
+  readonly memoryMb: number;
+}
+
+/** Partition keys of webhook deliveries. */
+const deliveryKeys = '*#D#*';
+
+/**
+ * Stream records of the items that statistics count: purchases, customers, events (two keys), transactions,
+ * notifications.
+ */
+const countedItems = {
+  dynamodb: { Keys: { sk: { S: ['P', 'C', 'E', { prefix: 'E#' }, { prefix: 'T#' }, { prefix: 'N#' }] } } },
+};
+/**
+ * Stream records whose user is not DynamoDB. Expired items stay counted, and every event expires. `exists` matches leaf
+ * values only.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-streams.html
+ */
+const notDeletedByTtl = { userIdentity: { principalId: [{ exists: false }] } };
+
+/** All workers. AWS recommends a visibility timeout of six times the worker's timeout: see queues.ts. */
+export const workers: readonly WorkerDefinition[] = [
+  {
+    id: 'process-notification',
+    summary: 'Process store notifications',
+    source: { queue: 'notifications' },
+    permissions: ['write', 'stores', 'notifications'],
+    timeoutSeconds: 60,
+    memoryMb: 512,
+  },
+  {
+    id: 'refresh-purchase',
+    summary: 'Refresh due purchases',
+    source: { queue: 'refreshes' },
+    permissions: ['write', 'stores'],
+    timeoutSeconds: 60,
+    memoryMb: 512,
+  },
+  {
+    id: 'fan-out-webhooks',
+    summary: 'Create and enqueue webhook deliveries for announcements',
+    source: { streamPatterns: [{ eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { sk: { S: ['P'] } } } }] },
+    permissions: ['write', 'webhooks'],
+    writtenKeys: [deliveryKeys],
+    timeoutSeconds: 60,
+    memoryMb: 512,
+  },
+  {
+    id: 'send-webhook',
+    summary: 'Send webhooks to app servers',
+    source: { queue: 'webhooks' },
+    permissions: ['write', 'webhooks', 'secrets'],
+    writtenKeys: [deliveryKeys, '*#H#*'],
+    timeoutSeconds: 30,
+    memoryMb: 512,
+  },
+  {
+    id: 'enqueue-due-items',
+    summary: 'Enqueue due refreshes and webhook retries',
+    source: { everyMinutes: 1 },
+    permissions: ['write', 'due', 'refreshes', 'webhooks'],
+    writtenKeys: ['*#P#*', deliveryKeys],
+    timeoutSeconds: 55,
+    // One vCPU: its rate limits the refreshes and retries of all apps. See `npm run bench scale`.
+    memoryMb: 1_769,
+  },
+  {
+    id: 'recover-notifications',
+    summary: 'Recover undelivered store notifications',
+    source: { everyMinutes: 60 },
+    permissions: ['write', 'stores', 'indexes', 'notifications'],
+    timeoutSeconds: 900,
+    memoryMb: 1024,
+  },
+  {
+    id: 'poll-notifications',
+    summary: 'Poll the stores that do not push notifications',
+    source: { everyMinutes: 5 },
+    permissions: ['write', 'stores', 'indexes', 'notifications'],
+    timeoutSeconds: 280,
+    memoryMb: 512,
+  },
+  {
+    id: 'aggregate-statistics',
+    summary: 'Aggregate statistics, list totals and customer summaries',
+    source: {
+      streamPatterns: [
+        { eventName: ['INSERT', 'MODIFY'], ...countedItems },
+        { eventName: ['REMOVE'], ...countedItems, ...notDeletedByTtl },
+        { eventName: ['INSERT'], dynamodb: { Keys: { sk: { S: ['F'] } } } },
+      ],
+      // Lambda passes the shard id only with a tumbling window.
+      tumblingWindowSeconds: 60,
+      // Each counter is written once per batch, so the cost of a record falls with the size of the batch. Statistics
+      // are complete after the window.
+      batchingWindowSeconds: 10,
+      batchSize: 1_000,
+    },
+    permissions: ['write'],
+    writtenKeys: ['*#S', '*#Q#*', '*#C#*', '*#F#*'],
+    timeoutSeconds: 120,
+    memoryMb: 512,
+  },
+  {
+    id: 'load-exchange-rates',
+    summary: "Load the European Central Bank's daily reference rates",
+    source: { everyMinutes: 360 },
+    permissions: ['write', 'stores'],
+    writtenKeys: ['FX'],
+    timeoutSeconds: 120,
+    memoryMb: 512,
+  },
+];
+
+/** Maximum instances of a queue's worker, so that a backlog leaves concurrency of the account to API requests. */
+export const defaultMaxConcurrency = 50;
+
+/**
+ * Whether the worker sends messages to the queue that invokes it, to wait longer than a visibility timeout. Lambda
+ * drops such a chain of invocations after about 16 unless the function allows it. Each message has its own limit in
+ * time.
+ * @see https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html
+ */
+export const sendsToOwnQueue = ({ source, permissions }: WorkerDefinition): boolean =>
+  'queue' in source && permissions.includes(source.queue);

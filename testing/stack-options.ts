@@ -1,0 +1,36 @@
+const account = '123456789012';
+
+/** A value of each deployment option. */
+export const everyOption = {
+  stage: 'production',
+  domainName: 'purchases.example.com',
+  certificateArn: `arn:aws:acm:eu-west-1:${account}:certificate/4711`,
+  basePath: 'claimcheck',
+  alarmEmail: 'operator@example.com',
+  waf: 'true',
+  tableName: 'Claimcheck-restored',
+  masterKeyArn: `arn:aws:secretsmanager:eu-west-1:${account}:secret:MasterKey-AbCdEf`,
+  maxConcurrency: '5',
+  eventRetentionDays: '30',
+  backup: 'true',
+  monthlyBudgetUsd: '200',
+  canary: 'true',
+};
+
+const { tableName: _table, masterKeyArn: _key, ...optionsWithoutAdoption } = everyOption;
+const { domainName, certificateArn, backup, canary } = everyOption;
+
+/** The options of the stacks that tests read. */
+export const stackOptions = {
+  none: {},
+  every: everyOption,
+  everyWithoutAdoption: optionsWithoutAdoption,
+  canary: { canary },
+  immediate: { canary: 'AllAtOnce' },
+  /** With every resource that holds data, and without a stage in its names. */
+  stateful: { domainName, certificateArn, backup },
+  /** With 60 more endpoints. */
+  grown: everyOption,
+} as const satisfies Record<string, Readonly<Record<string, string>>>;
+
+export type StackId = keyof typeof stackOptions;
