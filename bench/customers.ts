@@ -24,7 +24,7 @@ export const benchCustomers = async (): Promise<BenchResult> =>
 
 /** Writes the items of consumed consumables and one subscription, as recorded purchases have them. */
 async function loadPurchases(appName: string, count: number): Promise<void> {
-  const { deps } = await import('../lib/deps.ts');
+  const { deps } = await import('../composition/deps.ts');
   const keys = await import('../lib/db/keys.ts');
   const { listLinks } = await import('../lib/db/owned-purchase-links.ts');
   const { listRanks } = await import('../lib/purchases/purchase-rank.ts');
@@ -84,7 +84,7 @@ async function measureReads(
   purchases: number,
 ) {
   const api = await import('../lib/api/customers.ts');
-  const { deps } = await import('../lib/deps.ts');
+  const { deps } = await import('../composition/deps.ts');
   const { purchaseKey } = await import('../lib/db/keys.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');

@@ -22,7 +22,7 @@ export async function measureEventUnits(keys: IssuedApiKeys, measure: Measure): 
 }
 
 async function recordEvents(appName: string): Promise<string> {
-  const { deps } = await import('../lib/deps.ts');
+  const { deps } = await import('../composition/deps.ts');
   const { createEventRecorder } = await import('../lib/events/event-recorder.ts');
   const startDate = Date.now() - 10_000;
   let lastEventId = '';

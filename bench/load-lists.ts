@@ -14,7 +14,7 @@ export const loadedTransactions = purchases * renewals;
 
 /** Writes 20,000 customers, 50,000 purchases and 200,000 transactions, and counts them with the aggregator. */
 export async function loadLists(appName: string): Promise<void> {
-  const { deps } = await import('../lib/deps.ts');
+  const { deps } = await import('../composition/deps.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildStreamRecord } = await import('../testing/stream-records.ts');
   for (const [batchIndex, batch] of splitIntoChunks(await buildItems(appName), batchSize).entries()) {

@@ -224,7 +224,7 @@ async function createTableReader({ environment, app }: ServiceProcess): Promise<
 
 /** Sets the webhook URL of the app like the CLI, and waits until all instances use it. */
 async function setWebhookUrl({ service, recorder }: Bench): Promise<void> {
-  const { deps } = await import('../lib/deps.ts');
+  const { deps } = await import('../composition/deps.ts');
   const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
   const settings = { urls: [recorder.url], sandboxUrls: [], includesPassword: false };
   recorder.setSecret((await setWebhook(service.app, settings, { newSecret: true, deps: deps() })) ?? '');

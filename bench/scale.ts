@@ -271,7 +271,7 @@ const leasedItems = 2_000;
 /** Measures the CPU time in which `enqueue-due-items` leases and enqueues an item, in milliseconds. */
 async function measureLeaseMs({ invoke, takeInvocations }: CostService): Promise<number> {
   const { dueIndexKeys, purchaseKey } = await import('../lib/db/keys.ts');
-  const { deps } = await import('../lib/deps.ts');
+  const { deps } = await import('../composition/deps.ts');
   let cpuMs = Number.NaN;
   for (let run = 0; run < 2; run++) {
     const keys = Array.from({ length: leasedItems }, (_, number) => purchaseKey('a', `store_a:lease-${run}-${number}`));

@@ -64,7 +64,7 @@ export async function benchWebhooks(): Promise<BenchResult> {
 /** Sets the app's webhook URL like the CLI. */
 async function setWebhookUrl({ environment, appName }: LocalService, { url, setSecret }: Recorder): Promise<void> {
   Object.assign(process.env, environment);
-  const { deps } = await import('../lib/deps.ts');
+  const { deps } = await import('../composition/deps.ts');
   const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
   const settings = { urls: [url], sandboxUrls: [], includesPassword: false };
   setSecret((await setWebhook(appName, settings, { newSecret: true, deps: deps() })) ?? '');

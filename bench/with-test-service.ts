@@ -30,7 +30,7 @@ export const withTestService = async <T>(use: (service: TestService) => Promise<
 
 /** Calls `run` once to fill caches, then `runs` times. Returns the units of one call and the median time. */
 export async function measureCalls<T>(run: () => Promise<T>, runs: number) {
-  const { deps } = await import('../lib/deps.ts');
+  const { deps } = await import('../composition/deps.ts');
   let result = await run();
   const before = { ...deps().table.consumed };
   const timesMs: number[] = [];

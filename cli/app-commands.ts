@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { deps } from '../composition/deps.ts';
 import type { App } from '../lib/apps/app.ts';
 import {
   createApp,
@@ -9,7 +10,6 @@ import {
   setStrategy,
   setVocabulary,
 } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
 import { hourMs } from '../lib/shared/time.ts';
 import { vocabularies } from '../lib/shared/vocabulary.ts';

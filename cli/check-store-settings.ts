@@ -1,5 +1,4 @@
-import { createRunOnce } from '../lib/db/idempotency.ts';
-import { deps } from '../lib/deps.ts';
+import { deps } from '../composition/deps.ts';
 import { type Platform, storeNames } from '../lib/shared/platform.ts';
 import { createStopwatch } from '../lib/shared/stopwatch.ts';
 import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
@@ -13,7 +12,7 @@ export async function checkStoreSettings(
   platform: Platform,
   { settings, callStore }: { settings: unknown; callStore: boolean },
 ): Promise<string> {
-  const { emulator, now, loadStore, table } = deps();
+  const { emulator, now, loadStore, operations } = deps();
   const { checkSettings } = await loadStore(platform);
   const stopwatch = createStopwatch(emulator.timeFactor);
   const fetch = createRecordedFetch({
@@ -23,7 +22,7 @@ export async function checkStoreSettings(
     stopwatch,
     ...(emulator.url && { storesUrl: emulator.url }),
   });
-  const runOnce = createRunOnce(table, { appName, platform, now });
+  const { runOnce } = operations.select(appName, platform);
   return await checkSettings(
     { appName, settings, fetch, now, stopwatch, runOnce, extraRoots: emulator.roots },
     { callStore },

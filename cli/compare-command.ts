@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { deps } from '../composition/deps.ts';
 import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
 import { createApiKey, revokeApiKey } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import { dayMs, secondMs } from '../lib/shared/time.ts';
 import { type Vocabulary, vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';

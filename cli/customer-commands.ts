@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { deps } from '../composition/deps.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import { rebuildCustomerSummaries } from '../lib/statistics/rebuild-customer-summaries.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { deps } from '../composition/deps.ts';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
 import { toEventInfo } from '../lib/events/to-event-info.ts';

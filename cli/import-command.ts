@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { deps } from '../lib/deps.ts';
+import { deps } from '../composition/deps.ts';
 import { platforms } from '../lib/shared/platform.ts';
 import { secondMs } from '../lib/shared/time.ts';
 import { parsePlatform } from '../lib/shared/vocabulary.ts';

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
+import { deps } from '../composition/deps.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../lib/apps/app.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import { dayMs } from '../lib/shared/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { deps } from '../lib/deps.ts';
+import { deps } from '../composition/deps.ts';
 import { refreshAllPurchases } from '../lib/refresh/refresh-all-purchases.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
 import { type RecoveryProgress, recoverSince } from '../lib/store-notifications/recover-notifications.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { deps } from '../lib/deps.ts';
+import { deps } from '../composition/deps.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';

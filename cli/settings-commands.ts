@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
 import * as v from 'valibot';
+import { deps } from '../composition/deps.ts';
 import { getApp, setCatalogue } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import { parseJson } from '../lib/shared/parse.ts';
 import { type Platform, platforms } from '../lib/shared/platform.ts';
 import { checkStoreSettings } from './check-store-settings.ts';

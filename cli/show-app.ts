@@ -1,6 +1,6 @@
+import type { Deps } from '../composition/deps.ts';
 import type { App } from '../lib/apps/app.ts';
 import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
-import type { Deps } from '../lib/deps.ts';
 import { omitUndefined } from '../lib/shared/omit-undefined.ts';
 import { listStoreConnections } from '../lib/store-notifications/list-store-connections.ts';
 import { toDisplayUrl } from '../lib/webhooks/display-url.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { deps } from '../composition/deps.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import { toUtcDay } from '../lib/money/daily-rates.ts';
 import { type CounterDifference, correctCounters, recount } from '../lib/statistics/recount.ts';
 import { waitForStream } from '../lib/statistics/wait-for-stream.ts';

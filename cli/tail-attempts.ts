@@ -1,5 +1,5 @@
+import { deps } from '../composition/deps.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
 import { parseAttemptEventId } from '../lib/events/event-id.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';

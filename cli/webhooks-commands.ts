@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { deps } from '../composition/deps.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import { omitUndefined } from '../lib/shared/omit-undefined.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
 import { backfillDeliveries } from '../lib/webhooks/backfill-deliveries.ts';

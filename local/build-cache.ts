@@ -11,6 +11,7 @@ import type { Closable } from './shutdown.ts';
 export const buildSources = [
   'cdk.json',
   'cli',
+  'composition',
   'console',
   'docs/openapi.json',
   'functions',

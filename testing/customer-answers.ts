@@ -1,7 +1,7 @@
+import { deps } from '../composition/deps.ts';
 import { getCustomer, getCustomerPurchases, getCustomerSubscription } from '../lib/api/customers.ts';
 import { getPurchase, listPurchases } from '../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import { attemptDelivery } from '../lib/webhooks/attempt-delivery.ts';
 import { buildDelivery } from '../lib/webhooks/delivery.ts';
 import { callWithSecretKey } from './call.ts';

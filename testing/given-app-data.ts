@@ -1,8 +1,8 @@
+import { deps } from '../composition/deps.ts';
 import type { Contract } from '../lib/api/contract.ts';
 import { contracts } from '../lib/api/index.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { eventKey } from '../lib/db/keys.ts';
-import { deps } from '../lib/deps.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import { dayMs } from '../lib/shared/time.ts';

@@ -1,5 +1,5 @@
+import { deps } from '../composition/deps.ts';
 import { purchasePartition } from '../lib/db/keys.ts';
-import { deps } from '../lib/deps.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 
 /**

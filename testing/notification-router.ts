@@ -1,5 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type Deps, deps } from '../lib/deps.ts';
+import { type Deps, deps } from '../composition/deps.ts';
 import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
 import type { Platform } from '../lib/shared/platform.ts';
 import { processNotification } from '../lib/store-notifications/process-notification.ts';

@@ -1,8 +1,8 @@
+import { deps } from '../composition/deps.ts';
 import type { Clock } from '../emulator/clock.ts';
 import { startEmulator } from '../emulator/start-emulator.ts';
 import { validateReceipt } from '../lib/api/validation.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { deps } from '../lib/deps.ts';
 import type { Platform } from '../lib/shared/platform.ts';
 import { secondMs } from '../lib/shared/time.ts';
 import { startSecretsManager } from '../local/secrets-manager.ts';

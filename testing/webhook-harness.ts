@@ -1,5 +1,6 @@
 import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { AttributeValue } from 'aws-lambda';
+import { type Deps, deps } from '../composition/deps.ts';
 import { createAppCache } from '../lib/apps/app-cache.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../lib/db/app-repository.ts';
@@ -10,13 +11,12 @@ import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-reposito
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import { parseStreamRecord } from '../lib/db/stream-record.ts';
 import type { Table } from '../lib/db/table.ts';
-import { type Deps, deps } from '../lib/deps.ts';
 import { createRecordPurchase, type RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
 import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { minuteMs, secondMs } from '../lib/shared/time.ts';
+import { createGuardedPost } from '../lib/webhook-client/guarded-post.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
-import { createGuardedPost } from '../lib/webhooks/guarded-post.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { replayDeliveries } from '../lib/webhooks/replay-deliveries.ts';
 import { sendWebhook } from '../lib/webhooks/send-webhook.ts';

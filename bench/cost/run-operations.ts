@@ -80,7 +80,7 @@ const startNotificationServer = async ({ invoke }: CostService) =>
 /** Creates an app of the App Store with a webhook URL. */
 async function createApp({ service, webhookUrl }: CostService, notificationsUrl: string): Promise<IssuedApiKeys> {
   const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
-  const { deps } = await import('../../lib/deps.ts');
+  const { deps } = await import('../../composition/deps.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
   const settings = { urls: [webhookUrl], sandboxUrls: [], includesPassword: true };
   await setWebhook(keys.appName, settings, { newSecret: true, deps: deps() });
@@ -163,7 +163,7 @@ async function listReads(bench: Bench) {
 /** Creates an app that does not record successful reads. Lists a read of it. */
 async function listUnrecordedReads(bench: Bench) {
   const { setReadEvents } = await import('../../lib/apps/manage-apps.ts');
-  const { deps } = await import('../../lib/deps.ts');
+  const { deps } = await import('../../composition/deps.ts');
   const { getCustomerPurchases } = await import('../../lib/api/customers.ts');
   const keys = await bench.service.createApp(['store_a'], {}, 'com.example.unrecorded');
   await setReadEvents(deps().apps, keys.appName, false);
@@ -284,7 +284,7 @@ async function makeDue(bench: Bench, purchases: readonly Bought[]): Promise<void
 
 /** Replaces attributes of a stored purchase, without a measured call. */
 async function changePurchase({ keys }: Bench, { id }: Bought, attributes: object): Promise<void> {
-  const { deps } = await import('../../lib/deps.ts');
+  const { deps } = await import('../../composition/deps.ts');
   const { purchaseKey } = await import('../../lib/db/keys.ts');
   const item = await deps().table.get(purchaseKey(keys.appName, `store_a:${id}`));
   if (!item) throw new Error(`The purchase ${id} is not found.`);

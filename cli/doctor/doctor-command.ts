@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { deps } from '../../lib/deps.ts';
+import { deps } from '../../composition/deps.ts';
 import { diagnoseService } from '../../lib/health/diagnose-service.ts';
 import { secondMs } from '../../lib/shared/time.ts';
 import { type CommandResult, exitCodes, printResult } from '../command-result.ts';

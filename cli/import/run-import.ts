@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
+import type { Deps } from '../../composition/deps.ts';
 import { getApp } from '../../lib/apps/manage-apps.ts';
-import type { Deps } from '../../lib/deps.ts';
 import { type ImportContext, importRow } from '../../lib/import/import-row.ts';
 import { type ImportRow, parseImportRow, type RawRow } from '../../lib/import/parse-import-row.ts';
 import { type ErrorCode, ServiceError } from '../../lib/shared/errors.ts';

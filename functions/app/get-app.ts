@@ -1,11 +1,12 @@
+import { appCache, apps } from '../../composition/apps.ts';
+import { createHandler } from '../../composition/endpoint.ts';
+import { emulator } from '../../composition/environment.ts';
 import { getApp } from '../../lib/api/app.ts';
 import { apiVersion } from '../../lib/api/service.ts';
-import { appCache, apps, emulator } from '../../lib/deps.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
 import { listStoreConnections } from '../../lib/store-notifications/list-store-connections.ts';
 import { toDisplayUrl } from '../../lib/webhooks/display-url.ts';
 
-export const handler = createHandler(getApp, { appCache, apps, emulator })(
+export const handler = createHandler(getApp, () => ({ appCache: appCache(), apps: apps(), emulator: emulator() }))(
   async ({ app, key, baseUrl }, { apps, appCache, emulator }) => {
     const { name: appName, createdAt, strategy, vocabulary, webhookSettings } = app;
     const [catalogue, stores] = await Promise.all([

@@ -1,11 +1,11 @@
+import { createHandler } from '../../composition/endpoint.ts';
+import { storeContextDeps } from '../../composition/store-context.ts';
 import { createClientToken } from '../../lib/api/braintree.ts';
-import { storeContextProviders } from '../../lib/deps.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
 import { platformTokens } from '../../lib/shared/platform.ts';
 import { generateClientToken } from '../../lib/stores/braintree/client-token.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 
-export const handler = createHandler(createClientToken, { ...storeContextProviders })(
+export const handler = createHandler(createClientToken, () => ({ ...storeContextDeps() }))(
   async ({ app, body, recorder }, deps) => {
     const { applicationUsername, customerId: reference } = body;
     if (applicationUsername !== undefined) recorder.setUser(applicationUsername);

@@ -1,6 +1,9 @@
+import { createHandler } from '../../composition/endpoint.ts';
+import { now } from '../../composition/environment.ts';
+import { table } from '../../composition/table.ts';
 import { getDue } from '../../lib/api/due.ts';
-import { deliveries, dueItems, now } from '../../lib/deps.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
+import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
+import { createDueItemRepository } from '../../lib/db/due-item-repository.ts';
 import type { EpochMillis } from '../../lib/shared/time.ts';
 import { getWaitingWebhooks, getWebhookBacklog, listWebhookUrls } from '../../lib/webhooks/webhook-backlog.ts';
 
@@ -12,7 +15,11 @@ const toBacklog = (dates: readonly EpochMillis[], isExact: boolean) => ({
   isExact,
 });
 
-export const handler = createHandler(getDue, { deliveries, dueItems, now })(async ({ app }, deps) => {
+export const handler = createHandler(getDue, () => ({
+  deliveries: createDeliveryRepository(table()),
+  dueItems: createDueItemRepository(table()),
+  now,
+}))(async ({ app }, deps) => {
   const [overdue, waiting, pending, dead, webhookUrls] = await Promise.all([
     deps.dueItems.listOverdueRefreshes(app.name, deps.now(), maxReadItems),
     getWaitingWebhooks(app.name, deps),

@@ -1,9 +1,18 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
-import { events, loadStore, notificationQueue, provideDeps, storeContextProviders } from '../../lib/deps.ts';
+import { events } from '../../composition/events.ts';
+import { notificationQueue } from '../../composition/queues.ts';
+import { storeContextDeps } from '../../composition/store-context.ts';
+import { once } from '../../lib/shared/once.ts';
 import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
+import { loadStore } from '../../lib/stores/index.ts';
 
-const deps = provideDeps({ ...storeContextProviders, events, loadStore, notificationQueue });
+const deps = once(() => ({
+  ...storeContextDeps(),
+  events: events(),
+  loadStore,
+  notificationQueue: notificationQueue(),
+}));
 
 /** Does not use `createHandler`, because signatures cover the raw body and stores expect their own response formats. */
 export const handler = async (lambdaEvent: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> =>
-  await receiveNotification(lambdaEvent, deps);
+  await receiveNotification(lambdaEvent, deps());

@@ -1,11 +1,12 @@
+import { createHandler } from '../../composition/endpoint.ts';
+import { now } from '../../composition/environment.ts';
+import { purchases } from '../../composition/purchases.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import { now, purchases } from '../../lib/deps.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
 import { toPurchaseDetails } from '../../lib/purchases/to-records.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
-export const handler = createHandler(getPurchase, { now, purchases })(
+export const handler = createHandler(getPurchase, () => ({ now, purchases: purchases() }))(
   async ({ app, params, query, recorder }, { now, purchases }) => {
     const purchaseId = toNeutralId(params.purchaseId);
     const entitled = await purchases.find(app.name, purchaseId);

@@ -1,10 +1,10 @@
+import { createHandler } from '../../composition/endpoint.ts';
+import { purchases } from '../../composition/purchases.ts';
 import { getRefreshToken } from '../../lib/api/purchases.ts';
-import { purchases } from '../../lib/deps.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { toNeutralId } from '../../lib/shared/vocabulary.ts';
 
-export const handler = createHandler(getRefreshToken, { purchases })(
+export const handler = createHandler(getRefreshToken, () => ({ purchases: purchases() }))(
   async ({ app, params, recorder }, { purchases }) => {
     const purchaseId = toNeutralId(params.purchaseId);
     const refreshState = await purchases.findRefreshState(app.name, purchaseId);

@@ -1,9 +1,10 @@
+import { createHandler } from '../../composition/endpoint.ts';
+import { storeContextDeps } from '../../composition/store-context.ts';
 import { checkStore } from '../../lib/api/stores.ts';
-import { loadStore, storeContextProviders } from '../../lib/deps.ts';
 import { diagnoseStoreSettings } from '../../lib/health/diagnose-store-settings.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
+import { loadStore } from '../../lib/stores/index.ts';
 
-export const handler = createHandler(checkStore, { ...storeContextProviders, loadStore })(
+export const handler = createHandler(checkStore, () => ({ ...storeContextDeps(), loadStore }))(
   async ({ app, params, recorder }, deps) => {
     const diagnosis = await diagnoseStoreSettings(app.name, params.platform, { recorder, deps });
     const { platform, isConnected, summary, findings } = diagnosis;

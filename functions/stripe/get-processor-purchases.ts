@@ -1,12 +1,12 @@
+import { checkoutDeps } from '../../composition/checkout.ts';
+import { createHandler } from '../../composition/endpoint.ts';
 import { getProcessorPurchases } from '../../lib/api/stripe.ts';
 import { listPurchasesByAccessToken, listPurchasesByUser } from '../../lib/checkout/list-checkout-purchases.ts';
-import { checkoutProviders } from '../../lib/deps.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 
 export const handler = createHandler(
   getProcessorPurchases,
-  checkoutProviders,
+  checkoutDeps,
 )(async ({ app, key, query, recorder }, deps) => {
   const { accessToken, applicationUsername } = query;
   if (accessToken !== undefined)

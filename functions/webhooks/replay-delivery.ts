@@ -1,15 +1,20 @@
+import { createHandler } from '../../composition/endpoint.ts';
+import { now } from '../../composition/environment.ts';
+import { webhookQueue } from '../../composition/queues.ts';
+import { table } from '../../composition/table.ts';
 import { replayDelivery } from '../../lib/api/webhooks.ts';
-import { deliveries, now, webhookQueue } from '../../lib/deps.ts';
-import { createHandler } from '../../lib/http/endpoint.ts';
+import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
 import { replayDelivery as replay } from '../../lib/webhooks/replay-deliveries.ts';
 import { toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 
-export const handler = createHandler(replayDelivery, { deliveries, now, webhookQueue })(
-  async ({ app, params, recorder }, deps) => {
-    const delivery = await replay(app.name, params.id, deps);
-    const { username, notification } = delivery;
-    if (username !== undefined) recorder.setUser(username);
-    recorder.addContent({ notifications: [{ id: notification.id, reason: notification.reason }] });
-    return { ok: true, delivery: toDeliveryRecord(delivery) };
-  },
-);
+export const handler = createHandler(replayDelivery, () => ({
+  deliveries: createDeliveryRepository(table()),
+  now,
+  webhookQueue: webhookQueue(),
+}))(async ({ app, params, recorder }, deps) => {
+  const delivery = await replay(app.name, params.id, deps);
+  const { username, notification } = delivery;
+  if (username !== undefined) recorder.setUser(username);
+  recorder.addContent({ notifications: [{ id: notification.id, reason: notification.reason }] });
+  return { ok: true, delivery: toDeliveryRecord(delivery) };
+});

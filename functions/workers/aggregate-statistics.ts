@@ -1,6 +1,11 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import { table } from '../../composition/table.ts';
+import { createCounterRepository } from '../../lib/db/counter-repository.ts';
+import { createCustomerRepository } from '../../lib/db/customer-repository.ts';
+import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
+import { createStreamMarkerRepository } from '../../lib/db/stream-marker-repository.ts';
 import { parseStreamRecord } from '../../lib/db/stream-record.ts';
-import { counters, customers, ownedPurchases, provideDeps, streamMarkers } from '../../lib/deps.ts';
+import { once } from '../../lib/shared/once.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 
 /**
@@ -12,7 +17,12 @@ interface WindowEvent {
   readonly shardId?: string;
 }
 
-const deps = provideDeps({ counters, customers, ownedPurchases, streamMarkers });
+const deps = once(() => ({
+  counters: createCounterRepository(table()),
+  customers: createCustomerRepository(table()),
+  ownedPurchases: createOwnedPurchaseRepository(table()),
+  streamMarkers: createStreamMarkerRepository(table()),
+}));
 
 /** Fails the whole batch on an error: records that are already counted are ignored in the next attempt. */
 export const handler = async ({
@@ -21,7 +31,7 @@ export const handler = async ({
 }: WindowEvent): Promise<DynamoDBBatchResponse & { readonly state: object }> => {
   if (Records.length > 0) {
     if (shardId === undefined) throw new Error('The shard id is missing: configure a tumbling window.');
-    await aggregateStreamRecords(Records.map(parseStreamRecord), shardId, deps);
+    await aggregateStreamRecords(Records.map(parseStreamRecord), shardId, deps());
   }
   return { batchItemFailures: [], state: {} };
 };

@@ -1,8 +1,17 @@
 import type { Context } from 'aws-lambda';
-import { dueItems, now, provideDeps, refreshQueue, webhookQueue } from '../../lib/deps.ts';
+import { now } from '../../composition/environment.ts';
+import { refreshQueue, webhookQueue } from '../../composition/queues.ts';
+import { table } from '../../composition/table.ts';
+import { createDueItemRepository } from '../../lib/db/due-item-repository.ts';
 import { enqueueDueItems } from '../../lib/refresh/enqueue-due-items.ts';
+import { once } from '../../lib/shared/once.ts';
 
-const deps = provideDeps({ dueItems, now, refreshQueue, webhookQueue });
+const deps = once(() => ({
+  dueItems: createDueItemRepository(table()),
+  now,
+  refreshQueue: refreshQueue(),
+  webhookQueue: webhookQueue(),
+}));
 
 export const handler = async (_event: unknown, context: Context): Promise<void> =>
-  await enqueueDueItems(deps, () => context.getRemainingTimeInMillis());
+  await enqueueDueItems(deps(), () => context.getRemainingTimeInMillis());

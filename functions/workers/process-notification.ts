@@ -1,33 +1,32 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import {
-  events,
-  handledNotifications,
-  loadStore,
-  notificationQueue,
-  priceLists,
-  provideDeps,
-  recordPurchase,
-  storeContextProviders,
-  userAliases,
-} from '../../lib/deps.ts';
+import { events } from '../../composition/events.ts';
+import { notificationQueue } from '../../composition/queues.ts';
+import { recordPurchase } from '../../composition/record-purchase.ts';
+import { storeContextDeps } from '../../composition/store-context.ts';
+import { table } from '../../composition/table.ts';
+import { createHandledNotificationRepository } from '../../lib/db/handled-notification-repository.ts';
+import { createPriceListRepository } from '../../lib/db/price-list-repository.ts';
+import { createUserAliasRepository } from '../../lib/db/user-alias-repository.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
+import { once } from '../../lib/shared/once.ts';
 import { processNotification } from '../../lib/store-notifications/process-notification.ts';
 import { QueuedNotification } from '../../lib/store-notifications/queued-notification.ts';
+import { loadStore } from '../../lib/stores/index.ts';
 
-const deps = provideDeps({
-  ...storeContextProviders,
-  events,
-  handledNotifications,
+const deps = once(() => ({
+  ...storeContextDeps(),
+  events: events(),
+  handledNotifications: createHandledNotificationRepository(table()),
   loadStore,
-  notificationQueue,
-  priceLists,
-  recordPurchase,
-  userAliases,
-});
+  notificationQueue: notificationQueue(),
+  priceLists: createPriceListRepository(table()),
+  recordPurchase: recordPurchase(),
+  userAliases: createUserAliasRepository(table()),
+}));
 
 export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
   await handleBatch(lambdaEvent, {
     worker: 'process-notification',
     schema: QueuedNotification,
-    handle: async (message) => await processNotification(message, deps),
+    handle: async (message) => await processNotification(message, deps()),
   });

@@ -1,16 +1,28 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { events, loadStore, provideDeps, recordPurchase, storeContextProviders, userAliases } from '../../lib/deps.ts';
+import { events } from '../../composition/events.ts';
+import { recordPurchase } from '../../composition/record-purchase.ts';
+import { storeContextDeps } from '../../composition/store-context.ts';
+import { table } from '../../composition/table.ts';
+import { createUserAliasRepository } from '../../lib/db/user-alias-repository.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import { RefreshMessage } from '../../lib/refresh/refresh-message.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { once } from '../../lib/shared/once.ts';
+import { loadStore } from '../../lib/stores/index.ts';
 
-const deps = provideDeps({ ...storeContextProviders, events, loadStore, recordPurchase, userAliases });
+const deps = once(() => ({
+  ...storeContextDeps(),
+  events: events(),
+  loadStore,
+  recordPurchase: recordPurchase(),
+  userAliases: createUserAliasRepository(table()),
+}));
 
 export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
   await handleBatch(lambdaEvent, {
     worker: 'refresh-purchase',
     schema: RefreshMessage,
     handle: async (message) => {
-      await refreshPurchase(message, deps);
+      await refreshPurchase(message, deps());
     },
   });

@@ -1,24 +1,32 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import {
-  apps,
-  deliveries,
-  events,
-  now,
-  ownedPurchases,
-  postWebhook,
-  provideDeps,
-  purchases,
-  webhookQueue,
-} from '../../lib/deps.ts';
+import { apps } from '../../composition/apps.ts';
+import { now } from '../../composition/environment.ts';
+import { events } from '../../composition/events.ts';
+import { postWebhook } from '../../composition/post-webhook.ts';
+import { purchases } from '../../composition/purchases.ts';
+import { webhookQueue } from '../../composition/queues.ts';
+import { table } from '../../composition/table.ts';
+import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
+import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
+import { once } from '../../lib/shared/once.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 import { WebhookMessage } from '../../lib/webhooks/webhook-message.ts';
 
-const deps = provideDeps({ apps, deliveries, events, now, ownedPurchases, postWebhook, purchases, webhookQueue });
+const deps = once(() => ({
+  apps: apps(),
+  deliveries: createDeliveryRepository(table()),
+  events: events(),
+  now,
+  ownedPurchases: createOwnedPurchaseRepository(table()),
+  postWebhook: postWebhook(),
+  purchases: purchases(),
+  webhookQueue: webhookQueue(),
+}));
 
 export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
   await handleBatch(lambdaEvent, {
     worker: 'send-webhook',
     schema: WebhookMessage,
-    handle: async (message) => await sendWebhook(message, deps),
+    handle: async (message) => await sendWebhook(message, deps()),
   });

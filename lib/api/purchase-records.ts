@@ -64,6 +64,7 @@ export const PurchaseRow = v.strictObject({
   /** Whether the store can be queried for the purchase again. */
   canRefresh: v.boolean(),
 });
+export type PurchaseRow = v.InferOutput<typeof PurchaseRow>;
 
 /** Purchases of a customer by product id with platform prefix. */
 export const PurchaseCollection = v.record(v.string(), PurchaseRecord);

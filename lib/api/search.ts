@@ -27,6 +27,7 @@ export const SearchResult = v.variant('type', [
   FoundEvent,
   FoundDelivery,
 ]);
+export type SearchResult = v.InferOutput<typeof SearchResult>;
 
 // Spec: not shown. For support, who have one id and do not know its kind.
 export const search = defineContract({

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Deps } from '../deps.ts';
 import { Catalogue } from '../purchases/catalogue.ts';
 import type { Strategy } from '../purchases/claims.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -8,9 +7,10 @@ import { parse } from '../shared/parse.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { generateApiKey, getKeyId, getKeysOfLevel, hashApiKey, keysMembers, mainKeyName } from './api-keys.ts';
 import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, apiKeyLevels } from './app.ts';
+import type { AppRepository } from './app-repository.ts';
 import { requireApp, requireStoredApp } from './require-app.ts';
 
-type Apps = Deps['apps'];
+type Apps = AppRepository;
 
 /** New API keys of an app in plain text, shown once. */
 export interface IssuedApiKeys {

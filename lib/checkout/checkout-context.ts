@@ -1,18 +1,25 @@
 import type { App } from '../apps/app.ts';
 import type { AccessTokenGrant, ActiveGrant } from '../customers/access-token-repository.ts';
-import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import type { ErasedNameRepository } from '../purchases/erased-names.ts';
+import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
+import type { PriceListRepository } from '../purchases/price-list-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { type Platform, platformTokens } from '../shared/platform.ts';
+import { selectCheckoutPlatform } from '../stores/checkout-platform.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { StripePlatform } from '../stores/stripe/mapping-context.ts';
 import { openStripeAccount, type StripeAccount } from '../stores/stripe/stripe-account.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { fetchSession } from '../stores/stripe/stripe-queries.ts';
 import type { RecordingDeps } from '../validation/record-observations.ts';
-import { selectCheckoutPlatform } from './checkout-platform.ts';
 
-type CheckoutDeps = RecordingDeps & StoreContextDeps & Pick<Deps, 'erasedNames' | 'ownedPurchases' | 'priceLists'>;
+export type CheckoutDeps = RecordingDeps &
+  StoreContextDeps & {
+    readonly erasedNames: ErasedNameRepository;
+    readonly ownedPurchases: OwnedPurchaseRepository;
+    readonly priceLists: PriceListRepository;
+  };
 
 /** Dependencies of a request to a checkout endpoint. */
 export interface CheckoutContext {

@@ -1,13 +1,18 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
+import type { CustomerRepository } from '../customers/customer-repository.ts';
+import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
 import { computeUserErasure } from '../purchases/erase-user.ts';
+import type { ErasedNameRepository } from '../purchases/erased-names.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { isMd5, normalizeAlias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { retryOnConflict } from '../shared/retry.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { secondMs } from '../shared/time.ts';
+import type { CustomerDataRepository } from './customer-data-repository.ts';
 import { hasUsername } from './has-username.ts';
 
 /** Numbers of removed items, and of purchases and events from which the user was removed. */
@@ -23,10 +28,14 @@ export interface ErasureCounts {
   readonly customerItems: number;
 }
 
-export type EraseDeps = Pick<
-  Deps,
-  'customerData' | 'customers' | 'erasedNames' | 'now' | 'purchases' | 'vaultReferences'
->;
+export type EraseDeps = {
+  readonly customerData: CustomerDataRepository;
+  readonly customers: CustomerRepository;
+  readonly erasedNames: ErasedNameRepository;
+  now(): EpochMillis;
+  readonly purchases: PurchaseRepository;
+  readonly vaultReferences: VaultReferenceRepository;
+};
 
 interface EraseOptions {
   readonly wait: (ms: number) => Promise<void>;

@@ -1,18 +1,24 @@
 import type { App } from '../apps/app.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
-import type { Deps } from '../deps.ts';
+import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
-import type { StoredCustomer, StoredEvent } from './customer-data-repository.ts';
+import type { CustomerDataRepository, StoredCustomer, StoredEvent } from './customer-data-repository.ts';
 import { toExportedEvent } from './to-exported-event.ts';
 
-export type ExportDeps = Pick<Deps, 'customerData' | 'now' | 'purchases' | 'vaultReferences'>;
+export type ExportDeps = {
+  readonly customerData: CustomerDataRepository;
+  now(): EpochMillis;
+  readonly purchases: PurchaseRepository;
+  readonly vaultReferences: VaultReferenceRepository;
+};
 
 interface ExportOptions {
   /** Receives the number of rows of a section that are exported so far. */

@@ -1,25 +1,14 @@
+import type { DateRange, PageRequest } from '../shared/list-page.ts';
 import { type EpochMillis, hourMs } from '../shared/time.ts';
 import type { CounterRepository } from '../statistics/counter-repository.ts';
 import type { ListKind } from '../statistics/counts.ts';
-import { countRows, findHour, findMonth, type PagePosition } from '../statistics/locate-page.ts';
 import * as keys from './keys.ts';
+import { countRows, findHour, findMonth, type PagePosition } from './locate-page.ts';
 import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
 
-/** Range from `startdate` (included) to `enddate` (excluded). Each defaults to no bound. */
-interface CreatedRange {
-  readonly startdate?: EpochMillis | undefined;
-  readonly enddate?: EpochMillis | undefined;
-}
-
-interface PageRequest extends CreatedRange {
-  readonly skip: number;
-  readonly limit: number;
-  readonly now: EpochMillis;
-}
-
 /** A page of a list. */
-interface Page {
+interface ItemPage {
   /** In creation order, oldest first. */
   readonly items: readonly Item[];
   readonly total: number;
@@ -28,9 +17,9 @@ interface Page {
 /** The lists of purchases, transactions and customers of all apps, in creation order. */
 export interface PagedListRepository {
   /** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
-  getPage(appName: string, collection: ListKind, request: PageRequest): Promise<Page>;
+  getPage(appName: string, collection: ListKind, request: PageRequest): Promise<ItemPage>;
   /** Lists the keys of the purchases changed in the range, by time of the change. At most 10,000. */
-  listUpdatedPurchaseKeys(appName: string, range: CreatedRange): Promise<readonly keys.Key[]>;
+  listUpdatedPurchaseKeys(appName: string, range: DateRange): Promise<readonly keys.Key[]>;
   /** Returns the items that exist, in the order of the keys. */
   loadItems(itemKeys: readonly keys.Key[]): Promise<readonly Item[]>;
   /**
@@ -96,7 +85,7 @@ interface ListContext {
   readonly months: Awaited<ReturnType<CounterRepository['listMonths']>>;
 }
 
-const isEmpty = ({ startdate = 0, enddate = Infinity }: CreatedRange): boolean => enddate <= startdate;
+const isEmpty = ({ startdate = 0, enddate = Infinity }: DateRange): boolean => enddate <= startdate;
 
 const chooseLaterPosition = (a: PagePosition, b: PagePosition): PagePosition => (b.from > a.from ? b : a);
 
@@ -121,7 +110,7 @@ async function countRowsBefore(list: ListContext, date: EpochMillis, settledUnti
 
 async function queryCreated(
   { table, appName, collection }: ListContext,
-  range: CreatedRange,
+  range: DateRange,
   limit?: number,
 ): Promise<Item[]> {
   return await table.query({

@@ -1,4 +1,4 @@
-import type { PriceListRepository } from '../checkout/price-list-repository.ts';
+import type { PriceListRepository } from '../purchases/price-list-repository.ts';
 import { minuteMs } from '../shared/time.ts';
 import { compressJson, decompressText } from './compression.ts';
 import { priceChangeKey, priceListKey, toTtl } from './keys.ts';

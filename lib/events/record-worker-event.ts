@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import type { EventRecorder } from './event-recorder.ts';
+import type { EventRepository } from './event-repository.ts';
 
 /** Result of one piece of work that no client waits for. */
 interface WorkerResult {
@@ -16,7 +16,7 @@ interface WorkerResult {
 export async function recordWorkerEvent(
   appName: string,
   { recorder, request, response = {}, failure }: WorkerResult,
-  { events }: Pick<Deps, 'events'>,
+  { events }: { readonly events: EventRepository },
 ): Promise<void> {
   const { event, raw } = recorder.finish({
     request,

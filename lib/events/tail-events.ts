@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts';
 import { type EpochMillis, hourMs, minuteMs } from '../shared/time.ts';
 import type { EventRecord } from './event.ts';
+import type { EventRepository } from './event-repository.ts';
 
 /** Events that become visible one after the other. */
 export interface EventTail {
@@ -8,7 +8,7 @@ export interface EventTail {
   poll(): Promise<EventRecord[]>;
 }
 
-type TailDeps = Pick<Deps, 'events' | 'now'>;
+type TailDeps = { readonly events: EventRepository; now(): EpochMillis };
 
 /**
  * Time between the date of an event and its visibility: the timeout of its request or worker, and the lag of the index.

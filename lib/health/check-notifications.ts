@@ -1,10 +1,12 @@
-import type { Deps } from '../deps.ts';
 import type { EventRecord } from '../events/event.ts';
+import type { EventRepository } from '../events/event-repository.ts';
 import { type Platform, platformTokens } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { dayMs, minuteMs } from '../shared/time.ts';
 import { createFinding, type Finding } from './finding.ts';
+import type { HealthRepository } from './health-repository.ts';
 
-type NotificationDeps = Pick<Deps, 'events' | 'health' | 'now'>;
+type NotificationDeps = { readonly events: EventRepository; readonly health: HealthRepository; now(): EpochMillis };
 
 interface NotificationCheck {
   readonly app: string;

@@ -1,9 +1,11 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
+import type { Cipher } from '../shared/cipher.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { dayMs, hourMs, minuteMs } from '../shared/time.ts';
 import { formatDuration } from './clock.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding } from './finding.ts';
+import type { HealthRepository } from './health-repository.ts';
 
 /**
  * `enqueue-due-items` runs every minute and leases an item for ten minutes, so only items that it has missed are older.
@@ -12,7 +14,13 @@ const maxDueDelayMs = 5 * minuteMs;
 const maxCountedItems = 1_000;
 
 /** Finds due items that are not enqueued. */
-export async function checkDueItems({ health, now }: Pick<Deps, 'health' | 'now'>): Promise<readonly Finding[]> {
+export async function checkDueItems({
+  health,
+  now,
+}: {
+  readonly health: HealthRepository;
+  now(): EpochMillis;
+}): Promise<readonly Finding[]> {
   const late = await health.findLateItems(now() - maxDueDelayMs, maxCountedItems);
   if (!late) return [];
   const count = late.count < maxCountedItems ? late.count : `At least ${maxCountedItems}`;
@@ -35,7 +43,7 @@ const firstLoadMs = 8 * hourMs;
 /** Finds exchange rates that `load-exchange-rates` has stopped loading. `apps` show whether the deployment is new. */
 export async function checkExchangeRates(
   apps: readonly Pick<App, 'createdAt'>[],
-  { health, now }: Pick<Deps, 'health' | 'now'>,
+  { health, now }: { readonly health: HealthRepository; now(): EpochMillis },
 ): Promise<readonly Finding[]> {
   const day = await health.findLatestRateDay();
   if (day !== undefined && now() - Date.parse(day) <= maxRateAgeMs) return [];
@@ -59,7 +67,7 @@ export async function checkExchangeRates(
 }
 
 /** Encrypts and decrypts with the master key. Returns the finding if that fails. */
-export async function checkMasterKey({ cipher }: Pick<Deps, 'cipher'>): Promise<readonly Finding[]> {
+export async function checkMasterKey({ cipher }: { readonly cipher: Cipher }): Promise<readonly Finding[]> {
   const context = 'health/check';
   try {
     await cipher.decrypt(await cipher.encrypt(context, context), context);

@@ -1,8 +1,10 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
+import type { StoreEmulator } from '../shared/store-emulator.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
+import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import { toDisplayUrl } from '../webhooks/display-url.ts';
 import type { WebhookUrlHealth } from '../webhooks/endpoint-health.ts';
 import { parseWebhookUrl } from '../webhooks/webhook-url.ts';
@@ -21,7 +23,11 @@ interface UrlState {
 /** Checks the webhook URLs of an app, and its failed deliveries. */
 export async function checkWebhooks(
   app: App,
-  { deliveries, emulator, now }: Pick<Deps, 'deliveries' | 'emulator' | 'now'>,
+  {
+    deliveries,
+    emulator,
+    now,
+  }: { readonly deliveries: DeliveryRepository; readonly emulator: StoreEmulator; now(): EpochMillis },
 ): Promise<readonly Finding[]> {
   const { name, webhookSettings } = app;
   if (!webhookSettings) return [createMissingFinding(name)];
@@ -42,7 +48,7 @@ export async function checkWebhooks(
 const maxDeliveries = 1_000;
 
 /** Lists the latest dead deliveries and the latest ones that are retried. */
-async function listFailed(app: string, deliveries: Deps['deliveries']): Promise<WebhookDelivery[]> {
+async function listFailed(app: string, deliveries: DeliveryRepository): Promise<WebhookDelivery[]> {
   const states = ['dead', 'pending'] as const;
   const pages = await Promise.all(
     states.map(async (state) => await deliveries.listPage(app, { state, limit: maxDeliveries })),
@@ -82,7 +88,7 @@ const createOffFinding = (app: string): Finding =>
 /** Decrypts the secrets that webhooks contain. */
 export async function checkWebhookSecrets(
   { name: app }: App,
-  { apps }: Pick<Deps, 'apps'>,
+  { apps }: { readonly apps: AppRepository },
 ): Promise<readonly Finding[]> {
   try {
     await apps.findWebhookSender(app);

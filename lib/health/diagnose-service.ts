@@ -1,18 +1,28 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
+import type { Cipher } from '../shared/cipher.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
 import { buildNotificationUrl } from '../store-notifications/notification-urls.ts';
+import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import { checkApiKeys } from './check-api-keys.ts';
 import { checkNotifications } from './check-notifications.ts';
 import { checkDueItems, checkExchangeRates, checkMasterKey } from './check-service.ts';
 import { checkWebhookSecrets, checkWebhooks } from './check-webhooks.ts';
 import { type DiagnosisDeps, diagnoseStoreSettings } from './diagnose-store-settings.ts';
 import { createFinding, type Finding } from './finding.ts';
+import type { HealthRepository } from './health-repository.ts';
 import { type HealthCheck, type HealthReport, runChecks } from './run-checks.ts';
 
-type ServiceDeps = DiagnosisDeps & Pick<Deps, 'apps' | 'cipher' | 'deliveries' | 'events' | 'health'>;
+type ServiceDeps = DiagnosisDeps & {
+  readonly apps: AppRepository;
+  readonly cipher: Cipher;
+  readonly deliveries: DeliveryRepository;
+  readonly events: EventRepository;
+  readonly health: HealthRepository;
+};
 
 interface ServiceDiagnosisOptions {
   /** Checks this app only, and the whole service. */
@@ -80,7 +90,7 @@ interface ConnectedApp {
   readonly connected: readonly Platform[];
 }
 
-async function listApps({ apps }: Pick<Deps, 'apps'>): Promise<ConnectedApp[]> {
+async function listApps({ apps }: Pick<ServiceDeps, 'apps'>): Promise<ConnectedApp[]> {
   const present = (await apps.list()).filter(({ deletedAt }) => deletedAt === undefined);
   return await Promise.all(
     present.map(async (app) => ({ app, connected: await apps.listConnectedPlatforms(app.name) })),

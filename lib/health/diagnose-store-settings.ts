@@ -1,10 +1,9 @@
-import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import { findRejection, type RejectionKind } from '../stores/settings-rejection.ts';
-import type { Store } from '../stores/store.ts';
+import type { LoadStore, Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
 import { createClockFinding, isClockWrong } from './clock.ts';
 import { describeError } from './describe-error.ts';
@@ -20,7 +19,7 @@ export interface StoreDiagnosis {
   readonly findings: readonly Finding[];
 }
 
-export type DiagnosisDeps = StoreContextDeps & Pick<Deps, 'loadStore'>;
+export type DiagnosisDeps = StoreContextDeps & { readonly loadStore: LoadStore };
 
 interface DiagnosisOptions {
   /** Records the requests to the store. */

@@ -2,15 +2,22 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { Contract } from '../api/contract.ts';
 import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import { sanitize } from '../shared/redaction/sanitize.ts';
+import { maxResponseBytes } from '../shared/response-size.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { extractCredentials, getHeader } from './authenticate.ts';
 import { type ErrorResponse, errorResponses } from './error-response.ts';
 import { matchPath } from './match-path.ts';
-import { maxResponseBytes } from './response-size.ts';
+
+/** What records the event of a call. */
+export interface RecordingDeps {
+  now(): EpochMillis;
+  readonly events: EventRepository;
+}
 
 /** One request while it is handled. */
 export interface ApiCall {
@@ -23,9 +30,9 @@ export interface ApiCall {
   key?: VerifiedKey;
 }
 
-export function createApiCall(contract: Contract, lambdaEvent: APIGatewayProxyEvent): ApiCall {
+export function createApiCall(contract: Contract, lambdaEvent: APIGatewayProxyEvent, { now }: RecordingDeps): ApiCall {
   const reqId = getHeader(lambdaEvent, 'x-request-id')?.slice(0, 200);
-  const recorder = createEventRecorder({ type: contract.eventType, date: Date.now(), ...(reqId && { reqId }) });
+  const recorder = createEventRecorder({ type: contract.eventType, date: now(), ...(reqId && { reqId }) });
   return { contract, lambdaEvent, recorder };
 }
 
@@ -44,7 +51,7 @@ export function matchRoute({ contract, lambdaEvent }: ApiCall): string {
 export async function respondWithBody(
   call: ApiCall,
   body: object,
-  deps: Pick<Deps, 'events'>,
+  deps: RecordingDeps,
 ): Promise<APIGatewayProxyResult> {
   if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
     throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
@@ -55,7 +62,7 @@ export async function respondWithBody(
 export async function respondWithError(
   call: ApiCall,
   cause: unknown,
-  deps: Pick<Deps, 'events'>,
+  deps: RecordingDeps,
 ): Promise<APIGatewayProxyResult> {
   const error = toServiceError(cause);
   if (error.retryable) logCallError(call, error);
@@ -71,7 +78,7 @@ function toServiceError(error: unknown): ServiceError {
 }
 
 interface RecordingContext {
-  readonly deps: Pick<Deps, 'events'>;
+  readonly deps: RecordingDeps;
   readonly error?: ServiceError;
 }
 

@@ -4,16 +4,24 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-l
 import type { Contract, ContractBody, ContractParams, ContractQuery, ContractResponse } from '../api/contract.ts';
 import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
-import { appCache, events, now, type ProvidedDeps, type Providers, provideDeps, rejectionLimiter } from '../deps.ts';
+import type { AppCache } from '../apps/app-cache.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
+import { once } from '../shared/once.ts';
 import { parse } from '../shared/parse.ts';
 import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabulary.ts';
-import { type ApiCall, createApiCall, matchRoute, respondWithBody, respondWithError } from './api-call.ts';
+import {
+  type ApiCall,
+  createApiCall,
+  matchRoute,
+  type RecordingDeps,
+  respondWithBody,
+  respondWithError,
+} from './api-call.ts';
 import { type Authentication, authenticate, extractCredentials, requireLevel } from './authenticate.ts';
 import { getBaseUrl } from './base-url.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
-import { limitRejection } from './limit-rejection.ts';
+import { limitRejection, type RejectionDeps } from './limit-rejection.ts';
 import { matchPath } from './match-path.ts';
 
 /** A request with verified credentials and parsed parameters and body. */
@@ -31,10 +39,7 @@ export interface ApiRequest<C extends Contract> {
   readonly recorder: EventRecorder;
 }
 
-type RequestHandler<C extends Contract, P extends Providers> = (
-  request: ApiRequest<C>,
-  deps: ProvidedDeps<P>,
-) => Promise<ContractResponse<C>>;
+type RequestHandler<C extends Contract, D> = (request: ApiRequest<C>, deps: D) => Promise<ContractResponse<C>>;
 
 type ApiHandler = (lambdaEvent: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
@@ -42,42 +47,42 @@ type ApiHandler = (lambdaEvent: APIGatewayProxyEvent, context: Context) => Promi
 const ignoreContentType: object = { disableContentTypeCheck: true };
 
 /** What every endpoint needs: it authenticates the request and records its event. */
-const endpointDeps = provideDeps({ appCache, events, now, rejectionLimiter });
+export type EndpointDeps = RecordingDeps & RejectionDeps & { readonly appCache: AppCache };
 
 /**
- * Creates the Lambda handler of a contract. It checks credentials, parameters and body, calls `handle` with the
- * dependencies of the providers, writes the response in the client's vocabulary or the error in the contract's error
- * format, and records the event.
+ * Creates the function that creates the Lambda handler of a contract. A handler checks credentials, parameters and body, calls
+ * `handle` with the dependencies that `compose` returns, writes the response in the client's vocabulary or the error in the
+ * contract's error format, and records the event. `compose` is called once, with the first request that is not rejected.
  */
-export const createHandler =
-  <const C extends Contract, const P extends Providers>(contract: C, providers: P) =>
-  (handle: RequestHandler<C, P>): ApiHandler => {
-    const deps = provideDeps(providers);
+export const createHandlerFactory =
+  (endpointDeps: EndpointDeps) =>
+  <const C extends Contract, D>(contract: C, compose: () => D) =>
+  (handle: RequestHandler<C, D>): ApiHandler => {
+    const deps = once(compose);
     return async (lambdaEvent, context) => {
-      const call = createApiCall(contract, lambdaEvent);
+      const call = createApiCall(contract, lambdaEvent, endpointDeps);
       const run = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
         .onError(async ({ error }) => await respondWithError(call, error, endpointDeps))
         .before(async () => {
-          await authenticateCall(call);
+          await authenticateCall(call, endpointDeps);
           checkBodySize(lambdaEvent);
         })
         .use(contract.body ? [jsonBodyParser(ignoreContentType)] : [])
         .handler(async () => {
-          const response = await handle(parseRequest(contract, call), deps);
+          const response = await handle(parseRequest(contract, call), deps());
           return await respondWithBody(call, applyVocabulary(response as object, chooseVocabulary(call)), endpointDeps);
         });
       return await run(lambdaEvent, context);
     };
   };
 
-async function authenticateCall(call: ApiCall): Promise<void> {
+async function authenticateCall(call: ApiCall, endpointDeps: EndpointDeps): Promise<void> {
   const { contract, lambdaEvent } = call;
   if (contract.keyLevel === 'none') return;
   let authentication: Authentication | undefined;
   try {
     const credentials = extractCredentials(lambdaEvent);
-    const { appCache, now } = endpointDeps;
-    authentication = await authenticate(credentials, { appCache, now: now() });
+    authentication = await authenticate(credentials, { appCache: endpointDeps.appCache, now: endpointDeps.now() });
     requireLevel(authentication.key, contract, lambdaEvent.queryStringParameters);
   } catch (error) {
     const rejection = await limitRejection(error, lambdaEvent, endpointDeps);

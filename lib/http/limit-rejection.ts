@@ -3,12 +3,18 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { hashApiKey } from '../apps/api-keys.ts';
 import { AppName } from '../apps/app.ts';
-import type { Rejection } from '../apps/rejection-limiter.ts';
-import type { Deps } from '../deps.ts';
+import type { Rejection, RejectionLimiter } from '../apps/rejection-limiter.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { secondMs } from '../shared/time.ts';
 import { extractCredentials } from './authenticate.ts';
+
+/** What limits requests with rejected credentials. */
+export interface RejectionDeps {
+  now(): EpochMillis;
+  readonly rejectionLimiter: RejectionLimiter;
+}
 
 /**
  * Counts a request whose credentials were rejected. Returns the error of its response: `Forbidden` (429) with the time
@@ -17,7 +23,7 @@ import { extractCredentials } from './authenticate.ts';
 export async function limitRejection(
   error: unknown,
   lambdaEvent: APIGatewayProxyEvent,
-  { rejectionLimiter, now }: Pick<Deps, 'rejectionLimiter' | 'now'>,
+  { rejectionLimiter, now }: RejectionDeps,
 ): Promise<unknown> {
   if (!isRejection(error)) return error;
   const blockedUntil = await rejectionLimiter.count(await describeRejection(lambdaEvent));

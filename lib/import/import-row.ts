@@ -1,20 +1,26 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import type { ErasedNameRepository } from '../purchases/erased-names.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { storeNames } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { unavailableError } from '../stores/api-errors.ts';
+import { unavailableError } from '../shared/unavailable-error.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { Store } from '../stores/store.ts';
+import type { LoadStore, Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
 import { type RecordingDeps, recordObservations } from '../validation/record-observations.ts';
 import type { ImportRow } from './parse-import-row.ts';
 
-type ImportDeps = StoreContextDeps & RecordingDeps & Pick<Deps, 'erasedNames' | 'events' | 'loadStore'>;
+type ImportDeps = StoreContextDeps &
+  RecordingDeps & {
+    readonly erasedNames: ErasedNameRepository;
+    readonly events: EventRepository;
+    readonly loadStore: LoadStore;
+  };
 
 export interface ImportContext {
   readonly app: App;
@@ -70,7 +76,7 @@ export async function importRow(row: ImportRow, line: number, context: ImportCon
 async function rejectErasedUsers(
   appName: string,
   usernames: readonly string[],
-  { erasedNames }: Pick<Deps, 'erasedNames'>,
+  { erasedNames }: Pick<ImportDeps, 'erasedNames'>,
 ): Promise<void> {
   if ((await erasedNames.select(appName, usernames)).length > 0)
     throw new ServiceError('InvalidPayload', 'A user of the row was erased on request. Remove the user or the row.');

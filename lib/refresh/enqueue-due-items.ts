@@ -1,13 +1,22 @@
-import type { Deps } from '../deps.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { secondMs } from '../shared/time.ts';
+import type { WebhookMessage } from '../webhooks/webhook-message.ts';
+import type { DueItemRepository } from './due-item-repository.ts';
+import type { RefreshMessage } from './refresh-message.ts';
 
 /** Items leased at once: a batch takes less than a second. */
 const batchSize = 400;
 /** Time that leasing and enqueueing a batch may take. */
 const minRemainingMs = 10 * secondMs;
 
-type EnqueueDeps = Pick<Deps, 'dueItems' | 'now' | 'refreshQueue' | 'webhookQueue'>;
-type DueItem = Awaited<ReturnType<Deps['dueItems']['lease']>>[number];
+type EnqueueDeps = {
+  readonly dueItems: DueItemRepository;
+  now(): EpochMillis;
+  readonly refreshQueue: MessageQueue<RefreshMessage>;
+  readonly webhookQueue: MessageQueue<WebhookMessage>;
+};
+type DueItem = Awaited<ReturnType<DueItemRepository['lease']>>[number];
 
 /** Leases the due items, oldest first, and enqueues them until less than half a batch is due or the time is over. */
 export async function enqueueDueItems(deps: EnqueueDeps, remainingMs: () => number): Promise<void> {

@@ -1,6 +1,7 @@
 import pMap from 'p-map';
+import type { AppItemRepository } from '../apps/app-item-repository.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
 import { getApp } from '../apps/manage-apps.ts';
-import type { Deps } from '../deps.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import { type RefreshDeps, refreshPurchase } from './refresh-purchase.ts';
 
@@ -19,7 +20,7 @@ const concurrency = 5;
  */
 export async function refreshAllPurchases(
   name: string,
-  deps: RefreshDeps & Pick<Deps, 'appItems' | 'apps'>,
+  deps: RefreshDeps & { readonly appItems: AppItemRepository; readonly apps: AppRepository },
   reportProgress?: ReportProgress,
 ): Promise<RefreshAllResult> {
   const { name: appName } = await getApp(deps.apps, name);

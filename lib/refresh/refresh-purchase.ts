@@ -1,18 +1,25 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { PurchaseRefreshState } from '../purchases/purchase-repository.ts';
-import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import type { LoadStore } from '../stores/store.ts';
 import type { RefreshMessage } from './refresh-message.ts';
 
-export type RefreshDeps = StoreContextDeps & Pick<Deps, 'events' | 'loadStore' | 'recordPurchase' | 'userAliases'>;
+export type RefreshDeps = StoreContextDeps & {
+  readonly events: EventRepository;
+  readonly loadStore: LoadStore;
+  readonly recordPurchase: RecordPurchase;
+  readonly userAliases: UserAliasRepository;
+};
 
 const noObservations: FetchResult = { observations: [] };
 

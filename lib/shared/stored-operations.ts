@@ -1,3 +1,5 @@
+import type { Platform } from './platform.ts';
+
 /**
  * Runs an operation, such as a charge, at most once per key, across containers and retries, and returns its stored JSON
  * result on later calls. Throws `Conflict` while another call runs the operation.
@@ -16,4 +18,15 @@ export interface StoredResults {
   find(key: string): Promise<unknown>;
   /** Overwrites an earlier result. */
   save(key: string, result: object): Promise<void>;
+}
+
+/** What one adapter of one app keeps between its operations. */
+interface StoredOperations {
+  readonly runOnce: RunOnce;
+  readonly storedResults: StoredResults;
+}
+
+/** The stored operations of the adapters of all apps. */
+export interface OperationRepository {
+  select(appName: string, platform: Platform): StoredOperations;
 }

@@ -1,17 +1,25 @@
 import pMap from 'p-map';
-import type { Deps } from '../deps.ts';
+import type { CustomerRepository } from '../customers/customer-repository.ts';
+import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import { type Product, pickRunningTotals } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
+import type { CounterRepository } from './counter-repository.ts';
 import { collapseHours } from './counts.ts';
 import { type CountsChange, toCountsChange, toShardKey } from './counts-change.ts';
 import { findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
+import type { StreamMarkerRepository } from './stream-marker-repository.ts';
 import { deletePassedMarkers } from './wait-for-stream.ts';
 
 /** Number of counters, or customer summaries, that are written concurrently. */
 const concurrency = 8;
 
-export type AggregationDeps = Pick<Deps, 'counters' | 'customers' | 'ownedPurchases' | 'streamMarkers'>;
+export type AggregationDeps = {
+  readonly counters: CounterRepository;
+  readonly customers: CustomerRepository;
+  readonly ownedPurchases: OwnedPurchaseRepository;
+  readonly streamMarkers: StreamMarkerRepository;
+};
 
 /**
  * Adds records of one shard to the counters of days, months and products, then rebuilds the summaries of the affected

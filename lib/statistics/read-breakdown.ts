@@ -1,11 +1,12 @@
 import pMap from 'p-map';
 import type { BreakdownGroup, StatsDimension, StatsInterval } from '../api/stats.ts';
-import type { Deps } from '../deps.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { addMonths, countDaysBetween } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { platforms } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import type { Product } from './count-product.ts';
+import type { CounterRepository } from './counter-repository.ts';
 import { type Counts, indexByPeriod } from './counts.ts';
 import { buildBreakdownRows, listIntervals, pickAppSums, pickPlatformSums, type SumsByPeriod } from './to-breakdown.ts';
 
@@ -44,7 +45,7 @@ const concurrency = 25;
 export async function readBreakdown(
   appName: string,
   { days, interval, by, page }: BreakdownQuery,
-  { counters, now }: Pick<Deps, 'counters' | 'now'>,
+  { counters, now }: { readonly counters: CounterRepository; now(): EpochMillis },
 ): Promise<Breakdown> {
   const products = by === 'product' ? await counters.listProducts(appName) : [];
   const skip = page.skip ?? page.offset ?? 0;

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import pMap from 'p-map';
-import type { Deps } from '../deps.ts';
+import type { AppItemRepository } from '../apps/app-item-repository.ts';
+import type { CustomerRepository } from '../customers/customer-repository.ts';
+import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import { rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 
@@ -27,7 +29,11 @@ const concurrency = 8;
  */
 export async function rebuildCustomerSummaries(
   appName: string,
-  deps: Pick<Deps, 'appItems' | 'customers' | 'ownedPurchases'>,
+  deps: {
+    readonly appItems: AppItemRepository;
+    readonly customers: CustomerRepository;
+    readonly ownedPurchases: OwnedPurchaseRepository;
+  },
   { usernames: requestedUsernames = [], reportProgress }: RebuildOptions = {},
 ): Promise<RebuildResult> {
   let checked = 0;

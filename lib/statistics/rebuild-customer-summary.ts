@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import type { Deps } from '../deps.ts';
+import type { CustomerRepository } from '../customers/customer-repository.ts';
 import { toCanonicalJson } from '../purchases/canonical-json.ts';
+import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import { parse } from '../shared/parse.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
 
@@ -34,8 +35,11 @@ export function findAffectedCustomers(records: readonly StreamRecord[]): Custome
  */
 export async function rebuildCustomerSummary(
   { appName, username }: CustomerKey,
-  { customers, ownedPurchases }: Pick<Deps, 'customers' | 'ownedPurchases'>,
-): ReturnType<Deps['customers']['updateSummary']> {
+  {
+    customers,
+    ownedPurchases,
+  }: { readonly customers: CustomerRepository; readonly ownedPurchases: OwnedPurchaseRepository },
+): ReturnType<CustomerRepository['updateSummary']> {
   const listPurchases = async () =>
     await ownedPurchases.listRepresentativePurchases(appName, username, 'subscriptions');
   return await customers.updateSummary(appName, username, listPurchases);

@@ -1,5 +1,5 @@
 import pMap from 'p-map';
-import type { Deps } from '../deps.ts';
+import type { AppItemRepository } from '../apps/app-item-repository.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -8,12 +8,13 @@ import type { EpochMillis } from '../shared/time.ts';
 import { completeNotifications } from './complete-notifications.ts';
 import { countStoredItem, sumDailyCounts } from './count-item.ts';
 import { type Product, pickRunningTotals, sumProductCounts } from './count-product.ts';
+import type { CounterRepository } from './counter-repository.ts';
 import { addCounts, type Counts, collapseHours, indexByPeriod } from './counts.ts';
 
 /** Days as `YYYY-MM-DD`, both included. */
 type DayRange = readonly [first: string, last: string];
 type CountsByPeriod = ReadonlyMap<string, Counts>;
-type RecountContext = Pick<Deps, 'appItems' | 'counters'> & {
+type RecountContext = { readonly appItems: AppItemRepository; readonly counters: CounterRepository } & {
   /** Called after the counters are read, to wait until the indexes contain all items that are counted. */
   readonly waitForIndex?: () => Promise<void>;
   /** Receives the number of items that are counted. */
@@ -79,9 +80,9 @@ export async function recount(
   return [...dayDifferences, ...monthDifferences, ...productDifferences];
 }
 
-type CounterReadings = Awaited<ReturnType<Deps['counters']['listDays']>>;
+type CounterReadings = Awaited<ReturnType<CounterRepository['listDays']>>;
 
-interface ReadOptions extends Pick<Deps, 'counters'> {
+interface ReadOptions extends Pick<RecountContext, 'counters'> {
   readonly days: DayRange;
   readonly product?: Product;
 }
@@ -105,7 +106,7 @@ const parseProductKey = (key: string): Product => JSON.parse(key);
 export async function correctCounters(
   appName: string,
   { days, differences }: { readonly days: DayRange; readonly differences: readonly CounterDifference[] },
-  { counters }: Pick<Deps, 'counters'>,
+  { counters }: Pick<RecountContext, 'counters'>,
 ): Promise<void> {
   const wholeMonths = listWholeMonths(days);
   const skippedPeriods: string[] = [];

@@ -1,9 +1,12 @@
-import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { minuteMs, secondMs } from '../shared/time.ts';
+import type { StreamMarkerRepository } from './stream-marker-repository.ts';
 
-type WaitContext = Pick<Deps, 'streamMarkers' | 'now'> & { readonly wait: (ms: number) => Promise<void> };
+type WaitContext = { readonly streamMarkers: StreamMarkerRepository; now(): EpochMillis } & {
+  readonly wait: (ms: number) => Promise<void>;
+};
 
 const pollIntervalMs = 2 * secondMs;
 const timeoutMs = 5 * minuteMs;
@@ -30,7 +33,7 @@ export async function waitForStream(appName: string, { streamMarkers, now, wait 
 /** Deletes the markers among the records, which signals `waitForStream` that the earlier records are counted. */
 export async function deletePassedMarkers(
   records: readonly StreamRecord[],
-  { streamMarkers }: Pick<Deps, 'streamMarkers'>,
+  { streamMarkers }: Pick<WaitContext, 'streamMarkers'>,
 ): Promise<void> {
   const markers = records.filter(({ kind, eventName }) => kind === 'streamMarker' && eventName === 'INSERT');
   if (markers.length > 0) await streamMarkers.delete(markers.map(({ key }) => key));

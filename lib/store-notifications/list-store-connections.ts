@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
 import { type Platform, platforms } from '../shared/platform.ts';
 import { buildNotificationUrl } from './notification-urls.ts';
 
@@ -14,7 +14,7 @@ interface StoreConnection {
 export async function listStoreConnections(
   appName: string,
   baseUrl: string,
-  { apps }: Pick<Deps, 'apps'>,
+  { apps }: { readonly apps: AppRepository },
 ): Promise<StoreConnection[]> {
   const connected = await apps.listConnectedPlatforms(appName);
   return platforms.map((platform) => {

@@ -1,15 +1,19 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import type { Observation } from '../purchases/observation.ts';
-import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import type { PriceListRepository } from '../purchases/price-list-repository.ts';
+import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
 import { minuteMs } from '../shared/time.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { ObservedNotification, Store } from '../stores/store.ts';
+import type { LoadStore, ObservedNotification, Store } from '../stores/store.ts';
+import type { HandledNotificationRepository } from './handled-notification-repository.ts';
 import type { QueuedNotification } from './queued-notification.ts';
 import { resolveStoreUser } from './resolve-store-user.ts';
 
@@ -20,9 +24,14 @@ const delayedAfterMs = 30 * minuteMs;
 /** The maximum delay of an SQS message. */
 const maxDelaySeconds = 900;
 
-export type ProcessDeps = StoreContextDeps &
-  Pick<Deps, 'events' | 'handledNotifications' | 'loadStore' | 'notificationQueue' | 'priceLists' | 'recordPurchase'> &
-  Pick<Deps, 'userAliases'>;
+export type ProcessDeps = StoreContextDeps & {
+  readonly events: EventRepository;
+  readonly handledNotifications: HandledNotificationRepository;
+  readonly loadStore: LoadStore;
+  readonly notificationQueue: MessageQueue<QueuedNotification>;
+  readonly priceLists: PriceListRepository;
+  readonly recordPurchase: RecordPurchase;
+} & { readonly userAliases: UserAliasRepository };
 
 /**
  * Records the current state of the purchases in a store notification. Idempotent. While the store is unavailable, the
@@ -123,7 +132,7 @@ async function observeNotification(
 /** Retries with exponential backoff: 5 s after the first attempt, at most 15 min. */
 async function requeue(
   queued: QueuedNotification,
-  { notificationQueue }: Pick<Deps, 'notificationQueue'>,
+  { notificationQueue }: Pick<ProcessDeps, 'notificationQueue'>,
 ): Promise<void> {
   const delaySeconds = Math.min(maxDelaySeconds, 5 * 2 ** Math.min(queued.attempt, 10));
   await notificationQueue.send([{ ...queued, attempt: queued.attempt + 1 }], { delaySeconds, group: queued.appName });

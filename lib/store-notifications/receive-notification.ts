@@ -1,18 +1,22 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
+import type { AppCache } from '../apps/app-cache.ts';
 import { createEventId } from '../events/event-id.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { authenticate, extractQueryCredentials, requireLevel } from '../http/authenticate.ts';
 import { matchPath } from '../http/match-path.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError, logWarning } from '../shared/log.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
 import { parse } from '../shared/parse.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import type { LoadStore } from '../stores/store.ts';
 import { type RawNotification, StoreNotification } from '../stores/store.ts';
 import { type NotificationEndpoint, notificationEndpoints } from './notification-endpoints.ts';
+import type { QueuedNotification } from './queued-notification.ts';
 
 /** A store notification whose app has been resolved. */
 interface NotificationCall {
@@ -23,7 +27,11 @@ interface NotificationCall {
   readonly recorder: EventRecorder;
 }
 
-type ReceiveDeps = StoreContextDeps & Pick<Deps, 'events' | 'loadStore' | 'notificationQueue'>;
+type ReceiveDeps = StoreContextDeps & {
+  readonly events: EventRepository;
+  readonly loadStore: LoadStore;
+  readonly notificationQueue: MessageQueue<QueuedNotification>;
+};
 
 /**
  * Verifies a store notification and enqueues it. Rejects what the store did not send. Accepts an authentic notification
@@ -53,7 +61,7 @@ const rejectedMessage = 'The notification is rejected.';
 
 async function identifyCall(
   lambdaEvent: APIGatewayProxyEvent,
-  { appCache, now }: Pick<Deps, 'appCache' | 'now'>,
+  { appCache, now }: { readonly appCache: AppCache; now(): EpochMillis },
 ): Promise<NotificationCall> {
   const { endpoint, appName } = matchEndpoint(lambdaEvent.path);
   const app =
@@ -68,7 +76,7 @@ async function identifyCall(
 /** Verifies the key in the URL that the operator has configured in the store. */
 async function authenticateStore(
   lambdaEvent: APIGatewayProxyEvent,
-  { appCache, now }: Pick<Deps, 'appCache' | 'now'>,
+  { appCache, now }: { readonly appCache: AppCache; now(): EpochMillis },
 ): Promise<App> {
   const { app, key } = await authenticate(extractQueryCredentials(lambdaEvent), { appCache, now: now() });
   requireLevel(key, { keyLevel: 'public', method: 'POST', permissions: [] });

@@ -1,22 +1,31 @@
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
 import { getApp } from '../apps/manage-apps.ts';
-import type { Deps } from '../deps.ts';
 import { createEventId } from '../events/event-id.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
 import { type Platform, platforms, storeNames } from '../shared/platform.ts';
 import { dayMs, type EpochMillis, hourMs, secondMs } from '../shared/time.ts';
-import { unavailableError } from '../stores/api-errors.ts';
+import { unavailableError } from '../shared/unavailable-error.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { StoreNotification } from '../stores/store.ts';
+import type { LoadStore, StoreNotification } from '../stores/store.ts';
+import type { HandledNotificationRepository } from './handled-notification-repository.ts';
 import { notificationEndpoints } from './notification-endpoints.ts';
 import { type ProcessDeps, processNotification } from './process-notification.ts';
+import type { QueuedNotification } from './queued-notification.ts';
 
-type RecoveryDeps = StoreContextDeps &
-  Pick<Deps, 'apps' | 'events' | 'handledNotifications' | 'loadStore' | 'notificationQueue'>;
+type RecoveryDeps = StoreContextDeps & {
+  readonly apps: AppRepository;
+  readonly events: EventRepository;
+  readonly handledNotifications: HandledNotificationRepository;
+  readonly loadStore: LoadStore;
+  readonly notificationQueue: MessageQueue<QueuedNotification>;
+};
 
 /** Each run covers the period of many earlier runs, so a failed run has no effect. */
 const lookbackMs = 3 * dayMs;
@@ -192,7 +201,11 @@ async function recoverForApp(app: App, platform: Platform, deps: RecoveryDeps): 
 interface RecoveryContext {
   readonly appName: string;
   readonly platform: Platform;
-  readonly deps: Pick<Deps, 'handledNotifications' | 'notificationQueue' | 'now'>;
+  readonly deps: {
+    readonly handledNotifications: HandledNotificationRepository;
+    readonly notificationQueue: MessageQueue<QueuedNotification>;
+    now(): EpochMillis;
+  };
 }
 
 interface UnhandledNotification {

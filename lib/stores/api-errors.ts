@@ -1,9 +1,5 @@
 import { ServiceError } from '../shared/errors.ts';
 
-/** Creates the error for a store that gave no usable response. `storeName` starts the sentence: `Google Play`. */
-export const unavailableError = (storeName: string, cause: unknown): ServiceError =>
-  new ServiceError('ConnectionFailed', `${storeName} is unavailable. Try again later.`, { cause });
-
 /**
  * Creates the error for settings that the store rejected. `reason` is public: a clause without a period, such as
  * `the API key is not valid`. Details such as status codes belong in `cause`.

@@ -1,16 +1,27 @@
-import { createRunOnce } from '../db/idempotency.ts';
-import { createStoredResults } from '../db/stored-results.ts';
-import type { Deps } from '../deps.ts';
+import type { AppCache } from '../apps/app-cache.ts';
+import type { AccessTokenRepository } from '../customers/access-token-repository.ts';
+import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import type { TransactionRepository } from '../purchases/transaction-repository.ts';
 import { type Platform, storeNames } from '../shared/platform.ts';
 import { createStopwatch } from '../shared/stopwatch.ts';
+import type { StoreEmulator } from '../shared/store-emulator.ts';
+import type { OperationRepository } from '../shared/stored-operations.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { createRecordedFetch } from './recorded-fetch.ts';
 import type { StoreContext } from './store-context.ts';
 
-export type StoreContextDeps = Pick<
-  Deps,
-  'now' | 'emulator' | 'appCache' | 'table' | 'accessTokens' | 'vaultReferences' | 'purchases' | 'transactions'
->;
+export interface StoreContextDeps {
+  now(): EpochMillis;
+  readonly emulator: StoreEmulator;
+  readonly appCache: AppCache;
+  readonly operations: OperationRepository;
+  readonly accessTokens: AccessTokenRepository;
+  readonly vaultReferences: VaultReferenceRepository;
+  readonly purchases: PurchaseRepository;
+  readonly transactions: TransactionRepository;
+}
 
 /**
  * Creates the context for one operation of an adapter. Its calls are recorded with `recorder`. `settings` is undefined
@@ -21,7 +32,7 @@ export async function createStoreContext(
   platform: Platform,
   { recorder, deps }: { readonly recorder: Pick<EventRecorder, 'addExternalCall'>; readonly deps: StoreContextDeps },
 ): Promise<StoreContext> {
-  const { now, emulator, appCache, table, accessTokens, vaultReferences, purchases, transactions } = deps;
+  const { now, emulator, appCache, operations, accessTokens, vaultReferences, purchases, transactions } = deps;
   const [settings, catalogue = {}] = await Promise.all([
     appCache.findStoreSettings(appName, platform),
     appCache.findCatalogue(appName),
@@ -40,8 +51,7 @@ export async function createStoreContext(
     }),
     now,
     stopwatch,
-    runOnce: createRunOnce(table, { appName, platform, now }),
-    storedResults: createStoredResults(table, { appName, platform, now }),
+    ...operations.select(appName, platform),
     findGrant: async (token) => {
       const grant = await accessTokens.find(appName, token, now());
       return grant?.platform === platform ? grant : undefined;

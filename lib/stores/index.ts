@@ -1,5 +1,6 @@
+import { ServiceError } from '../shared/errors.ts';
 import { type Platform, platformTokens } from '../shared/platform.ts';
-import type { Store } from './store.ts';
+import type { LoadStore, Store } from './store.ts';
 
 /**
  * Loaders of all adapters. An adapter is imported at its first use, which keeps the cold start of functions that use
@@ -12,4 +13,10 @@ export const stores: Readonly<Record<Platform, () => Promise<Store>>> = {
   [platformTokens.stripe]: async () => (await import('./stripe/stripe.ts')).stripe,
   [platformTokens.serviceStripe]: async () => (await import('./stripe/stripe.ts')).serviceStripe,
   [platformTokens.braintree]: async () => (await import('./braintree/braintree.ts')).braintree,
+};
+
+export const loadStore: LoadStore = async (platform) => {
+  const load = stores[platform];
+  if (!load) throw new ServiceError('InvalidPayload', `Purchases of ${platform} cannot be validated.`);
+  return await load();
 };

@@ -206,3 +206,6 @@ export interface ObservedNotification {
   /** Whether the price list of Stripe must be reloaded. */
   readonly pricesChanged?: true;
 }
+
+/** Loads the adapter of a platform. Throws `InvalidPayload` for a platform without adapter. */
+export type LoadStore = (platform: Platform) => Promise<Store>;

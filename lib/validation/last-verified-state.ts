@@ -1,7 +1,7 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import type { Catalogue } from '../purchases/catalogue.ts';
 import { isActive, type Purchase } from '../purchases/purchase.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { withoutPlatform } from '../shared/platform.ts';
@@ -16,7 +16,7 @@ interface LastVerifiedContext {
   readonly app: App;
   readonly store: Store;
   readonly request: ValidationRequest;
-  readonly purchases: Pick<Deps['purchases'], 'find' | 'listTransactions'>;
+  readonly purchases: Pick<PurchaseRepository, 'find' | 'listTransactions'>;
   readonly catalogue: Catalogue | undefined;
   readonly now: EpochMillis;
 }

@@ -1,13 +1,13 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
+import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { restoreBeforeConsumption } from '../purchases/service-consumption.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { Store, StoreValidation, ValidationRequest } from '../stores/store.ts';
+import type { LoadStore, Store, StoreValidation, ValidationRequest } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
 import { listUsedTrials } from '../stores/used-trials.ts';
 import { addProductsOfGroups } from './ineligible-products.ts';
@@ -18,7 +18,8 @@ import type { ValidationOutcome } from './validation-outcome.ts';
 export interface ValidationContext {
   readonly app: App;
   readonly recorder: EventRecorder;
-  readonly deps: StoreContextDeps & RecordingDeps & Pick<Deps, 'loadStore' | 'ownedPurchases'>;
+  readonly deps: StoreContextDeps &
+    RecordingDeps & { readonly loadStore: LoadStore; readonly ownedPurchases: OwnedPurchaseRepository };
 }
 
 /**

@@ -1,6 +1,5 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { UpdateTrigger } from '../purchases/announced-reasons.ts';
@@ -8,15 +7,20 @@ import type { Observation } from '../purchases/observation.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { changesPurchase } from '../purchases/purchase-change.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
-import type { RecordPurchaseResult } from '../purchases/record-purchase.ts';
+import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
+import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
 import { containsAliasOf } from '../purchases/user-aliases.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { parseBillingPeriod } from '../stores/billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
 import { type SelectionDeps, selectObservations } from './select-observations.ts';
 
-export type RecordingDeps = SelectionDeps & Pick<Deps, 'now' | 'recordPurchase' | 'userAliases'>;
+export type RecordingDeps = SelectionDeps & {
+  now(): EpochMillis;
+  readonly recordPurchase: RecordPurchase;
+  readonly userAliases: UserAliasRepository;
+};
 
 interface RecordingContext {
   readonly app: App;
@@ -128,7 +132,7 @@ async function linkUserAliases(
 
 /** Returns the number of purchases, at most 100. */
 async function claimUnclaimedPurchases(
-  user: Parameters<Deps['userAliases']['listUnclaimedPurchases']>[1],
+  user: Parameters<UserAliasRepository['listUnclaimedPurchases']>[1],
   { app, deps, importedClaims }: RecordingContext,
 ): Promise<number> {
   const purchaseIds = await deps.userAliases.listUnclaimedPurchases(app.name, user, maxUnclaimedPurchases);

@@ -1,13 +1,18 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
+import type { AppCache } from '../apps/app-cache.ts';
+import type { ExchangeRates } from '../money/attach-usd-rates.ts';
 import { attachUsdRates } from '../money/attach-usd-rates.ts';
 import type { Catalogue } from '../purchases/catalogue.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { hasStateChange } from '../purchases/purchase-change.ts';
-import type { ComparedPurchase, EntitledPurchase } from '../purchases/purchase-repository.ts';
+import type { ComparedPurchase, EntitledPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
 import type { StoreValidation } from '../stores/store.ts';
 
-export type SelectionDeps = Pick<Deps, 'appCache' | 'exchangeRates' | 'purchases'>;
+export type SelectionDeps = {
+  readonly appCache: AppCache;
+  readonly exchangeRates: ExchangeRates;
+  readonly purchases: PurchaseRepository;
+};
 
 interface SelectionContext {
   readonly app: App;

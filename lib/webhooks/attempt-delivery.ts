@@ -1,19 +1,25 @@
 import type { WebhookSender } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import type { ExternalCall } from '../events/event.ts';
 import { toAttemptEventId } from '../events/event-id.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { createRedactor } from '../shared/redaction/redactor.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import { describeFailure } from './delivery-transitions.ts';
 import { toDisplayUrl } from './display-url.ts';
-import type { PostOutcome } from './guarded-post.ts';
+import type { PostOutcome, PostWebhook } from './post-webhook.ts';
 import { buildWebhookBody, buildWebhookHeaders } from './webhook-request.ts';
 
-export type AttemptDeps = Pick<Deps, 'events' | 'now' | 'ownedPurchases' | 'postWebhook'>;
+export type AttemptDeps = {
+  readonly events: EventRepository;
+  now(): EpochMillis;
+  readonly ownedPurchases: OwnedPurchaseRepository;
+  readonly postWebhook: PostWebhook;
+};
 
 /** A webhook request with its response. */
 export interface DeliveryAttempt {
@@ -60,7 +66,7 @@ interface AttemptResult {
 async function recordAttemptEvent(
   delivery: WebhookDelivery,
   { outcome, call, bodyExcerpt }: AttemptResult,
-  deps: Pick<Deps, 'events'>,
+  deps: Pick<AttemptDeps, 'events'>,
 ): Promise<void> {
   const { appName, deliveryId, type, username, notification, failedAttempts } = delivery;
   const { id, reason, productId, purchaseId, transactionId } = notification;

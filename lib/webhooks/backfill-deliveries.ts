@@ -1,14 +1,19 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
 import { getApp } from '../apps/manage-apps.ts';
-import type { Deps } from '../deps.ts';
 import { getEntitledSince } from '../purchases/claims.ts';
+import type { PurchaseListRepository } from '../purchases/purchase-list-repository.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
 import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
 import { buildDeliveries, enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
+import type { WebhookMessage } from './webhook-message.ts';
 
 /** Times of the changes to announce: `from` included, `to` excluded. */
 interface TimeRange {
@@ -23,7 +28,14 @@ interface BackfillResult {
   readonly created: number;
 }
 
-type BackfillDeps = Pick<Deps, 'apps' | 'deliveries' | 'now' | 'pagedLists' | 'purchases' | 'webhookQueue'>;
+type BackfillDeps = {
+  readonly apps: AppRepository;
+  readonly deliveries: DeliveryRepository;
+  now(): EpochMillis;
+  readonly purchaseLists: PurchaseListRepository;
+  readonly purchases: PurchaseRepository;
+  readonly webhookQueue: MessageQueue<WebhookMessage>;
+};
 
 /** One day less than the retention of deliveries: an expired delivery would be created and sent again. */
 const maxLookbackMs = deliveryRetentionMs - dayMs;
@@ -50,7 +62,7 @@ export async function backfillDeliveries(
   let expected = 0;
   let created = 0;
   let checkedPurchases = 0;
-  for await (const items of deps.pagedLists.scanPurchasesUpdatedSince(app.name, range.from)) {
+  for await (const items of deps.purchaseLists.scanUpdatedSince(app.name, range.from)) {
     const announcements = await pMap(items, async (item) => await findAnnouncements(item, { app, range, deps }), {
       concurrency,
     });
@@ -86,7 +98,7 @@ function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): voi
  */
 async function findAnnouncements(
   item: Readonly<Record<string, unknown>>,
-  { app, range, deps }: { app: App; range: TimeRange; deps: Pick<Deps, 'purchases'> },
+  { app, range, deps }: { app: App; range: TimeRange; deps: Pick<BackfillDeps, 'purchases'> },
 ): Promise<PurchaseAnnouncements[]> {
   const { announcements, announcedUsers, recipients, purchase } = readPurchaseItem(app.name, item);
   const currentIds = new Set(announcements.map(({ id }) => id));
@@ -115,7 +127,7 @@ async function findAnnouncements(
 /** Returns whether to enqueue the delivery: it was missing, or its first queue message may be lost. */
 async function createIfMissing(
   delivery: WebhookDelivery,
-  { deliveries, now }: Pick<Deps, 'deliveries' | 'now'>,
+  { deliveries, now }: Pick<BackfillDeps, 'deliveries' | 'now'>,
 ): Promise<boolean> {
   if (await deliveries.createIfAbsent(delivery)) return true;
   const existing = await deliveries.find(delivery.appName, delivery.deliveryId);

@@ -1,15 +1,25 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
+import type { CustomerRepository } from '../customers/customer-repository.ts';
 import type { Announcement } from '../purchases/announcement.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
+import type { WebhookMessage } from './webhook-message.ts';
 
-type FanOutDeps = Pick<Deps, 'apps' | 'customers' | 'deliveries' | 'now' | 'webhookQueue'>;
+type FanOutDeps = {
+  readonly apps: AppRepository;
+  readonly customers: CustomerRepository;
+  readonly deliveries: DeliveryRepository;
+  now(): EpochMillis;
+  readonly webhookQueue: MessageQueue<WebhookMessage>;
+};
 
 /**
  * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of
@@ -44,7 +54,7 @@ interface RecordOutcome {
   readonly failure?: ServiceError;
 }
 
-type FindApp = Deps['apps']['find'];
+type FindApp = AppRepository['find'];
 
 /**
  * Reads each app once per batch of records. Does not use the app cache, because a webhook URL may have just been set.
@@ -61,7 +71,7 @@ function memoizeFindApp(findApp: FindApp): FindApp {
 async function createDeliveries(
   record: StreamRecord,
   findApp: FindApp,
-  deps: Pick<Deps, 'customers' | 'deliveries' | 'now'>,
+  deps: Pick<FanOutDeps, 'customers' | 'deliveries' | 'now'>,
 ): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
   const failure = await catchFailure(async () => {
@@ -81,7 +91,7 @@ async function createDeliveries(
  */
 async function omitErasedRecipients(
   announcements: PurchaseAnnouncements,
-  { customers }: Pick<Deps, 'customers'>,
+  { customers }: Pick<FanOutDeps, 'customers'>,
 ): Promise<PurchaseAnnouncements> {
   const { appName, recipients } = announcements;
   return { ...announcements, recipients: await customers.selectExisting(appName, recipients) };
@@ -132,7 +142,7 @@ export function buildDeliveries(
 /** Enqueues new deliveries of one app in the app's message group, so its backlog does not delay other apps. */
 export async function enqueueDeliveries(
   deliveries: readonly WebhookDelivery[],
-  { webhookQueue }: Pick<Deps, 'webhookQueue'>,
+  { webhookQueue }: Pick<FanOutDeps, 'webhookQueue'>,
 ): Promise<void> {
   const [first] = deliveries;
   if (!first) return;

@@ -1,10 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookSettings } from '../apps/app.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
 import { getApp } from '../apps/manage-apps.ts';
-import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
+import type { StoreEmulator } from '../shared/store-emulator.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
 import { enqueueDeliveries } from './fan-out.ts';
+import type { WebhookMessage } from './webhook-message.ts';
 import { parseWebhookUrl } from './webhook-url.ts';
 
 /**
@@ -27,7 +32,13 @@ export const parseUrls = (text: string): string[] =>
 export async function setWebhook(
   name: string,
   settings: WebhookSettings,
-  { newSecret, deps }: { newSecret: boolean; deps: Pick<Deps, 'apps' | 'deliveries' | 'emulator'> },
+  {
+    newSecret,
+    deps,
+  }: {
+    newSecret: boolean;
+    deps: { readonly apps: AppRepository; readonly deliveries: DeliveryRepository; readonly emulator: StoreEmulator };
+  },
 ): Promise<string | undefined> {
   const uniqueSettings = { ...settings, urls: dedupe(settings.urls), sandboxUrls: dedupe(settings.sandboxUrls) };
   const urls = listUrls(uniqueSettings);
@@ -45,7 +56,12 @@ const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([.
 /** Sends a webhook of type `test` to all URLs, disabled ones included: a successful response enables the URL. */
 export async function sendTestWebhook(
   name: string,
-  deps: Pick<Deps, 'apps' | 'deliveries' | 'now' | 'webhookQueue'>,
+  deps: {
+    readonly apps: AppRepository;
+    readonly deliveries: DeliveryRepository;
+    now(): EpochMillis;
+    readonly webhookQueue: MessageQueue<WebhookMessage>;
+  },
 ): Promise<readonly WebhookDelivery[]> {
   const { webhookSettings } = await getApp(deps.apps, name);
   const urls = webhookSettings ? listUrls(webhookSettings) : [];

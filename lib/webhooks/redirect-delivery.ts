@@ -1,14 +1,18 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
 import { markDead, resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
+import type { WebhookMessage } from './webhook-message.ts';
 
 /** Returns the URLs that the app's current settings select for the delivery; for a test, all URLs. */
 export async function getCurrentUrls(
   { type, notification }: WebhookDelivery,
   app: App,
-  { purchases }: Pick<Deps, 'purchases'>,
+  { purchases }: { readonly purchases: PurchaseRepository },
 ): Promise<readonly string[]> {
   const { urls = [], sandboxUrls = [] } = app.webhookSettings ?? {};
   if (type === 'test') return [...urls, ...sandboxUrls];
@@ -25,7 +29,11 @@ export async function getCurrentUrls(
 export async function redirectDelivery(
   delivery: WebhookDelivery,
   urls: readonly string[],
-  deps: Pick<Deps, 'deliveries' | 'now' | 'webhookQueue'>,
+  deps: {
+    readonly deliveries: DeliveryRepository;
+    now(): EpochMillis;
+    readonly webhookQueue: MessageQueue<WebhookMessage>;
+  },
 ): Promise<WebhookDelivery> {
   const { appName, type, username, notification } = delivery;
   const deadDelivery = markDead(delivery, 'The app replaced the webhook URL.');
@@ -51,7 +59,7 @@ export async function redirectDelivery(
 /** Creates the delivery. Restarts an existing one whose URL was removed and is now set again. */
 async function createOrRestart(
   delivery: WebhookDelivery,
-  { deliveries, now }: Pick<Deps, 'deliveries' | 'now'>,
+  { deliveries, now }: { readonly deliveries: DeliveryRepository; now(): EpochMillis },
 ): Promise<void> {
   if (await deliveries.createIfAbsent(delivery)) return;
   const existing = await deliveries.find(delivery.appName, delivery.deliveryId);

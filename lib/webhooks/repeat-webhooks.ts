@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import type { EventRecord } from '../events/event.ts';
-import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
+import type { EventRepository } from '../events/event-repository.ts';
+import type { EntitledPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
 import { platforms } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery, type WebhookNotification } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
 import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
+import type { WebhookMessage } from './webhook-message.ts';
 
-type RepeatDeps = Pick<Deps, 'deliveries' | 'events' | 'now' | 'purchases' | 'webhookQueue'>;
+type RepeatDeps = {
+  readonly deliveries: DeliveryRepository;
+  readonly events: EventRepository;
+  now(): EpochMillis;
+  readonly purchases: PurchaseRepository;
+  readonly webhookQueue: MessageQueue<WebhookMessage>;
+};
 
 /**
  * Several events can have one request id: clients retry requests, and a notification has one event for each webhook.
@@ -38,7 +47,11 @@ export async function repeatWebhooks(app: App, reqId: string, deps: RepeatDeps):
 }
 
 /** Lists the events of a request id, or the event with this event id; oldest first. */
-async function findEvents(appName: string, reqId: string, { events }: Pick<Deps, 'events'>): Promise<EventRecord[]> {
+async function findEvents(
+  appName: string,
+  reqId: string,
+  { events }: Pick<RepeatDeps, 'events'>,
+): Promise<EventRecord[]> {
   const [eventById, taggedEvents] = await Promise.all([
     events.find(appName, reqId),
     events.listByTags(appName, [reqId], maxEvents),
@@ -54,7 +67,7 @@ type PurchasesById = ReadonlyMap<string, EntitledPurchase>;
 async function loadPurchases(
   appName: string,
   events: readonly EventRecord[],
-  { purchases }: Pick<Deps, 'purchases'>,
+  { purchases }: Pick<RepeatDeps, 'purchases'>,
 ): Promise<PurchasesById> {
   const rows = events.flatMap((event) =>
     isStoreEvent(event) ? event.content.purchases : event.content.purchases.slice(0, 1),

@@ -1,12 +1,18 @@
 import pMap from 'p-map';
-import type { Deps } from '../deps.ts';
 import { ServiceError } from '../shared/errors.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
 import { resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
+import type { WebhookMessage } from './webhook-message.ts';
 
-type ReplayDeps = Pick<Deps, 'deliveries' | 'now' | 'webhookQueue'>;
+type ReplayDeps = {
+  readonly deliveries: DeliveryRepository;
+  now(): EpochMillis;
+  readonly webhookQueue: MessageQueue<WebhookMessage>;
+};
 
 /**
  * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app has no such
@@ -28,7 +34,7 @@ const conflict = (message: string): ServiceError => new ServiceError('Conflict',
 /** Returns undefined if another worker has changed the delivery. */
 async function reset(
   delivery: WebhookDelivery,
-  { deliveries, now }: Pick<Deps, 'deliveries' | 'now'>,
+  { deliveries, now }: Pick<ReplayDeps, 'deliveries' | 'now'>,
 ): Promise<WebhookDelivery | undefined> {
   const time = now();
   const after = resetForReplay(delivery, time);

@@ -1,18 +1,26 @@
 import type { WebhookSender } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
 import { type EpochMillis, secondMs } from '../shared/time.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt-delivery.ts';
 import type { WebhookDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
 import { applyAttempt, computeQueueDelaySeconds, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
 import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
-import type { PostOutcome } from './guarded-post.ts';
+import type { PostOutcome } from './post-webhook.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
 import { maxRetryDurationMs } from './retry-schedule.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
-type SendDeps = AttemptDeps & Pick<Deps, 'apps' | 'deliveries' | 'purchases' | 'webhookQueue'>;
+type SendDeps = AttemptDeps & {
+  readonly apps: AppRepository;
+  readonly deliveries: DeliveryRepository;
+  readonly purchases: PurchaseRepository;
+  readonly webhookQueue: MessageQueue<WebhookMessage>;
+};
 
 /** Maximum difference between the clocks of two machines. */
 const clockSkewMs = 2 * secondMs;
@@ -99,7 +107,11 @@ async function updateUrlHealth(
     outcome,
     urlHealth,
     deps: { now, deliveries },
-  }: { outcome: PostOutcome; urlHealth: WebhookUrlHealth; deps: Pick<Deps, 'now' | 'deliveries'> },
+  }: {
+    outcome: PostOutcome;
+    urlHealth: WebhookUrlHealth;
+    deps: { now(): EpochMillis; readonly deliveries: DeliveryRepository };
+  },
 ): Promise<void> {
   if (isGoneResponse(outcome)) return await deliveries.disableUrl(appName, url, now());
   if ('status' in outcome && type === 'test') return await deliveries.enableUrl(appName, url);
@@ -128,7 +140,15 @@ function logDeath(
 async function saveAndReschedule(
   before: WebhookDelivery,
   after: WebhookDelivery,
-  { deliveries, webhookQueue, now }: Pick<Deps, 'deliveries' | 'webhookQueue' | 'now'>,
+  {
+    deliveries,
+    webhookQueue,
+    now,
+  }: {
+    readonly deliveries: DeliveryRepository;
+    readonly webhookQueue: MessageQueue<WebhookMessage>;
+    now(): EpochMillis;
+  },
 ): Promise<void> {
   const isSaved = await deliveries.replaceIfUnchanged(before, after, now());
   if (isSaved) logDeath(before, after);

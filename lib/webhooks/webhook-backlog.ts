@@ -1,7 +1,7 @@
 import type { App } from '../apps/app.ts';
-import type { Deps } from '../deps.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
 import { toDisplayUrl } from './display-url.ts';
 
 const maxDeliveries = 1_000;
@@ -20,7 +20,7 @@ const listDates = (rows: readonly WebhookDelivery[]): EpochMillis[] =>
 export async function getWebhookBacklog(
   appName: string,
   state: 'pending' | 'dead',
-  { deliveries }: Pick<Deps, 'deliveries'>,
+  { deliveries }: { readonly deliveries: DeliveryRepository },
 ): Promise<WebhookBacklog> {
   const { rows, next } = await deliveries.listPage(appName, { state, limit: maxDeliveries });
   return { dates: listDates(rows), isComplete: next === undefined };
@@ -34,7 +34,7 @@ const maxNewest = 100;
  */
 export async function getWaitingWebhooks(
   appName: string,
-  { deliveries }: Pick<Deps, 'deliveries'>,
+  { deliveries }: { readonly deliveries: DeliveryRepository },
 ): Promise<WebhookBacklog> {
   const { rows } = await deliveries.listPage(appName, { limit: maxNewest });
   const waiting = rows.filter(
@@ -47,7 +47,10 @@ export async function getWaitingWebhooks(
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** Lists the webhook URLs of the app with their health. */
-export async function listWebhookUrls({ name, webhookSettings }: App, deps: Pick<Deps, 'deliveries' | 'now'>) {
+export async function listWebhookUrls(
+  { name, webhookSettings }: App,
+  deps: { readonly deliveries: DeliveryRepository; now(): EpochMillis },
+) {
   const { urls = [], sandboxUrls = [] } = webhookSettings ?? {};
   const listed = [...new Set([...urls, ...sandboxUrls])].map(async (url) => {
     const { disabledAt, backoffUntil, consecutiveFailures } = await deps.deliveries.findUrlHealth(name, url);

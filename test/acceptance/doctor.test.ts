@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { createApiKey, createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { type Platform, platforms } from '../../lib/shared/platform.ts';
 import { hourMs } from '../../lib/shared/time.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';

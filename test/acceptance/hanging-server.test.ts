@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { minuteMs } from '../../lib/shared/time.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';

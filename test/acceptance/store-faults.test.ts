@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { APIGatewayProxyEvent, SQSEvent } from 'aws-lambda';
+import { type Deps, deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { type Deps, deps } from '../../lib/deps.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { processNotification } from '../../lib/store-notifications/process-notification.ts';

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getEvent, getEventRaw, listEvents, searchEvents } from '../../lib/api/events.ts';
 import { contracts } from '../../lib/api/index.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { stores } from '../../lib/stores/index.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';

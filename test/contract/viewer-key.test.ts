@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { type Contract, isForSecretKeyOnly } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { getRefreshToken } from '../../lib/api/purchases.ts';
 import type { ApiKeyLevel } from '../../lib/apps/app.ts';
 import { type CreatedKey, createApiKey, setReadEvents } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
 import { formatItem, scanItems } from '../../testing/dump-items.ts';

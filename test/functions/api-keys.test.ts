@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { listEvents } from '../../lib/api/events.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
@@ -11,7 +12,6 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { dayMs, hourMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

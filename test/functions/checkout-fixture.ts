@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals';
 import Stripe from 'stripe';
+import { deps } from '../../composition/deps.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { createCheckout } from '../../lib/api/stripe.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { type CallResult, callWithPublicKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

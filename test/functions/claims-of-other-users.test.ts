@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import type { App } from '../../lib/apps/app.ts';
 import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { resolveStoreUser } from '../../lib/store-notifications/resolve-store-user.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getDelivery, listDeliveries, replayDeliveries, replayDelivery, testWebhook } from '../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { minuteMs } from '../../lib/shared/time.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { enqueueDeliveries } from '../../lib/webhooks/fan-out.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { deps } from '../../composition/deps.ts';
 import type { TagType } from '../../lib/api/enumerations.ts';
 import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createEventRepository } from '../../lib/db/event-repository.ts';
-import { deps } from '../../lib/deps.ts';
 import { createEventRecorder } from '../../lib/events/event-recorder.ts';
 import { splitIntoChunks } from '../../lib/shared/batches.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getApp } from '../../lib/api/app.ts';
 import { createApiKey, setCatalogue, setStrategy } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

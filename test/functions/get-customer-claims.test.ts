@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import type { CustomerClaim } from '../../lib/api/customers.ts';
 import { getCustomerClaims } from '../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { hourMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, givenApp, startDate } from '../../testing/given.ts';

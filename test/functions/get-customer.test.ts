@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getCustomer } from '../../lib/api/customers.ts';
 import { searchEvents } from '../../lib/api/events.ts';
-import { deps } from '../../lib/deps.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getDue } from '../../lib/api/due.ts';
-import { deps } from '../../lib/deps.ts';
 import { minuteMs } from '../../lib/shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from '../../lib/webhooks/delivery.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';

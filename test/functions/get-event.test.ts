@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getEvent } from '../../lib/api/events.ts';
-import { deps } from '../../lib/deps.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

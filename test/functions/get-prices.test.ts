@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getPrices } from '../../lib/api/stripe.ts';
-import { deps } from '../../lib/deps.ts';
 import { type CheckoutFixture, expectCheckoutError, startCheckoutFixture, toBasicOffer } from './checkout-fixture.ts';
 
 let checkout: CheckoutFixture;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getProcessorPurchases } from '../../lib/api/stripe.ts';
 import { createApiKey } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type CheckoutFixture, expectCheckoutError, startCheckoutFixture, toBasicOffer } from './checkout-fixture.ts';

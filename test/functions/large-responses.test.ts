@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { notificationKey, purchaseIndexKeys, purchaseKey } from '../../lib/db/keys.ts';
 import type { Table } from '../../lib/db/table.ts';
-import { deps } from '../../lib/deps.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, givenApp, startDate } from '../../testing/given.ts';
 import { createTestTable } from '../../testing/table.ts';

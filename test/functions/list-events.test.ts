@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { getEventRaw } from '../../lib/api/events.ts';
 import { eventKey } from '../../lib/db/keys.ts';
 import type { Table } from '../../lib/db/table.ts';
-import { deps } from '../../lib/deps.ts';
 import { dayMs, minuteMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { purchaseKey } from '../../lib/db/keys.ts';
-import { deps } from '../../lib/deps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../lib/deps.ts';
+import { deps } from '../../composition/deps.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import type { Strategy } from '../../lib/purchases/claims.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 

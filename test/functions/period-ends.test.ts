@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { addBillingPeriods } from '../../lib/shared/billing-period.ts';
 import { type Platform, withPlatform } from '../../lib/shared/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { createUniqueName } from '../../testing/given.ts';

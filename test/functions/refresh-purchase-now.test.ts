@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getPurchase, refreshPurchase } from '../../lib/api/purchases.ts';
-import { deps } from '../../lib/deps.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName, givenApp } from '../../testing/given.ts';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { createClientToken } from '../../lib/api/braintree.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
@@ -8,7 +9,6 @@ import { validateReceipt } from '../../lib/api/validation.ts';
 import { hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { bucketSizes, reportSize } from '../../lib/apps/rejection-limiter.ts';
-import { deps } from '../../lib/deps.ts';
 import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
 import {
   buildBasicAuth,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../lib/deps.ts';
+import { deps } from '../../composition/deps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { createUniqueName } from '../../testing/given.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { type IssuedApiKeys, setVocabulary } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { dayMs, minuteMs, secondMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName, givenApp } from '../../testing/given.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../lib/deps.ts';
+import { deps } from '../../composition/deps.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

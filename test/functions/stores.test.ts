@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { checkStore, listStores } from '../../lib/api/stores.ts';
-import { deps } from '../../lib/deps.ts';
 import { minuteMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';

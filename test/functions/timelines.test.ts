@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
 import { addCustomerPurchase, getCustomerPurchases, getCustomerTimeline } from '../../lib/api/customers.ts';
 import { getPurchaseOwners, getPurchaseTimeline, refreshPurchase } from '../../lib/api/purchases.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
-import { deps } from '../../lib/deps.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

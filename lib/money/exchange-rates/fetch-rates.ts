@@ -1,9 +1,7 @@
-import type { Deps } from '../../deps.ts';
 import { ServiceError } from '../../shared/errors.ts';
-import { createStopwatch } from '../../shared/stopwatch.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { secondMs } from '../../shared/time.ts';
-import { unavailableError } from '../../stores/api-errors.ts';
-import { createRecordedFetch } from '../../stores/recorded-fetch.ts';
+import { unavailableError } from '../../shared/unavailable-error.ts';
 import { type DailyRates, toUtcDay } from '../daily-rates.ts';
 import { parseEcbRates } from './parse-ecb-rates.ts';
 
@@ -14,25 +12,22 @@ import { parseEcbRates } from './parse-ecb-rates.ts';
 const seriesUrl = 'https://data-api.ecb.europa.eu/service/data/EXR/D..EUR.SP00.A';
 const timeoutMs = 15 * secondMs;
 
+export interface RateSource {
+  now(): EpochMillis;
+  /** Sends one GET request and reads the response. Throws `ConnectionFailed` if there is no complete response in time. */
+  fetchText(
+    url: string,
+    options: { readonly timeoutMs: number },
+  ): Promise<{ readonly status: number; readonly text: string }>;
+}
+
 /**
  * Fetches the reference rates since a day (`YYYY-MM-DD`), newest first. The start day also leaves out discontinued
  * currencies. Throws `ConnectionFailed` if the bank is unavailable or its response is invalid.
  */
-export async function fetchRates(
-  startDay: string,
-  { now, emulator }: Pick<Deps, 'now' | 'emulator'>,
-): Promise<DailyRates[]> {
-  // The rates belong to no app, so the request is not recorded in an event.
-  const stopwatch = createStopwatch(emulator.timeFactor);
-  const fetchFile = createRecordedFetch({
-    storeName: 'The European Central Bank',
-    record: () => {},
-    now,
-    stopwatch,
-    ...(emulator.url && { storesUrl: emulator.url }),
-  });
+export async function fetchRates(startDay: string, { now, fetchText }: RateSource): Promise<DailyRates[]> {
   const query = new URLSearchParams({ startPeriod: startDay, detail: 'dataonly', format: 'csvdata' });
-  const { status, text } = await fetchFile(`${seriesUrl}?${query}`, { timeoutMs });
+  const { status, text } = await fetchText(`${seriesUrl}?${query}`, { timeoutMs });
   if (status !== 200) {
     throw unavailableError('The European Central Bank', `HTTP ${status}`);
   }

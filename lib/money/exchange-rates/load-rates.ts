@@ -1,10 +1,12 @@
-import type { Deps } from '../../deps.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { dayMs } from '../../shared/time.ts';
 import { isInRateWindow, toUtcDay } from '../daily-rates.ts';
-import { fetchRates } from './fetch-rates.ts';
+import type { ExchangeRateRepository } from './exchange-rate-repository.ts';
+import { fetchRates, type RateSource } from './fetch-rates.ts';
 
-type LoadRatesDeps = Pick<Deps, 'now' | 'emulator' | 'dailyRates'>;
+interface LoadRatesDeps extends RateSource {
+  readonly dailyRates: ExchangeRateRepository;
+}
 
 /** Missing rates are filled in for so many days. */
 const backfillDays = 90;

@@ -1,12 +1,13 @@
 import type { ServiceError } from '../../shared/errors.ts';
 import { platformTokens, storeNames } from '../../shared/platform.ts';
+import { unavailableError as createUnavailableError } from '../../shared/unavailable-error.ts';
 import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 
 /** Subject of the public error messages. */
 export const storeName = storeNames[platformTokens.appStore];
 
-export const unavailableError = (cause: unknown): ServiceError => storeErrors.unavailableError(storeName, cause);
+export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
 
 export const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>
   storeErrors.invalidSettingsError(storeName, reason, cause);

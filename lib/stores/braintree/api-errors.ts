@@ -1,11 +1,12 @@
 import { ServiceError } from '../../shared/errors.ts';
 import { platformTokens, storeNames } from '../../shared/platform.ts';
+import { unavailableError as createUnavailableError } from '../../shared/unavailable-error.ts';
 import * as commonErrors from '../api-errors.ts';
 import { createRejection } from '../settings-rejection.ts';
 
 const storeName = storeNames[platformTokens.braintree];
 
-export const unavailableError = (cause: unknown): ServiceError => commonErrors.unavailableError(storeName, cause);
+export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
 
 /** Creates the error for settings that Braintree rejected. `reason` is a public clause without a period. */
 export const invalidSettingsError = (reason: string, cause?: unknown): ServiceError =>

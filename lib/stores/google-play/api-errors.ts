@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import type { ServiceError } from '../../shared/errors.ts';
 import { platformTokens, storeNames } from '../../shared/platform.ts';
+import { unavailableError as createUnavailableError } from '../../shared/unavailable-error.ts';
 import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 import { createRejection, type RejectionKind } from '../settings-rejection.ts';
@@ -10,7 +11,7 @@ import type { StoreResponse } from '../store-context.ts';
 export const storeName = storeNames[platformTokens.googlePlay];
 
 /** Creates the error for an unavailable Google Play Developer API. `cause` has the details. */
-export const unavailableError = (cause: unknown): ServiceError => storeErrors.unavailableError(storeName, cause);
+export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
 
 /** Parses a response body. Throws `ConnectionFailed` if it is not JSON or does not match the schema. */
 export const parseResponse = createResponseParser(unavailableError);

@@ -1,5 +1,6 @@
 import type { ServiceError } from '../../shared/errors.ts';
 import { platformTokens, storeNames } from '../../shared/platform.ts';
+import { unavailableError as createUnavailableError } from '../../shared/unavailable-error.ts';
 import * as storeErrors from '../api-errors.ts';
 import { createResponseParser } from '../parse-response.ts';
 import type { SettingsRejection } from '../settings-rejection.ts';
@@ -8,7 +9,7 @@ import type { SettingsRejection } from '../settings-rejection.ts';
 export const storeName = storeNames[platformTokens.microsoftStore];
 
 /** Creates the error for an unavailable Microsoft Store service. `cause` has the details. */
-export const unavailableError = (cause: unknown): ServiceError => storeErrors.unavailableError(storeName, cause);
+export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
 
 /** Parses a response body. Throws `ConnectionFailed` if it is not JSON or does not match the schema. */
 export const parseResponse = createResponseParser(unavailableError);

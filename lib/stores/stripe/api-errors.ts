@@ -1,12 +1,13 @@
 import Stripe from 'stripe';
 import { ServiceError } from '../../shared/errors.ts';
 import { platformTokens, storeNames } from '../../shared/platform.ts';
+import { unavailableError as createUnavailableError } from '../../shared/unavailable-error.ts';
 import * as commonErrors from '../api-errors.ts';
 import { createRejection, type SettingsRejection } from '../settings-rejection.ts';
 
 export const storeName = storeNames[platformTokens.stripe];
 
-export const unavailableError = (cause: unknown): ServiceError => commonErrors.unavailableError(storeName, cause);
+export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
 
 /** Creates the error for settings that Stripe rejected. `reason` is a public clause without a period. */
 const invalidSettingsError = (reason: string, rejection: SettingsRejection): ServiceError =>

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { deps } from '../../../composition/deps.ts';
 import * as keys from '../../../lib/db/keys.ts';
 import type { PagedListRepository } from '../../../lib/db/paged-list-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
-import { deps } from '../../../lib/deps.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import type { ListKind } from '../../../lib/statistics/counts.ts';

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../../composition/deps.ts';
 import { createApp } from '../../../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../../../lib/db/app-repository.ts';
 import { purchaseKey } from '../../../lib/db/keys.ts';
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
-import { deps } from '../../../lib/deps.ts';
 import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { createCipher } from '../../../lib/shared/cipher.ts';
 import { dayMs } from '../../../lib/shared/time.ts';

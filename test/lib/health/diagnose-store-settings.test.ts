@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { deps } from '../../../lib/deps.ts';
+import { deps } from '../../../composition/deps.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';
 import { type Platform, platforms } from '../../../lib/shared/platform.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Deps, deps } from '../../../composition/deps.ts';
 import { getApp, setStrategy } from '../../../lib/apps/manage-apps.ts';
-import { type Deps, deps } from '../../../lib/deps.ts';
 import { importRow } from '../../../lib/import/import-row.ts';
 import { type ImportRow, parseImportRow } from '../../../lib/import/parse-import-row.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { deps } from '../../../composition/deps.ts';
 import { listCustomers } from '../../../lib/api/customers.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import { customerKey, listPartition } from '../../../lib/db/keys.ts';
 import { createPurchaseRepository, parsePurchaseItem } from '../../../lib/db/purchase-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
-import { deps } from '../../../lib/deps.ts';
 import { isActive, isSubscription } from '../../../lib/purchases/purchase.ts';
 import type { EntitledPurchase } from '../../../lib/purchases/purchase-repository.ts';
 import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';

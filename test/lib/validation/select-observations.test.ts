@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../../composition/deps.ts';
 import type { App } from '../../../lib/apps/app.ts';
-import { deps } from '../../../lib/deps.ts';
 import type { Strategy } from '../../../lib/purchases/claims.ts';
 import type { Observation } from '../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import pMap from 'p-map';
-import { deps } from '../../../lib/deps.ts';
+import { deps } from '../../../composition/deps.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { recordObservations } from '../../../lib/validation/record-observations.ts';
 import { createObservation, givenApp, startDate } from '../../../testing/given.ts';

@@ -9,7 +9,9 @@ import { attachUsdRates } from '../../../../lib/money/attach-usd-rates.ts';
 import type { ExchangeRateRepository } from '../../../../lib/money/exchange-rates/exchange-rate-repository.ts';
 import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';
 import { createRateCache } from '../../../../lib/money/exchange-rates/rate-cache.ts';
+import { createStopwatch } from '../../../../lib/shared/stopwatch.ts';
 import { dayMs, hourMs } from '../../../../lib/shared/time.ts';
+import { createRecordedFetch } from '../../../../lib/stores/recorded-fetch.ts';
 import { createObservation, createTransaction } from '../../../../testing/given.ts';
 import { getStoreKeys } from '../../../../testing/run-keys.ts';
 import { createTestTable } from '../../../../testing/table.ts';
@@ -27,7 +29,15 @@ afterAll(async () => await emulator.close());
 
 const load = async (now: string, url = emulator.url) => {
   emulator.clock.set(Date.parse(now));
-  await loadRates({ now: () => Date.parse(now), emulator: { url, roots: [] }, dailyRates });
+  const clock = { now: () => Date.parse(now) };
+  const fetchText = createRecordedFetch({
+    storeName: 'The European Central Bank',
+    record: () => {},
+    ...clock,
+    stopwatch: createStopwatch(),
+    storesUrl: url,
+  });
+  await loadRates({ ...clock, fetchText, dailyRates });
 };
 const findRatesDay = async (date: string) => (await dailyRates.findForPurchaseDate(Date.parse(date)))?.date;
 

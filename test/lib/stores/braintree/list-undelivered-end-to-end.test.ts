@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../../../composition/deps.ts';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
-import { deps } from '../../../../lib/deps.ts';
 import { ServiceError } from '../../../../lib/shared/errors.ts';
 import type { QueuedNotification } from '../../../../lib/store-notifications/queued-notification.ts';
 import { recoverUndelivered } from '../../../../lib/store-notifications/recover-notifications.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../../../composition/deps.ts';
 import { getPurchase } from '../../../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
-import { deps } from '../../../../lib/deps.ts';
 import { pollNotifications } from '../../../../lib/store-notifications/recover-notifications.ts';
 import { buildBasicAuth, callEndpoint } from '../../../../testing/call.ts';
 import { startTestService, type TestService } from '../../../../testing/service.ts';

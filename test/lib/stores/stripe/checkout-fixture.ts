@@ -1,5 +1,5 @@
+import { deps } from '../../../../composition/deps.ts';
 import type { IssuedApiKeys } from '../../../../lib/apps/manage-apps.ts';
-import { deps } from '../../../../lib/deps.ts';
 import { createEventRecorder } from '../../../../lib/events/event-recorder.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { createStoreContext } from '../../../../lib/stores/create-store-context.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { deps } from '../../../../lib/deps.ts';
+import { deps } from '../../../../composition/deps.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 

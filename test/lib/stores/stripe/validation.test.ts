@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { deps } from '../../../../lib/deps.ts';
+import { deps } from '../../../../composition/deps.ts';
 import { findRejection } from '../../../../lib/stores/settings-rejection.ts';
 import type { StoreFetch } from '../../../../lib/stores/store-context.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';

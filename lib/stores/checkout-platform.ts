@@ -1,6 +1,6 @@
 import type { AppCache } from '../apps/app-cache.ts';
 import { platformTokens } from '../shared/platform.ts';
-import type { StripePlatform } from '../stores/stripe/mapping-context.ts';
+import type { StripePlatform } from './stripe/mapping-context.ts';
 
 /**
  * Selects the account that an app sells through: the deployment's account if only that is configured, else the app's
@@ -20,7 +20,7 @@ export async function selectCheckoutPlatform(
 export async function listCheckoutPlatforms(
   appName: string,
   appCache: Pick<AppCache, 'findStoreSettings'>,
-): Promise<readonly StripePlatform[]> {
+): Promise<readonly [StripePlatform, StripePlatform?]> {
   const platform = await selectCheckoutPlatform(appName, appCache);
   const hasServiceAccount =
     platform === platformTokens.stripe &&

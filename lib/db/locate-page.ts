@@ -1,5 +1,5 @@
 import { type EpochMillis, hourMs } from '../shared/time.ts';
-import { type Counts, type ListKind, listHourCounts } from './counts.ts';
+import { type Counts, type ListKind, listHourCounts } from '../statistics/counts.ts';
 
 /** A position in a list: the creation time to start reading from, and the number of rows created earlier. */
 export interface PagePosition {

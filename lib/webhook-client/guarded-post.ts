@@ -3,31 +3,10 @@ import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { ServiceError } from '../shared/errors.ts';
 import { secondMs } from '../shared/time.ts';
-import { type AddressPolicy, isPublicAddress } from './public-address.ts';
+import type { PostOutcome, PostWebhook, WebhookRequest } from '../webhooks/post-webhook.ts';
+import { type AddressPolicy, isPublicAddress } from '../webhooks/public-address.ts';
+import { getHost, parseWebhookUrl } from '../webhooks/webhook-url.ts';
 import { createDnsResolver, type ResolvedAddress, type ResolveHost, resolveWithSystem } from './resolve-host.ts';
-import { getHost, parseWebhookUrl } from './webhook-url.ts';
-
-interface WebhookRequest {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-export type PostOutcome =
-  | {
-      readonly status: number;
-      readonly retryAfter?: string;
-      /** At most 4 KB of the response body. */
-      readonly bodyExcerpt: string;
-    }
-  | {
-      /** `forbidden`: the URL or its address is not allowed. */
-      readonly failure: 'timeout' | 'no-connection' | 'forbidden';
-      readonly message: string;
-    };
-
-/** Posts to an untrusted server. Never throws. */
-export type PostWebhook = (request: WebhookRequest) => Promise<PostOutcome>;
 
 export interface GuardedPostOptions extends AddressPolicy {
   readonly resolve?: ResolveHost;

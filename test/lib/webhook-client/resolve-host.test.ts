@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { minuteMs, secondMs } from '../../../lib/shared/time.ts';
-import { createGuardedPost } from '../../../lib/webhooks/guarded-post.ts';
-import { createDnsResolver } from '../../../lib/webhooks/resolve-host.ts';
+import { createGuardedPost } from '../../../lib/webhook-client/guarded-post.ts';
+import { createDnsResolver } from '../../../lib/webhook-client/resolve-host.ts';
 import { type NameServer, startNameServer } from '../../../testing/name-server.ts';
 
 const v4 = '93.184.216.34';

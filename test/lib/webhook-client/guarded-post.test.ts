@@ -1,9 +1,9 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { secondMs } from '../../../lib/shared/time.ts';
-import { createGuardedPost } from '../../../lib/webhooks/guarded-post.ts';
-import type { ResolvedAddress } from '../../../lib/webhooks/resolve-host.ts';
-import { useApplicationServer } from './application-server-fixture.ts';
+import { createGuardedPost } from '../../../lib/webhook-client/guarded-post.ts';
+import type { ResolvedAddress } from '../../../lib/webhook-client/resolve-host.ts';
+import { useApplicationServer } from '../webhooks/application-server-fixture.ts';
 
 const getServer = useApplicationServer();
 

@@ -1,0 +1,16 @@
+import { createMessageQueue } from '../lib/queue/message-queue.ts';
+import type { RefreshMessage } from '../lib/refresh/refresh-message.ts';
+import { once } from '../lib/shared/once.ts';
+import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
+import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
+import { clientOptions, requireVariable } from './environment.ts';
+
+export const notificationQueue = once(() =>
+  createMessageQueue<QueuedNotification>(() => requireVariable('NOTIFICATIONS_QUEUE_URL'), clientOptions()),
+);
+export const refreshQueue = once(() =>
+  createMessageQueue<RefreshMessage>(() => requireVariable('REFRESHES_QUEUE_URL'), clientOptions()),
+);
+export const webhookQueue = once(() =>
+  createMessageQueue<WebhookMessage>(() => requireVariable('WEBHOOKS_QUEUE_URL'), clientOptions()),
+);

@@ -1,0 +1,8 @@
+import type { ListPage, PageRequest } from '../shared/list-page.ts';
+import type { CustomerRow } from './customer-summary.ts';
+
+/** The lists of the customers of all apps. */
+export interface CustomerListRepository {
+  /** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
+  getPage(appName: string, request: PageRequest): Promise<ListPage<CustomerRow>>;
+}

@@ -1,0 +1,114 @@
+import type { PurchaseRow } from '../api/purchase-records.ts';
+import type { DateRange, ListPage } from '../shared/list-page.ts';
+import { collectRowsThatFit } from '../shared/response-size.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { listNotificationsByPurchase } from './list-notifications.ts';
+import type { OwnedPurchaseRepository } from './owned-purchase-repository.ts';
+import { isActive } from './purchase.ts';
+import type { ListedPurchase, PurchaseListRepository } from './purchase-list-repository.ts';
+import type { PurchaseRepository } from './purchase-repository.ts';
+import { toPurchaseDetails } from './to-records.ts';
+
+/** What `listPurchases` needs. */
+interface PurchaseListDeps {
+  now(): EpochMillis;
+  readonly ownedPurchases: OwnedPurchaseRepository;
+  readonly purchaseLists: PurchaseListRepository;
+  readonly purchases: PurchaseRepository;
+}
+
+interface PurchaseListContext {
+  readonly appName: string;
+  readonly includesNotifications: boolean;
+  readonly deps: PurchaseListDeps;
+}
+
+/** Purchases of an app, of a customer or of the dates of their last changes. */
+interface PurchaseListQuery extends DateRange {
+  readonly skip: number;
+  readonly limit: number;
+  readonly customerId?: string | undefined;
+  /** Order of the purchases of a customer. Default: `oldest`. */
+  readonly order?: 'oldest' | 'newest' | undefined;
+  /** Whether only the active purchases of a customer are listed. */
+  readonly isActiveOnly: boolean;
+}
+
+type PurchasePage = ListPage<PurchaseRow> & { readonly skip: number; readonly limit: number };
+
+/**
+ * Lists purchases. `skip` and `limit` do not apply to a date range. A `total` above the number of its rows means that the limit
+ * of the response was reached.
+ */
+export async function listPurchases(query: PurchaseListQuery, context: PurchaseListContext): Promise<PurchasePage> {
+  const { customerId, startdate, enddate } = query;
+  if (customerId !== undefined) return await listOwnedPurchases({ ...query, customerId }, context);
+  if (isDated(query)) return await listUpdatedPurchases({ startdate, enddate }, context);
+  const { skip, limit } = query;
+  const { appName, deps } = context;
+  const { rows, total } = await deps.purchaseLists.getPage(appName, { skip, limit, now: deps.now() });
+  return { skip, limit, total, rows: await toRows(rows, context) };
+}
+
+const isDated = ({ startdate, enddate }: DateRange): boolean => startdate !== undefined || enddate !== undefined;
+
+async function listUpdatedPurchases(range: DateRange, context: PurchaseListContext): Promise<PurchasePage> {
+  const { purchaseLists } = context.deps;
+  const ids = await purchaseLists.listUpdatedIds(context.appName, range);
+  const loadRows = async (batch: readonly string[]) =>
+    await toRows(await purchaseLists.findMany(context.appName, batch), context);
+  const rows = await collectRowsThatFit(ids, loadRows);
+  return { skip: 0, limit: rows.length, total: ids.length, rows };
+}
+
+type OwnedPurchaseQuery = PurchaseListQuery & { readonly customerId: string };
+
+async function listOwnedPurchases(query: OwnedPurchaseQuery, context: PurchaseListContext): Promise<PurchasePage> {
+  const ids = await listOwnedIds(query, context);
+  const { skip, limit } = isDated(query) ? { skip: 0, limit: ids.length } : query;
+  const rows = await collectRowsThatFit(ids.slice(skip, skip + limit), async (batch) => {
+    const purchases = await context.deps.purchaseLists.findMany(context.appName, batch);
+    return await toRows(
+      purchases.filter((purchase) => isSelected(purchase, query)),
+      context,
+    );
+  });
+  return isDated(query)
+    ? { skip, limit: rows.length, total: rows.length, rows }
+    : { skip, limit, total: ids.length, rows };
+}
+
+/** Lists the ids of a customer's purchases in the requested order. */
+async function listOwnedIds(
+  { customerId, order, isActiveOnly }: OwnedPurchaseQuery,
+  { appName, deps: { now, ownedPurchases } }: PurchaseListContext,
+): Promise<readonly string[]> {
+  if (!isActiveOnly) {
+    const oldestFirst = await ownedPurchases.listPurchaseIds(appName, customerId);
+    return order === 'newest' ? oldestFirst.toReversed() : oldestFirst;
+  }
+  const newestFirst = await ownedPurchases.listRepresentativePurchases(appName, customerId);
+  const activeIds = newestFirst.filter((purchase) => isActive(purchase, now())).map(({ purchaseId }) => purchaseId);
+  return order === 'newest' ? activeIds : activeIds.toReversed();
+}
+
+/** Whether the purchase belongs to the customer and changed in the range. */
+const isSelected = (
+  { entitledUsers, updatedAt }: ListedPurchase,
+  { customerId, startdate = 0, enddate = Infinity }: OwnedPurchaseQuery,
+): boolean => entitledUsers.includes(customerId) && updatedAt >= startdate && updatedAt < enddate;
+
+async function toRows(
+  listed: readonly ListedPurchase[],
+  { appName, includesNotifications, deps }: PurchaseListContext,
+): Promise<PurchaseRow[]> {
+  const ids = includesNotifications ? listed.map(({ purchase }) => purchase.purchaseId) : [];
+  const notifications = await listNotificationsByPurchase(appName, ids, deps.purchases);
+  return listed.map(({ purchase, entitledUsers, hasRefreshToken }) => ({
+    ...toPurchaseDetails(purchase, entitledUsers, {
+      now: deps.now(),
+      ...(includesNotifications && { notifications: notifications.get(purchase.purchaseId) ?? [] }),
+    }),
+    canRefresh: hasRefreshToken,
+  }));
+}

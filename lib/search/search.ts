@@ -1,0 +1,92 @@
+import type { SearchResult } from '../api/search.ts';
+import type { App } from '../apps/app.ts';
+import type { CustomerRepository } from '../customers/customer-repository.ts';
+import type { EventRepository } from '../events/event-repository.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.ts';
+import type { TransactionRepository } from '../purchases/transaction-repository.ts';
+import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
+import { platforms, withPlatform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { toNeutralId } from '../shared/vocabulary.ts';
+import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
+
+/** What `search` needs. */
+interface SearchDeps {
+  now(): EpochMillis;
+  readonly customers: CustomerRepository;
+  readonly deliveries: DeliveryRepository;
+  readonly events: EventRepository;
+  readonly purchases: PurchaseRepository;
+  readonly transactions: TransactionRepository;
+  readonly userAliases: UserAliasRepository;
+}
+
+/** Maximum number of unclaimed purchases of one store account. */
+const maxUnclaimedPurchases = 20;
+
+/** Finds what has exactly this name or id: customers, purchases, transactions, an event, a delivery. */
+export async function search(app: App, q: string, deps: SearchDeps): Promise<SearchResult[]> {
+  const results = await Promise.all([
+    findCustomers(app, q, deps),
+    findPurchases(app, q, deps),
+    findTransactions(app, q, deps),
+    findEvent(app, q, deps),
+    findDelivery(app, q, deps),
+  ]);
+  return results.flat();
+}
+
+async function findCustomers(
+  { name }: App,
+  q: string,
+  { customers, userAliases }: Pick<SearchDeps, 'customers' | 'userAliases'>,
+) {
+  const [named, aliased] = await Promise.all([customers.findMany(name, [q]), userAliases.findUser(name, q)]);
+  const names = named.map(({ username }) => ({ applicationUsername: username, match: 'name' }) as const);
+  const aliases = aliased === undefined || names.some(({ applicationUsername }) => applicationUsername === aliased);
+  const matches = aliases ? names : [...names, { applicationUsername: aliased, match: 'alias' } as const];
+  return matches.map((match) => ({ type: 'customer', ...match }) as const);
+}
+
+/** Returns the id as it is, or with the prefix of each platform if it has none. */
+function listPrefixedIds(q: string): string[] {
+  const id = toNeutralId(q);
+  const isPrefixed = platforms.some((platform) => id.startsWith(`${platform}:`));
+  return isPrefixed ? [id] : platforms.map((platform) => withPlatform(platform, id));
+}
+
+async function findPurchases(
+  { name }: App,
+  q: string,
+  { purchases, userAliases, now }: Pick<SearchDeps, 'purchases' | 'userAliases' | 'now'>,
+) {
+  const unclaimedIds = await userAliases.listUnclaimedPurchasesByAlias(name, q, maxUnclaimedPurchases);
+  const ids = new Set(listPrefixedIds(q));
+  const found = await purchases.findMany(name, [...ids, ...unclaimedIds]);
+  return found.map(
+    ({ purchase, entitledUsers }) =>
+      ({
+        type: 'purchase',
+        match: ids.has(purchase.purchaseId) ? 'purchaseId' : 'alias',
+        purchase: toPurchaseDetails(purchase, entitledUsers, { now: now() }),
+      }) as const,
+  );
+}
+
+async function findTransactions({ name }: App, q: string, { transactions }: Pick<SearchDeps, 'transactions'>) {
+  const lists = await Promise.all(listPrefixedIds(q).map(async (id) => await transactions.listById(name, id)));
+  return lists
+    .flat()
+    .map((transaction) => ({ type: 'transaction', transaction: toTransactionRecord(transaction) }) as const);
+}
+
+async function findEvent({ name }: App, q: string, { events }: Pick<SearchDeps, 'events'>) {
+  const event = await events.find(name, q);
+  return event ? [{ type: 'event', eventId: event.eventId } as const] : [];
+}
+
+async function findDelivery({ name }: App, q: string, { deliveries }: Pick<SearchDeps, 'deliveries'>) {
+  const delivery = await deliveries.find(name, q);
+  return delivery ? [{ type: 'delivery', deliveryId: delivery.deliveryId } as const] : [];
+}
