@@ -106,7 +106,10 @@ function TryIt({ operation }: { readonly operation: Operation }) {
   if ((operation.method !== 'GET' || operation['x-secret-key-only']) && !canChange)
     return (
       <Section title="Try it">
-        <Notice>A viewer key cannot call this operation. Sign in with the secret key.</Notice>
+        <Notice>
+          {operation.method === 'GET' ? 'This operation requires the secret key.' : 'A viewer key can only read.'} Sign
+          in with the secret key to call this operation.
+        </Notice>
       </Section>
     );
   const writingParameter = operation['x-writing-parameter'];
