@@ -10,6 +10,7 @@ import { benchCost } from './cost.ts';
 import { benchCustomers } from './customers.ts';
 import { benchFlood } from './flood.ts';
 import { benchLoad } from './load.ts';
+import { benchLocal } from './local.ts';
 import { benchPages } from './pages.ts';
 import { saveResults } from './results.ts';
 import { benchScale } from './scale.ts';
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult | readonly Benc
     const { PORT: port } = process.env;
     return await benchLoad({ minutes: Number(values.minutes), ...(port !== undefined && { port: Number(port) }) });
   },
+  local: benchLocal,
   pages: benchPages,
   scale: benchScale,
   start: benchStartTimes,

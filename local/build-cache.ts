@@ -14,6 +14,7 @@ export const buildSources = [
   'composition',
   'console',
   'docs/openapi.json',
+  'emulator',
   'functions',
   'infra',
   'lib',
@@ -30,10 +31,10 @@ interface BuildCache {
   readonly folder: string;
 }
 
-const defaultCache: BuildCache = {
-  project: projectFolder,
-  folder: join(projectFolder, 'node_modules', '.cache', 'claimcheck'),
-};
+/** Folder of the outputs of this project. */
+export const buildCacheFolder: string = join(projectFolder, 'node_modules', '.cache', 'claimcheck');
+
+const defaultCache: BuildCache = { project: projectFolder, folder: buildCacheFolder };
 
 /** Builds of older sources are deleted after this time. */
 const retentionMs = dayMs;
@@ -65,6 +66,10 @@ export async function copyBuild(
     await lock.close();
   }
 }
+
+/** Returns the folder in the cache with the output of a build for the present sources. It can be missing. */
+export const findBuild = (name: string, { project, folder }: BuildCache = defaultCache): string =>
+  join(folder, `${name}-${computeBuildDigest(project)}`);
 
 /** Waits until no process runs the build: the output of another process is available sooner than a build of its own. */
 async function acquireLock(lock: string): Promise<Closable> {

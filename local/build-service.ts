@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import * as v from 'valibot';
@@ -6,6 +6,7 @@ import { buildConsole } from '../infra/build-console.ts';
 import type { DeploymentOptions } from '../infra/deployment-options.ts';
 import { projectFolder } from '../infra/project-folder.ts';
 import { ServiceStack } from '../infra/service-stack.ts';
+import { buildProgram } from './build-program.ts';
 import { buildSharedFunctions, writeFunctionAssets } from './build-shared-functions.ts';
 import { joinStackTemplates, readStackTemplates } from './nested-stacks.ts';
 import { buildFolders, placeholders } from './synthesize.ts';
@@ -26,14 +27,17 @@ function writeAssembly(folder: string, options: DeploymentOptions): void {
   const { artifactId } = new ServiceStack(app, 'Claimcheck', { emulator: placeholders, options });
   const templates = readStackTemplates(app.synth().directory, artifactId);
   writeFileSync(join(folder, buildFolders.template), JSON.stringify(joinStackTemplates(templates)));
+  // The assembly has a copy of each asset. Every start copies the output of the build.
+  rmSync(assets, { recursive: true });
 }
 
 const [folder = '', optionsText] = process.argv.slice(2);
 if (optionsText === undefined) {
   const functions = join(folder, buildFolders.functions);
-  const building = buildSharedFunctions(functions).then(async () => {
-    await buildConsole(join(functions, 'console', 'assets'));
-  });
+  const building = Promise.all([
+    buildSharedFunctions(functions).then(async () => await buildConsole(join(functions, 'console', 'assets'))),
+    buildProgram(join(folder, 'program')),
+  ]);
   writeAssembly(folder, {});
   await building;
 } else {

@@ -1,91 +1,11 @@
-import '../lib/shared/disable-node-version-warning.ts';
-import { rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { assertPortFree } from './free-port.ts';
-import { findLockOwner, lockFolder } from './lock-folder.ts';
-import type { MessageCounts } from './queue-server.ts';
-import { createShutdownStack } from './shutdown.ts';
-import { type LocalService, startLocal } from './start-local.ts';
-import { isStartupError, startupError } from './startup-error.ts';
-import { buildStartupMessage } from './startup-message.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
-const dataFolder = resolve('.local');
-const readyFile = 'ready.json';
-const runtimeFile = 'runtime.json';
-
-const shutdown = createShutdownStack();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop(0));
-try {
-  await main();
-} catch (error) {
-  console.error(isStartupError(error) ? error.message : error);
-  await stop(1);
-}
-
-async function main(): Promise<void> {
-  const port = parsePort(process.env.PORT);
-  await assertPortFree(port, 'the service');
-  await assertPortFree(port + 1, 'the store emulator');
-  const isPersistent = process.env.DATA !== 'memory';
-  const folder = isPersistent ? dataFolder : chooseMemoryFolder(port);
-  await shutdown.add({ close: async () => removeTempFolder(folder) });
-  await shutdown.add(lockFolder(folder));
-  removeServiceFiles(folder);
-  await shutdown.add({ close: async () => removeServiceFiles(folder) });
-  const log = (text: string) => process.stderr.write(text);
-  const options = {
-    port,
-    emulatorPort: port + 1,
-    log,
-    onWebhook: (line: string) => console.log(line),
-    onMessagesLost: printLostMessages,
-    onProgress: (line: string) => console.log(line),
-    ...(isPersistent && { folder }),
-  };
-  const service = await shutdown.add(startLocal(options));
-  writeServiceFiles(service, folder);
-  console.log(buildStartupMessage(service, { isPersistent, folder, isDefaultFolder: folder === dataFolder }));
-}
-
-function parsePort(text = '4000'): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port > 0 && port < 65_535) return port;
-  throw startupError(`PORT ${text} is not valid: set a number from 1 to 65534.`);
-}
-
-/** Chooses the folder of a service without persistent data: a folder of its own if another service uses the default. */
-function chooseMemoryFolder(port: number): string {
-  return findLockOwner(dataFolder) === undefined ? dataFolder : join(dataFolder, `port-${port}`);
-}
-
-function removeTempFolder(folder: string): void {
-  if (folder !== dataFolder) rmSync(folder, { recursive: true, force: true });
-}
-
-/** Writes the files for scripts and `cli --local`. They are readable by their owner only, because they contain keys. */
-function writeServiceFiles(service: LocalService, folder: string): void {
-  const { baseUrl, emulatorUrl, consoleUrl, appName, publicKey, secretKey, webhooks, environment } = service;
-  const { signingSecret } = webhooks;
-  write(join(folder, runtimeFile), { environment });
-  const keys = { publicKey, secretKey, signingSecret };
-  write(join(folder, readyFile), { baseUrl, emulatorUrl, consoleUrl, app: appName, ...keys });
-}
-
-function write(file: string, content: object): void {
-  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-}
-
-function removeServiceFiles(folder: string): void {
-  for (const file of [readyFile, runtimeFile]) rmSync(join(folder, file), { force: true });
-}
-
-/** Queues are in memory. Lost work is repeated: stores send notifications again, and due items are enqueued again. */
-function printLostMessages(lost: MessageCounts): void {
-  const counts = Object.entries(lost).map(([queue, count]) => `${count} in ${queue}`);
-  if (counts.length > 0) console.log(`Queued messages lost: ${counts.join(', ')}`);
-}
-
-async function stop(exitCode: number): Promise<never> {
-  await shutdown.closeAll();
-  process.exit(exitCode);
-}
+// Before any other import: loading the program takes up to a second.
+console.log('Starting Claimcheck. Press Ctrl-C to stop.');
+const { findBuild } = await import('./build-cache.ts');
+const program = join(findBuild('service'), 'program', 'run-service.mjs');
+// The first start builds the program for the next ones, which load it in a third of the time.
+if (existsSync(program)) await import(pathToFileURL(program).href);
+else await import('./run-service.ts');

@@ -17,7 +17,7 @@ const folders = [
 ];
 const sourcePattern = /\.(?:tsx?|js|css|html)$/;
 /** Modules that start the whole service. A suite that imports one is slow. */
-const serviceModules = ['local/start-local.ts', 'local/start.ts'];
+const serviceModules = ['local/start-local.ts', 'local/run-service.ts'];
 /** Assumed durations of tests without a recorded one. */
 const defaultDurationsMs = { slow: 30_000, table: 10_000, other: 1_500 };
 /** Suites that start services, browsers or synthesize the stack. */

@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from '@jest/globals';
+import { findBuild } from '../../local/build-cache.ts';
 import { assertPortFree, findFreePort } from '../../local/free-port.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
@@ -100,6 +101,7 @@ describe('npm start', () => {
     expect((await fetch(`${ready.baseUrl}/v3`)).status).toBe(200);
     child.kill('SIGINT');
     expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await printed).toMatch(/^Starting Claimcheck\. /);
     expect(await printed).toContain(`-u demo:${ready.publicKey} ${ready.baseUrl}/v1/validate`);
     expect(await printed).toContain(`stop.\n\n  ${ready.consoleUrl}\n`);
     // At exit, the log can name a scheduled run that was stopped.
@@ -107,6 +109,11 @@ describe('npm start', () => {
     expect(existsSync(file)).toBe(false);
     await assertPortFree(port, 'the service');
     await assertPortFree(port + 1, 'the emulator');
+  });
+
+  it('runs the program that the first start has built', () => {
+    // The services of the other tests start it, because the first of them has built it.
+    expect(existsSync(join(findBuild('service'), 'program', 'run-service.mjs'))).toBe(true);
   });
 
   it('keeps the files of a running service and writes its own files to another folder', async () => {
