@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { type LocalService, startLocal } from '../local/start-local.ts';
+import type { LocalService } from '../local/start-local.ts';
 import { launchBrowser } from './launch-browser.ts';
+import { startLocalService } from './local-service.ts';
 
 const timeoutMs = 180_000;
 
@@ -45,7 +46,7 @@ export interface RunningConsole {
 
 /** Starts the local service and a browser. They cost seconds: start them once for a file. */
 export async function startConsole(): Promise<RunningConsole> {
-  const [service, browser] = await Promise.all([startLocal(), launchBrowser()]);
+  const [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
   const openUrl = async (url: string, options: PageOptions = {}) => await openTab(browser, url, options);
   return {
     service,

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../lib/shared/time.ts';
-import { startLocal } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
-import { type CommandOutcome, runCommand, startCommand } from '../../testing/command-line.ts';
+import { type CommandOutcome, runCommand, spawnCommand, startCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-let service: Awaited<ReturnType<typeof startLocal>>;
+let service: Awaited<ReturnType<typeof startLocalService>>;
 beforeAll(async () => {
-  service = await startLocal({});
+  service = await startLocalService();
 });
 afterAll(async () => {
   await service.close();
@@ -19,6 +19,10 @@ afterAll(async () => {
 
 const cli = async (args: readonly string[], input?: string): Promise<CommandOutcome> =>
   await runCommand(service.environment, args, input);
+
+/** Runs a command as a process of its own. */
+const spawn = async (args: readonly string[], input?: string): Promise<CommandOutcome> =>
+  await spawnCommand(service.environment, args, input);
 
 const findKey = (text: string, level: 'pub' | 'sec'): string => new RegExp(`${level}_[\\w-]+`).exec(text)?.[0] ?? '';
 const fetchStatus = async (appName: string, key: string) =>
@@ -28,7 +32,8 @@ const fetchSettings = async () => await (await fetch(`${service.emulatorUrl}/con
 describe('claimcheck', () => {
   it('creates an app whose keys are valid immediately, and lists it', async () => {
     const appName = createUniqueName();
-    const { out } = await cli(['app', 'create', appName]);
+    const { code, out, error } = await spawn(['app', 'create', appName]);
+    expect({ code, error }).toEqual({ code: 0, error: '' });
     expect(await fetchStatus(appName, findKey(out, 'sec'))).toBe(200);
     expect(await fetchStatus(appName, findKey(out, 'pub'))).toBe(403);
     expect((await cli(['app', 'list'])).out).toContain(appName);
@@ -144,6 +149,10 @@ describe('claimcheck', () => {
     const valid = await fetchSettings();
     expect(await cli(['app', 'set-store', appName, 'store_a', '-'], valid)).toMatchObject({ code: 0 });
     const rejected = JSON.stringify({ ...JSON.parse(valid), issuerId: 'unknown' });
+    // From standard input, and with the exit codes of a process.
+    expect(await spawn(['app', 'set-store', appName, 'store_a', '-'], valid)).toMatchObject({ code: 0 });
+    expect(await spawn(['app', 'set-store', appName, 'store_a', '-'], rejected)).toMatchObject({ code: 1, out: '' });
+    expect(await spawn(['app', 'create'])).toMatchObject({ code: 2, out: '' });
     expect(await cli(['app', 'set-store', appName, 'store_a', '-'], rejected)).toMatchObject({ code: 1, out: '' });
     expect(await cli(['app', 'set-store', appName, 'store_a', '-'], '{"bundle":1}')).toMatchObject({ code: 1 });
   });

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { startLocal } from '../../local/start-local.ts';
 import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../testing/app-store-device.ts';
 import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 
-let service: Awaited<ReturnType<typeof startLocal>>;
+let service: Awaited<ReturnType<typeof startLocalService>>;
 let page: CordovaPage | undefined;
 beforeAll(async () => {
-  service = await startLocal({});
+  service = await startLocalService();
 });
 afterEach(() => {
   page?.close();

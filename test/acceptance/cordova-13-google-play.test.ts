@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 import type { PlayBody, PlayPage } from '../../testing/google-play-device.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { verifyAgain, verifyWithPlugin13 } from '../../testing/play-plugins.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;
 let page: PlayPage | undefined;
 beforeAll(async () => {
-  service = await startLocal();
+  service = await startLocalService();
   owner = createEmulatorClient(service.emulatorUrl);
 });
 afterEach(async () => {

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import type { CordovaPage } from '../../testing/cordova-page.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { openStoreKit2Page, type SignedBody } from '../../testing/storekit-2-device.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;
 let page: CordovaPage | undefined;
 beforeAll(async () => {
-  service = await startLocal();
+  service = await startLocalService();
   owner = createEmulatorClient(service.emulatorUrl);
 });
 afterEach(async () => {

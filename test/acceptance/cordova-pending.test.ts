@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type ErrorCode, errorCodes } from '../../lib/shared/errors.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 import type { PlayBody, PlayPage } from '../../testing/google-play-device.ts';
 import { startHttpServer } from '../../testing/http-server.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { startPlugin11, verifyAgain, verifyWithPlugin13 } from '../../testing/play-plugins.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -108,7 +109,7 @@ describe('cordova-plugin-purchase with the service and a pending payment', () =>
   let service: LocalService;
   let owner: ReturnType<typeof createEmulatorClient>;
   beforeAll(async () => {
-    service = await startLocal();
+    service = await startLocalService();
     owner = createEmulatorClient(service.emulatorUrl);
   });
   afterAll(async () => await service?.close());

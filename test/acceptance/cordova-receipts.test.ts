@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../testing/app-store-device.ts';
 import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 import { enforcePreflight } from '../../testing/enforce-preflight.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;
 let page: CordovaPage | undefined;
 beforeAll(async () => {
   enforcePreflight();
-  service = await startLocal();
+  service = await startLocalService();
   owner = createEmulatorClient(service.emulatorUrl);
 });
 afterEach(async () => {

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../../lib/db/app-repository.ts';
@@ -10,13 +8,15 @@ import { parsePurchasePartition, toKey } from '../../lib/db/keys.ts';
 import { createTableClient, type Item } from '../../lib/db/table.ts';
 import { type Cipher, createCipher } from '../../lib/shared/cipher.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
+import { type CommandOutcome, runCommand, spawnCommand } from '../../testing/command-line.ts';
 import { formatItem, scanItems } from '../../testing/dump-items.ts';
 import { findNames } from '../../testing/find-names.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { findItemKinds, itemKinds } from '../../testing/item-kinds.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 /** A name with every kind of character that an encoding changes. */
@@ -39,23 +39,7 @@ let cipher: Cipher;
 /** Ids at the emulator and bodies of validations, by store. */
 const purchases = new Map<Platform, { readonly id: string; readonly validate: Json }>();
 
-const execute = promisify(execFile);
-
-async function cli(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly out: string; error: string }> {
-  const env = { ...process.env, ...service.environment };
-  const running = execute(process.execPath, ['--import', 'tsx', 'cli/main.ts', ...args], { env });
-  running.child.stdin?.end();
-  return await running.then(
-    ({ stdout, stderr }) => ({ code: 0, out: stdout, error: stderr }),
-    (failure: { code: number; stdout: string; stderr: string }) => ({
-      code: failure.code,
-      out: failure.stdout,
-      error: failure.stderr,
-    }),
-  );
-}
+const cli = async (...args: readonly string[]): Promise<CommandOutcome> => await runCommand(service.environment, args);
 
 const control = async (path: string, body?: object) => await callLocalControl(service, path, body);
 
@@ -134,7 +118,11 @@ const listNamingKinds = async (names: readonly string[]): Promise<string[]> => {
 };
 
 beforeAll(async () => {
-  service = await startLocal({ folder, log: (text) => logLines.push(text), onWebhook: (line) => webhooks.push(line) });
+  service = await startLocalService({
+    folder,
+    log: (text) => logLines.push(text),
+    onWebhook: (line) => webhooks.push(line),
+  });
   const { TABLE_NAME: table = '', MASTER_KEY_ID = '' } = service.environment;
   const state = JSON.parse(readFileSync(join(folder, 'state.json'), 'utf8')) as { secrets: Record<string, string> };
   cipher = createCipher(async () => state.secrets[MASTER_KEY_ID] ?? '', Date.now);
@@ -233,7 +221,8 @@ describe('customer export and customer erase', () => {
     expect(document.accessTokens).toHaveLength(1);
     expect(text).not.toContain(bob);
     expect(text).not.toContain('refreshToken');
-    const { out } = await cli('customer', 'export', service.appName, erin);
+    // Standard output of a process.
+    const { out } = await spawnCommand(service.environment, ['customer', 'export', service.appName, erin]);
     expect(JSON.parse(out)).toMatchObject({ applicationUsername: erin, purchases: document.purchases });
   });
 
@@ -291,7 +280,7 @@ describe('customer export and customer erase', () => {
   it('finds nothing in a second run', async () => {
     const { out } = await cli('customer', 'erase', service.appName, erin, '--confirm', erin, '--wait', '1');
     expect(out).toContain('No data of the customer was found.');
-    const exported = await cli('--json', 'customer', 'export', service.appName, erin);
+    const exported = await spawnCommand(service.environment, ['--json', 'customer', 'export', service.appName, erin]);
     expect(JSON.parse(exported.out)).toMatchObject({ customer: null, purchases: [] });
     expect(JSON.parse(exported.error).note).toContain('has no data of');
   });

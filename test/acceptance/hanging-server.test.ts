@@ -3,10 +3,11 @@ import { deps } from '../../composition/deps.ts';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { minuteMs } from '../../lib/shared/time.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl } from '../../testing/call-local.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { overrideDeps } from '../../testing/override-deps.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -16,7 +17,7 @@ let healthy: ApplicationServer;
 beforeAll(async () => {
   [hanging, healthy] = await Promise.all([startApplicationServer(), startApplicationServer()]);
   // No attempt times out during the test.
-  service = await startLocal({ webhookTimeoutMs: 10 * minuteMs });
+  service = await startLocalService({ webhookTimeoutMs: 10 * minuteMs });
 });
 afterAll(async () => {
   // Ends the hanging attempts, which the service waits for.

@@ -5,12 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { platforms } from '../../lib/shared/platform.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { type CommandOutcome, runCommand, startCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { buyImportablePurchases, type ImportablePurchase, toCsv } from '../../testing/import-file.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const purchaseCount = 200;
@@ -28,7 +29,7 @@ let folder: string;
 let purchases: readonly ImportablePurchase[];
 beforeAll(async () => {
   [service, webhookServer, folder] = await Promise.all([
-    startLocal({}),
+    startLocalService(),
     startApplicationServer(),
     mkdtemp(join(tmpdir(), 'claimcheck-import-')),
   ]);

@@ -2,15 +2,16 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { indexes, tableKey } from '../../lib/db/keys.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const output: string[] = [];
 const webhooks: string[] = [];
 let service: LocalService;
 beforeAll(async () => {
-  service = await startLocal({ log: (text) => output.push(text), onWebhook: (line) => webhooks.push(line) });
+  service = await startLocalService({ log: (text) => output.push(text), onWebhook: (line) => webhooks.push(line) });
 });
 afterAll(async () => await service?.close());
 

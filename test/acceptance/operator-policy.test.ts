@@ -16,13 +16,14 @@ import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import type { IamAccess } from '../../local/iam-policies.ts';
 import { createLocalNames } from '../../local/local-names.ts';
 import { saveState } from '../../local/saved-state.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { listResources } from '../../local/template.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { readStack } from '../../testing/stack-templates.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const { joined: template } = await readStack('none');
@@ -63,7 +64,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'claimcheck-operator-'));
   const masterKey = names.ref(findId('AWS::SecretsManager::Secret', /./));
   await saveState(folder, { run: runName, secrets: { [masterKey]: `${currentKey} ${earlierKey}` } });
-  service = await startLocal({
+  service = await startLocalService({
     folder,
     onAccess: (caller, access) => {
       if (caller === service?.environment.AWS_ACCESS_KEY_ID) accesses.push(access);

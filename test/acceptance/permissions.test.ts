@@ -1,10 +1,11 @@
 import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contracts } from '../../lib/api/index.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 /** The functions that record purchases. */
@@ -22,7 +23,7 @@ const recorders = [
 const purchaseWriters = new Set<string>();
 let service: LocalService;
 beforeAll(async () => {
-  service = await startLocal({
+  service = await startLocalService({
     onAccess: (caller, { leadingKeys = [] }) => {
       const isPurchase = (key: string) => /^[^#]+#P#/.test(key);
       if (leadingKeys.some(isPurchase)) purchaseWriters.add(caller.replace(/Function[0-9A-F]*$/, ''));

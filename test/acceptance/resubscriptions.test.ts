@@ -4,18 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 let service: LocalService;
 let server: ApplicationServer;
 beforeAll(async () => {
   server = await startApplicationServer();
-  service = await startLocal();
+  service = await startLocalService();
   await cli('app', 'set-webhook', service.appName, '--url', server.url);
   const file = join(tmpdir(), `catalogue-${randomUUID()}.json`);
   const product = { type: 'paid subscription', group: 'plans' };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import {
   type ApplicationServer,
   type ReceivedRequest,
@@ -8,6 +8,7 @@ import {
 } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const printedLines: string[] = [];
@@ -15,7 +16,7 @@ let service: LocalService;
 let server: ApplicationServer;
 beforeAll(async () => {
   server = await startApplicationServer();
-  service = await startLocal({ onWebhook: (line) => printedLines.push(line) });
+  service = await startLocalService({ onWebhook: (line) => printedLines.push(line) });
 });
 afterAll(async () => {
   await service?.close();

@@ -1,16 +1,17 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 import { enforcePreflight } from '../../testing/enforce-preflight.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 
 let service: LocalService;
 let page: CordovaPage | undefined;
 beforeAll(async () => {
   enforcePreflight();
-  service = await startLocal();
+  service = await startLocalService();
 });
 afterEach(() => {
   page?.close();

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { runCommand } from '../../testing/command-line.ts';
+import { spawnCommand } from '../../testing/command-line.ts';
 
 const isInstalled = (shell: string): boolean => spawnSync(shell, ['-c', 'exit 0']).status === 0;
 const quote = (text: string): string => `'${text}'`;
@@ -47,7 +47,7 @@ describe.each(drivers)('claimcheck completion $shell', ({ shell, option, buildSc
 
   let completion: string;
   beforeAll(async () => {
-    ({ out: completion } = await runCommand({}, ['completion', shell]));
+    ({ out: completion } = await spawnCommand({}, ['completion', shell]));
   });
 
   /** Returns the completions of the last item. */
@@ -90,7 +90,7 @@ describe.each(drivers)('claimcheck completion $shell', ({ shell, option, buildSc
 
 describe('claimcheck completion', () => {
   it('needs no service, and rejects an unknown shell', async () => {
-    expect(await runCommand({}, ['completion', 'bash'])).toMatchObject({ code: 0, error: '' });
-    expect(await runCommand({}, ['completion', 'tcsh'])).toMatchObject({ code: 2, out: '' });
+    expect(await spawnCommand({}, ['completion', 'bash'])).toMatchObject({ code: 0, error: '' });
+    expect(await spawnCommand({}, ['completion', 'tcsh'])).toMatchObject({ code: 2, out: '' });
   });
 });

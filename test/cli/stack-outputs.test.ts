@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type SecretsManager, startSecretsManager } from '../../local/secrets-manager.ts';
-import { type CommandOutcome, runCommand } from '../../testing/command-line.ts';
+import { type CommandOutcome, spawnCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { createTestTable } from '../../testing/table.ts';
@@ -76,7 +76,7 @@ beforeEach(() => {
 
 /** Runs a command with credentials in the environment. */
 const cli = async (args: readonly string[], environment: Record<string, string | undefined> = {}) =>
-  await runCommand(
+  await spawnCommand(
     {
       AWS_ENDPOINT_URL_CLOUDFORMATION: cloudFormation.url,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint,

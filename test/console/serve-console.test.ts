@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 
 let service: LocalService;
 beforeAll(async () => {
-  service = await startLocal();
+  service = await startLocalService();
 });
 afterAll(async () => await service?.close());
 

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { build, type Plugin } from 'esbuild';
 import { JSDOM, VirtualConsole } from 'jsdom';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { createAppStoreDevice } from '../../testing/app-store-device.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, callLocalService, type Json } from '../../testing/call-local.ts';
@@ -15,12 +15,13 @@ import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts
 import { listCodeBlocks, readSnippet } from '../../testing/documents.ts';
 import { openPlayPage, productDetails } from '../../testing/google-play-device.ts';
 import { iapticJsSource } from '../../testing/iaptic-js.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 let service: LocalService;
 const opened: { close(): void }[] = [];
 beforeAll(async () => {
-  service = await startLocal();
+  service = await startLocalService();
 });
 afterEach(() => {
   for (const page of opened.splice(0)) page.close();

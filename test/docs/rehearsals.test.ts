@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { readSnippet } from '../../testing/documents.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 
 let folder: string;
 let service: LocalService;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'claimcheck-rehearsals-'));
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-  service = await startLocal();
+  service = await startLocalService();
 });
 afterAll(async () => {
   await service?.close();

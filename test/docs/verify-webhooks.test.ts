@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { findFreePort } from '../../local/free-port.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import {
   type ApplicationServer,
   type ReceivedRequest,
@@ -16,6 +16,7 @@ import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl } from '../../testing/call-local.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
 import { readSnippet } from '../../testing/documents.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const page = 'docs/guides/verify-webhooks.md';
@@ -47,7 +48,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'claimcheck-receivers-'));
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   recorder = await startApplicationServer();
-  service = await startLocal();
+  service = await startLocalService();
   const ports = await Promise.all(languages.map(findFreePort));
   const urls = languages.flatMap(({ isInstalled }, index) => (isInstalled ? `http://127.0.0.1:${ports[index]}/` : []));
   const set = ['app', 'set-webhook', service.appName, '--url', [recorder.url, ...urls].join(','), '--new-secret'];

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 
 let service: LocalService;
 const webhooks: string[] = [];
 beforeAll(async () => {
-  service = await startLocal({ onWebhook: (line) => void webhooks.push(line) });
+  service = await startLocalService({ onWebhook: (line) => void webhooks.push(line) });
 });
 afterAll(async () => await service?.close());
 
