@@ -1,25 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { LocalService } from '../../local/start-local.ts';
-import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../testing/app-store-device.ts';
-import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
-import { createEmulatorClient } from '../../testing/emulator-client.ts';
-import { enforcePreflight } from '../../testing/enforce-preflight.ts';
-import { startLocalService } from '../../testing/local-service.ts';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { LocalService } from '../../../local/start-local.ts';
+import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../../testing/app-store-device.ts';
+import { type CordovaPage, openCordovaPage } from '../../../testing/cordova-page.ts';
+import { createEmulatorClient } from '../../../testing/emulator-client.ts';
+import { enforcePreflight } from '../../../testing/enforce-preflight.ts';
 
 let service: LocalService;
 let owner: ReturnType<typeof createEmulatorClient>;
 let page: CordovaPage | undefined;
-beforeAll(async () => {
-  enforcePreflight();
-  service = await startLocalService();
-  owner = createEmulatorClient(service.emulatorUrl);
-});
-afterEach(async () => {
-  page?.close();
-  await owner.clearFaults();
-});
-afterAll(async () => await service?.close());
 
 const validator = () => `${service.baseUrl}/v1/validate?appName=${service.appName}&apiKey=${service.publicKey}`;
 
@@ -86,39 +75,52 @@ function deliverTransaction({ transaction: { id } }: ReceiptBody): void {
 const buySubscription = async () =>
   await owner.buy<ReceiptBody>({ platform: 'store_a', applicationUsername: randomUUID(), form: 'receipt' });
 
-describe('cordova-plugin-purchase with a classic receipt of the App Store', () => {
-  it('owns the subscription until its expiration date (13.18)', async () => {
-    const { validate, expiresDate } = await buySubscription();
-    const { event, store } = await verifyIn13(validate);
-    expect(event).toBe('verified');
-    expect(store.verifiedReceipts[0].collection).toMatchObject([{ expiryDate: Date.parse(expiresDate) }]);
-    expect(store.owned(premiumProduct.id)).toBe(true);
+/** Registers the tests of this file, which share a service with the other clients. */
+export function describeReceipts(getService: () => LocalService): void {
+  beforeAll(() => {
+    enforcePreflight();
+    service = getService();
+    owner = createEmulatorClient(service.emulatorUrl);
+  });
+  afterEach(async () => {
+    page?.close();
+    await owner.clearFaults();
   });
 
-  it('owns the subscription until its expiration date (11.0)', async () => {
-    const { validate, expiresDate } = await buySubscription();
-    const { event, product } = await verifyIn11(validate);
-    expect(event).toBe('owned');
-    expect(product).toMatchObject({ owned: true, isExpired: false });
-    expect(product.expiryDate.getTime()).toBe(Date.parse(expiresDate));
-  });
+  describe('cordova-plugin-purchase with a classic receipt of the App Store', () => {
+    it('owns the subscription until its expiration date (13.18)', async () => {
+      const { validate, expiresDate } = await buySubscription();
+      const { event, store } = await verifyIn13(validate);
+      expect(event).toBe('verified');
+      expect(store.verifiedReceipts[0].collection).toMatchObject([{ expiryDate: Date.parse(expiresDate) }]);
+      expect(store.owned(premiumProduct.id)).toBe(true);
+    });
 
-  it('owns the signed subscription while the store is unavailable (13.18)', async () => {
-    const { validate, expiresDate } = await buySubscription();
-    await owner.breakStore('store_a');
-    const { event, store } = await verifyIn13(validate);
-    expect(event).toBe('verified');
-    const [{ collection, warning }] = store.verifiedReceipts;
-    expect(collection).toMatchObject([{ isExpired: false, expiryDate: Date.parse(expiresDate) }]);
-    expect(warning).toEqual(expect.any(String));
-    expect(store.owned(premiumProduct.id)).toBe(true);
-  });
+    it('owns the subscription until its expiration date (11.0)', async () => {
+      const { validate, expiresDate } = await buySubscription();
+      const { event, product } = await verifyIn11(validate);
+      expect(event).toBe('owned');
+      expect(product).toMatchObject({ owned: true, isExpired: false });
+      expect(product.expiryDate.getTime()).toBe(Date.parse(expiresDate));
+    });
 
-  it('owns the signed subscription while the store is unavailable (11.0)', async () => {
-    const { validate, expiresDate } = await buySubscription();
-    await owner.breakStore('store_a');
-    const { event, product } = await verifyIn11(validate);
-    expect(event).toBe('owned');
-    expect(product.expiryDate.getTime()).toBe(Date.parse(expiresDate));
+    it('owns the signed subscription while the store is unavailable (13.18)', async () => {
+      const { validate, expiresDate } = await buySubscription();
+      await owner.breakStore('store_a');
+      const { event, store } = await verifyIn13(validate);
+      expect(event).toBe('verified');
+      const [{ collection, warning }] = store.verifiedReceipts;
+      expect(collection).toMatchObject([{ isExpired: false, expiryDate: Date.parse(expiresDate) }]);
+      expect(warning).toEqual(expect.any(String));
+      expect(store.owned(premiumProduct.id)).toBe(true);
+    });
+
+    it('owns the signed subscription while the store is unavailable (11.0)', async () => {
+      const { validate, expiresDate } = await buySubscription();
+      await owner.breakStore('store_a');
+      const { event, product } = await verifyIn11(validate);
+      expect(event).toBe('owned');
+      expect(product.expiryDate.getTime()).toBe(Date.parse(expiresDate));
+    });
   });
-});
+}

@@ -1,19 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../testing/app-store-device.ts';
-import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts';
-import { startLocalService } from '../../testing/local-service.ts';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { LocalService } from '../../../local/start-local.ts';
+import { createAppStoreDevice, premiumProduct, type ReceiptBody } from '../../../testing/app-store-device.ts';
+import { type CordovaPage, openCordovaPage } from '../../../testing/cordova-page.ts';
 
-let service: Awaited<ReturnType<typeof startLocalService>>;
+let service: LocalService;
 let page: CordovaPage | undefined;
-beforeAll(async () => {
-  service = await startLocalService();
-});
-afterEach(() => {
-  page?.close();
-});
-afterAll(async () => {
-  await service.close();
-});
 
 // biome-ignore lint/suspicious/noExplicitAny: responses of the emulator are not typed.
 const control = async (path: string, body: object): Promise<any> =>
@@ -60,27 +51,37 @@ const buySubscription = async () =>
     form: 'receipt',
   });
 
-describe('cordova-plugin-purchase 11.0 with the App Store', () => {
-  it('verifies a subscription and reports its expiration date', async () => {
-    const { validate } = await buySubscription();
-    const { event, store } = await awaitFirstEvent(validate, ['verified', 'unverified', 'expired'], 'ann');
-    expect(event).toBe('verified');
-    const product = store.get(premiumProduct.id);
-    expect(product.expiryDate.getTime()).toBeGreaterThan(Date.now());
-    expect(product).toMatchObject({ isExpired: false, renewalIntent: 'Renew' });
+/** Registers the tests of this file, which share a service with the other clients. */
+export function describeAppStore11(getService: () => LocalService): void {
+  beforeAll(async () => {
+    service = getService();
+  });
+  afterEach(() => {
+    page?.close();
   });
 
-  it('verifies a subscription without a username', async () => {
-    const { validate } = await buySubscription();
-    const { event, store } = await awaitFirstEvent(validate, ['verified', 'unverified', 'expired']);
-    expect(event).toBe('verified');
-    expect(store.get(premiumProduct.id)).toMatchObject({ isExpired: false });
-  });
+  describe('cordova-plugin-purchase 11.0 with the App Store', () => {
+    it('verifies a subscription and reports its expiration date', async () => {
+      const { validate } = await buySubscription();
+      const { event, store } = await awaitFirstEvent(validate, ['verified', 'unverified', 'expired'], 'ann');
+      expect(event).toBe('verified');
+      const product = store.get(premiumProduct.id);
+      expect(product.expiryDate.getTime()).toBeGreaterThan(Date.now());
+      expect(product).toMatchObject({ isExpired: false, renewalIntent: 'Renew' });
+    });
 
-  it('reports an expired subscription', async () => {
-    const { id } = await buySubscription();
-    const { validate } = await control(`/purchases/${id}/expire`, { form: 'receipt' });
-    const { store } = await awaitFirstEvent(validate, ['verified', 'expired']);
-    expect(store.get(premiumProduct.id)).toMatchObject({ isExpired: true });
+    it('verifies a subscription without a username', async () => {
+      const { validate } = await buySubscription();
+      const { event, store } = await awaitFirstEvent(validate, ['verified', 'unverified', 'expired']);
+      expect(event).toBe('verified');
+      expect(store.get(premiumProduct.id)).toMatchObject({ isExpired: false });
+    });
+
+    it('reports an expired subscription', async () => {
+      const { id } = await buySubscription();
+      const { validate } = await control(`/purchases/${id}/expire`, { form: 'receipt' });
+      const { store } = await awaitFirstEvent(validate, ['verified', 'expired']);
+      expect(store.get(premiumProduct.id)).toMatchObject({ isExpired: true });
+    });
   });
-});
+}

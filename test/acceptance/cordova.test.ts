@@ -1,0 +1,29 @@
+import { afterAll, beforeAll, describe } from '@jest/globals';
+import type { LocalService } from '../../local/start-local.ts';
+import { startLocalService } from '../../testing/local-service.ts';
+import { describeAppStore11 } from './cordova/app-store-11.ts';
+import { describeAppStore13 } from './cordova/app-store-13.ts';
+import { describeGooglePlay11 } from './cordova/google-play-11.ts';
+import { describeGooglePlay13 } from './cordova/google-play-13.ts';
+import { describePendingPayments } from './cordova/pending-payments.ts';
+import { describeReceipts } from './cordova/receipts.ts';
+import { describeStoreKit2 } from './cordova/storekit-2.ts';
+import { describeWebviewOrigins } from './cordova/webview-origins.ts';
+
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocalService();
+});
+afterAll(async () => await service?.close());
+
+// One service for all of them. Each group has hooks of its own.
+describe.each([
+  ['app-store-11', describeAppStore11],
+  ['google-play-11', describeGooglePlay11],
+  ['app-store-13', describeAppStore13],
+  ['google-play-13', describeGooglePlay13],
+  ['storekit-2', describeStoreKit2],
+  ['pending-payments', describePendingPayments],
+  ['receipts', describeReceipts],
+  ['webview-origins', describeWebviewOrigins],
+])('%s', (_file, describeClient) => describeClient(() => service));
