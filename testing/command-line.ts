@@ -13,6 +13,7 @@ import type { Terminal } from '../cli/output.ts';
 import { runProgram } from '../cli/run-program.ts';
 import { projectFolder } from '../infra/project-folder.ts';
 import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
+import { stores } from '../lib/stores/index.ts';
 import { copyBuild } from '../local/build-cache.ts';
 
 /** The output and the exit code of a command. */
@@ -27,6 +28,13 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The table of the commands in this process, whose connections stay open. */
 let connectedTable: string | undefined;
 
+let storesLoaded: Promise<void> | undefined;
+
+/** Loads the adapters one after the other: jest fails if two concurrent imports load the same ES module of a package. */
+async function loadStores(): Promise<void> {
+  for (const load of Object.values(stores)) await load();
+}
+
 /**
  * Runs a command in this process, which takes a tenth of the time of a process of its own. Its connections are those of the first
  * command of the test file, and `input` is a file in place of `-`. For interrupts, standard input or a second service, use
@@ -39,6 +47,7 @@ export async function runCommand(
 ): Promise<CommandOutcome> {
   connectedTable ??= environment.TABLE_NAME;
   if (environment.TABLE_NAME !== connectedTable) throw new Error('Use spawnCommand for a second service.');
+  await (storesLoaded ??= loadStores());
   const file = join(tmpdir(), `claimcheck-input-${randomUUID()}`);
   if (input !== undefined) writeFileSync(file, input);
   const realEnvironment = { ...process.env };
@@ -92,9 +101,7 @@ export async function runSuccessfully(
   args: readonly string[],
   input?: string,
 ): Promise<string> {
-  const { code, out, error } = await runCommand(environment, args, input);
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${error}${out}`);
-  return out;
+  return getOutput(args, await runCommand(environment, args, input));
 }
 
 /** Issues a viewer key of an app, like an operator. Waits until running functions accept it. */
@@ -154,4 +161,18 @@ export async function spawnCommand(
   const [out, error] = await Promise.all([text(command.stdout), text(command.stderr)]);
   const [code] = (await ended) as [number];
   return { code, out, error };
+}
+
+/** Runs a command that must succeed as a process of its own, and returns its output. */
+export async function spawnSuccessfully(
+  environment: Environment,
+  args: readonly string[],
+  input?: string,
+): Promise<string> {
+  return getOutput(args, await spawnCommand(environment, args, input));
+}
+
+function getOutput(args: readonly string[], { code, out, error }: CommandOutcome): string {
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${error}${out}`);
+  return out;
 }

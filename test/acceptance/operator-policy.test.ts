@@ -20,10 +20,10 @@ import type { LocalService } from '../../local/start-local.ts';
 import { listResources } from '../../local/template.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
-import { runSuccessfully } from '../../testing/command-line.ts';
+import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { readStack } from '../../testing/stack-templates.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { readStack } from '../../testing/stack-templates.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const { joined: template } = await readStack('none');
@@ -81,7 +81,7 @@ afterAll(async () => {
 async function cli(args: readonly string[], input?: string): Promise<string> {
   const path = commandPaths.find((command) => `${args.join(' ')} `.startsWith(`${command} `));
   if (path !== undefined) commandsRun.add(path);
-  return await runSuccessfully(service.environment, args, input);
+  return await spawnSuccessfully(service.environment, args, input);
 }
 
 const control = async (path: string, body?: object) => await callLocalControl(service, path, body);

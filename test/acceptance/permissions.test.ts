@@ -4,7 +4,7 @@ import { contracts } from '../../lib/api/index.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
-import { runSuccessfully } from '../../testing/command-line.ts';
+import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -151,7 +151,7 @@ async function recordEverywhere(username: string): Promise<string[]> {
 const listRecorders = (): string[] => [...purchaseWriters].filter((name) => name !== 'Workersenqueuedueitems').sort();
 
 const runCommand = async (...args: readonly string[]): Promise<string> =>
-  await runSuccessfully(service.environment, args);
+  await spawnSuccessfully(service.environment, args);
 
 /** Adds a key at the front of the master key: see docs/operating/rotate-secrets.md. */
 async function rotateMasterKey(): Promise<void> {
@@ -191,7 +191,7 @@ describe('IAM policies of the functions', () => {
     await rotateMasterKey();
     await runCommand('customer', 'erase', appName, 'bob', '--confirm', 'bob', '--wait', '1');
     expect(await runCommand('secrets', 'reencrypt')).toMatch(/ values? /);
-    await runSuccessfully(service.environment, ['app', 'set-catalogue', appName, '-'], catalogue);
+    await spawnSuccessfully(service.environment, ['app', 'set-catalogue', appName, '-'], catalogue);
     // Longer than the functions cache apps and catalogues.
     await control('/clock', { advance: 'PT1M' });
     expect(await recordEverywhere('cy')).toEqual(recorders);

@@ -21,7 +21,7 @@ import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import type { TableEngine } from '../../local/table-engine/table-engine.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
-import { spawnCommand } from '../../testing/command-line.ts';
+import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -71,12 +71,8 @@ async function callService(path: string, body?: object): Promise<Json> {
 }
 
 /** Runs a command of the runbook. Returns its output. */
-/** Runs a command that must succeed as a process of its own: the service changes during the tests. */
-async function cli(...args: readonly string[]): Promise<string> {
-  const { code, out, error } = await spawnCommand(service.environment, args);
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${error}${out}`);
-  return out;
-}
+/** Runs a command as a process of its own: the service changes during the tests. */
+const cli = async (...args: readonly string[]): Promise<string> => await spawnSuccessfully(service.environment, args);
 
 const createApps = (key = masterKey, table = service.environment.TABLE_NAME ?? '') =>
   createAppRepository(
