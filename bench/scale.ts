@@ -176,8 +176,7 @@ async function simulateKeys(): Promise<ReadonlyMap<string, ShardBalance>> {
   const date = Date.now();
   const toEventPartition = (number: number): string => {
     const { eventId } = createEventRecorder({ type: 'receipt.validated', date: date + Math.floor(number / 1_000) });
-    const index = keys.eventIndexKeys('a', eventId, date) || undefined;
-    return index?.createdPk ?? keys.eventKey('a', eventId).pk;
+    return keys.eventKey('a', eventId).pk;
   };
   const events = simulateShards(simulatedKeys, toEventPartition);
   const due = simulateShards(

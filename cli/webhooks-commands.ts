@@ -107,7 +107,7 @@ const deliveryColumns: readonly Column<WebhookDelivery>[] = [
   { title: 'FAILURE', value: ({ failureReason }) => failureReason },
 ];
 
-/** The record of the API, with the members of earlier versions. */
+/** The record of the API, with the id, the reason and the URL at the top level. */
 const toDeliveryData = (delivery: WebhookDelivery): object =>
   omitUndefined({
     ...toDeliveryRecord(delivery),

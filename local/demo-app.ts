@@ -76,7 +76,7 @@ async function getActiveKeys(apps: AppRepository, app: App, present: IssuedApiKe
   if (isActive) return { ...present, secretKey };
   const publicKey = generateApiKey('public');
   await apps.update(app.name, ({ publicKeys }) => ({
-    members: { publicKeys: [{ digest: hashApiKey(publicKey) }, ...publicKeys] },
+    members: { publicKeys: [{ digest: hashApiKey(publicKey), createdAt: Date.now() }, ...publicKeys] },
   }));
   return { ...present, publicKey, secretKey };
 }

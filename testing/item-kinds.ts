@@ -46,8 +46,6 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   'Recovered and enqueued': { matches: /^K Q$/, names: 'never' },
   Event: { matches: /^E E#/, names: 'tag' },
   'Raw view (compressed)': { matches: /^E R#/, names: 'tag' },
-  'Event of an earlier version': { matches: /^E E$/, names: 'tag' },
-  'Its raw view': { matches: /^E R$/, names: 'tag' },
   'Event tag': { matches: /^G /, names: 'tag' },
   'Statistics of a day or month': { matches: /^S [DM]#/, names: 'never' },
   'Counted product': { matches: /^S P#/, names: 'never' },

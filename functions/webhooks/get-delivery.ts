@@ -3,7 +3,7 @@ import { events } from '../../composition/events.ts';
 import { table } from '../../composition/table.ts';
 import { getDelivery } from '../../lib/api/webhooks.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
-import { listAttemptPrefixes } from '../../lib/events/event-id.ts';
+import { toAttemptPrefix } from '../../lib/events/event-id.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { toAttemptRecord, toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 
@@ -17,7 +17,7 @@ export const handler = createHandler(getDelivery, () => ({
   const delivery = await deliveries.find(app.name, params.id);
   if (!delivery) throw new ServiceError('ResourceNotFound', 'The delivery is not found.');
   const { deliveryId, notification } = delivery;
-  const query = { prefixes: listAttemptPrefixes(deliveryId), limit: maxAttempts };
+  const query = { prefix: toAttemptPrefix(deliveryId), limit: maxAttempts };
   const attempts = await events.listByIdPrefix(app.name, notification.id, query);
   return { ...toDeliveryRecord(delivery), attempts: attempts.map(toAttemptRecord) };
 });

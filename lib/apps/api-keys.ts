@@ -22,7 +22,7 @@ export const apiKeyPattern = /^(?:pub|sec|view)_[\w-]{43}$/;
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 /** Returns the id of a key: the beginning of its digest, of 12 hexadecimal characters. */
-export const getKeyId = ({ digest }: ApiKey): string => digest.slice(0, 12);
+export const getKeyId = ({ digest }: Pick<ApiKey, 'digest'>): string => digest.slice(0, 12);
 
 /** Name of the keys that `app create` and `app rotate-key` issue. */
 export const mainKeyName = 'main';
@@ -41,7 +41,7 @@ export const keysMembers = {
 } as const satisfies Record<ApiKeyLevel, KeysMember>;
 
 /** A digest that matches no key. */
-const dummyKeys: readonly ApiKey[] = [{ digest: '0'.repeat(64) }];
+const dummyKeys: readonly ApiKey[] = [{ digest: '0'.repeat(64), createdAt: 0 }];
 
 /**
  * Finds the key of an app that matches and has not expired. Compares all digests in constant time. An unknown app takes

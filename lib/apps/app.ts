@@ -24,8 +24,8 @@ export const ApiKey = v.object({
   digest: v.string(),
   /** Absent for the main key of its level, which `app create` and `app rotate-key` issue. */
   name: v.exactOptional(ApiKeyName),
-  /** Epoch milliseconds. Absent for keys of earlier versions. */
-  createdAt: v.exactOptional(v.number()),
+  /** Epoch milliseconds. */
+  createdAt: v.number(),
   /** Set on keys of limited validity and on the old key of a rotation. */
   expiresAt: v.exactOptional(v.number()),
 });
@@ -46,8 +46,7 @@ export const App = v.object({
   name: AppName,
   publicKeys: v.array(ApiKey),
   secretKeys: v.array(ApiKey),
-  /** Items of earlier versions have none. */
-  viewerKeys: v.optional(v.array(ApiKey), []),
+  viewerKeys: v.array(ApiKey),
   strategy: Strategy,
   /** Vocabulary of webhooks and of responses to the secret key. Brand paths always use the brand vocabulary. */
   vocabulary: v.picklist(vocabularies),

@@ -17,10 +17,8 @@ export function createAppItemRepository(table: Table): AppItemRepository {
         for await (const items of partitions) yield items.map(toStoredItem);
       }
       const between = keys.timestampRange(range);
-      for (const partition of [keys.listPartition(appName, 'C'), ...keys.earlierEventPartitions(appName)]) {
-        for await (const entries of scanIndex(table, { partition, index: 'byCreated', between })) {
-          yield (await table.batchGet(entries.map(keys.toKey))).map(toStoredItem);
-        }
+      for await (const entries of scanIndex(table, { ...buildListRange(appName, 'C'), between })) {
+        yield (await table.batchGet(entries.map(keys.toKey))).map(toStoredItem);
       }
       for (const partition of keys.eventPartitions(appName)) {
         const events = scanIndex(table, { partition, between: keys.toEventRange(between) });
@@ -39,15 +37,10 @@ export function createAppItemRepository(table: Table): AppItemRepository {
     },
     async findOldestEventDate(appName) {
       const between = keys.toEventRange(keys.allTimestamps);
-      const oldest = await Promise.all([
-        ...keys.eventPartitions(appName).map((partition) => table.query({ partition, between, limit: 1 })),
-        ...keys
-          .earlierEventPartitions(appName)
-          .map((partition) => table.query({ partition, index: 'byCreated', limit: 1 })),
-      ]);
-      const dates = oldest
-        .flat()
-        .map(({ sk, createdSk }) => keys.parseKeyTimestamp(String(createdSk ?? sk).replace(keys.eventPrefix, '')));
+      const oldest = await Promise.all(
+        keys.eventPartitions(appName).map((partition) => table.query({ partition, between, limit: 1 })),
+      );
+      const dates = oldest.flat().map(({ sk }) => keys.parseKeyTimestamp(String(sk).slice(keys.eventPrefix.length)));
       return dates.sort((a, b) => a - b)[0];
     },
   };

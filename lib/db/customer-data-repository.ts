@@ -188,15 +188,7 @@ async function eraseFromEvent(
   const item = await table.get(key);
   await table.batchDelete([keys.rawEventKey(appName, eventId)]);
   if (!item) return false;
-  const fields = {
-    ...(await packEvent(eraseUserFromEvent(await parseEventItem(item), username))),
-    // Attributes of earlier versions.
-    applicationUsername: undefined,
-    reqId: undefined,
-    outcome: undefined,
-    content: undefined,
-    raw: undefined,
-  };
+  const fields = await packEvent(eraseUserFromEvent(await parseEventItem(item), username));
   // Conditional, because an event that its TTL has deleted since must not be written, and counted, again.
   return await tryUpdate(table, buildUpdate(key, fields, { expression: 'attribute_exists(pk)' }));
 }

@@ -6,7 +6,7 @@ import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 
 const leaseMs = 10 * minuteMs;
-/** Number of shards that fill a batch. Items of earlier versions are in the first four. */
+/** Number of shards that fill a batch. Fewer than there are, because items are not spread evenly. */
 const fullShards = 4;
 
 export function createDueItemRepository(table: Table): DueItemRepository {

@@ -19,9 +19,8 @@ export async function packEvent(event: EventRecord, raw?: RawEvent) {
   return { type, date, packed: await deflateJson(content, eventDictionary) };
 }
 
-/** Parses an event item, also of earlier versions, whose attributes are the members of the event. */
+/** Parses an event item. */
 export async function parseEventItem(item: Item): Promise<EventRecord> {
-  if (item.packed === undefined) return parse(EventRecord, item, 'DatabaseError');
   const { type, date, packed } = parse(PackedItem, item, 'DatabaseError');
   const eventId = keys.parseEventId(keys.toKey(item));
   const content = JSON.parse(await inflateText(packed, eventDictionary));

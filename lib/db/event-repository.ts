@@ -98,7 +98,6 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
         ...collectSamples(appName, countStoreRequests(raw)).map((sample) => toSampleItem(appName, sample)),
         {
           ...keys.eventKey(appName, eventId),
-          ...keys.eventIndexKeys(appName, eventId, date),
           ...(isOneItem ? packed : await packEvent(event)),
           ttl,
         },
@@ -108,7 +107,7 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
     },
     async list(appName, { limit, skip, ...range }) {
       const items = (await listNewestEventItems(table, appName, { ...range, skip, limit })).map(({ item }) => item);
-      return await parseLive(items.filter((item) => item !== undefined));
+      return await parseLive(items);
     },
     async listPage(appName, { limit, cursor, skip = 0, includesReads, ...range }) {
       const isSelected = (item: Item): boolean =>
@@ -124,7 +123,7 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
             }),
           load: async (entries) =>
             await Promise.all(
-              entries.map(async ({ item }) => (item && isSelected(item) ? await parseEventItem(item) : undefined)),
+              entries.map(async ({ item }) => (isSelected(item) ? await parseEventItem(item) : undefined)),
             ),
         },
         { limit, cursor, maxScanned },
@@ -137,10 +136,6 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
         for await (const items of scanIndex(table, { partition, between: keys.toEventRange(between) }))
           ids.push(...items.map((item) => keys.parseEventId(keys.toKey(item))));
       }
-      for (const partition of keys.earlierEventPartitions(appName)) {
-        for await (const entries of scanIndex(table, { partition, index: 'byCreated', between }))
-          ids.push(...entries.map((entry) => keys.parseEventId(keys.toKey(entry))));
-      }
       return ids;
     },
     findMany: async (appName, eventIds) => await load(eventIds.map((id) => keys.eventKey(appName, id))),
@@ -152,10 +147,10 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
       const matches = ({ applicationUsername }: EventRecord) => applicationUsername === username;
       return [...(await listTagged(appName, [toTagValue(username)], { limit, matches })).rows];
     },
-    async listByIdPrefix(appName, tag, { prefixes, limit }) {
+    async listByIdPrefix(appName, tag, { prefix, limit }) {
       const tags = await listNewestTags(table, [keys.tagPartition(appName, toTagValue(tag))], { limit: maxScanned });
       const ids = tags.filter(isLive).map(({ sk }) => keys.parseTagEventId(String(sk)));
-      const requestedIds = ids.filter((id) => prefixes.some((prefix) => id.startsWith(prefix))).slice(0, limit);
+      const requestedIds = ids.filter((id) => id.startsWith(prefix)).slice(0, limit);
       const [events, raws] = await Promise.all([
         load(requestedIds.map((id) => keys.eventKey(appName, id))),
         Promise.all(requestedIds.map(async (id) => [id, await findRaw(appName, id)] as const)),

@@ -42,8 +42,6 @@ import type { Product } from '../statistics/count-product.ts';
  *   Recovered and enqueued         a#K#<platform>#<key>  Q                                                         TTL
  * Event                            a#E#<shard>           E#<date>#<eventId>                                        TTL
  *   Raw view (compressed)          a#E#<shard>           R#<date>#<eventId>      (large views only)                TTL
- * Event of an earlier version      a#E#<eventId>         E                       byCreated                         TTL
- *   Its raw view                   a#E#<eventId>         R                                                         TTL
  * Event tag                        a#G#<tag>             <date>#<eventId>                                          TTL
  * Statistics of a day or month     a#S                   D#<day>, M#<month>
  * Counted product                  a#S                   P#<platform>#<SHA-256 of id>
@@ -65,7 +63,6 @@ import type { Product } from '../statistics/count-product.ts';
  * Index      Partition key                  Sort key                      Items
  * byCreated  APPS                           <app name>                    apps
  *            a#P, a#C, a#T, a#D             <date>#<id>                   purchases, customers, transactions, failed deliveries
- *            a#E#<shard>                    <date>#<eventId>              events of earlier versions
  * byKey      a#PU                           <updatedAt>#<purchaseId>      purchases
  *            a#T#<transactionId>            <date>                        transactions
  *            a#DL                           <createdAt>#<deliveryId>      webhook deliveries
@@ -143,7 +140,7 @@ function toItemKind(section: string, sk: string): ItemKind {
   if (section === 'P' && sk.startsWith(notificationPrefix)) return 'notification';
   if (section === 'P' && sk.startsWith(transactionPrefix)) return 'transaction';
   if (section === 'C' && sk === 'C') return 'customer';
-  if (section === 'E' && (sk === 'E' || sk.startsWith(eventPrefix))) return 'event';
+  if (section === 'E' && sk.startsWith(eventPrefix)) return 'event';
   return section === 'F' && sk === 'F' ? 'streamMarker' : 'other';
 }
 
@@ -246,7 +243,7 @@ export const customerIndexKeys = (appName: string, username: string, createdAt: 
   createdSk: `${toSortableTimestamp(createdAt)}#${username}`,
 });
 
-/** The links to owned purchases, by purchase date. Links of earlier versions lack the date and sort last. */
+/** The links to owned purchases, by purchase date. */
 export const ownedPurchasePrefix = 'P#';
 export const ownedPurchaseSortKey = (purchaseId: string, purchaseDate: EpochMillis): string =>
   `${ownedPurchasePrefix}${toSortableTimestamp(purchaseDate)}#${purchaseId}`;
@@ -399,37 +396,21 @@ export const webhookUrlKey = (appName: string, digest: string): Key => ({ pk: `$
  * `npm run bench scale`. All other lists grow with purchases, not with requests.
  */
 const eventShards = 16;
-/** Shards of the index that lists the events of earlier versions. */
-const earlierEventShards = 8;
 
 export const eventPrefix = 'E#';
 const rawEventPrefix = 'R#';
-/** Builds the key of an event. An id of an earlier version does not contain the date and has a partition of its own. */
-export const eventKey = (appName: string, eventId: string): Key =>
-  toEventPlace(appName, eventId, eventPrefix) ?? { pk: `${appName}#E#${eventId}`, sk: 'E' };
-export const rawEventKey = (appName: string, eventId: string): Key =>
-  toEventPlace(appName, eventId, rawEventPrefix) ?? { pk: `${appName}#E#${eventId}`, sk: 'R' };
-function toEventPlace(appName: string, eventId: string, prefix: string): Key | undefined {
-  const date = parseEventDate(eventId);
-  if (date === undefined) return undefined;
-  const pk = `${appName}#E#${pickShard(eventId, eventShards)}`;
-  return { pk, sk: `${prefix}${toSortableTimestamp(date)}#${eventId}` };
-}
+/** Builds the key of an event. Events have dated ids, so the key of any other id is free. */
+export const eventKey = (appName: string, eventId: string): Key => buildEventKey(appName, eventId, eventPrefix);
+export const rawEventKey = (appName: string, eventId: string): Key => buildEventKey(appName, eventId, rawEventPrefix);
+const buildEventKey = (appName: string, eventId: string, prefix: string): Key => ({
+  pk: `${appName}#E#${pickShard(eventId, eventShards)}`,
+  sk: `${prefix}${toSortableTimestamp(parseEventDate(eventId) ?? 0)}#${eventId}`,
+});
 /** Returns the id of the event with this key. */
-export const parseEventId = ({ pk, sk }: Key): string =>
-  sk.startsWith(eventPrefix) ? parseTagEventId(sk.slice(eventPrefix.length)) : pk.slice(pk.indexOf('#') + '#E#'.length);
-/** Builds the index keys that list an event whose id does not contain its date. Empty for other events. */
-export const eventIndexKeys = (appName: string, eventId: string, date: EpochMillis) =>
-  parseEventDate(eventId) === undefined && {
-    createdPk: `${appName}#E#${pickShard(eventId, earlierEventShards)}`,
-    createdSk: `${toSortableTimestamp(date)}#${eventId}`,
-  };
-const listEventPartitions = (appName: string, shards: number): string[] =>
-  Array.from({ length: shards }, (_, shard) => `${appName}#E#${shard}`);
+export const parseEventId = ({ sk }: Key): string => parseTagEventId(sk.slice(eventPrefix.length));
 /** The partitions of an app's events. */
-export const eventPartitions = (appName: string): string[] => listEventPartitions(appName, eventShards);
-/** The partitions of the index `byCreated` that list the events of earlier versions. */
-export const earlierEventPartitions = (appName: string): string[] => listEventPartitions(appName, earlierEventShards);
+export const eventPartitions = (appName: string): string[] =>
+  Array.from({ length: eventShards }, (_, shard) => `${appName}#E#${shard}`);
 export const tagPartition = (appName: string, tag: string): string => `${appName}#G#${tag}`;
 export const tagKey = (appName: string, tag: string, date: EpochMillis, eventId: string): Key => ({
   pk: tagPartition(appName, tag),

@@ -9,17 +9,10 @@ interface EventPage extends EventRange {
   readonly before?: string | undefined;
 }
 
-/** An event item, or the index entry of an event of an earlier version. */
 interface ListedEvent {
   /** `<date>#<eventId>`. */
   readonly sortKey: string;
   readonly item: Item;
-}
-
-interface LoadedEvent {
-  readonly sortKey: string;
-  /** Undefined if the event of an index entry does not exist. */
-  readonly item: Item | undefined;
 }
 
 /**
@@ -31,18 +24,13 @@ export async function listNewestEventItems(
   table: Table,
   appName: string,
   { skip, limit, before, ...dates }: EventPage,
-): Promise<LoadedEvent[]> {
+): Promise<ListedEvent[]> {
   const range = keys.timestampRange(dates, before);
   const count = skip + limit;
   if (count === 0 || range[0] > range[1]) return [];
   const partitions = keys.eventPartitions(appName);
   const pageSize = computeShardLimit(count, partitions.length);
-  let openShards = [
-    ...partitions.map((partition) => createShardReader(table, { partition, range })),
-    ...keys
-      .earlierEventPartitions(appName)
-      .map((partition) => createShardReader(table, { partition, range, index: 'byCreated' })),
-  ];
+  let openShards = partitions.map((partition) => createShardReader(table, { partition, range }));
   let newest: ListedEvent[] = [];
   while (openShards.length > 0) {
     const pages = await Promise.all(openShards.map((shard) => shard.readPage(pageSize)));
@@ -50,16 +38,7 @@ export async function listNewestEventItems(
     const oldestOfNewest = newest.length < count ? '' : (newest.at(-1)?.sortKey ?? '');
     openShards = openShards.filter((shard) => shard.canHaveEventAfter(oldestOfNewest));
   }
-  return await loadIndexed(table, newest.slice(skip));
-}
-
-/** Loads the events of the index entries, which contain only keys. */
-async function loadIndexed(table: Table, events: readonly ListedEvent[]): Promise<LoadedEvent[]> {
-  const isEntry = ({ createdSk }: Item): boolean => createdSk !== undefined;
-  const entries = events.map(({ item }) => item).filter(isEntry);
-  const loaded = await table.batchGet(entries.map(keys.toKey), { isEventuallyConsistent: true });
-  const itemsByPk = new Map(loaded.map((item) => [item.pk, item]));
-  return events.map(({ sortKey, item }) => ({ sortKey, item: isEntry(item) ? itemsByPk.get(item.pk) : item }));
+  return newest.slice(skip);
 }
 
 /** Returns the expected number of the newest `count` events in a shard plus three standard deviations. */
@@ -71,28 +50,23 @@ const byDescendingDate = (a: ListedEvent, b: ListedEvent): number => (a.sortKey 
 interface Shard {
   readonly partition: string;
   readonly range: readonly [from: string, until: string];
-  /** Set for the events of earlier versions. */
-  readonly index?: 'byCreated';
 }
 
-function createShardReader(table: Table, { partition, range: [from, until], index }: Shard) {
+function createShardReader(table: Table, { partition, range: [from, until] }: Shard) {
   /** The oldest sort key that has been read. Undefined once the shard is exhausted. */
   let oldest: string | undefined = until;
-  const toSortKey = ({ sk, createdSk }: Item): string =>
-    index ? String(createdSk) : String(sk).slice(keys.eventPrefix.length);
   return {
     async readPage(limit: number): Promise<ListedEvent[]> {
       if (oldest === undefined) return [];
       const page = await table.query({
         partition,
         // `BETWEEN` includes both bounds: the event of the bound is returned again and dropped.
-        between: index ? [from, oldest] : keys.toEventRange([from, oldest]),
-        ...(index && { index }),
+        between: keys.toEventRange([from, oldest]),
         newestFirst: true,
         limit: limit + 1,
         isEventuallyConsistent: true,
       });
-      const events = page.map((item) => ({ sortKey: toSortKey(item), item }));
+      const events = page.map((item) => ({ sortKey: String(item.sk).slice(keys.eventPrefix.length), item }));
       const newEvents = events.filter(({ sortKey }) => sortKey !== oldest);
       oldest = page.length <= limit ? undefined : newEvents.at(-1)?.sortKey;
       return newEvents;

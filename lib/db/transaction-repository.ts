@@ -38,9 +38,7 @@ export function createTransactionRepository(table: Table): TransactionRepository
         findByPurchaseKey(appName, transactionId),
         listByIndex(appName, transactionId),
       ]);
-      // Items of earlier versions of the service can be in the index and under the purchase key.
-      const others = indexed.filter(({ purchaseId }) => purchaseId !== own?.purchaseId);
-      return own ? [own, ...others] : others;
+      return own ? [own, ...indexed] : indexed;
     },
   };
 }

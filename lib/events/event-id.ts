@@ -21,18 +21,15 @@ export const toAttemptEventId = (deliveryId: string, startedAt: EpochMillis): st
   `${deliveryId}${attemptSeparator}${startedAt.toString(36)}`;
 
 const attemptSeparator = '.';
-/** Separator in ids of attempts that an earlier version recorded. */
-const earlierAttemptSeparator = '-';
 
-/** The prefixes of the ids of a delivery's attempts. */
-export const listAttemptPrefixes = (deliveryId: string): string[] =>
-  [attemptSeparator, earlierAttemptSeparator].map((separator) => `${deliveryId}${separator}`);
+/** Returns the prefix of the ids of a delivery's attempts. */
+export const toAttemptPrefix = (deliveryId: string): string => `${deliveryId}${attemptSeparator}`;
 
 /** Returns the delivery of an attempt by the id of its event. Undefined for other events. */
 export const parseAttemptEventId = (eventId: string): string | undefined =>
-  /^([0-9a-f]{32})[.-][0-9a-z]{1,11}$/.exec(eventId)?.[1];
+  /^([0-9a-f]{32})\.[0-9a-z]{1,9}$/.exec(eventId)?.[1];
 
-/** Returns the date that the id of an event contains. Undefined for ids of earlier versions. */
+/** Returns the date that the id of an event contains. Undefined for any other id. */
 export function parseEventDate(eventId: string): EpochMillis | undefined {
   const time = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.exec(eventId);
   if (time) return Number.parseInt(`${time[1]}${time[2]}`, 16);

@@ -22,7 +22,7 @@ export type EventContent = v.InferOutput<typeof EventContent>;
 /** A store request in an event: without credentials and query string, with long path segments shortened. */
 export const ExternalCall = v.object({
   type: v.string(),
-  /** The called store. Absent for webhooks, and for calls of earlier versions. */
+  /** The called store. Absent for webhooks. */
   platform: v.exactOptional(Platform),
   url: v.string(),
   method: v.string(),

@@ -42,12 +42,11 @@ export type ProductSum =
   | 'cohort.ended';
 
 const TransactionItem = v.object({ transaction: Transaction });
-/** Earlier versions stored neither platform nor product: see `completeNotifications`. */
 const NotificationItem = v.object({
   date: v.number(),
   reason: NotificationReason,
-  platform: v.exactOptional(Platform),
-  productId: v.exactOptional(v.string()),
+  platform: Platform,
+  productId: v.string(),
 });
 const PurchaseItem = v.object({
   ...SubscriptionActivity.entries,
@@ -103,9 +102,7 @@ const countNotification = ({
   platform,
   productId,
 }: v.InferOutput<typeof NotificationItem>): ProductCounts[] =>
-  platform === undefined || productId === undefined
-    ? []
-    : buildCounts({ platform, productId }, [[date, { [`N.${reason}`]: 1 }]]);
+  buildCounts({ platform, productId }, [[date, { [`N.${reason}`]: 1 }]]);
 
 /** Counts the active periods and trials of an owned subscription outside the sandbox. */
 function countSubscription(item: v.InferOutput<typeof PurchaseItem>): ProductCounts[] {

@@ -5,7 +5,6 @@ import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { completeNotifications } from './complete-notifications.ts';
 import { countStoredItem, sumDailyCounts } from './count-item.ts';
 import { type Product, pickRunningTotals, sumProductCounts } from './count-product.ts';
 import type { CounterRepository } from './counter-repository.ts';
@@ -166,7 +165,7 @@ async function recountDays({
   let countedItems = 0;
   const range = { startdate: toMidnight(first), enddate: toMidnight(addDays(last, 1)) };
   for await (const items of appItems.scanCountableItems(appName, range)) {
-    const itemCounts = completeNotifications(items).map(countStoredItem);
+    const itemCounts = items.map(countStoredItem);
     for (const [day, counts] of sumDailyCounts(...itemCounts.map(({ days }) => days))) {
       if (day >= first && day <= last) countsByDay.set(day, addCounts(countsByDay.get(day) ?? {}, counts));
     }

@@ -31,7 +31,7 @@ export const WebhookDelivery = v.object({
   nextAttemptAt: v.exactOptional(v.number()),
   /** Time from which `enqueueDueItems` enqueues the delivery. */
   dueAt: v.exactOptional(v.number()),
-  /** Start of the last attempt. Absent before the first attempt, and for deliveries of earlier versions. */
+  /** Start of the last attempt. Absent before the first attempt. */
   lastAttemptAt: v.exactOptional(v.number()),
   /** Status of the app server's last response. */
   lastHttpStatus: v.exactOptional(v.number()),

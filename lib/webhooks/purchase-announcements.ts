@@ -9,7 +9,7 @@ const PurchaseItem = v.object({
   updatedAt: v.number(),
   entitledUsers: v.array(v.string()),
   announcedReasons: v.array(NotificationReason),
-  /** The only recipients. Absent in most items, and in items of earlier versions. */
+  /** The only recipients. Absent in most items. */
   announcedUsers: v.exactOptional(v.array(v.string())),
   purchase: v.object({
     purchaseId: v.string(),

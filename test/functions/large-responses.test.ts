@@ -72,7 +72,14 @@ async function givenManyPurchases(count: number): Promise<IssuedApiKeys> {
         purchase: { ...purchase, purchaseId },
         entitledUsers: index < batchSize ? entitledUsers : [],
       },
-      { ...notificationKey(keys.appName, purchaseId, date, 'n'), id: 'n', date, reason: 'RENEWED' },
+      {
+        ...notificationKey(keys.appName, purchaseId, date, 'n'),
+        id: 'n',
+        date,
+        reason: 'RENEWED',
+        platform: 'store_a',
+        productId: 'store_a:monthly',
+      },
     ];
   });
   await table.batchPut(items.flat());

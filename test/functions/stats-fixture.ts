@@ -38,7 +38,13 @@ function buildItems(appName: string) {
       amountMicros: 2_000_000,
       refundedAt: atTenOClock('2026-03-03'),
     }),
-    { ...notificationKey(appName, 'store_a:1', date, 'n'), date, reason: 'RENEWED' },
+    {
+      ...notificationKey(appName, 'store_a:1', date, 'n'),
+      date,
+      reason: 'RENEWED',
+      platform: 'store_a',
+      productId: 'store_a:monthly',
+    },
     { ...eventKey(appName, 'e'), date, type: 'receipt.validated' },
   ];
 }

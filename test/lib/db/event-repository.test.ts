@@ -1,18 +1,9 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { brotliCompressSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { EventSearchResult } from '../../../lib/api/event-records.ts';
-import { createCustomerDataRepository } from '../../../lib/db/customer-data-repository.ts';
 import { createEventRepository } from '../../../lib/db/event-repository.ts';
-import {
-  earlierEventPartitions,
-  eventIndexKeys,
-  eventKey,
-  eventPartitions,
-  rawEventKey,
-  tagKey,
-} from '../../../lib/db/keys.ts';
+import { eventKey, eventPartitions, rawEventKey } from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import type { EventRecord } from '../../../lib/events/event.ts';
 import { createEventId } from '../../../lib/events/event-id.ts';
@@ -20,8 +11,6 @@ import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import type { EventRepository } from '../../../lib/events/event-repository.ts';
 import { toSearchResult } from '../../../lib/events/to-event-results.ts';
 import { fitRowsToResponse } from '../../../lib/http/fit-event-rows.ts';
-import { dayMs } from '../../../lib/shared/time.ts';
-import { dumpItems } from '../../../testing/dump-items.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -44,37 +33,24 @@ function createEvent(
   return recorder.finish({ request: {}, response: {}, outcome: { status: ok ? 200 : 400, ok } }).event;
 }
 
-/** An event of this shard. `isEarlier`: its id does not contain its date, as in earlier versions. */
-interface EventPlace {
-  readonly shard: number;
-  readonly isEarlier: boolean;
-}
-
-function createIdInShard({ shard, isEarlier }: EventPlace, date: number): string {
+function createIdInShard(shard: number, date: number): string {
   for (;;) {
-    const id = isEarlier ? randomUUID() : createEventId(date);
-    const entry = eventIndexKeys('a', id, date);
-    if ((entry ? entry.createdPk : eventKey('a', id).pk) === `a#E#${shard}`) return id;
+    const id = createEventId(date);
+    if (eventKey('a', id).pk === `a#E#${shard}`) return id;
   }
 }
 
 describe('EventRepository.list', () => {
   it('returns every event on exactly one page, newest first, with any distribution over the shards', async () => {
-    const place = fc.oneof(
-      fc.record({ shard: fc.integer({ min: 0, max: eventPartitions('a').length - 1 }), isEarlier: fc.constant(false) }),
-      fc.record({
-        shard: fc.integer({ min: 0, max: earlierEventPartitions('a').length - 1 }),
-        isEarlier: fc.constant(true),
-      }),
-    );
+    const anyShard = fc.integer({ min: 0, max: eventPartitions('a').length - 1 });
     // Most events are in one shard, so the expected share of a shard is too small.
-    const skewed = fc.tuple(place, fc.integer({ min: 0, max: 60 }), fc.array(place, { maxLength: 40 }));
+    const skewed = fc.tuple(anyShard, fc.integer({ min: 0, max: 60 }), fc.array(anyShard, { maxLength: 40 }));
     const page = fc.integer({ min: 1, max: 25 });
     await fc.assert(
       fc.asyncProperty(skewed, page, async ([busy, count, others], limit) => {
         const appName = createUniqueName();
-        const places = [...Array<EventPlace>(count).fill(busy), ...others];
-        const ids = places.map((eventPlace, index) => createIdInShard(eventPlace, startDate + index));
+        const shards = [...Array<number>(count).fill(busy), ...others];
+        const ids = shards.map((shard, index) => createIdInShard(shard, startDate + index));
         await Promise.all(ids.map((id, index) => events.save(appName, createEvent(startDate + index, id))));
         const pages: string[] = [];
         for (let skip = 0; skip <= ids.length; skip += limit) {
@@ -94,7 +70,7 @@ describe('EventRepository.list', () => {
     await Promise.all(all.map((event) => events.save(appName, event)));
     const before = table.consumed.read;
     expect(await events.list(appName, { limit: 1000, skip: 0 })).toHaveLength(1000);
-    // 1,000 events of about 200 bytes, and 0.5 for each empty index partition.
+    // 1,000 events of about 200 bytes.
     expect(table.consumed.read - before).toBeLessThan(60);
   });
 });
@@ -117,7 +93,7 @@ describe('EventRepository.listByTags', () => {
     await fc.assert(
       fc.asyncProperty(anyTags, fc.integer({ min: 1, max: 8 }), async (tagsByEvent, limit) => {
         const tagValues = [createUniqueName(), createUniqueName()];
-        const ids = tagsByEvent.map((_tags, index) => (index % 2 ? randomUUID() : createEventId(startDate + index)));
+        const ids = tagsByEvent.map((_tags, index) => createEventId(startDate + index));
         for (const [index, tags] of tagsByEvent.entries()) {
           const recorder = createEventRecorder({
             type: 'receipt.validated',
@@ -147,7 +123,7 @@ describe('EventRepository.listByTags', () => {
 
 describe('EventRepository.listByUser', () => {
   const saveEvents = async (appName: string, users: readonly (string | undefined)[], ok = false) => {
-    const all = users.map((user, index) => createEvent(startDate + index, randomUUID(), { ...(user && { user }), ok }));
+    const all = users.map((user, index) => createEvent(startDate + index, undefined, { ...(user && { user }), ok }));
     await Promise.all(all.map((event) => events.save(appName, event)));
     return all.filter(({ applicationUsername }) => applicationUsername === 'error').map(({ eventId }) => eventId);
   };
@@ -181,69 +157,6 @@ describe('EventRepository.listByUser', () => {
     expect(await events.listByUser(appName, 'ann', 10)).toHaveLength(10);
     // Half a read unit for each event, and one for the tags.
     expect(table.consumed.read - before).toBeLessThan(7);
-  });
-});
-
-describe('an event of an earlier version', () => {
-  const eventId = randomUUID();
-  const tags = { ann: '_A', 'store_a:1': '_P' } as const;
-  const event: EventRecord = {
-    ...createEvent(startDate - 1, eventId),
-    applicationUsername: 'ann',
-    reqId: 'request-1',
-    content: { ...createEvent(startDate).content, claims: [{ applicationUsername: 'ann' }], tags },
-  };
-  const raw = { request: { body: { applicationUsername: 'ann' } }, response: { status: 200 }, externalRequests: [] };
-  const ttl = (startDate + dayMs) / 1_000;
-
-  /** Writes the items of the event as the earlier version did. */
-  async function givenEarlierEvent({ hasRawItem }: { readonly hasRawItem: boolean }): Promise<string> {
-    const appName = createUniqueName();
-    const [pk, view] = [`${appName}#E#${eventId}`, brotliCompressSync(JSON.stringify(raw))];
-    await table.batchPut([
-      {
-        pk,
-        sk: 'E',
-        ...event,
-        ttl,
-        ...(!hasRawItem && { raw: view }),
-        ...eventIndexKeys(appName, eventId, event.date),
-      },
-      ...(hasRawItem ? [{ pk, sk: 'R', raw: view, ttl }] : []),
-      ...Object.keys(tags).map((tag) => ({ ...tagKey(appName, tag, event.date, eventId), ttl })),
-    ]);
-    return appName;
-  }
-
-  it.each([{ hasRawItem: false }, { hasRawItem: true }])('is found by id, list, tag and user (%j)', async (form) => {
-    const appName = await givenEarlierEvent(form);
-    const newer = createEvent(startDate, undefined, { user: 'ann' });
-    await events.save(appName, newer);
-    expect(await events.find(appName, eventId)).toEqual(event);
-    expect(await events.findRaw(appName, eventId)).toEqual(raw);
-    expect(await events.list(appName, { limit: 10, skip: 0 })).toEqual([newer, event]);
-    expect(await events.list(appName, { limit: 1, skip: 1 })).toEqual([event]);
-    expect((await events.listIdsSince(appName, event.date)).sort()).toEqual([eventId, newer.eventId].sort());
-    expect(await events.listByTags(appName, ['store_a:1'], 10)).toEqual([event]);
-    expect(await events.listByUser(appName, 'ann', 10)).toEqual([newer, event]);
-    expect(await events.listByIdPrefix(appName, 'ann', { prefixes: [eventId.slice(0, 30)], limit: 10 })).toEqual([
-      { event, raw },
-    ]);
-  });
-
-  it.each([{ hasRawItem: false }, { hasRawItem: true }])('can be exported and erased (%j)', async (form) => {
-    const appName = await givenEarlierEvent(form);
-    const customerData = createCustomerDataRepository(table);
-    const exported: unknown[] = [];
-    for await (const batch of customerData.scanEvents(appName, 'ann')) exported.push(...batch);
-    expect(exported).toEqual([{ event, raw }]);
-    const counts: number[] = [];
-    await customerData.eraseFromEvents(appName, 'ann', (count) => void counts.push(count));
-    expect(counts).toEqual([1]);
-    const erased = await events.find(appName, eventId);
-    expect(erased).toMatchObject({ eventId, reqId: 'request-1', content: { tags: { 'store_a:1': '_P' } } });
-    expect(JSON.stringify(await dumpItems(table.name, appName))).not.toContain('ann');
-    expect(await events.findRaw(appName, eventId)).toBeUndefined();
   });
 });
 

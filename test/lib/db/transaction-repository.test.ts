@@ -52,18 +52,4 @@ describe('TransactionRepository', () => {
     const appName = await saveTransactions(...transactionsOfId);
     expect(await transactions.listById(appName, 'store_b:1')).toEqual(transactionsOfId);
   });
-
-  it('lists a transaction once if an earlier version has written an index entry for it', async () => {
-    const first = createPayment('store_a:1', 'store_a:1');
-    const appName = createUniqueName();
-    await table.batchPut([
-      {
-        ...buildItem(appName, first),
-        keyPk: keys.transactionIdPartition(appName, 'store_a:1'),
-        keySk: keys.toSortableTimestamp(startDate),
-      },
-    ]);
-    expect(await transactions.listById(appName, 'store_a:1')).toEqual([first]);
-    expect(await transactions.find(appName, 'store_a:1')).toEqual(first);
-  });
 });

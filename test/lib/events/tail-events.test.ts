@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createEventRepository } from '../../../lib/db/event-repository.ts';
@@ -18,7 +17,7 @@ beforeAll(async () => {
 });
 
 const createEvent = (date: number): EventRecord =>
-  createEventRecorder({ type: 'receipt.validated', date, eventId: randomUUID() }).finish({
+  createEventRecorder({ type: 'receipt.validated', date }).finish({
     request: {},
     response: {},
     outcome: { status: 200, ok: true },

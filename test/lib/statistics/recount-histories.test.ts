@@ -8,6 +8,7 @@ import { createPagedListRepository, type PagedListRepository } from '../../../li
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
 import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
+import { createEventId } from '../../../lib/events/event-id.ts';
 import { createRateCache } from '../../../lib/money/exchange-rates/rate-cache.ts';
 import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
@@ -68,9 +69,8 @@ function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly n
     async recordRequests(days: readonly number[]) {
       const dates = [startDate - 30 * dayMs, ...days.map((day) => startDate + day * dayMs + 1)];
       await recorded.table.batchPut(
-        dates.map((date, index) => ({
-          ...keys.eventKey(appName, `e${index}`),
-          ...keys.eventIndexKeys(appName, `e${index}`, date),
+        dates.map((date, _index) => ({
+          ...keys.eventKey(appName, createEventId(date)),
           date,
           type: 'customer.read',
         })),
@@ -133,9 +133,9 @@ async function computeSums(appName: string): Promise<SumsByPeriod> {
     }
   }
   const events = await Promise.all(
-    keys.earlierEventPartitions(appName).map(async (partition) => await table.query({ partition, index: 'byCreated' })),
+    keys.eventPartitions(appName).map(async (partition) => await table.query({ partition, prefix: keys.eventPrefix })),
   );
-  for (const { createdSk } of events.flat()) add(keys.parseKeyTimestamp(String(createdSk)), 'requests');
+  for (const { date } of events.flat()) add(Number(date), 'requests');
   return sums;
 }
 

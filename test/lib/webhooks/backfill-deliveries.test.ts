@@ -62,7 +62,7 @@ describe('backfillDeliveries', () => {
     expect(getServer().requests).toHaveLength(attempts);
   });
 
-  it('announces the lifecycle notifications of earlier versions of a purchase', async () => {
+  it('announces the lifecycle notifications of former versions of a purchase', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     await harness.recordUpdate(purchaseId, buildPurchase('ann'));
     harness.now = startDate + dayMs;
