@@ -6,7 +6,7 @@ import { createEventRecorder, type EventRecorder } from '../events/event-recorde
 import type { EventRepository } from '../events/event-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
-import { sanitize } from '../shared/redaction/sanitize.ts';
+import { findSecrets } from '../shared/redaction/sanitize.ts';
 import { maxResponseBytes } from '../shared/response-size.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { extractCredentials, getHeader } from './authenticate.ts';
@@ -161,7 +161,7 @@ const listCredentialStrings = (lambdaEvent: APIGatewayProxyEvent): string[] =>
 
 /** Logs enough to find the event, without any content of the request. */
 function logCallError({ contract, app, lambdaEvent, recorder }: ApiCall, error: ServiceError): void {
-  const secrets = new Set(listCredentialStrings(lambdaEvent));
-  sanitize([lambdaEvent.body, lambdaEvent.queryStringParameters], { secrets });
+  const { body, queryStringParameters } = lambdaEvent;
+  const secrets = new Set([...listCredentialStrings(lambdaEvent), ...findSecrets([body, queryStringParameters])]);
   logError({ endpoint: contract.id, app: app?.name, eventId: recorder.eventId }, error, secrets);
 }

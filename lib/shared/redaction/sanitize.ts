@@ -35,6 +35,13 @@ export function sanitize(
   return sanitizeAt(value, { kind: 'container', depth: 0, count: { values: 0 }, secrets, redact });
 }
 
+/** Returns the texts that `sanitize` removes from a value, so that they can be removed from messages that repeat them. */
+export function findSecrets(value: unknown): ReadonlySet<string> {
+  const secrets = new Set<string>();
+  sanitize(value, { secrets });
+  return secrets;
+}
+
 function sanitizeAt(value: unknown, state: SanitizeState): unknown {
   if (state.count.values++ >= maxValues) {
     collectSecrets(value, state.secrets);
