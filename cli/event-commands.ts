@@ -68,7 +68,7 @@ async function tailAction(name: string, options: TailOptions, output: Output): P
 const matchesType = (event: EventRecord, type: string): boolean =>
   type.endsWith('*') ? event.type.startsWith(type.slice(0, -1)) : event.type === type;
 
-/** Tells the operator that earlier events were not searched. */
+/** Prints that earlier events were not searched. */
 export const createSearchNote =
   (output: Output) =>
   (searched: number): void =>

@@ -21,7 +21,7 @@ interface StatefulResource {
 }
 
 interface StatefulType {
-  /** Effect of a new resource beside the old one, or in its place. */
+  /** Effect of a new resource that is created in addition to the old one, or in its place. */
   readonly loss: string;
   /** Properties whose change replaces the resource or its content. */
   readonly frozen: readonly string[];

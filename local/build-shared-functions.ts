@@ -34,7 +34,7 @@ export async function bundleTogether(files: readonly string[], outdir: string): 
 
 /**
  * Writes a folder for each function, which the synthesis of the stack takes as its code. It loads the function from the
- * shared build in `functionsFolder`, which is beside the folder of the assembly.
+ * shared build in `functionsFolder`, which is next to the folder of the assembly.
  */
 export function writeFunctionAssets(outdir: string, functionsFolder: string): void {
   for (const name of listFunctions()) {

@@ -31,7 +31,7 @@ export async function assertPortFree(port: number, purpose: string): Promise<voi
   );
 }
 
-/** Listens on the port of the loopback address for a moment. */
+/** Listens on the port of the loopback address briefly. */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   try {

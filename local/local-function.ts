@@ -40,7 +40,7 @@ const maxMainThreadUtilization = 0.8;
 /** An instance without events ends after this time, which frees about 20 MB. */
 const defaultIdleTimeoutMs = 20_000;
 
-/** Memory for new objects. The default of 48 MB would be filled before the first collection of garbage. */
+/** Memory for new objects. The default of 48 MB would be filled before the first scavenge. */
 const maxYoungGenerationSizeMb = 8;
 
 /** Creates a function whose instances handle one event at a time, as on Lambda. Further events wait for an instance. */

@@ -36,7 +36,7 @@ async function loadStores(): Promise<void> {
 }
 
 /**
- * Runs a command in this process, which takes a tenth of the time of a process of its own. Its connections are those of the first
+ * Runs a command in this process, which takes a tenth of the time of a process of its own. Its connections belong to the first
  * command of the test file, and `input` is a file in place of `-`. For interrupts, standard input or a second service, use
  * `spawnCommand`.
  */

@@ -146,7 +146,7 @@ interface RankedTest {
 }
 
 /**
- * Chooses the first of the sorted tests, if possible among those of the same part of the project, such as test/console.
+ * Chooses the first of the sorted tests, if possible among the tests of the same part of the project, such as test/console.
  */
 function chooseClosest(file: string, related: readonly RankedTest[]): string | undefined {
   const [part] = file.split('/');

@@ -45,7 +45,7 @@ export const getStoreKeys = (): StoreKeys => readRunKeys().stores;
 
 let usedRsaKeys = 0;
 
-/** Creates an RSA key pair that differs from all others of the suite: first those of the run, then new ones. */
+/** Creates an RSA key pair that differs from all others of the suite: first the keys of the run, then new ones. */
 export function createRsaKeyPair(): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } {
   const pem = readRunKeys().rsa[usedRsaKeys++];
   const privateKey = pem === undefined ? generateRsaKey() : createPrivateKey(pem);

@@ -13,7 +13,7 @@ const [folder = ''] = process.argv.slice(2);
 const write = (name: string, value: unknown): void =>
   writeFileSync(join(folder, `${name}.json`), JSON.stringify(value));
 
-/** Endpoints that are spread over the areas like those of the service. */
+/** Endpoints that are spread over the areas like the endpoints of the service. */
 const addedContracts = Array.from({ length: 60 }, (_element, index): Contract => {
   const contract = contracts[index % contracts.length] as Contract;
   return { ...contract, id: `${contract.id}-${index}`, path: `/added/${index}`, aliases: [] };

@@ -88,7 +88,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // A process of another user exists, but does not accept the signal.
+    // A process of a different user exists, but does not accept the signal.
     return getErrorCode(error) === 'EPERM';
   }
 }

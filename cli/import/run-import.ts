@@ -167,7 +167,7 @@ function countResult(progress: Progress, result: RowResult): Progress {
   return { ...progress, rows: progress.rows + 1, [outcome]: progress[outcome] + 1 };
 }
 
-/** Adds where the import stopped, and how to continue, to the message of a failure. */
+/** Adds the last row of the import, and how to continue, to the message of a failure. */
 function toStopError(error: unknown, position: string): ServiceError {
   const { code, message, cause } = ServiceError.fromUnknown(error);
   return new ServiceError(code, `${message} The import has stopped ${position}`, { cause });

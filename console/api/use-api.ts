@@ -10,7 +10,7 @@ export interface Loaded<T> {
   readonly data: T | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
-  /** Whether `data` is the response to a former request, for example of another page or period. */
+  /** Whether `data` is the response to a former request, for example for a different page or period. */
   readonly isStale: boolean;
   /** Requests the data again. */
   readonly reload: () => void;

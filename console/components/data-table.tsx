@@ -33,7 +33,7 @@ interface DataTableProps<Row> {
   /** Undefined while the first page is loading. */
   readonly rows: readonly Row[] | undefined;
   readonly getKey: (row: Row) => string;
-  /** Whether the rows are those of a former page or filter. They stay, dimmed, while the next ones are loading. */
+  /** Whether the rows belong to a former page or filter. They stay, dimmed, while the next ones are loading. */
   readonly isStale?: boolean;
   readonly error?: unknown;
   readonly onRetry?: () => void;

@@ -18,7 +18,7 @@ const refreshMs = 60_000;
 /** More failures are not counted. */
 const maxFailures = 100;
 
-/** Loads the failures of the last 24 hours other than those of reads, such as of a customer who does not exist. */
+/** Loads the failures of the last 24 hours without failed reads, such as of a customer who does not exist. */
 async function loadFailures(signal: AbortSignal): Promise<CursorPage<EventSearchResult>> {
   const query = { reads: 'false', startdate: new Date(getNow() - dayMs).toISOString() } as const;
   return await loadPages(

@@ -11,7 +11,7 @@ import { type EmulatorClient, startEmulatorClient, type TestResponse } from './e
 
 let client: EmulatorClient;
 
-// Apple's client signs its tokens with the real time. New keys: the checks must accept those of every start.
+// Apple's client signs its tokens with the real time. New keys: the checks must accept the keys of every start.
 beforeAll(async () => {
   client = await startEmulatorClient({ clock: createClock(), keys: undefined });
 });

@@ -11,7 +11,7 @@ const maxSkip = 10_000;
 // Spec: no cursor. Clients that ignore it get the same rows as before.
 const EventRows = v.strictObject({ ok: v.literal(true), rows: v.array(EventSearchResult), nextCursor: NextCursor });
 
-/** Selects a range and a page of events. `reads` is `false` for events without those of reads. */
+/** Selects a range and a page of events. `reads` is `false` for a list without the events of reads. */
 const eventPageQuery = {
   startdate: emptyAsAbsent(DateOrDateTime),
   enddate: emptyAsAbsent(DateOrDateTime),

@@ -39,7 +39,7 @@ interface TailOptions {
   readonly onSearchLimit?: (searched: number) => void;
 }
 
-/** Number of events that one read of the search returns, and the maximum number of searched events. */
+/** Number of events that a read of the search returns, and the maximum number of searched events. */
 const searchPageSize = 1_000;
 const maxSearched = 20_000;
 

@@ -16,7 +16,7 @@ interface NotificationCheck {
 }
 
 /**
- * Latest events, without those of reads, and purchases that are read. The events of a purchase remain findable when the
+ * Latest events, without the events of reads, and purchases that are read. The events of a purchase remain findable when the
  * app has many requests.
  */
 const maxEvents = 300;

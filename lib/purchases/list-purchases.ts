@@ -23,7 +23,7 @@ interface PurchaseListContext {
   readonly deps: PurchaseListDeps;
 }
 
-/** Purchases of an app, of a customer or of the dates of their last changes. */
+/** Selects the purchases: by app, by customer or by the date of the last change. */
 interface PurchaseListQuery extends DateRange {
   readonly skip: number;
   readonly limit: number;

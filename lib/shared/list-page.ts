@@ -6,7 +6,7 @@ export interface DateRange {
   readonly enddate?: EpochMillis | undefined;
 }
 
-/** A page by position, of the rows that were created in a range. */
+/** A page by position. Contains the rows that were created in a range. */
 export interface PageRequest extends DateRange {
   readonly skip: number;
   readonly limit: number;

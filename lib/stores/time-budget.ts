@@ -13,7 +13,7 @@ interface TimeBudget {
 /** Time for a validation and its fulfillment. Clients stop waiting after 20 s. */
 const validationBudgetMs = 18_000;
 
-/** Returns the deadline, on the stopwatch, of the fulfillment that follows a validation which starts now. */
+/** Returns the deadline for the fulfillment after a validation that starts now. The time is on the stopwatch. */
 export const startFulfillDeadline = ({ readMs }: Stopwatch): number => readMs() + validationBudgetMs;
 
 /** Returns the time that a validation left for its fulfillment; the default budget if it set no deadline. */

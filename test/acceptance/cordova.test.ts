@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service?.close());
 
-// One service for all of them. Each group has hooks of its own.
+// All groups share a service. Each group has its own setup.
 describe.each([
   ['app-store-11', describeAppStore11],
   ['google-play-11', describeGooglePlay11],

@@ -64,7 +64,7 @@ describe('formatTable', () => {
 });
 
 describe(resultsPage, () => {
-  it('has all tables of bench/results', async () => {
+  it('contains all tables of bench/results', async () => {
     expect(readFileSync(resultsPage, 'utf8')).toBe(renderResultsPage(await readResults()));
   });
 });

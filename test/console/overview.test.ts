@@ -121,7 +121,7 @@ describe('Overview', () => {
       expect(await page.getByLabel('Interval').inputValue()).toBe('week');
     });
 
-    it('shows no figures of the former period if those of the selected one cannot be loaded', async () => {
+    it('shows no figures of the former period if the figures of the selected one cannot be loaded', async () => {
       const consolePage = await running.open('/');
       const { page } = consolePage;
       await waitUntilLoaded(consolePage);

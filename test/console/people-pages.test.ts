@@ -57,7 +57,7 @@ async function buy(applicationUsername: string, product: object): Promise<Bought
   return { id, purchaseId: `store_a:${data.collection[0]?.purchaseId}` };
 }
 
-/** Sends the request again and again, as a busy app does. */
+/** Repeats the request like a busy app. */
 async function read(path: string, count: number): Promise<void> {
   const { baseUrl, secretKey } = running.service;
   const headers = { authorization: `Basic ${btoa(`demo:${secretKey}`)}` };

@@ -58,7 +58,7 @@ async function recordEvents(call: () => Promise<unknown>): Promise<EventRecord[]
   return (await listEvents()).filter(({ eventId }) => !before.has(eventId));
 }
 
-/** Lists the items of the table except those of the events. Their tags are items of their own. */
+/** Lists the items of the table except the items of events. Their tags are items of their own. */
 const listOtherItems = async (events: readonly EventRecord[] = []): Promise<string[]> =>
   (await scanItems(table))
     .map((item) => formatItem(item))
@@ -96,7 +96,7 @@ async function listContractsWithToken(level: ApiKeyLevel): Promise<string[]> {
 }
 
 describe('refresh token of a purchase', () => {
-  it('is in the responses of one contract, to the secret key only', async () => {
+  it('appears in the responses of a single contract, to the secret key only', async () => {
     expect(await listContractsWithToken('secret')).toEqual(['get-refresh-token']);
     expect(await listContractsWithToken('viewer')).toEqual([]);
     expect(await listContractsWithToken('public')).toEqual([]);
@@ -111,7 +111,7 @@ describe('refresh token of a purchase', () => {
 });
 
 describe('key of a request', () => {
-  it.each(withIds(protectedContracts))('is named in each event of %s', async (_id, contract) => {
+  it.each(withIds(protectedContracts))('appears in each event of %s', async (_id, contract) => {
     for (const level of ['public', 'secret', 'viewer'] as const) {
       let count = 0;
       const events = await recordEvents(async () => {

@@ -39,7 +39,7 @@ const omitFreeText = (text: string): string =>
     .replaceAll(/https?:[^\s)]+/g, '');
 
 describe.each(listDocuments().filter((file) => !generatedPages.has(file)))('%s', (file) => {
-  it('has no line of more than 160 characters', () => {
+  it('contains no line of more than 160 characters', () => {
     const lines = omitFreeText(readFileSync(file, 'utf8')).split('\n');
     const longLines = lines.flatMap((line, index) => (line.length > 160 ? [`${index + 1}: ${line}`] : []));
     expect(longLines).toEqual([]);

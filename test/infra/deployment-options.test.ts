@@ -166,7 +166,7 @@ describe('ServiceStack with deployment options', () => {
     );
   });
 
-  it('has a runbook for each alarm, with symptom, impact and action', () => {
+  it('links a runbook for each alarm, with symptom, impact and action', () => {
     const file = 'docs/guides/runbooks.md';
     const headings = listHeadings(readDocument(file)).filter(({ level }) => level === 3);
     const names = headings.flatMap(({ title }) => [...title.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));

@@ -143,7 +143,7 @@ describe('schemaDescriptions', () => {
     expect(invalid).toEqual([]);
   });
 
-  it('has examples of parameters that the service accepts', () => {
+  it('contains examples of parameters that the service accepts', () => {
     const invalid = operationDescriptions.flatMap(({ contract, params = {}, query = {} }) => {
       const list = (schema: unknown, descriptions: Readonly<Record<string, FieldDescription>>) =>
         Object.entries(descriptions)
@@ -154,7 +154,7 @@ describe('schemaDescriptions', () => {
     expect(invalid).toEqual([]);
   });
 
-  it('has examples of request bodies that the service accepts', () => {
+  it('contains examples of request bodies that the service accepts', () => {
     const examples = operationDescriptions.flatMap(({ contract, bodyExamples = {} }) =>
       Object.values(bodyExamples).map(({ value }) => ({ schema: contract.body as v.GenericSchema, value })),
     );

@@ -33,7 +33,7 @@ function listDependencies(resource: unknown): string[] {
   });
 }
 
-/** Returns the resources that are left after all others are created in their order: those of a cycle. */
+/** Returns the resources that are left after all others are created in their order: the resources of a cycle. */
 function findCycle({ Resources }: Template): string[] {
   const waiting = new Map(
     Object.entries(Resources).map(([id, resource]) => [
@@ -54,7 +54,7 @@ describe('the stack and its nested stacks', () => {
       expect([id, countParts(template).resources < 400]).toEqual([id, true]);
   });
 
-  it('have room for 60 more endpoints with every option', async () => {
+  it('leave room for 60 more endpoints with every option', async () => {
     const templates = await listTemplates('grown');
     const count = templates.flatMap(([, template]) => listResources(template, 'AWS::Lambda::Function')).length;
     const { joined } = await readStack('every');
@@ -76,18 +76,18 @@ describe('the stack and its nested stacks', () => {
     }
   });
 
-  it('have a nested stack for each area of the contracts, named after it', async () => {
+  it('contain a nested stack for each area of the contracts, named after it', async () => {
     const areas = new Set(contracts.map(({ area }) => `${area}endpoints`));
     const ids = Object.keys((await readStack('none')).nested).map((id) => id.toLowerCase());
     expect(ids.filter((id) => id.endsWith('endpoints')).sort()).toEqual([...areas, 'notificationendpoints'].sort());
   });
 
-  it.each(['none', 'every', 'canary'] as const)('have no cyclic references (%s)', async (id) => {
+  it.each(['none', 'every', 'canary'] as const)('contain no cyclic references (%s)', async (id) => {
     for (const [stackId, template] of await listTemplates(id))
       expect([stackId, findCycle(template)]).toEqual([stackId, []]);
   });
 
-  it('are deployed together: each nested stack is a resource of the stack, and is deleted with it', async () => {
+  it('deploy together: each nested stack is a resource of the stack, and is deleted with it', async () => {
     const { root, nested } = await readStack('every');
     const resources = findResources(root, 'AWS::CloudFormation::Stack');
     expect(Object.keys(resources).sort()).toEqual(Object.keys(nested).sort());

@@ -23,13 +23,13 @@ const withTable = (change: (table: Template['Resources'][string]) => object): Te
 const listLossesOf = (template: Template) => listLosses(recorded, listStatefulResources(template));
 
 describe('infra/stateful-resources.json', () => {
-  it('has the id, the names and the keys of every resource that holds data, so that no deployment replaces one', () => {
+  it('contains the id, the names and the keys of every resource that holds data, so that no deployment replaces one', () => {
     const current = listStatefulResources(root);
     expect([...listLosses(recorded, current), ...listUnrecorded(recorded, current)]).toEqual([]);
     expect(recorded).toEqual(current);
   });
 
-  it('has table, master key, queues, vault, API, its URL and its access log, and retains those that cannot be restored', () => {
+  it('contains table, master key, queues, vault, API, its URL and its access log, and retains those that cannot be restored', () => {
     const count = (type: string) => Object.values(recorded).filter((resource) => resource.type === type).length;
     expect(count('AWS::SQS::Queue')).toBe(7);
     for (const type of ['ApiGateway::RestApi', 'ApiGateway::Stage', 'ApiGateway::DomainName', 'SNS::Topic'])

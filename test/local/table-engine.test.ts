@@ -123,7 +123,7 @@ describe('TABLE_ENGINE=dynamodb-local', () => {
 });
 
 describe('Dynoxide', () => {
-  it('is found on the PATH if there is no npm package for the platform', () => {
+  it('starts from the PATH if there is no npm package for the platform', () => {
     const [empty, bin] = [mkdtempSync(join(folder, 'bin-')), mkdtempSync(join(folder, 'bin-'))];
     const packageName = '@dynoxide/another-platform';
     expect(findDynoxide({ packageName, path: `${empty}:${bin}` })).toBeUndefined();

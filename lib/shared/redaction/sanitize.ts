@@ -21,7 +21,7 @@ interface SanitizeOptions {
 interface SanitizeState extends Required<SanitizeOptions> {
   readonly kind: FieldKind;
   readonly depth: number;
-  /** Number of values so far, of all depths. */
+  /** Number of values so far, at any depth. */
   readonly count: { values: number };
 }
 

@@ -21,7 +21,7 @@ const maxBatches = 20;
 
 /**
  * Polls the clawback queue for events about the app's purchases. The apps of a publisher can share a queue, so events
- * of another app or of a purchase that is not stored yet stay in it.
+ * for other apps, and for purchases that are not stored yet, stay in it.
  * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/xstore-managing-refunds-and-chargebacks
  */
 export async function listUndelivered(

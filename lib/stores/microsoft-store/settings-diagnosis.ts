@@ -39,7 +39,7 @@ export async function listSettingsWarnings(context: StoreContext): Promise<reado
       {
         code: 'clawbacks-unreadable',
         problem: `The Entra application ${clientId} lacks access to the clawback queue, so refunds of the Microsoft Store are missing.`,
-        cure: 'Associate the Entra application with the product in Partner Center, and ask your Developer Partner Manager or Microsoft contact to set up the clawback event queue for its client id.',
+        cure: 'Associate the Entra application with the product in Partner Center, and request the clawback event queue from your Developer Partner Manager or Microsoft contact for its client id.',
       },
     ];
   }

@@ -44,7 +44,7 @@ async function compareRows(rows: readonly object[], options: Partial<CompareOpti
 }
 
 describe('runCompare', () => {
-  it('is a proof if all rows are compared, except validations that charge the customer', async () => {
+  it('returns a proof if all rows are compared, except validations that charge the customer', async () => {
     const report = await compareRows([body, charge]);
     expect(report).toMatchObject({
       rows: 2,
@@ -55,7 +55,7 @@ describe('runCompare', () => {
     expect(isProof(report)).toBe(true);
   });
 
-  it('is no proof if a validator rejects the key', async () => {
+  it('returns no proof if a validator rejects the key', async () => {
     const there = createFakeValidator(async () => {
       throw new ServiceError('Forbidden', 'The other validator rejected the app or its key: Forbidden');
     });
@@ -64,11 +64,11 @@ describe('runCompare', () => {
     expect(isProof(report)).toBe(false);
   });
 
-  it('is no proof if one row is not compared', async () => {
+  it('returns no proof if one row is not compared', async () => {
     expect(isProof(await compareRows([body, { platform: 'store_a', originalTransactionId: '1' }]))).toBe(false);
   });
 
-  it.each([[[]], [[charge]]])('is no proof if nothing was compared: %j', async (rows) => {
+  it.each([[[]], [[charge]]])('returns no proof if nothing was compared: %j', async (rows) => {
     expect(isProof(await compareRows(rows))).toBe(false);
   });
 
@@ -99,7 +99,7 @@ describe('runCompare', () => {
     expect(isProof(report)).toBe(true);
   });
 
-  it('is no proof if a row of users names none', async () => {
+  it('returns no proof if a row of users names none', async () => {
     const report = await compareRows([{ user: 'ann' }, { name: 'bob' }], { comparesUsers: true });
     expect(report).toMatchObject({ compared: 1, notCompared: [{ line: 2, reason: 'user is missing.' }] });
     expect(isProof(report)).toBe(false);

@@ -199,7 +199,7 @@ describe('eraseCustomer', () => {
     });
   });
 
-  it('reports each purchase that it has changed before the failure of another one', async () => {
+  it('reports each purchase that it has changed before a later failure', async () => {
     const { app, username, deps } = await givenStoredCustomer();
     const purchases = { ...deps.purchases, saveChange: failLast(9, deps.purchases.saveChange) };
     expect(await failToErase(app, username, { ...deps, purchases })).toMatchObject({
@@ -228,7 +228,7 @@ describe('eraseCustomer', () => {
     expect(counts).toMatchObject({ purchases: 8, vaultReferences: 1 });
   });
 
-  it('reports each event that it has changed before the failure of another one', async () => {
+  it('reports each event that it has changed before a later failure', async () => {
     const { app, username, deps } = await givenStoredCustomer();
     const customerData = createCustomerDataRepository({ ...table, update: failLast(4, table.update) });
     expect(await failToErase(app, username, { ...deps, customerData })).toMatchObject({ events: 3 });

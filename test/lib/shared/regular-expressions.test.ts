@@ -53,7 +53,7 @@ describe('regular expressions of the service', () => {
     expect([...new Set(unlimited.map(({ pattern }) => pattern))].sort()).toEqual([...reviewedPatterns].sort());
   });
 
-  it('are literals, except for patterns that are built from constants', () => {
+  it('contains literals, except for patterns that are built from constants', () => {
     const built = files.filter((file) => /\bRegExp\(/.test(readFileSync(file, 'utf8')));
     expect(built.sort()).toEqual(filesWithBuiltPatterns);
     const decimal = String.raw`(?:0|[1-9]\d{0,9})(?:\.\d{1,8})?`;
@@ -66,7 +66,7 @@ describe('regular expressions of the service', () => {
     String.raw`[.\s]+$`,
     String.raw`<a>([\s\S]*?)<\/a>`,
     '(a+)+$',
-  ])('are rejected by this test if they are quadratic or worse: %s', (pattern) => {
+  ])('rejects an expression that is quadratic or worse: %s', (pattern) => {
     expect(isLimited({ pattern, flags: 'g' })).toBe(false);
   });
 });

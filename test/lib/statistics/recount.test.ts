@@ -119,9 +119,7 @@ describe('correctCounters', () => {
   it('creates the missing counters of products and platforms', async () => {
     const appName = createUniqueName();
     const deps = createAggregationDeps(table);
-    const items = buildItems(appName).map((item) =>
-      item.sk === 'P' ? { ...item, entitledUsers: ['ann'] } : item,
-    );
+    const items = buildItems(appName).map((item) => (item.sk === 'P' ? { ...item, entitledUsers: ['ann'] } : item));
     await table.batchPut(items);
     const range = ['2026-01-01', '2026-02-15'] as const;
     expect(await deps.counters.listProducts(appName)).toEqual([]);
