@@ -40,11 +40,12 @@ interface Findings {
 
 /** Files that determine the output in addition to the sources of a build. */
 const programFiles = [
-  'create-stack.ts',
-  'empty-bundles.ts',
-  'stack-findings.ts',
-  'stack-options.ts',
-  'synthesize-stacks.ts',
+  'bench/cost/template.ts',
+  'testing/create-stack.ts',
+  'testing/empty-bundles.ts',
+  'testing/stack-findings.ts',
+  'testing/stack-options.ts',
+  'testing/synthesize-stacks.ts',
 ];
 
 let files: Promise<ReadonlyMap<string, string>> | undefined;
@@ -54,6 +55,9 @@ let files: Promise<ReadonlyMap<string, string>> | undefined;
  * of jest.
  */
 export const readStack = async (id: StackId): Promise<SynthesizedStack> => await readJson(id);
+
+/** Returns the template of the stack without options that the benches read: see bench/cost/template.ts. */
+export const readBenchTemplate = async (): Promise<Template> => await readJson('bench');
 
 /** Returns the findings of cdk-nag. */
 export const readFindings = async (): Promise<Findings> => await readJson('findings');
@@ -65,10 +69,10 @@ async function readJson<T>(name: string): Promise<T> {
 
 async function readStackFiles(): Promise<ReadonlyMap<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-stacks-'));
-  const digest = computeDigest(join(projectFolder, 'testing'), programFiles).slice(0, 12);
+  const digest = computeDigest(projectFolder, programFiles).slice(0, 12);
   try {
     await copyBuild(`stacks-${digest}`, folder, synthesizeStacks);
-    const names = [...Object.keys(stackOptions), 'findings'];
+    const names = [...Object.keys(stackOptions), 'bench', 'findings'];
     return new Map(names.map((name) => [name, readFileSync(join(folder, `${name}.json`), 'utf8')]));
   } finally {
     rmSync(folder, { recursive: true });
