@@ -165,10 +165,10 @@ export function listLosses(recorded: StatefulResources, current: StatefulResourc
 export function listUnrecorded(recorded: StatefulResources, current: StatefulResources): string[] {
   return Object.entries(current).flatMap(([id, { type, identity }]) => {
     const advice = `is not in ${recordFile}. Run ${command} and commit the file.`;
-    const known = recorded[id];
-    if (known?.type !== type) return [`${id} (${type}) ${advice}`];
+    const existing = recorded[id];
+    if (existing?.type !== type) return [`${id} (${type}) ${advice}`];
     return Object.keys(identity)
-      .filter((name) => !(name in known.identity))
+      .filter((name) => !(name in existing.identity))
       .map((name) => `The ${name} of ${id} (${type}) ${advice}`);
   });
 }
