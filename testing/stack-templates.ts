@@ -40,7 +40,6 @@ interface Findings {
 
 /** Files that determine the output in addition to the sources of a build. */
 const programFiles = [
-  'bench/cost/template.ts',
   'testing/create-stack.ts',
   'testing/empty-bundles.ts',
   'testing/stack-findings.ts',
@@ -56,9 +55,6 @@ let files: Promise<ReadonlyMap<string, string>> | undefined;
  */
 export const readStack = async (id: StackId): Promise<SynthesizedStack> => await readJson(id);
 
-/** Returns the template of the stack without options that the benches read: see bench/cost/template.ts. */
-export const readBenchTemplate = async (): Promise<Template> => await readJson('bench');
-
 /** Returns the findings of cdk-nag. */
 export const readFindings = async (): Promise<Findings> => await readJson('findings');
 
@@ -72,7 +68,7 @@ async function readStackFiles(): Promise<ReadonlyMap<string, string>> {
   const digest = computeDigest(projectFolder, programFiles).slice(0, 12);
   try {
     await copyBuild(`stacks-${digest}`, folder, synthesizeStacks);
-    const names = [...Object.keys(stackOptions), 'bench', 'findings'];
+    const names = [...Object.keys(stackOptions), 'findings'];
     return new Map(names.map((name) => [name, readFileSync(join(folder, `${name}.json`), 'utf8')]));
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,6 +1,5 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { synthesizeTemplate } from '../bench/cost/template.ts';
 import type { Contract } from '../lib/api/contract.ts';
 import { contracts } from '../lib/api/index.ts';
 import { joinStackTemplates, readStackTemplates } from '../local/nested-stacks.ts';
@@ -36,7 +35,6 @@ for (const [id, options] of Object.entries(stackOptions)) {
   });
   rmSync(directory, { recursive: true });
 }
-write('bench', await synthesizeTemplate(createEmptyBundles()));
 write('findings', {
   none: findStackFindings('none'),
   every: findStackFindings('every'),

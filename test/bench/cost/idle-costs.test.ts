@@ -1,13 +1,16 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import { listSchedules, sumIdleQuantities, sumScheduleQuantities } from '../../../bench/cost/idle-costs.ts';
 import { computeMonthCost, listBillLines } from '../../../bench/cost/month-costs.ts';
 import type { OperationCost } from '../../../bench/cost/operation-costs.ts';
 import { getAccessLogFormat, listFunctionSettings, listStreamSettings } from '../../../bench/cost/template.ts';
 import { contracts } from '../../../lib/api/index.ts';
 import type { Template } from '../../../local/template.ts';
-import { readBenchTemplate } from '../../../testing/stack-templates.ts';
+import { createEmptyBundles } from '../../../testing/empty-bundles.ts';
 
-const template: Template = await readBenchTemplate();
+let template: Template;
+beforeAll(async () => {
+  template = await synthesizeTemplate(createEmptyBundles());
+});
 
 const withResource = (type: string, properties: object): Template => ({
   Resources: { Extra: { Type: type, Properties: properties } },
