@@ -33,7 +33,7 @@ export function createCustomerCommands(): Command {
 
 async function rebuildLinksAction(name: string, _options: object, { progress }: Output): Promise<CommandResult> {
   const { name: appName } = await getApp(deps().apps, name);
-  const rebuilt = await deps().ownedPurchases.rebuildLinks(appName, (count) =>
+  const rebuilt = await deps().rebuildPurchaseLinks(appName, (count) =>
     progress(`${formatCount(count, 'purchase')} checked`),
   );
   const { checkedPurchases, addedLinks, deletedLinks } = rebuilt;

@@ -13,6 +13,7 @@ import { createPurchaseListRepository } from '../lib/db/list-repositories.ts';
 import { createOperationRepository } from '../lib/db/operation-repository.ts';
 import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
 import { createPriceListRepository } from '../lib/db/price-list-repository.ts';
+import { rebuildPurchaseLinks } from '../lib/db/rebuild-purchase-links.ts';
 import { createStoreActivityRepository } from '../lib/db/store-activity-repository.ts';
 import { createStreamMarkerRepository } from '../lib/db/stream-marker-repository.ts';
 import { createTimelineRepository } from '../lib/db/timeline-repository.ts';
@@ -20,6 +21,7 @@ import { createTransactionRepository } from '../lib/db/transaction-repository.ts
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
 import { once } from '../lib/shared/once.ts';
+import type { ReportProgress } from '../lib/shared/progress.ts';
 import { loadStore } from '../lib/stores/index.ts';
 import { appCache, apps } from './apps.ts';
 import { cipher } from './cipher.ts';
@@ -37,6 +39,8 @@ import { table } from './table.ts';
 export const deps = once(() => ({
   now,
   loadStore,
+  rebuildPurchaseLinks: async (appName: string, reportProgress?: ReportProgress) =>
+    await rebuildPurchaseLinks(table(), appName, reportProgress),
   get table() {
     return table();
   },

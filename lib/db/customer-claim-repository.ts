@@ -4,7 +4,7 @@ import type { CursorPage } from '../shared/cursor-page.ts';
 import { parse } from '../shared/parse.ts';
 import { readCursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
-import { parsePurchaseItem } from './purchase-repository.ts';
+import { parsePurchaseItem } from './purchase-item.ts';
 import type { Table } from './table.ts';
 
 /** A claim of a customer with the claimed purchase. */

@@ -13,7 +13,7 @@ import { buildUpdate } from './build-update.ts';
 import { packEvent, parseEventItem } from './event-item.ts';
 import { findRawView } from './event-repository.ts';
 import * as keys from './keys.ts';
-import { parsePurchaseItem } from './purchase-repository.ts';
+import { parsePurchaseItem } from './purchase-item.ts';
 import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';

@@ -4,7 +4,7 @@ import type { TransactionListRepository } from '../purchases/transaction-list-re
 import { parseCustomerItem } from './customer-repository.ts';
 import { parsePurchasePartition, purchaseKey } from './keys.ts';
 import type { PagedListRepository } from './paged-list-repository.ts';
-import { parsePurchaseItem } from './purchase-repository.ts';
+import { parsePurchaseItem } from './purchase-item.ts';
 import type { Item } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
 

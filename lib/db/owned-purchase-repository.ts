@@ -8,8 +8,7 @@ import type { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
 import * as keys from './keys.ts';
 import { listPurchaseSortKeys } from './owned-purchase-links.ts';
-import { parsePurchaseItem } from './purchase-repository.ts';
-import { rebuildPurchaseLinks } from './rebuild-purchase-links.ts';
+import { parsePurchaseItem } from './purchase-item.ts';
 import type { Item, Table } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
 
@@ -57,7 +56,6 @@ export function createOwnedPurchaseRepository(table: Table, bounds = defaultBoun
     },
     listTransactions: async (appName, username, page) =>
       await listOwnedTransactions(table, createOwner(appName, username), page),
-    rebuildLinks: async (appName, reportProgress) => await rebuildPurchaseLinks(table, appName, reportProgress),
   };
 }
 

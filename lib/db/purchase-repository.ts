@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { StoredPeriods } from '../purchases/active-periods.ts';
 import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
-import { Purchase } from '../purchases/purchase.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import type { ComparedPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { Transaction } from '../purchases/transaction.ts';
@@ -34,29 +32,13 @@ import {
   transactionPrefix,
 } from './keys.ts';
 import { addLinks, addRankings, deleteLinksOfErased, deleteStaleLinks } from './owned-purchase-links.ts';
+import { parsePurchaseItem } from './purchase-item.ts';
 import { buildChangeTransactions, buildCheckUpdate, buildCustomerUpdate } from './purchase-writes.ts';
 import { reencryptField } from './reencrypt-field.ts';
 import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 
-const PurchaseItem = v.object({
-  purchase: Purchase,
-  asOf: v.number(),
-  userAliases: v.array(v.string()),
-  refreshToken: v.exactOptional(v.string()),
-  entitledUsers: v.array(v.string()),
-  announcedUsers: v.exactOptional(v.array(v.string())),
-  createdAt: v.number(),
-  updatedAt: v.number(),
-  checkedAt: v.number(),
-  activePeriods: v.exactOptional(StoredPeriods),
-  hasErasedOwner: v.exactOptional(v.boolean()),
-  importedAt: v.exactOptional(v.number()),
-  lastRefreshAt: v.exactOptional(v.number()),
-  failedRefreshes: v.exactOptional(v.number()),
-  version: v.number(),
-});
 const TransactionItem = v.object({ transaction: Transaction, asOf: v.number(), amountAsOf: v.number() });
 const SharedClaimItem = v.object({
   id: v.string(),
@@ -198,10 +180,6 @@ async function findNewCustomers(table: Table, appName: string, usernames: readon
 }
 
 const refreshTokenContext = (appName: string, purchaseId: string): string => `${appName}/refresh/${purchaseId}`;
-
-/** Parses a purchase item. Throws `DatabaseError` if it does not match the schema. */
-export const parsePurchaseItem = (item: Item): v.InferOutput<typeof PurchaseItem> =>
-  parse(PurchaseItem, item, 'DatabaseError');
 
 /** Returns the time of the next refresh from the index key. Empty if none is scheduled. */
 const parseSchedule = ({ dueSk }: Item): Pick<StoredPurchase, 'nextRefreshAt'> =>

@@ -1,15 +1,20 @@
 import pMap from 'p-map';
-import type { RebuildLinksResult } from '../purchases/owned-purchase-repository.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import * as keys from './keys.ts';
 import { addRankingsOfPurchase, listLinks, selectMissing } from './owned-purchase-links.ts';
-import { parsePurchaseItem } from './purchase-repository.ts';
+import { parsePurchaseItem } from './purchase-item.ts';
 import { scanIndex } from './scan-index.ts';
 import { type Item, maxTransactionWrites, type Table, type Write } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
 import { tryWrite } from './try-update.ts';
+
+interface RebuildLinksResult {
+  readonly checkedPurchases: number;
+  readonly addedLinks: number;
+  readonly deletedLinks: number;
+}
 
 /** Number of purchases, or customers, that are processed concurrently. */
 const concurrency = 8;

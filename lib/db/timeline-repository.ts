@@ -20,7 +20,7 @@ import {
   type TimelineSlice,
   toKindBound,
 } from './merge-timeline.ts';
-import { parsePurchaseItem } from './purchase-repository.ts';
+import { parsePurchaseItem } from './purchase-item.ts';
 import type { Item, Table } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
 

@@ -1,12 +1,5 @@
-import type { ReportProgress } from '../shared/progress.ts';
 import type { Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
-
-export interface RebuildLinksResult {
-  readonly checkedPurchases: number;
-  readonly addedLinks: number;
-  readonly deletedLinks: number;
-}
 
 export interface TransactionPage {
   readonly skip: number;
@@ -34,6 +27,4 @@ export interface OwnedPurchaseRepository {
   listPurchaseIds(appName: string, username: string): Promise<string[]>;
   /** Lists a page of the transactions of the customer's purchases, latest first. */
   listTransactions(appName: string, username: string, page: TransactionPage): Promise<Transaction[]>;
-  /** Adds missing links and deletes stale ones, for all customers of the app. Idempotent. */
-  rebuildLinks(appName: string, reportProgress?: ReportProgress): Promise<RebuildLinksResult>;
 }

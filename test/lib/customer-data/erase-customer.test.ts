@@ -6,6 +6,7 @@ import { type EraseDeps, type ErasureCounts, eraseCustomer } from '../../../lib/
 import { createCustomerDataRepository } from '../../../lib/db/customer-data-repository.ts';
 import { accessTokenKey, customerKey, namingIndexKeys, toKey } from '../../../lib/db/keys.ts';
 import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
+import { rebuildPurchaseLinks } from '../../../lib/db/rebuild-purchase-links.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { ServiceError } from '../../../lib/shared/errors.ts';
@@ -130,7 +131,7 @@ describe('eraseCustomer', () => {
       await expect(eraseCustomer(interrupted.app, interrupted.username, crashing, noWait)).rejects.toThrow('crashed');
       await eraseCustomer(interrupted.app, interrupted.username, interrupted.deps, noWait);
       expect(await listNaming(interrupted.app.name, interrupted.names)).toEqual([]);
-      const links = await createOwnedPurchaseRepository(table).rebuildLinks(interrupted.app.name);
+      const links = await rebuildPurchaseLinks(table, interrupted.app.name);
       expect(links).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
     });
   });
@@ -150,7 +151,7 @@ describe('eraseCustomer', () => {
       await eraseCustomer(app, username, deps, { wait: async () => void (await Promise.all(validations)) });
       await Promise.all(validations);
       const remaining = await listNaming(app.name, [username]);
-      const links = await createOwnedPurchaseRepository(table).rebuildLinks(app.name);
+      const links = await rebuildPurchaseLinks(table, app.name);
       expect(links).toMatchObject({ addedLinks: 0, deletedLinks: 0 });
       expect(remaining).toEqual([]);
     };

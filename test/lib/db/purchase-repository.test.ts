@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { claimKey, purchasePartition } from '../../../lib/db/keys.ts';
-import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
+import { rebuildPurchaseLinks } from '../../../lib/db/rebuild-purchase-links.ts';
 import type { Table } from '../../../lib/db/table.ts';
 import { createTransactionRepository } from '../../../lib/db/transaction-repository.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
@@ -273,7 +273,7 @@ async function completeSplitChange(crash: number): Promise<void> {
 async function expectOwners(appName: string, purchaseId: string, usernames: readonly string[]): Promise<void> {
   const { entitledUsers = [] } = (await purchases.find(appName, purchaseId)) ?? {};
   expect([...entitledUsers].sort()).toEqual([...usernames].sort());
-  const links = await createOwnedPurchaseRepository(table).rebuildLinks(appName);
+  const links = await rebuildPurchaseLinks(table, appName);
   expect(links).toEqual({ checkedPurchases: 2, addedLinks: 0, deletedLinks: 0 });
   for (const username of [usernames[0] ?? '', usernames.at(-1) ?? '']) {
     const owned = await purchases.listRepresentativePurchases(appName, username);

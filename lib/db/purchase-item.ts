@@ -1,0 +1,27 @@
+import * as v from 'valibot';
+import { StoredPeriods } from '../purchases/active-periods.ts';
+import { Purchase } from '../purchases/purchase.ts';
+import { parse } from '../shared/parse.ts';
+import type { Item } from './table.ts';
+
+const PurchaseItem = v.object({
+  purchase: Purchase,
+  asOf: v.number(),
+  userAliases: v.array(v.string()),
+  refreshToken: v.exactOptional(v.string()),
+  entitledUsers: v.array(v.string()),
+  announcedUsers: v.exactOptional(v.array(v.string())),
+  createdAt: v.number(),
+  updatedAt: v.number(),
+  checkedAt: v.number(),
+  activePeriods: v.exactOptional(StoredPeriods),
+  hasErasedOwner: v.exactOptional(v.boolean()),
+  importedAt: v.exactOptional(v.number()),
+  lastRefreshAt: v.exactOptional(v.number()),
+  failedRefreshes: v.exactOptional(v.number()),
+  version: v.number(),
+});
+
+/** Parses a purchase item. Throws `DatabaseError` if it does not match the schema. */
+export const parsePurchaseItem = (item: Item): v.InferOutput<typeof PurchaseItem> =>
+  parse(PurchaseItem, item, 'DatabaseError');
