@@ -2,7 +2,12 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { listSchedules, sumIdleQuantities, sumScheduleQuantities } from '../../../bench/cost/idle-costs.ts';
 import { computeMonthCost, listBillLines } from '../../../bench/cost/month-costs.ts';
 import type { OperationCost } from '../../../bench/cost/operation-costs.ts';
-import { getAccessLogFormat, listFunctionSettings, listStreamSettings } from '../../../bench/cost/template.ts';
+import {
+  getAccessLogFormat,
+  listFunctionSettings,
+  listStreamSettings,
+  synthesizeTemplate,
+} from '../../../bench/cost/template.ts';
 import { contracts } from '../../../lib/api/index.ts';
 import type { Template } from '../../../local/template.ts';
 import { createEmptyBundles } from '../../../testing/empty-bundles.ts';
