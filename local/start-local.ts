@@ -104,7 +104,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   };
   const clock = createSharedClock();
   const database = shutdown.add(
-    startTableEngine({ expirationIntervalMs, ...(folder !== undefined && { directory: folder }) }),
+    startTableEngine({ expirationIntervalMs, hasStreams: true, ...(folder !== undefined && { directory: folder }) }),
   );
   const emulator = await shutdown.add(startEmulator(buildEmulatorOptions(options, clock)));
   const work = await shutdown.add(createTempFolder());

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { assertPortFree, findFreePort } from '../free-port.ts';
 import { describeOutput, startEngineProcess } from './engine-process.ts';
 import type { TableEngine, TableEngineOptions } from './table-engine.ts';
@@ -57,23 +58,20 @@ function isExecutable(file: string): boolean {
  * Starts Dynoxide: a native server with SQLite, on the loopback address only.
  * @see https://github.com/nubo-db/dynoxide/blob/main/docs/http-server.md
  */
-export async function startDynoxide(
-  binary: string,
-  { port, directory, expirationIntervalMs }: TableEngineOptions = {},
-): Promise<TableEngine> {
-  const boundPort = port ?? (await findFreePort());
-  await assertPortFree(boundPort, 'Dynoxide');
-  const folder = directory === undefined ? undefined : join(directory, dynoxideFolder);
-  if (folder !== undefined) mkdirSync(folder, { recursive: true });
+export async function startDynoxide(binary: string, options: TableEngineOptions = {}): Promise<TableEngine> {
+  const { expirationIntervalMs } = options;
+  const port = options.port ?? (await findFreePort());
+  await assertPortFree(port, 'Dynoxide');
+  const data = prepareData(options);
   const tools = expirationIntervalMs === undefined ? undefined : await chooseToolServer();
   const engine = await startEngineProcess({
-    port: boundPort,
+    port,
     command: binary,
     commandArguments: [
       'serve',
       '--port',
-      String(boundPort),
-      ...(folder === undefined ? [] : ['--db-path', join(folder, 'table.db')]),
+      String(port),
+      ...(data ? ['--db-path', data.file] : []),
       ...(tools ? ['--mcp', '--mcp-port', String(tools.port)] : []),
     ],
     cwd: tmpdir(),
@@ -81,16 +79,41 @@ export async function startDynoxide(
     env: { ...process.env, ...(tools && { DYNOXIDE_MCP_AUTH_TOKEN: tools.token }) },
     explainFailure: (output) => `Dynoxide (${binary}) failed to start: ${describeOutput(output)}.`,
   });
-  if (!tools) return engine;
-  const timer = setInterval(() => deleteExpiredItems(tools).catch(() => {}), expirationIntervalMs);
-  timer.unref();
+  const timer = tools && setInterval(() => deleteExpiredItems(tools).catch(() => {}), expirationIntervalMs);
+  timer?.unref();
   return {
     ...engine,
     close: async () => {
       clearInterval(timer);
       await engine.close();
+      data?.remove?.();
     },
   };
+}
+
+interface EngineData {
+  readonly file: string;
+  /** Present if the data is temporary. */
+  readonly remove?: () => void;
+}
+
+/** A database without items, with indexes of the stream records and their retention: see `stream-index.sql`. */
+const emptyDatabase = fileURLToPath(new URL('./stream-index.db', import.meta.url));
+
+/** Chooses the file of the data and creates it if it does not exist. Returns undefined for data in memory. */
+function prepareData({ directory, hasStreams }: TableEngineOptions): EngineData | undefined {
+  if (directory === undefined) {
+    if (!hasStreams) return undefined;
+    const folder = mkdtempSync(join(tmpdir(), 'claimcheck-table-'));
+    const file = join(folder, 'table.db');
+    copyFileSync(emptyDatabase, file);
+    return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  }
+  const folder = join(directory, dynoxideFolder);
+  const file = join(folder, 'table.db');
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(file)) copyFileSync(emptyDatabase, file);
+  return { file };
 }
 
 /** Address and token of the server that offers Dynoxide's own operations as MCP tools. */

@@ -27,7 +27,7 @@ let database: DynamoDBClient;
 let streams: DynamoDBStreamsClient;
 let queues: QueueServer;
 beforeAll(async () => {
-  engine = await startTableEngine({ expirationIntervalMs: 100 });
+  engine = await startTableEngine({ expirationIntervalMs: 100, hasStreams: true });
   const options = { endpoint: engine.endpoint, region: 'eu-west-1', credentials };
   database = new DynamoDBClient(options);
   streams = new DynamoDBStreamsClient(options);

@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { findFreePort } from '../../local/free-port.ts';
 import { findDynoxide, startDynoxide } from '../../local/table-engine/dynoxide.ts';
+import { startEngineProcess } from '../../local/table-engine/engine-process.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -131,6 +134,25 @@ describe('Dynoxide', () => {
     expect(findDynoxide({ packageName, path: `${empty}:${bin}` })).toBe(join(bin, 'dynoxide'));
   });
 
+  it('starts on a database whose stream records have the columns of the installed version', async () => {
+    const binary = findDynoxide();
+    if (binary === undefined) throw new Error('Dynoxide is not installed.');
+    const [directory, port] = [mkdtempSync(join(folder, 'data-')), await findFreePort()];
+    const engine = await startEngineProcess({
+      port,
+      command: binary,
+      commandArguments: ['serve', '--port', String(port), '--db-path', join(directory, 'created.db')],
+      cwd: directory,
+      explainFailure: (output) => output,
+    });
+    const created = ['created.db', 'created.db-wal'].map((name) => join(directory, name)).filter(existsSync);
+    const schemas = created.flatMap(readStreamSchema);
+    await engine.close();
+    const [own] = readStreamSchema(fileURLToPath(new URL('../../local/table-engine/stream-index.db', import.meta.url)));
+    expect(own).toContain('sequence_number TEXT NOT NULL');
+    expect(schemas.at(-1)).toBe(own);
+  });
+
   it('reports the first line of its output if the start fails', async () => {
     const binary = join(mkdtempSync(join(folder, 'bin-')), 'dynoxide');
     writeFileSync(binary, '#!/bin/sh\necho "error: no such table file" >&2\nexit 1\n', { mode: 0o755 });
@@ -139,6 +161,12 @@ describe('Dynoxide', () => {
     );
   });
 });
+
+/** Finds the definitions of the stream records in a SQLite file, which has them as text. */
+const readStreamSchema = (file: string): string[] =>
+  (readFileSync(file, 'latin1').match(/CREATE TABLE _stream_records\s*\([^)]*\)/g) ?? []).map((text) =>
+    text.replace(/\s+/g, ' '),
+  );
 
 const createClient = (endpoint: string): DynamoDBClient =>
   new DynamoDBClient({
