@@ -58,12 +58,14 @@ export function createLocalFunction(definition: FunctionDefinition): LocalFuncti
     instances.add(worker);
     starting.add(worker);
     worker.once('message', () => starting.delete(worker));
-    worker.once('exit', () => {
+    const discard = (): void => {
       instances.delete(worker);
       starting.delete(worker);
       takeIdle(worker);
       if (waiting.length > 0 && instances.size === 0) release(startInstance());
-    });
+    };
+    // An uncaught error ends the thread a little later.
+    worker.once('error', discard).once('exit', discard);
     return worker;
   };
   const takeIdle = (worker: Worker | undefined): Worker | undefined => {

@@ -8,6 +8,7 @@ import { waitUntil } from '../../emulator/test/notification-receiver.ts';
 import { bundleTogether, workerFile } from '../../local/build-shared-functions.ts';
 import { createLocalFunction, type LocalFunction } from '../../local/local-function.ts';
 import { createSharedClock } from '../../local/shared-clock.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
 const clock = createSharedClock();
@@ -145,8 +146,7 @@ describe('createLocalFunction', () => {
   it('replaces an instance that crashes between two invocations', async () => {
     const localFunction = functionOf('setTimeout(() => { throw new Error("late") }, 20); return calls');
     expect(await resultOf(localFunction)).toBe(1);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await waitFor('the crash', () => printed.join('').includes('late'));
     expect(await resultOf(localFunction)).toBe(1);
-    expect(printed.join('')).toContain('late');
   });
 });
