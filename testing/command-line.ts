@@ -47,7 +47,8 @@ export async function runCommand(
 ): Promise<CommandOutcome> {
   connectedTable ??= environment.TABLE_NAME;
   if (environment.TABLE_NAME !== connectedTable) throw new Error('Use spawnCommand for a second service.');
-  await (storesLoaded ??= loadStores());
+  storesLoaded ??= loadStores();
+  await storesLoaded;
   const file = join(tmpdir(), `claimcheck-input-${randomUUID()}`);
   if (input !== undefined) writeFileSync(file, input);
   const realEnvironment = { ...process.env };
