@@ -29,11 +29,21 @@ const concurrency = 25;
 /** Bounds that enclose all sort keys of a customer's partition: each starts with a letter. */
 const allSortKeys = ['!', '~'] as const;
 
-export function createCustomerDataRepository(table: Table): CustomerDataRepository {
+interface Options {
+  /** Maximum number of items in a batch of a scan. Default: 1,000. */
+  readonly pageSize?: number;
+}
+
+export function createCustomerDataRepository(table: Table, { pageSize = 1_000 }: Options = {}): CustomerDataRepository {
   /** Scans the keys of the items outside the customer's partition that name the customer. */
   async function* scanNamingKeys(appName: string, username: string, kind: keys.NamingKind) {
     const partition = keys.namingPartition(appName, username);
-    for await (const entries of scanIndex(table, { partition, index: 'byUser', between: keys.namingRange(kind) })) {
+    for await (const entries of scanIndex(table, {
+      partition,
+      index: 'byUser',
+      between: keys.namingRange(kind),
+      pageSize,
+    })) {
       yield entries.map(keys.toKey);
     }
   }
@@ -62,6 +72,7 @@ export function createCustomerDataRepository(table: Table): CustomerDataReposito
       const links = {
         partition: keys.customerPartition(appName, username),
         between: keys.toPrefixRange(keys.ownedPurchasePrefix),
+        pageSize,
       };
       for await (const items of scanIndex(table, links))
         yield items.map(({ sk }) => keys.parseOwnedPurchaseId(String(sk)));
@@ -100,7 +111,7 @@ export function createCustomerDataRepository(table: Table): CustomerDataReposito
       }
     },
     async *scanEvents(appName, username) {
-      for await (const ids of scanEventIds(table, appName, username)) {
+      for await (const ids of scanEventIds(table, { appName, username, pageSize })) {
         const items = await table.batchGet(ids.map((id) => keys.eventKey(appName, id)));
         yield await Promise.all(items.map(async (item) => await toStoredEvent(table, appName, item)));
       }
@@ -128,7 +139,7 @@ export function createCustomerDataRepository(table: Table): CustomerDataReposito
     deleteDeliveries: createNamingDeletion('delivery'),
     deleteAccessTokens: createNamingDeletion('accessToken'),
     async eraseFromEvents(appName, username, onRemoved) {
-      for await (const entries of scanEventTags(table, appName, username)) {
+      for await (const entries of scanEventTags(table, { appName, username, pageSize })) {
         await pMap(
           entries,
           async ({ sk }) => {
@@ -144,7 +155,7 @@ export function createCustomerDataRepository(table: Table): CustomerDataReposito
     async deleteCustomer(appName, username, onRemoved) {
       const partition = keys.customerPartition(appName, username);
       const customerKey = keys.customerKey(appName, username);
-      for await (const items of scanIndex(table, { partition, between: allSortKeys })) {
+      for await (const items of scanIndex(table, { partition, between: allSortKeys, pageSize })) {
         const links = items.filter(({ sk }) => sk !== customerKey.sk);
         await table.batchDelete(links.map(keys.toKey));
         onRemoved(links.length);
@@ -158,14 +169,20 @@ export function createCustomerDataRepository(table: Table): CustomerDataReposito
 
 const parseDelivery = (item: Item): WebhookDelivery => parse(WebhookDelivery, item, 'DatabaseError');
 
-const scanEventTags = (table: Table, appName: string, username: string) =>
-  scanIndex(table, { partition: keys.tagPartition(appName, toTagValue(username)) });
+interface EventScan {
+  readonly appName: string;
+  readonly username: string;
+  readonly pageSize: number;
+}
+
+const scanEventTags = (table: Table, { appName, username, pageSize }: EventScan) =>
+  scanIndex(table, { partition: keys.tagPartition(appName, toTagValue(username)), pageSize });
 
 /** Events with a raw view are large: a batch of them must fit into memory. */
 const eventBatchSize = 50;
 
-async function* scanEventIds(table: Table, appName: string, username: string): AsyncGenerator<string[]> {
-  for await (const entries of scanEventTags(table, appName, username)) {
+async function* scanEventIds(table: Table, scan: EventScan): AsyncGenerator<string[]> {
+  for await (const entries of scanEventTags(table, scan)) {
     const ids = entries.map(({ sk }) => keys.parseTagEventId(String(sk)));
     yield* splitIntoChunks(ids, eventBatchSize);
   }

@@ -7,14 +7,14 @@ interface IndexRange {
   readonly index?: keyof typeof indexes;
   /** The first and the last sort key. Defaults to all sort keys that start with a time. */
   readonly between?: readonly [string, string];
+  /** Maximum number of entries in a batch. Default: 1,000. */
+  readonly pageSize?: number;
 }
 
-const pageSize = 1_000;
-
-/** Scans a partition of an index, or of the table, in batches of at most 1,000 entries. */
+/** Scans a partition of an index, or of the table, in batches. */
 export async function* scanIndex(
   table: Table,
-  { partition, index, between: [from, until] = allTimestamps }: IndexRange,
+  { partition, index, between: [from, until] = allTimestamps, pageSize = 1_000 }: IndexRange,
 ) {
   const { sk } = index ? indexes[index] : tableKey;
   let last = from;

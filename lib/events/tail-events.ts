@@ -37,16 +37,17 @@ interface TailOptions {
    * searched.
    */
   readonly onSearchLimit?: (searched: number) => void;
+  /** Number of events that a read of the search returns. Default: 1,000. */
+  readonly searchPageSize?: number;
 }
 
-/** Number of events that a read of the search returns, and the maximum number of searched events. */
-const searchPageSize = 1_000;
+/** Maximum number of searched events. */
 const maxSearched = 20_000;
 
 /** Creates a tail that starts with the events since `startdate`, or with the newest `limit` ones that match. */
 export function createEventTail(
   appName: string,
-  { startdate, limit, follow, matches, onSearchLimit }: TailOptions,
+  { startdate, limit, follow, matches, onSearchLimit, searchPageSize = 1_000 }: TailOptions,
   { events, now }: TailDeps,
 ): EventTail {
   const startedAt = now();

@@ -63,7 +63,7 @@ describe('eraseCustomer', () => {
       vaultReferences: 1,
       accessTokens: 1,
       deliveries: 1,
-      events: 4,
+      events: 2,
       customerItems: expect.any(Number),
     });
     expect(await listNaming(app.name, names)).toEqual([]);
@@ -177,7 +177,7 @@ describe('eraseCustomer', () => {
       code: 'Conflict',
       message: expect.stringContaining('still using the app'),
     });
-    expect(removed).toMatchObject({ purchases: 12, aliases: 2, deliveries: 1, events: 4 });
+    expect(removed).toMatchObject({ purchases: 12, aliases: 2, deliveries: 1, events: 2 });
   });
 
   it('reports what it has removed before a failure in the middle of a pass', async () => {
@@ -231,13 +231,13 @@ describe('eraseCustomer', () => {
 
   it('reports each event that it has changed before a later failure', async () => {
     const { app, username, deps } = await givenStoredCustomer();
-    const customerData = createCustomerDataRepository({ ...table, update: failLast(4, table.update) });
-    expect(await failToErase(app, username, { ...deps, customerData })).toMatchObject({ events: 3 });
+    const customerData = createCustomerDataRepository({ ...table, update: failLast(2, table.update) });
+    expect(await failToErase(app, username, { ...deps, customerData })).toMatchObject({ events: 1 });
   });
 
   it('reports each page of items that it has deleted before a failure', async () => {
     const { app, username, deps } = await givenStoredCustomer();
-    const tokens = Array.from({ length: 1_001 }, (_, number) => {
+    const tokens = Array.from({ length: 51 }, (_, number) => {
       const key = accessTokenKey(app.name, `token-${number}`);
       return { ...key, ...namingIndexKeys({ appName: app.name, username, kind: 'accessToken', date: startDate }, key) };
     });
@@ -247,8 +247,8 @@ describe('eraseCustomer', () => {
       if (keys[0]?.sk === tokens[0]?.sk && ++pages === 2) throw new Error('unavailable');
       await table.batchDelete(keys);
     };
-    const customerData = createCustomerDataRepository({ ...table, batchDelete });
-    expect(await failToErase(app, username, { ...deps, customerData })).toMatchObject({ accessTokens: 1_000 });
+    const customerData = createCustomerDataRepository({ ...table, batchDelete }, { pageSize: 50 });
+    expect(await failToErase(app, username, { ...deps, customerData })).toMatchObject({ accessTokens: 50 });
   });
 
   it('reports the deleted links of a customer whose own item cannot be deleted', async () => {

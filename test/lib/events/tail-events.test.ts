@@ -39,15 +39,14 @@ describe('createEventTail', () => {
       }),
     );
     // Several events of each millisecond, more than one page of the search.
-    for (let saved = 0; saved < 1_100; saved += 100)
-      await Promise.all(
-        Array.from(
-          { length: 100 },
-          async (_, index) => await events.save(appName, createEvent(startDate - secondMs - ((saved + index) % 300))),
-        ),
-      );
+    const others = Array.from({ length: 110 }, (_, index) => createEvent(startDate - secondMs - (index % 30)));
+    await Promise.all(others.map((event) => events.save(appName, event)));
     const matches = ({ type }: EventRecord): boolean => type === 'webhook.app.called';
-    const tail = createEventTail(appName, { limit: 2, follow: false, matches }, { ...deps, events });
+    const tail = createEventTail(
+      appName,
+      { limit: 2, follow: false, matches, searchPageSize: 100 },
+      { ...deps, events },
+    );
     expect((await tail.poll()).map(({ eventId }) => eventId)).toEqual(matching.slice(1));
   });
 
