@@ -20,10 +20,13 @@ export interface EmulatorSources {
   /** Keys for stores without saved state. Default: new ones. */
   readonly keys?: StoreKeys | undefined;
   readonly saved?: EmulatorState;
+  /** Time for the response to a notification. Default: 10 s. */
+  readonly notificationTimeoutMs?: number | undefined;
 }
 
 /** Opens all stores of the registry and the outbox, from the saved state if there is one. */
-export async function createEmulator({ clock, changes, keys, saved }: EmulatorSources): Promise<Emulator> {
+export async function createEmulator(sources: EmulatorSources): Promise<Emulator> {
+  const { clock, changes, keys, saved, notificationTimeoutMs } = sources;
   const notificationLog = createNotificationLog();
   const stores: RunningStore[] = [];
   const toOutgoingNotification = (platform: string, notification: StoreNotification) =>
@@ -53,6 +56,7 @@ export async function createEmulator({ clock, changes, keys, saved }: EmulatorSo
   const outbox = createOutbox({
     clock,
     saved: saved?.outbox,
+    timeoutMs: notificationTimeoutMs,
     toOutgoingNotification,
     onChange: () => changes.onChange(),
   });

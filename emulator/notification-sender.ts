@@ -2,7 +2,7 @@ import { hourMs } from './calendar.ts';
 import type { Clock } from './clock.ts';
 import type { NotificationDelivery } from './notification-delivery.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
-import { postNotification } from './post-notification.ts';
+import { defaultNotificationTimeoutMs, postNotification } from './post-notification.ts';
 
 /** Delivery with the HTTP request of its notification. */
 export interface PendingDelivery {
@@ -27,9 +27,11 @@ const maxTimerMs = hourMs;
 /** Creates a sender without deliveries. `onChange` is called after each attempt. */
 export function createNotificationSender({
   clock,
+  timeoutMs = defaultNotificationTimeoutMs,
   onChange,
 }: {
   readonly clock: Clock;
+  readonly timeoutMs?: number | undefined;
   readonly onChange: () => void;
 }): NotificationSender {
   const deliveries = new Map<string, PendingDelivery>();
@@ -44,7 +46,8 @@ export function createNotificationSender({
     const { delivery, notification } = pending;
     const at = clock.now();
     const headers = notification.buildHeaders(at);
-    const outcome = await postNotification({ url: delivery.url, headers, body: delivery.body, signal: closing.signal });
+    const { url, body } = delivery;
+    const outcome = await postNotification({ url, headers, body, signal: closing.signal, timeoutMs });
     inProgress.delete(delivery.id);
     if (outcome === undefined) return;
     save({ notification, delivery: recordAttempt(pending, { at, ...outcome }) });

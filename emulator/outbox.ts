@@ -27,6 +27,8 @@ export interface Outbox {
 }
 
 interface OutboxOptions {
+  /** Time for the response to a notification. Default: 10 s. */
+  readonly timeoutMs?: number | undefined;
   readonly clock: Clock;
   readonly saved?: SavedOutbox | undefined;
   /** Builds the HTTP request of a saved delivery. */
@@ -39,10 +41,10 @@ interface OutboxOptions {
 }
 
 /** Creates an outbox with the saved deliveries of an earlier run. */
-export function createOutbox({ clock, saved, toOutgoingNotification, onChange }: OutboxOptions): Outbox {
+export function createOutbox({ clock, saved, timeoutMs, toOutgoingNotification, onChange }: OutboxOptions): Outbox {
   const urls = new Map(Object.entries(saved?.urls ?? {}));
   const deliveryRules = createDeliveryRules();
-  const sender = createNotificationSender({ clock, onChange });
+  const sender = createNotificationSender({ clock, timeoutMs, onChange });
   for (const delivery of saved?.deliveries ?? []) {
     const notification = toOutgoingNotification(delivery.platform, delivery);
     if (notification !== undefined) sender.add({ delivery, notification });

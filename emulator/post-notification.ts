@@ -1,6 +1,7 @@
 import type { DeliveryAttempt } from './notification-delivery.ts';
 
-const timeoutMs = 10_000;
+/** Default time for the response to a notification. */
+export const defaultNotificationTimeoutMs = 10_000;
 
 interface PostRequest {
   readonly url: string;
@@ -8,6 +9,7 @@ interface PostRequest {
   readonly body: string;
   /** Aborts the attempt. */
   readonly signal: AbortSignal;
+  readonly timeoutMs: number;
 }
 
 /** Posts a notification once, without following redirects. Returns undefined if the attempt was aborted. */
@@ -16,6 +18,7 @@ export async function postNotification({
   headers,
   body,
   signal,
+  timeoutMs,
 }: PostRequest): Promise<Omit<DeliveryAttempt, 'at'> | undefined> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {

@@ -18,6 +18,8 @@ interface EmulatorOptions {
   readonly stateFile?: string;
   /** Keys of the stores, if the state file has none. Default: new ones. */
   readonly keys?: StoreKeys | undefined;
+  /** Time for the response to a notification. Default: 10 s. */
+  readonly notificationTimeoutMs?: number;
 }
 
 /** Emulator that accepts calls. */
@@ -36,9 +38,9 @@ export interface RunningEmulator {
 
 /** Starts all stores of the registry on one port. Rejects if the port is in use or the state file is invalid. */
 export async function startEmulator(options: EmulatorOptions): Promise<RunningEmulator> {
-  const { port, host = '127.0.0.1', clock = createClock(), stateFile: path, keys } = options;
+  const { port, host = '127.0.0.1', clock = createClock(), stateFile: path, keys, notificationTimeoutMs } = options;
   const changes: ChangeListener = { onChange: () => {} };
-  const sources = { clock, changes, keys };
+  const sources = { clock, changes, keys, notificationTimeoutMs };
   const emulator = path === undefined ? await createEmulator(sources) : await restoreEmulator(sources, path);
   const server = createEmulatorServer(emulator, () => changes.onChange());
   server.listen(port, host);

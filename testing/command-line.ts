@@ -33,6 +33,8 @@ let storesLoaded: Promise<void> | undefined;
 /** Loads the adapters one after the other: jest fails if two concurrent imports load the same ES module of a package. */
 async function loadStores(): Promise<void> {
   for (const load of Object.values(stores)) await load();
+  // Loading can take seconds: `fetch` must learn first which idle connections the servers have closed.
+  await new Promise((resolve) => setImmediate(resolve));
 }
 
 /**

@@ -4,7 +4,7 @@ import { startEmulator } from '../emulator/start-emulator.ts';
 import { validateReceipt } from '../lib/api/validation.ts';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import type { Platform } from '../lib/shared/platform.ts';
-import { secondMs } from '../lib/shared/time.ts';
+import { minuteMs, secondMs } from '../lib/shared/time.ts';
 import { startSecretsManager } from '../local/secrets-manager.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from './call.ts';
 import { createUniqueName, testMasterSecret } from './given.ts';
@@ -43,7 +43,13 @@ export async function startTestService(table?: string): Promise<TestService> {
   await createTestTable(table);
   const secrets = await startSecretsManager({ 'master-key': testMasterSecret });
   const { realNow, clock, freeze } = createOffsetClock();
-  const emulator = await startEmulator({ port: 0, clock, keys: getStoreKeys() });
+  const emulator = await startEmulator({
+    port: 0,
+    clock,
+    keys: getStoreKeys(),
+    // A busy machine must not turn a response into a timeout, whose retry is due on the emulated clock.
+    notificationTimeoutMs: 5 * minuteMs,
+  });
   // The service reads the time from Date.now only, so this clock moves the service and the emulator together.
   Date.now = () => clock.now();
   Object.assign(process.env, {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await service?.close());
 
-// All groups share a service. Each group has its own setup.
+// All groups share a service. Each group has its own setup. pending-payments.ts runs a sample of `testing/sample.ts`.
 describe.each([
   ['app-store-11', describeAppStore11],
   ['google-play-11', describeGooglePlay11],

@@ -18,9 +18,16 @@ import { waitFor } from '../../testing/wait-for.ts';
 
 let service: LocalService;
 let goneServer: HttpServer;
+let queueClient: SQSClient;
 beforeAll(async () => {
   service = await startLocalService();
   goneServer = await startHttpServer((_request, response) => void response.writeHead(410).end());
+  // A client without the policy of the operator, who cannot send messages.
+  queueClient = new SQSClient({
+    useQueueUrlAsEndpoint: false,
+    endpoint: process.env.AWS_ENDPOINT_URL_SQS ?? '',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
   // The permissions of an operator, which the commands of this process need, too.
   Object.assign(process.env, service.environment);
   // Exchange rates are loaded every six hours.
@@ -281,9 +288,8 @@ describe('doctor with messages in dead-letter queues', () => {
   // Last, because these findings are about the whole service.
   it('names the queue, and then discarded stream records', async () => {
     const { appName } = await givenApp();
-    const client = new SQSClient({ useQueueUrlAsEndpoint: false });
     const send = async (output: string) =>
-      await client.send(new SendMessageCommand({ QueueUrl: getOutput(output), MessageBody: '{}' }));
+      await queueClient.send(new SendMessageCommand({ QueueUrl: getOutput(output), MessageBody: '{}' }));
     await send('NotificationsDeadLetterQueueUrl');
     expectOnly(await doctor(appName), {
       code: 'dead-letters',
