@@ -12,7 +12,7 @@ export interface FunctionDefinition {
   /** The compiled `function-worker.ts`, which every instance runs. */
   readonly worker: URL;
   readonly code: WorkerData;
-  /** Default: 20 s. */
+  /** Default: 10 s. */
   readonly idleTimeoutMs?: number;
   /** Receives the output of the function. */
   readonly log: (text: string) => void;
@@ -30,15 +30,14 @@ export interface LocalFunction {
 const maxInstances = 8;
 
 /**
- * Time that events wait before one more instance starts. Two instances use the processors of a small machine; further
- * ones help only functions that wait for slow servers. An instance that is starting, or a busy main thread, delays the
- * next one.
+ * Time that events wait before one more instance starts: it helps functions that wait for slow servers. An instance
+ * that is starting, or a busy main thread, delays the next one.
  */
-const getGrowthDelayMs = (instances: number): number => (instances < 2 ? 100 : 1_000);
+const growthDelayMs = 500;
 const maxMainThreadUtilization = 0.8;
 
 /** An instance without events ends after this time, which frees about 20 MB. */
-const defaultIdleTimeoutMs = 20_000;
+const defaultIdleTimeoutMs = 10_000;
 
 /** Memory for new objects. The default of 48 MB would be filled before the first scavenge. */
 const maxYoungGenerationSizeMb = 8;
@@ -94,7 +93,7 @@ export function createLocalFunction(definition: FunctionDefinition): LocalFuncti
       const canGrow = instances.size < maxInstances && !wasStarting && starting.size === 0 && !isMainThreadBusy;
       if (canGrow) release(startInstance());
       if (waiting.length > 0) grow();
-    }, getGrowthDelayMs(instances.size));
+    }, growthDelayMs);
   };
   const acquireInstance = async (): Promise<Worker> => {
     const worker = takeIdle([...idle.keys()].at(-1)) ?? (instances.size === 0 ? startInstance() : undefined);

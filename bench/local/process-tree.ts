@@ -37,7 +37,8 @@ const listProcesses = (): readonly ProcessEntry[] =>
 /** @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 function parseStat(pid: number, stat: string | undefined): ProcessEntry[] {
   if (stat === undefined) return [];
-  // The name before the last parenthesis can contain spaces. After it: state, parent, ..., utime, stime, cutime, cstime.
+  // The name before the last parenthesis can contain spaces. After it: state, parent, ..., and four times of the
+  // processor, of which the last two are those of children that have ended.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields.slice(11, 15).map(Number);
   return [

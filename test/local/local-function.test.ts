@@ -101,7 +101,7 @@ describe('createLocalFunction', () => {
     const results = Promise.all(events.map((event) => resultOf(localFunction, event)));
     await waitUntil(() => existsSync(started));
     // Longer than the time after which a second instance starts.
-    await sleep(500);
+    await sleep(1_200);
     expect(readFileSync(started, 'utf8')).toHaveLength(1);
     writeFileSync(go, '');
     expect(await results).toEqual(events);
