@@ -10,8 +10,6 @@ import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, apiKeyLev
 import type { AppRepository } from './app-repository.ts';
 import { requireApp, requireStoredApp } from './require-app.ts';
 
-type Apps = AppRepository;
-
 /** New API keys of an app in plain text, shown once. */
 export interface IssuedApiKeys {
   readonly appName: string;
@@ -20,7 +18,7 @@ export interface IssuedApiKeys {
 }
 
 /** Creates an app with new API keys. Throws `InvalidPayload` for an invalid name and `Conflict` for an existing app. */
-export async function createApp(apps: Apps, name: string, now: EpochMillis): Promise<IssuedApiKeys> {
+export async function createApp(apps: AppRepository, name: string, now: EpochMillis): Promise<IssuedApiKeys> {
   const { name: appName } = parse(v.object({ name: AppName }), { name });
   if (await apps.find(appName)) throw new ServiceError('Conflict', `The app ${appName} already exists.`);
   const publicKey = generateApiKey('public');
@@ -45,7 +43,7 @@ export async function createApp(apps: Apps, name: string, now: EpochMillis): Pro
  * stay.
  */
 export async function rotateApiKey(
-  apps: Apps,
+  apps: AppRepository,
   name: string,
   { level, overlapMs, now }: { level: 'public' | 'secret'; overlapMs: number; now: EpochMillis },
 ): Promise<string> {
@@ -94,7 +92,7 @@ interface KeyRequest {
  * many keys.
  */
 export async function createApiKey(
-  apps: Apps,
+  apps: AppRepository,
   appName: string,
   { level, validMs, now, ...request }: KeyRequest,
 ): Promise<CreatedKey> {
@@ -118,7 +116,7 @@ export async function createApiKey(
 }
 
 /** Lists the keys of the app, expired keys included. */
-export const listApiKeys = async (apps: Apps, appName: string): Promise<ListedKey[]> =>
+export const listApiKeys = async (apps: AppRepository, appName: string): Promise<ListedKey[]> =>
   listKeys(await getApp(apps, appName));
 
 /** Lists the keys of an app item. */
@@ -129,7 +127,7 @@ export const listKeys = (app: App): ListedKey[] =>
  * Revokes a key. Throws `ResourceNotFound` for an unknown id, and `Conflict` for the secret key that webhooks contain
  * as their password: it must be rotated.
  */
-export async function revokeApiKey(apps: Apps, appName: string, id: string): Promise<ListedKey> {
+export async function revokeApiKey(apps: AppRepository, appName: string, id: string): Promise<ListedKey> {
   const revoked = requireKey(await getApp(apps, appName), id);
   await apps.update(appName, async (app) => {
     const { level } = requireKey(app, id);
@@ -156,22 +154,22 @@ const toListedKey = (apiKey: ApiKey, level: ApiKeyLevel): ListedKey => ({
 });
 
 /** Sets the entitlement strategy. Existing purchases change at their next update. */
-export async function setStrategy(apps: Apps, name: string, strategy: Strategy): Promise<App> {
+export async function setStrategy(apps: AppRepository, name: string, strategy: Strategy): Promise<App> {
   return await apps.update(name, () => ({ members: { strategy } }));
 }
 
 /** Sets the vocabulary of webhooks and of responses to the secret key. */
-export async function setVocabulary(apps: Apps, name: string, vocabulary: App['vocabulary']): Promise<void> {
+export async function setVocabulary(apps: AppRepository, name: string, vocabulary: App['vocabulary']): Promise<void> {
   await apps.update(name, () => ({ members: { vocabulary } }));
 }
 
 /** Sets whether successful reads are recorded as events. */
-export async function setReadEvents(apps: Apps, name: string, recordsReads: boolean): Promise<void> {
+export async function setReadEvents(apps: AppRepository, name: string, recordsReads: boolean): Promise<void> {
   await apps.update(name, () => ({ members: { recordsReads } }));
 }
 
 /** Replaces the catalogue of the app. Throws `InvalidPayload` for an invalid catalogue. */
-export async function setCatalogue(apps: Apps, name: string, catalogue: unknown): Promise<Catalogue> {
+export async function setCatalogue(apps: AppRepository, name: string, catalogue: unknown): Promise<Catalogue> {
   const parsed = parse(Catalogue, catalogue);
   const app = await getApp(apps, name);
   await apps.setCatalogue(app.name, parsed);
@@ -182,13 +180,14 @@ export async function setCatalogue(apps: Apps, name: string, catalogue: unknown)
  * Marks the app as deleted. Its keys and its notification URLs become invalid within 15 seconds, and its refreshes and
  * webhooks end. Its purchases and settings stay in the table, so its name cannot be used again. Throws `AppNotFound`.
  */
-export async function deleteApp(apps: Apps, name: string, now: EpochMillis): Promise<App> {
+export async function deleteApp(apps: AppRepository, name: string, now: EpochMillis): Promise<App> {
   return await apps.update(name, () => ({ members: { deletedAt: now } }));
 }
 
 /** Returns the app. Throws `AppNotFound`, also for a deleted app. */
-export const getApp = async (apps: Apps, name: string): Promise<App> => requireApp(name, await apps.find(name));
+export const getApp = async (apps: AppRepository, name: string): Promise<App> =>
+  requireApp(name, await apps.find(name));
 
 /** Returns the app, which can be deleted. Throws `AppNotFound`. */
-export const getStoredApp = async (apps: Apps, name: string): Promise<App> =>
+export const getStoredApp = async (apps: AppRepository, name: string): Promise<App> =>
   requireStoredApp(name, await apps.find(name));

@@ -28,14 +28,14 @@ export interface ErasureCounts {
   readonly customerItems: number;
 }
 
-export type EraseDeps = {
+export interface EraseDeps {
   readonly customerData: CustomerDataRepository;
   readonly customers: CustomerRepository;
   readonly erasedNames: ErasedNameRepository;
   now(): EpochMillis;
   readonly purchases: PurchaseRepository;
   readonly vaultReferences: VaultReferenceRepository;
-};
+}
 
 interface EraseOptions {
   readonly wait: (ms: number) => Promise<void>;

@@ -13,12 +13,12 @@ import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import type { CustomerDataRepository, StoredCustomer, StoredEvent } from './customer-data-repository.ts';
 import { toExportedEvent } from './to-exported-event.ts';
 
-export type ExportDeps = {
+export interface ExportDeps {
   readonly customerData: CustomerDataRepository;
   now(): EpochMillis;
   readonly purchases: PurchaseRepository;
   readonly vaultReferences: VaultReferenceRepository;
-};
+}
 
 interface ExportOptions {
   /** Receives the number of rows of a section that are exported so far. */

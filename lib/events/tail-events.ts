@@ -8,7 +8,10 @@ export interface EventTail {
   poll(): Promise<EventRecord[]>;
 }
 
-type TailDeps = { readonly events: EventRepository; now(): EpochMillis };
+interface TailDeps {
+  now(): EpochMillis;
+  readonly events: EventRepository;
+}
 
 /**
  * Time between the date of an event and its visibility: the timeout of its request or worker, and the lag of the index.

@@ -6,7 +6,11 @@ import { dayMs, minuteMs } from '../shared/time.ts';
 import { createFinding, type Finding } from './finding.ts';
 import type { HealthRepository } from './health-repository.ts';
 
-type NotificationDeps = { readonly events: EventRepository; readonly health: HealthRepository; now(): EpochMillis };
+interface NotificationDeps {
+  now(): EpochMillis;
+  readonly events: EventRepository;
+  readonly health: HealthRepository;
+}
 
 interface NotificationCheck {
   readonly app: string;

@@ -20,14 +20,16 @@ interface UrlState {
   readonly health: WebhookUrlHealth;
 }
 
+interface WebhookCheckDeps {
+  now(): EpochMillis;
+  readonly deliveries: DeliveryRepository;
+  readonly emulator: StoreEmulator;
+}
+
 /** Checks the webhook URLs of an app, and its failed deliveries. */
 export async function checkWebhooks(
   app: App,
-  {
-    deliveries,
-    emulator,
-    now,
-  }: { readonly deliveries: DeliveryRepository; readonly emulator: StoreEmulator; now(): EpochMillis },
+  { deliveries, emulator, now }: WebhookCheckDeps,
 ): Promise<readonly Finding[]> {
   const { name, webhookSettings } = app;
   if (!webhookSettings) return [createMissingFinding(name)];

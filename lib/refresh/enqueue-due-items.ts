@@ -10,12 +10,12 @@ const batchSize = 400;
 /** Time that leasing and enqueueing a batch may take. */
 const minRemainingMs = 10 * secondMs;
 
-type EnqueueDeps = {
+interface EnqueueDeps {
   readonly dueItems: DueItemRepository;
   now(): EpochMillis;
   readonly refreshQueue: MessageQueue<RefreshMessage>;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
-};
+}
 type DueItem = Awaited<ReturnType<DueItemRepository['lease']>>[number];
 
 /** Leases the due items, oldest first, and enqueues them until less than half a batch is due or the time is over. */

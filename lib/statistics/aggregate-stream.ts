@@ -14,12 +14,12 @@ import { deletePassedMarkers } from './wait-for-stream.ts';
 /** Number of counters, or customer summaries, that are written concurrently. */
 const concurrency = 8;
 
-export type AggregationDeps = {
+export interface AggregationDeps {
   readonly counters: CounterRepository;
   readonly customers: CustomerRepository;
   readonly ownedPurchases: OwnedPurchaseRepository;
   readonly streamMarkers: StreamMarkerRepository;
-};
+}
 
 /**
  * Adds records of one shard to the counters of days, months and products, then rebuilds the summaries of the affected

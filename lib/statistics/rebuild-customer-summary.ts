@@ -29,16 +29,18 @@ export function findAffectedCustomers(records: readonly StreamRecord[]): Custome
   return [...customers.values()];
 }
 
+interface SummaryDeps {
+  readonly customers: CustomerRepository;
+  readonly ownedPurchases: OwnedPurchaseRepository;
+}
+
 /**
  * Recomputes the customer's summary from the current purchases, so repeated and late records have no effect. Optimistic
  * locking: a summary of older purchases never replaces a newer one. Returns undefined if the customer does not exist.
  */
 export async function rebuildCustomerSummary(
   { appName, username }: CustomerKey,
-  {
-    customers,
-    ownedPurchases,
-  }: { readonly customers: CustomerRepository; readonly ownedPurchases: OwnedPurchaseRepository },
+  { customers, ownedPurchases }: SummaryDeps,
 ): ReturnType<CustomerRepository['updateSummary']> {
   const listPurchases = async () =>
     await ownedPurchases.listRepresentativePurchases(appName, username, 'subscriptions');

@@ -13,12 +13,14 @@ import { addCounts, type Counts, collapseHours, indexByPeriod } from './counts.t
 /** Days as `YYYY-MM-DD`, both included. */
 type DayRange = readonly [first: string, last: string];
 type CountsByPeriod = ReadonlyMap<string, Counts>;
-type RecountContext = { readonly appItems: AppItemRepository; readonly counters: CounterRepository } & {
+interface RecountContext {
+  readonly appItems: AppItemRepository;
+  readonly counters: CounterRepository;
   /** Called after the counters are read, to wait until the indexes contain all items that are counted. */
   readonly waitForIndex?: () => Promise<void>;
   /** Receives the number of items that are counted. */
   readonly reportProgress?: ReportProgress;
-};
+}
 
 /** A counter that differs from the items in the table. */
 export interface CounterDifference {

@@ -4,9 +4,11 @@ import type { EpochMillis } from '../shared/time.ts';
 import { minuteMs, secondMs } from '../shared/time.ts';
 import type { StreamMarkerRepository } from './stream-marker-repository.ts';
 
-type WaitContext = { readonly streamMarkers: StreamMarkerRepository; now(): EpochMillis } & {
+interface WaitContext {
+  now(): EpochMillis;
+  readonly streamMarkers: StreamMarkerRepository;
   readonly wait: (ms: number) => Promise<void>;
-};
+}
 
 const pollIntervalMs = 2 * secondMs;
 const timeoutMs = 5 * minuteMs;

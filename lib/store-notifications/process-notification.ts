@@ -31,7 +31,8 @@ export type ProcessDeps = StoreContextDeps & {
   readonly notificationQueue: MessageQueue<QueuedNotification>;
   readonly priceLists: PriceListRepository;
   readonly recordPurchase: RecordPurchase;
-} & { readonly userAliases: UserAliasRepository };
+  readonly userAliases: UserAliasRepository;
+};
 
 /**
  * Records the current state of the purchases in a store notification. Idempotent. While the store is unavailable, the

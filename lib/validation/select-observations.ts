@@ -8,11 +8,11 @@ import { hasStateChange } from '../purchases/purchase-change.ts';
 import type { ComparedPurchase, EntitledPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
 import type { StoreValidation } from '../stores/store.ts';
 
-export type SelectionDeps = {
+export interface SelectionDeps {
   readonly appCache: AppCache;
   readonly exchangeRates: ExchangeRates;
   readonly purchases: PurchaseRepository;
-};
+}
 
 interface SelectionContext {
   readonly app: App;

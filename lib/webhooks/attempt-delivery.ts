@@ -14,12 +14,12 @@ import { toDisplayUrl } from './display-url.ts';
 import type { PostOutcome, PostWebhook } from './post-webhook.ts';
 import { buildWebhookBody, buildWebhookHeaders } from './webhook-request.ts';
 
-export type AttemptDeps = {
+export interface AttemptDeps {
   readonly events: EventRepository;
   now(): EpochMillis;
   readonly ownedPurchases: OwnedPurchaseRepository;
   readonly postWebhook: PostWebhook;
-};
+}
 
 /** A webhook request with its response. */
 export interface DeliveryAttempt {

@@ -28,14 +28,14 @@ interface BackfillResult {
   readonly created: number;
 }
 
-type BackfillDeps = {
+interface BackfillDeps {
   readonly apps: AppRepository;
   readonly deliveries: DeliveryRepository;
   now(): EpochMillis;
   readonly purchaseLists: PurchaseListRepository;
   readonly purchases: PurchaseRepository;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
-};
+}
 
 /** One day less than the retention of deliveries: an expired delivery would be created and sent again. */
 const maxLookbackMs = deliveryRetentionMs - dayMs;

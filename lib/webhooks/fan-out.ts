@@ -13,13 +13,13 @@ import type { DeliveryRepository } from './delivery-repository.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
-type FanOutDeps = {
+interface FanOutDeps {
   readonly apps: AppRepository;
   readonly customers: CustomerRepository;
   readonly deliveries: DeliveryRepository;
   now(): EpochMillis;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
-};
+}
 
 /**
  * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of

@@ -12,13 +12,13 @@ import type { DeliveryRepository } from './delivery-repository.ts';
 import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
-type RepeatDeps = {
+interface RepeatDeps {
   readonly deliveries: DeliveryRepository;
   readonly events: EventRepository;
   now(): EpochMillis;
   readonly purchases: PurchaseRepository;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
-};
+}
 
 /**
  * Several events can have one request id: clients retry requests, and a notification has one event for each webhook.

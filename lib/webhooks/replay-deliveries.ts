@@ -8,11 +8,11 @@ import { resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
-type ReplayDeps = {
+interface ReplayDeps {
   readonly deliveries: DeliveryRepository;
   now(): EpochMillis;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
-};
+}
 
 /**
  * Enqueues a delivery again with its original number of attempts. Throws `ResourceNotFound` if the app has no such

@@ -12,6 +12,11 @@ interface WebhookBacklog {
   readonly isComplete: boolean;
 }
 
+interface BacklogDeps {
+  now(): EpochMillis;
+  readonly deliveries: DeliveryRepository;
+}
+
 /** Test webhooks are not work: their result is read when they are sent. */
 const listDates = (rows: readonly WebhookDelivery[]): EpochMillis[] =>
   rows.filter(({ type }) => type !== 'test').map(({ createdAt }) => createdAt);
@@ -20,7 +25,7 @@ const listDates = (rows: readonly WebhookDelivery[]): EpochMillis[] =>
 export async function getWebhookBacklog(
   appName: string,
   state: 'pending' | 'dead',
-  { deliveries }: { readonly deliveries: DeliveryRepository },
+  { deliveries }: Pick<BacklogDeps, 'deliveries'>,
 ): Promise<WebhookBacklog> {
   const { rows, next } = await deliveries.listPage(appName, { state, limit: maxDeliveries });
   return { dates: listDates(rows), isComplete: next === undefined };
@@ -34,7 +39,7 @@ const maxNewest = 100;
  */
 export async function getWaitingWebhooks(
   appName: string,
-  { deliveries }: { readonly deliveries: DeliveryRepository },
+  { deliveries }: Pick<BacklogDeps, 'deliveries'>,
 ): Promise<WebhookBacklog> {
   const { rows } = await deliveries.listPage(appName, { limit: maxNewest });
   const waiting = rows.filter(
@@ -47,10 +52,7 @@ export async function getWaitingWebhooks(
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
 /** Lists the webhook URLs of the app with their health. */
-export async function listWebhookUrls(
-  { name, webhookSettings }: App,
-  deps: { readonly deliveries: DeliveryRepository; now(): EpochMillis },
-) {
+export async function listWebhookUrls({ name, webhookSettings }: App, deps: BacklogDeps) {
   const { urls = [], sandboxUrls = [] } = webhookSettings ?? {};
   const listed = [...new Set([...urls, ...sandboxUrls])].map(async (url) => {
     const { disabledAt, backoffUntil, consecutiveFailures } = await deps.deliveries.findUrlHealth(name, url);
