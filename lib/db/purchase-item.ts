@@ -7,6 +7,7 @@ import type { Item } from './table.ts';
 const PurchaseItem = v.object({
   purchase: Purchase,
   asOf: v.number(),
+  isInferred: v.exactOptional(v.literal(true)),
   userAliases: v.array(v.string()),
   refreshToken: v.exactOptional(v.string()),
   entitledUsers: v.array(v.string()),

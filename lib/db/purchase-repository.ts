@@ -9,6 +9,7 @@ import type { ComparedPurchase, PurchaseRepository } from '../purchases/purchase
 import { Transaction } from '../purchases/transaction.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { isConflict } from '../shared/errors.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse, parseJson } from '../shared/parse.ts';
 import { dayMs } from '../shared/time.ts';
 import { buildUpdate } from './build-update.ts';
@@ -39,7 +40,13 @@ import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 
-const TransactionItem = v.object({ transaction: Transaction, asOf: v.number(), amountAsOf: v.number() });
+const TransactionItem = v.object({
+  transaction: Transaction,
+  asOf: v.number(),
+  isInferred: v.exactOptional(v.literal(true)),
+  amountAsOf: v.number(),
+  isAmountInferred: v.exactOptional(v.literal(true)),
+});
 const SharedClaimItem = v.object({
   id: v.string(),
   username: v.string(),
@@ -214,10 +221,16 @@ async function findObservedPurchases(
   );
   const claimedPartitions = new Set((await readItems(claimKeys)).map(({ pk }) => pk));
   return new Map(
-    purchases.map(({ purchase, asOf, userAliases, refreshToken, entitledUsers }) => {
+    purchases.map(({ purchase, asOf, isInferred, userAliases, refreshToken, entitledUsers }) => {
       const { purchaseId } = purchase;
       const own = transactions.filter(({ transaction }) => transaction.purchaseId === purchaseId);
-      const state = { purchase, asOf, userAliases, transactions: own, ...(refreshToken && { refreshToken }) };
+      const state = {
+        purchase,
+        asOf,
+        userAliases,
+        transactions: own,
+        ...omitUndefined({ isInferred, refreshToken }),
+      };
       const hasUnusedClaim = claimedPartitions.has(purchasePartition(appName, purchaseId));
       return [purchaseId, { state, entitledUsers, hasUnusedClaim }];
     }),
@@ -238,7 +251,7 @@ async function loadStoredPurchase(
   const items = await table.query({ partition: purchasePartition(appName, purchaseId) });
   const purchaseItem = items.find(({ sk }) => sk === purchaseKey(appName, purchaseId).sk);
   if (!purchaseItem) return undefined;
-  const { purchase, asOf, userAliases, refreshToken, ...stored } = parsePurchaseItem(purchaseItem);
+  const { purchase, asOf, isInferred, userAliases, refreshToken, ...stored } = parsePurchaseItem(purchaseItem);
   const transactions = items
     .filter(({ sk }) => String(sk).startsWith(transactionPrefix))
     .map((item) => parse(TransactionItem, item, 'DatabaseError'));
@@ -252,7 +265,7 @@ async function loadStoredPurchase(
     ...stored,
     ...parseSchedule(purchaseItem),
     version: parsePurchaseItem(first).version,
-    state: { purchase, asOf, userAliases, transactions, ...(refreshToken && { refreshToken }) },
+    state: { purchase, asOf, userAliases, transactions, ...omitUndefined({ isInferred, refreshToken }) },
     claims,
     sharedClaims,
   };

@@ -83,7 +83,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
  * index of changed purchases.
  */
 export function buildCheckUpdate(appName: string, { before, after }: PurchaseChange): Update {
-  const { asOf, refreshToken, userAliases, purchase } = after.state;
+  const { asOf, isInferred, refreshToken, userAliases, purchase } = after.state;
   const { version, checkedAt, activePeriods, lastRefreshAt, failedRefreshes, nextRefreshAt } = after;
   const key = keys.purchaseKey(appName, purchase.purchaseId);
   const dueKeys = nextRefreshAt === undefined ? undefined : keys.dueIndexKeys(key, nextRefreshAt);
@@ -91,6 +91,7 @@ export function buildCheckUpdate(appName: string, { before, after }: PurchaseCha
     key,
     {
       asOf,
+      isInferred,
       refreshToken,
       userAliases,
       version,
@@ -112,7 +113,7 @@ function buildTransactionWrite(
   appName: string,
   { observed, change }: { observed: ObservedTransaction; change: PurchaseChange },
 ): Write {
-  const { transaction, asOf, amountAsOf } = observed;
+  const { transaction, ...times } = observed;
   const { purchaseId, transactionId } = transaction;
   return {
     Put: {
@@ -121,8 +122,7 @@ function buildTransactionWrite(
         ...keys.transactionKey(appName, purchaseId, transactionId),
         ...keys.transactionIndexKeys(appName, purchaseId, transaction),
         transaction,
-        asOf,
-        amountAsOf,
+        ...times,
       },
       // In a split change the transaction is written before the purchase, whose condition does not protect it.
       ...(change.before && buildUnchangedCondition(findPreviousTransaction(change, transactionId))),
@@ -137,9 +137,17 @@ const buildUnchangedCondition = (previous: ObservedTransaction | undefined) =>
   previous === undefined
     ? { ConditionExpression: 'attribute_not_exists(pk)' }
     : {
-        ConditionExpression: 'asOf = :asOf AND amountAsOf = :amountAsOf',
+        ConditionExpression: [
+          'asOf = :asOf',
+          'amountAsOf = :amountAsOf',
+          buildPresenceCondition('isInferred', previous.isInferred),
+          buildPresenceCondition('isAmountInferred', previous.isAmountInferred),
+        ].join(' AND '),
         ExpressionAttributeValues: { ':asOf': previous.asOf, ':amountAsOf': previous.amountAsOf },
       };
+
+const buildPresenceCondition = (attribute: string, isPresent: true | undefined): string =>
+  `${isPresent ? 'attribute_exists' : 'attribute_not_exists'}(${attribute})`;
 
 /**
  * Whether the transaction has a refund that is not stored yet. A refund is written with the purchase item: if it were

@@ -1,27 +1,29 @@
 import { chooseUsdRate, omitUsdRate } from '../money/usd-conversion.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { type AsOf, compareAsOf } from './as-of.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import { mergePartialRefunds } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
 /** A transaction with the as-of times of its state and of its amount, which can come from different observations. */
-export interface ObservedTransaction {
-  readonly asOf: EpochMillis;
+export interface ObservedTransaction extends AsOf {
   readonly amountAsOf: EpochMillis;
+  readonly isAmountInferred?: true | undefined;
   readonly transaction: Transaction;
 }
 
-const maxTimestamp: EpochMillis = 9_999_999_999_999;
-
-/** Returns the as-of time of transactions that an adapter infers: every transaction reported by the store is newer. */
-export const toInferredAsOf = (asOf: EpochMillis): EpochMillis => asOf - maxTimestamp;
-
-/** Creates the observed transaction of one observation. */
-export const toObservedTransaction = (transaction: Transaction, asOf: EpochMillis): ObservedTransaction => ({
+/** Creates the observed transaction of an observation. */
+export const toObservedTransaction = (transaction: Transaction, { asOf, isInferred }: AsOf): ObservedTransaction => ({
   asOf,
   amountAsOf: asOf,
+  ...(isInferred && { isInferred, isAmountInferred: isInferred }),
   transaction,
+});
+
+const getAmountAsOf = ({ amountAsOf, isAmountInferred }: ObservedTransaction): AsOf => ({
+  asOf: amountAsOf,
+  isInferred: isAmountInferred,
 });
 
 /** Merges two lists of transactions by id, sorted by purchase date. Idempotent and commutative. */
@@ -57,14 +59,21 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
     ...(partialRefunds && { partialRefunds }),
   };
   const usdConversion = chooseUsdRate(transaction, [a.transaction, b.transaction]);
-  return { asOf: state.asOf, amountAsOf: amountSource.amountAsOf, transaction: { ...transaction, ...usdConversion } };
+  return {
+    asOf: state.asOf,
+    amountAsOf: amountSource.amountAsOf,
+    ...(state.isInferred && { isInferred: state.isInferred }),
+    ...(amountSource.isAmountInferred && { isAmountInferred: amountSource.isAmountInferred }),
+    transaction: { ...transaction, ...usdConversion },
+  };
 }
 
 /**
  * Whether `a` is later. Observations with the same as-of time are ordered by content, so that the merge is commutative.
  */
 function isLaterObservation(a: ObservedTransaction, b: ObservedTransaction): boolean {
-  if (a.asOf !== b.asOf) return a.asOf > b.asOf;
+  const order = compareAsOf(a, b);
+  if (order !== 0) return order > 0;
   return toCanonicalJson(pickState(a.transaction)) > toCanonicalJson(pickState(b.transaction));
 }
 
@@ -75,10 +84,9 @@ function isLaterObservation(a: ObservedTransaction, b: ObservedTransaction): boo
 function hasBetterAmount(a: ObservedTransaction, b: ObservedTransaction): boolean {
   const [rank, otherRank] = [rankAmount(a), rankAmount(b)];
   if (rank !== otherRank) return rank > otherRank;
+  const order = compareAsOf(getAmountAsOf(a), getAmountAsOf(b));
   const isNewer =
-    a.amountAsOf === b.amountAsOf
-      ? toCanonicalJson(pickAmount(a.transaction)) > toCanonicalJson(pickAmount(b.transaction))
-      : a.amountAsOf > b.amountAsOf;
+    order === 0 ? toCanonicalJson(pickAmount(a.transaction)) > toCanonicalJson(pickAmount(b.transaction)) : order > 0;
   return rank === amountRanks.fromClient ? !isNewer : isNewer;
 }
 

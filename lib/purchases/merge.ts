@@ -1,6 +1,7 @@
 import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { type AsOf, compareAsOf } from './as-of.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
@@ -10,8 +11,7 @@ import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
 /** The merge of all observations of a purchase. */
-export interface PurchaseState {
-  readonly asOf: EpochMillis;
+export interface PurchaseState extends AsOf {
   readonly purchase: Purchase;
   readonly transactions: readonly ObservedTransaction[];
   readonly userAliases: readonly string[];
@@ -42,6 +42,7 @@ export function merge(state: PurchaseState | undefined, observation: EncryptedOb
   const refreshToken = latest.refreshToken ?? earlier.refreshToken;
   return {
     asOf: latest.asOf,
+    ...(latest.isInferred && { isInferred: latest.isInferred }),
     purchase: derive(latest.purchase, { purchase: earlier.purchase, transactions }),
     transactions,
     userAliases: toSortedSet([...state.userAliases, ...incoming.userAliases]),
@@ -54,10 +55,16 @@ function toPurchaseState({
   checkoutUsername: _checkoutUsername,
   isOrderedByTransaction: _isOrdered,
   transactionsAsOf,
+  hasInferredTransactions,
   ...observation
 }: EncryptedObservation): PurchaseState {
+  const { asOf, isInferred } = observation;
+  const transactionState: AsOf =
+    transactionsAsOf === undefined
+      ? { asOf, isInferred: hasInferredTransactions ?? isInferred }
+      : { asOf: transactionsAsOf };
   const transactions = observation.transactions.map((transaction) =>
-    toObservedTransaction(transaction, transactionsAsOf ?? observation.asOf),
+    toObservedTransaction(transaction, transactionState),
   );
   return {
     ...observation,
@@ -82,7 +89,8 @@ const findTransaction = (
 
 /** Whether `a` is later. States with the same as-of time are ordered by content, so that the merge is commutative. */
 function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
-  if (a.asOf !== b.asOf) return a.asOf > b.asOf;
+  const order = compareAsOf(a, b);
+  if (order !== 0) return order > 0;
   return toCanonicalJson(omitDerivedFields(a.purchase)) > toCanonicalJson(omitDerivedFields(b.purchase));
 }
 

@@ -10,11 +10,15 @@ export interface Observation {
    * information.
    */
   readonly asOf: EpochMillis;
+  /** Whether the state is inferred from evidence without one: every state that the store reports is more current. */
+  readonly isInferred?: true;
   /**
-   * As-of time of the transactions. Defaults to `asOf`. It differs for the refund of a past period, which does not
-   * describe the present state, and for transactions that the adapter infers (`toInferredAsOf`).
+   * As-of time of the transactions, which the store reports. Defaults to that of the state. It differs for the refund of
+   * a past period, which does not describe the present state.
    */
   readonly transactionsAsOf?: EpochMillis;
+  /** Whether the adapter infers the transactions: every transaction that the store reports is more current. */
+  readonly hasInferredTransactions?: true;
   /**
    * Whether the observation can describe a past part of the history, such as a single signed transaction. The state
    * after a later transaction then takes precedence over a later as-of time, and `lastRenewalDate` is derived from all

@@ -309,6 +309,7 @@ const isDifferentState = (before: PurchaseState, after: PurchaseState): boolean 
 const hasEffect = (change: PurchaseChange, { trigger }: PurchaseUpdate): boolean =>
   changesPurchase(change) ||
   trigger === 'refresh' ||
+  change.before?.state.isInferred !== change.after.state.isInferred ||
   change.after.state.asOf - (change.before?.state.asOf ?? 0) > asOfResolutionMs;
 
 /** Whether a change has nothing but a later check of an unchanged purchase, and moves no claim. */

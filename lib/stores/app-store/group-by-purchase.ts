@@ -1,4 +1,3 @@
-import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { Evidence } from './evidence.ts';
 import type { StoreAccount } from './fetch-account.ts';
@@ -18,6 +17,8 @@ export interface TransactionGroup {
   readonly status?: SubscriptionStatus;
   /** The as-of time of the purchase state. */
   readonly asOf: EpochMillis;
+  /** Whether the evidence contains no state: see `Observation`. */
+  readonly isInferred?: true;
   readonly transactionsAsOf: EpochMillis;
 }
 
@@ -53,7 +54,7 @@ export function groupByPurchase(
         transactions,
         latest,
         ...(status && appliesTo(status, latest) && { status }),
-        asOf: usesEvidence ? toEvidenceAsOf(latest, evidenceDate) : accountAsOf,
+        ...(usesEvidence ? toEvidenceAsOf(latest, evidenceDate) : { asOf: accountAsOf }),
         transactionsAsOf: Math.max(accountAsOf ?? 0, evidenceDate),
       },
     ];
@@ -88,8 +89,10 @@ const getEvidenceDate = (
  * Evidence does not contain a status. An active transaction says nothing about the renewal, so every status of the same
  * transaction is newer. A revocation is newer than a status before it, and older than a status of the same date.
  */
-const toEvidenceAsOf = ({ revokedAt, replacedAt }: StoreTransaction, date: EpochMillis): EpochMillis =>
-  revokedAt === undefined && replacedAt === undefined ? toInferredAsOf(date) : date - 1;
+const toEvidenceAsOf = ({ revokedAt, replacedAt }: StoreTransaction, date: EpochMillis) =>
+  revokedAt === undefined && replacedAt === undefined
+    ? ({ asOf: date, isInferred: true } as const)
+    : { asOf: date - 1 };
 
 function groupByOriginalId(transactions: readonly StoreTransaction[]): Map<string, StoreTransaction[]> {
   const groups = new Map<string, StoreTransaction[]>();

@@ -1,3 +1,4 @@
+import { compareAsOf } from '../../purchases/as-of.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
@@ -68,7 +69,7 @@ async function determineCurrentGroup(
 function isLaterGroup(fetched: TransactionGroup, signed: TransactionGroup): boolean {
   if (fetched.latest.transactionId !== signed.latest.transactionId)
     return isLaterTransaction(fetched.latest, signed.latest);
-  return fetched.asOf >= signed.asOf;
+  return compareAsOf(fetched, signed) >= 0;
 }
 
 /** Returns undefined without an API key and on errors of the API: the signed parts are sufficient. */

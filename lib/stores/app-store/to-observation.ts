@@ -16,6 +16,7 @@ export function toObservation(group: TransactionGroup, { requestDetails, canRefr
   const details = group.latest.productId === requestDetails.productId ? requestDetails : {};
   return {
     asOf: group.asOf,
+    ...(group.isInferred && { isInferred: group.isInferred }),
     transactionsAsOf: group.transactionsAsOf,
     isOrderedByTransaction: true,
     purchase: toPurchase(group, details),

@@ -1,4 +1,3 @@
-import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { deriveStatus } from './classic-status.ts';
@@ -36,7 +35,7 @@ export const toCurrentGroup = (notification: VerifiedNotification): TransactionG
 export const toPastGroup = (notification: VerifiedNotification): TransactionGroup => {
   const { occurredAt } = notification;
   const group = findOwnGroup(notification, { ...toAccount(notification, occurredAt), statuses: [] });
-  return { ...group, asOf: toInferredAsOf(notification.transaction.purchaseDate) };
+  return { ...group, asOf: notification.transaction.purchaseDate, isInferred: true };
 };
 
 function toAccount(notification: VerifiedNotification, asOf: EpochMillis): StoreAccount {

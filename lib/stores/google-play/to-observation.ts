@@ -1,5 +1,4 @@
 import { findCatalogueProduct } from '../../purchases/catalogue.ts';
-import { toInferredAsOf } from '../../purchases/merge-transactions.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
@@ -44,7 +43,7 @@ export function toSubscriptionObservations(subscription: Subscription, context: 
     const purchase = toSubscriptionPurchase(subscription, item, { ...context, purchaseId });
     return {
       asOf: context.now,
-      ...(!context.orders.has(item.productId) && { transactionsAsOf: toInferredAsOf(context.now) }),
+      ...(!context.orders.has(item.productId) && { hasInferredTransactions: true }),
       purchase,
       transactions: toSubscriptionTransactions(subscription, item, { ...context, purchase }),
       userAliases: listUserAliases(subscription),
@@ -133,7 +132,7 @@ export function toProductObservations(oneTimePurchase: OneTimePurchase, context:
     const isPaid = state !== 'PENDING' && !isAbandoned;
     return {
       asOf: context.now,
-      ...(!order && endedAt === undefined && { transactionsAsOf: toInferredAsOf(context.now) }),
+      ...(!order && endedAt === undefined && { hasInferredTransactions: true }),
       purchase,
       transactions: isPaid ? [toProductTransaction(purchase, context, { order, endedAt })] : [],
       userAliases: listDefined([

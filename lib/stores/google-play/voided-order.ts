@@ -61,9 +61,9 @@ async function findTransaction(orderId: string, context: VoidedOrderContext): Pr
   const { own, play, storedData, voidedAt } = context;
   const transactionId = withPlatform(platformTokens.googlePlay, orderId);
   const current = findIn(own, (observation) =>
-    observation.transactionsAsOf === undefined
-      ? observation.transactions.find((transaction) => transaction.transactionId === transactionId)
-      : undefined,
+    observation.hasInferredTransactions
+      ? undefined
+      : observation.transactions.find((transaction) => transaction.transactionId === transactionId),
   );
   if (current) return current;
   const order = await tryFetchOrder(play, orderId);
@@ -104,7 +104,7 @@ const tryFetchOrder = async (play: PlayApi, orderId: string): Promise<Order | un
   });
 
 /**
- * Replaces a transaction. Leaves out inferred ones: their as-of time would make the refund older than the stored state.
+ * Replaces a transaction. Leaves out inferred ones: they would make the refund less current than the stored state.
  */
 function withTransaction(
   own: readonly Observation[],
@@ -112,9 +112,9 @@ function withTransaction(
 ): Observation[] {
   return own.map((observation) => {
     if (observation !== target) return observation;
-    const { transactionsAsOf, ...rest } = observation;
+    const { hasInferredTransactions, ...rest } = observation;
     const others = observation.transactions.filter(({ transactionId }) => transactionId !== transaction.transactionId);
-    return { ...rest, transactions: transactionsAsOf === undefined ? [...others, transaction] : [transaction] };
+    return { ...rest, transactions: hasInferredTransactions ? [transaction] : [...others, transaction] };
   });
 }
 
@@ -126,7 +126,7 @@ async function applyPartialRefund(
 ): Promise<readonly Observation[]> {
   const { own, payload, play, now } = context;
   const { observation, transaction } = found;
-  const isFromOrder = observation.transactionsAsOf === undefined && transaction.partialRefunds !== undefined;
+  const isFromOrder = !observation.hasInferredTransactions && transaction.partialRefunds !== undefined;
   if (isFromOrder) return withTransaction(own, found);
   const since = now - voidedRetentionMs;
   const listed = (await listVoidedOrders(play, since))

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type EncryptedObservation, merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
-import { toInferredAsOf } from '../../../lib/purchases/merge-transactions.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
@@ -26,7 +25,7 @@ function withAmountSource(
   return {
     ...observation,
     transactions,
-    ...(source === 'inferred' && { transactionsAsOf: toInferredAsOf(observation.asOf) }),
+    ...(source === 'inferred' && { hasInferredTransactions: true as const }),
   };
 }
 
@@ -95,7 +94,7 @@ describe('merge', () => {
       {},
       {
         asOf: startDate + 2 * dayMs,
-        transactionsAsOf: toInferredAsOf(startDate + 2 * dayMs),
+        hasInferredTransactions: true,
         transactions: [
           createTransaction(createObservation().purchase, { amountMicros: 5_990_000, purchaseDate: startDate + 5000 }),
         ],

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { toInferredAsOf } from '../../../../lib/purchases/merge-transactions.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createAppStore, createContext, createSubscriber, failFetch } from '../../../../testing/fake-apple.ts';
@@ -216,7 +215,8 @@ describe('observe (App Store) without an API key', () => {
       expect(reason).toBe('REFUNDED');
       expect(observations).toMatchObject([
         {
-          asOf: toInferredAsOf(purchaseDate),
+          asOf: purchaseDate,
+          isInferred: true,
           transactionsAsOf: refundedAt,
           transactions: [{ transactionId: 'store_a:1001', refundedAt: occurredAt }],
         },
@@ -228,7 +228,7 @@ describe('observe (App Store) without an API key', () => {
     const declinedAt = purchaseDate + 40 * dayMs;
     const input = { type: 'REFUND_DECLINED', occurredAt: declinedAt, status: 1, transaction: {}, renewal: {} };
     expect((await observeNotification(input)).observations).toMatchObject([
-      { asOf: toInferredAsOf(purchaseDate), transactionsAsOf: declinedAt },
+      { asOf: purchaseDate, isInferred: true, transactionsAsOf: declinedAt },
     ]);
   });
 });
