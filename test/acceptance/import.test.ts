@@ -14,8 +14,11 @@ import { buyImportablePurchases, type ImportablePurchase, toCsv } from '../../te
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-const purchaseCount = 200;
-const fast = platforms.flatMap((platform) => ['--rate', `${platform}=1000`]);
+const purchaseCount = 80;
+const withRate = (rate: number) => platforms.flatMap((platform) => ['--rate', `${platform}=${rate}`]);
+const fast = withRate(1_000);
+/** Slow enough that an import is not finished before the test interrupts it, even on a busy machine. */
+const slow = withRate(4);
 
 interface MovedApp {
   readonly appName: string;
@@ -146,11 +149,11 @@ describe('claimcheck import', () => {
     const rows = purchases.map(({ row }) => row);
     const unknown = { platform: 'store_a', user: 'nobody', originalTransactionId: '1' };
     const path = await writeRows([...rows.slice(0, 10), unknown, ...rows.slice(10)]);
-    const command = ['import', app.appName, path, ...fast];
+    const command = ['import', app.appName, path];
     for (const crash of [1, 2]) {
-      const running = await startCommand(service.environment, [...command, '--resume']);
+      const running = await startCommand(service.environment, [...command, ...slow, '--resume']);
       const exit = once(running, 'exit');
-      const target = readProgress(path) + crash + Math.floor(Math.random() * 20);
+      const target = readProgress(path) + crash + Math.floor(Math.random() * 10);
       await waitFor('further rows', () => running.exitCode !== null || readProgress(path) >= target);
       running.kill('SIGKILL');
       await exit;
@@ -159,7 +162,7 @@ describe('claimcheck import', () => {
       code: 1,
       error: expect.stringMatching(/unfinished: \d+ rows are done. Pass --resume/),
     });
-    const running = cli([...command, '--resume', '--max-wait', '2']);
+    const running = cli([...command, ...slow, '--resume', '--max-wait', '2']);
     const seen = readProgress(path);
     await waitFor('further rows', () => readProgress(path) > seen + 10);
     await setFaults();
@@ -168,7 +171,7 @@ describe('claimcheck import', () => {
     expect(stopped.error).toMatch(/is unavailable.+The import has stopped after \d+ rows .+ --resume to continue/s);
     expect(readProgress(path)).toBeLessThan(purchaseCount);
     await clearFaults();
-    const { code, out } = await cli(['--json', ...command, '--resume']);
+    const { code, out } = await cli(['--json', ...command, ...fast, '--resume']);
     const refusedFile = `${path}.refused.csv`;
     expect({ code, report: JSON.parse(out) }).toMatchObject({
       code: 3,
