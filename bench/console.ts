@@ -111,7 +111,7 @@ interface Measures {
 }
 
 async function openPage(running: RunningConsole, path: string): Promise<Measures> {
-  const consolePage = await running.openLink(path);
+  const consolePage = await running.open(path, { isUncached: true });
   try {
     await waitUntilLoaded(consolePage);
     return (await consolePage.page.evaluate(collectMeasures)) as Measures;

@@ -35,3 +35,7 @@ export const waitUntilQueuesEmpty = async ({
     async () => Object.keys(await countQueuedMessages()),
     (names) => names.length === 0,
   );
+
+/** Advances the clock by 15 s: then all functions use a changed setting and reject a revoked key. */
+export const letSettingsTakeEffect = async (service: Pick<LocalService, 'emulatorUrl'>): Promise<Json> =>
+  await callLocalControl(service, '/clock', { advance: 'PT15S' });

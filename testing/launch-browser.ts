@@ -19,7 +19,8 @@ export async function launchBrowser(): Promise<Browser> {
   if (process.platform !== 'linux') return await chromium.launch({ channel: 'chrome' });
   return await chromium.launch({
     executablePath: await extractChromium(),
-    args: ['--no-sandbox', '--no-zygote', '--disable-gpu', '--font-render-hinting=none'],
+    // One process for all tabs: a new one per tab loads the same scripts again.
+    args: ['--no-sandbox', '--no-zygote', '--disable-gpu', '--font-render-hinting=none', '--process-per-site'],
   });
 }
 

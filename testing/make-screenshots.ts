@@ -64,7 +64,7 @@ async function makePageScreenshots(running: RunningConsole): Promise<void> {
     const consolePage = await running.open(path, options);
     await waitUntilLoaded(consolePage);
     await writeScreenshot(consolePage, name);
-    await consolePage.page.context().close();
+    await consolePage.page.close();
   }
 }
 

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, Page, Request } from 'playwright-core';
+import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import type { LocalService } from '../local/start-local.ts';
 import { launchBrowser } from './launch-browser.ts';
 import { startLocalService } from './local-service.ts';
+import { waitFor } from './wait-for.ts';
 
 const timeoutMs = 180_000;
 
@@ -15,8 +17,10 @@ interface PageOptions {
   /** In pixels; 1280 by default. */
   readonly width?: number;
   readonly height?: number;
-  /** Default: the secret key of the demo app. */
+  /** Default: the secret key of the app. */
   readonly key?: string;
+  /** Uses no file that earlier tabs have loaded. Default: false. */
+  readonly isUncached?: boolean;
 }
 
 /** A page of the console, with everything that went wrong in it. */
@@ -26,6 +30,8 @@ export interface ConsolePage {
   readonly problems: readonly string[];
   /** Method and path of each request to the service that could change something. */
   readonly changes: readonly string[];
+  /** Requests of the page that have no response yet. */
+  readonly pending: ReadonlySet<Request>;
   /** Opens another page of the console: a path such as `/customers/alice?skip=100`. */
   go(path: string): Promise<void>;
 }
@@ -33,10 +39,9 @@ export interface ConsolePage {
 /** A local service and a browser, for the tests of one file. */
 export interface RunningConsole {
   readonly service: LocalService;
-  /** Signs in by the link that `npm start` prints, and opens a page of the console in a tab without earlier data. */
+  readonly context: BrowserContext;
+  /** Signs in by a link that names the page, in a new tab. Tabs share nothing but the theme and the cache. */
   open(path: string, options?: PageOptions): Promise<ConsolePage>;
-  /** Opens a new tab with a link that signs in and names the page. */
-  openLink(path: string, options?: PageOptions): Promise<ConsolePage>;
   /** Opens the console without signing in. */
   openSignedOut(options?: PageOptions): Promise<ConsolePage>;
   /** Closes all tabs, which otherwise go on polling. */
@@ -44,25 +49,41 @@ export interface RunningConsole {
   close(): Promise<void>;
 }
 
+const profile = { locale: 'en-US', timezoneId: 'America/New_York', reducedMotion: 'reduce' } as const;
+
 /** Starts the local service and a browser. They cost seconds: start them once for a file. */
 export async function startConsole(): Promise<RunningConsole> {
   const [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
-  const openUrl = async (url: string, options: PageOptions = {}) => await openTab(browser, url, options);
+  const context = await browser.newContext(profile);
   return {
-    service,
-    async open(path, options) {
-      const consolePage = await openUrl(replaceKey(service, options?.key), options);
-      await consolePage.page.locator('#navigation').waitFor({ state: 'attached' });
-      if (path !== '/') await consolePage.go(path);
-      return consolePage;
-    },
-    openLink: async (path, options) =>
-      await openUrl(`${replaceKey(service, options?.key)}&page=${encodeURIComponent(path)}`, options),
-    openSignedOut: async (options) => await openUrl(`${service.baseUrl}/console`, options),
-    closeTabs: async () => void (await Promise.all(browser.contexts().map((context) => context.close()))),
+    ...createTabs(context, service),
     async close() {
       await Promise.all([browser.close(), service.close()]);
     },
+  };
+}
+
+/** Returns the console for another app of the same service, with the keys of `app`. */
+export const withApp = ({ service, context, close }: RunningConsole, app: IssuedApiKeys): RunningConsole => {
+  const fragment = new URLSearchParams({ app: app.appName, key: app.secretKey });
+  return {
+    ...createTabs(context, { ...service, ...app, consoleUrl: `${service.baseUrl}/console#${fragment}` }),
+    close,
+  };
+};
+
+function createTabs(context: BrowserContext, service: LocalService): Omit<RunningConsole, 'close'> {
+  return {
+    service,
+    context,
+    async open(path, options = {}) {
+      const link = `${replaceKey(service, options.key)}${path === '/' ? '' : `&page=${encodeURIComponent(path)}`}`;
+      const consolePage = await openTab(context, link, options);
+      await consolePage.page.locator('#navigation').waitFor({ state: 'attached' });
+      return consolePage;
+    },
+    openSignedOut: async (options = {}) => await openTab(context, `${service.baseUrl}/console`, options),
+    closeTabs: async () => void (await Promise.all(context.pages().map((page) => page.close()))),
   };
 }
 
@@ -70,22 +91,18 @@ const replaceKey = ({ consoleUrl, secretKey }: LocalService, key = secretKey): s
   consoleUrl.replace(secretKey, key);
 
 async function openTab(
-  browser: Browser,
+  context: BrowserContext,
   url: string,
-  { theme = 'light', width = 1280, height = 800 }: PageOptions,
+  { theme = 'light', width = 1280, height = 800, isUncached = false }: PageOptions,
 ): Promise<ConsolePage> {
-  const options: BrowserContextOptions = {
-    colorScheme: theme,
-    viewport: { width, height },
-    locale: 'en-US',
-    timezoneId: 'America/New_York',
-    reducedMotion: 'reduce',
-  };
-  const page = await (await browser.newContext(options)).newPage();
+  const page = await (isUncached ? ((await context.browser()?.newContext(profile)) ?? context) : context).newPage();
+  await page.emulateMedia({ colorScheme: theme });
+  await page.setViewportSize({ width, height });
   // Far above any duration: a test must not fail because the machine is slow.
   page.setDefaultTimeout(timeoutMs);
   const problems: string[] = [];
   const changes: string[] = [];
+  const pending = new Set<Request>();
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning')
       problems.push(`${message.text()} ${message.location().url}`);
@@ -93,12 +110,16 @@ async function openTab(
   page.on('pageerror', (error) => problems.push(String(error)));
   page.on('request', (request) => {
     if (request.method() !== 'GET') changes.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    pending.add(request);
   });
+  for (const event of ['requestfinished', 'requestfailed'] as const)
+    page.on(event as 'requestfinished', (request) => pending.delete(request));
   await page.goto(url);
   return {
     page,
     problems,
     changes,
+    pending,
     async go(path) {
       await page.evaluate((fragment) => {
         (globalThis as unknown as { location: { hash: string } }).location.hash = fragment;
@@ -107,20 +128,33 @@ async function openTab(
   };
 }
 
-/** Waits until the page has shown its data: no part of it is loading. */
-export async function waitUntilLoaded({ page }: ConsolePage): Promise<void> {
+/** A program of the page that ends after the next rendering and its effects, which can send requests. */
+const render =
+  'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))';
+
+/** Waits until the page has shown its data: no part of it is loading, and no request waits for its response. */
+export async function waitUntilLoaded({ page, pending }: ConsolePage): Promise<void> {
   await page.locator('main h1').waitFor();
-  await page.locator('.skeleton, .skeleton-text, [aria-busy=true]').first().waitFor({ state: 'detached' });
-  await page.waitForLoadState('networkidle');
+  const loading = page.locator('.skeleton, .skeleton-text, [aria-busy=true]');
+  await waitFor('the end of loading', async () => {
+    await loading.first().waitFor({ state: 'detached' });
+    await page.evaluate(render);
+    return pending.size === 0 && (await loading.count()) === 0;
+  });
 }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Lists the violations that axe finds on the page, with their elements. */
-export async function findAccessibilityViolations({ page }: ConsolePage): Promise<string[]> {
+/** Lists the violations that axe finds on the page, with their elements: of all rules, or of those about colors. */
+export async function findAccessibilityViolations(
+  { page }: ConsolePage,
+  rules: 'all' | 'colors' = 'all',
+): Promise<string[]> {
   // Not by a script element, which the content security policy of the console forbids.
-  await page.evaluate(axeSource);
-  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+  await page.evaluate(`globalThis.axe || (() => { ${axeSource} })()`);
+  const options =
+    rules === 'colors' ? "{ runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }" : '{}';
+  const { violations } = (await page.evaluate(`axe.run(${options})`)) as AxeResults;
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );

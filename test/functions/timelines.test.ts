@@ -3,9 +3,11 @@ import { deps } from '../../composition/deps.ts';
 import { addCustomerPurchase, getCustomerPurchases, getCustomerTimeline } from '../../lib/api/customers.ts';
 import { getPurchaseOwners, getPurchaseTimeline, refreshPurchase } from '../../lib/api/purchases.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
+import { minuteMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { givenReads } from './event-fixture.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -119,6 +121,16 @@ describe('GET /v3/customers/:applicationUsername/timeline', () => {
       'receipt.validated',
     ]);
     expect(await fetchAll(fetchCustomerPage, purchase, '2')).toEqual(rows);
+  });
+
+  it('returns a cursor if it has read 1,000 events without finding a row, and the rows behind it', async () => {
+    const purchase = await givenRenewedPurchase();
+    const { keys, applicationUsername } = purchase;
+    const { rows } = await fetchCustomerPage(purchase);
+    const start = deps().now() + minuteMs;
+    await givenReads(keys, { start, count: 1_010, tags: { [applicationUsername]: '_A' } });
+    expect(await fetchCustomerPage(purchase)).toMatchObject({ rows: [], nextCursor: expect.any(String) });
+    expect(await fetchAll(fetchCustomerPage, purchase, '50')).toEqual(rows);
   });
 
   it('returns nothing of a different app', async () => {

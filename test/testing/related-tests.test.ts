@@ -113,13 +113,14 @@ describe('selectRelatedTests in this project', () => {
     // The programs of `npm run bench`.
     const isBenchmark = (file: string) => /^bench\/[^/]+$/.test(file);
     expect(untested.filter((file) => !isBenchmark(file)).sort()).toEqual([
+      'bench/local/process-tree.ts',
       'infra/app.ts',
       'infra/write-openapi.ts',
       'testing/global-setup.ts',
       'testing/global-teardown.ts',
       'testing/make-screenshots.ts',
+      'testing/record-stateful-resources.ts',
       'testing/run-changed-tests.ts',
-      'testing/showcase.ts',
       'testing/slow-tests-first.js',
     ]);
   });
@@ -142,7 +143,7 @@ describe('selectRelatedTests in this project', () => {
 
   it.each([
     ['functions/workers/aggregate-statistics.ts', 'test/acceptance/webhooks.test.ts'],
-    ['console/pages/event.tsx', 'test/console/events.test.ts'],
+    ['console/pages/event.tsx', 'test/console/browser.test.ts'],
     ['local/function-worker.ts', 'test/acceptance/webhooks.test.ts'],
     ['cli/app-commands.ts', 'test/acceptance/command-line.test.ts'],
   ])('finds that a change of %s reaches %s, through the bundles', (file, test) => {

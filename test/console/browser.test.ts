@@ -1,0 +1,40 @@
+import { afterAll, afterEach, beforeAll, describe } from '@jest/globals';
+import { createConnectedApp } from '../../testing/create-connected-app.ts';
+import { type RunningConsole, startConsole, withApp } from '../../testing/open-console.ts';
+import { describeEmulator } from './browser/emulator.ts';
+import { describeEvents } from './browser/events.ts';
+import { describeOverview } from './browser/overview.ts';
+import { describePeoplePages } from './browser/people-pages.ts';
+import { describeReference } from './browser/reference.ts';
+import { describeServedFiles } from './browser/serve-console.ts';
+import { describeSignIn } from './browser/sign-in.ts';
+import { describeStores } from './browser/stores.ts';
+import { describeWebhooks } from './browser/webhooks.ts';
+
+let running: RunningConsole;
+beforeAll(async () => {
+  running = await startConsole();
+});
+// Open tabs go on polling.
+afterEach(async () => await running?.closeTabs());
+afterAll(async () => await running?.close());
+
+describe('serve-console', () => describeServedFiles(() => running.service));
+
+// The notifications of the stores go to the demo app. The emulator is the first one: it starts without a purchase.
+describe.each([
+  ['emulator', describeEmulator],
+  ['people-pages', describePeoplePages],
+  ['stores', describeStores],
+])('%s', (_name, describePages) => describePages(async () => running));
+
+// Each has an app of its own, so that no other page adds to its lists and figures.
+describe.each([
+  ['overview', describeOverview],
+  ['events', describeEvents],
+  ['reference', describeReference],
+  ['sign-in', describeSignIn],
+  ['webhooks', describeWebhooks],
+])('%s', (name, describePages) =>
+  describePages(async () => withApp(running, await createConnectedApp(running.service, name))),
+);

@@ -1,0 +1,203 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { startApplicationServer } from '../../../testing/application-server.ts';
+import { letSettingsTakeEffect } from '../../../testing/call-local.ts';
+import { issueViewerKey, runCommand } from '../../../testing/command-line.ts';
+import { emulatorSteps, listProblems, performStep } from '../../../testing/emulator-steps.ts';
+import { expectUsablePage } from '../../../testing/expect-usable-page.ts';
+import { type ConsolePage, type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';
+
+let running: RunningConsole;
+
+const click = async ({ page }: ConsolePage, name: string | RegExp) =>
+  await page.locator('main').getByRole('button', { name }).first().click();
+
+export function describeWebhooks(getRunning: () => Promise<RunningConsole>): void {
+  beforeAll(async () => {
+    running = await getRunning();
+  });
+
+  describe('Webhooks page', () => {
+    it('says what to do next while the service has sent nothing', async () => {
+      await expectUsablePage(running, '/webhooks', 'Webhooks');
+      const { page } = await running.open('/webhooks');
+      await page.getByText('The service has not sent a webhook.').waitFor();
+    });
+
+    it('sends a test webhook, and shows its attempt with the response and the duration', async () => {
+      const consolePage = await running.open('/webhooks');
+      const { page } = consolePage;
+      await click(consolePage, 'Send a test');
+      await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+      await page.getByRole('link', { name: 'TEST' }).click();
+      await page.getByRole('heading', { name: 'Webhook TEST', level: 1 }).waitFor();
+      await page
+        .getByRole('row')
+        .filter({ hasText: 'HTTP 200' })
+        .filter({ hasText: / ms| s/ })
+        .waitFor();
+      expect(listProblems(consolePage)).toEqual([]);
+      await expectUsablePage(running, page.url().split('#')[1] ?? '', 'Webhook TEST');
+    });
+
+    it('replays a delivery, and the delivered ones of a period after it has said how many', async () => {
+      const consolePage = await running.open('/emulator');
+      const { page } = consolePage;
+      // The store account of another name has purchases of the demo app, which a validation would add to the figures.
+      await page.getByLabel('Customer', { exact: true }).fill('customer of a replay');
+      const [buy] = emulatorSteps;
+      if (buy) await performStep(page, buy);
+      await page.getByRole('list', { name: 'Webhooks to the app' }).getByRole('link', { name: 'PURCHASED' }).click();
+      await click(consolePage, 'Replay');
+      await page.getByText('1 delivery is sent again').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+      await page.getByRole('row').filter({ hasText: 'HTTP 200' }).nth(1).waitFor();
+      await consolePage.go('/webhooks?state=delivered');
+      await click(consolePage, /^Replay delivered deliveries/);
+      const sentence = page.getByText(/delivered deliver(y is|ies are) sent again/);
+      await sentence.waitFor();
+      const count = Number.parseInt((await sentence.textContent()) ?? '', 10);
+      expect(count).toBe(await page.locator('main tbody tr').count());
+      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+      await page.locator('output', { hasText: `${count} deliveries are enqueued.` }).waitFor({ state: 'attached' });
+      expect(listProblems(consolePage)).toEqual([]);
+    });
+
+    it('keeps the filters in the URL, and offers to remove filters that match nothing', async () => {
+      const { page } = await running.open('/webhooks?state=dead&user=nobody');
+      await page.getByText('No delivery matches the filters.').waitFor();
+      await page.getByRole('link', { name: 'Remove the filters' }).click();
+      await page.getByRole('row').nth(1).waitFor();
+      await page.getByLabel('State').selectOption('delivered');
+      await page.waitForURL(/state=delivered/);
+    });
+
+    it('searches behind a page without matching deliveries', async () => {
+      const { page } = await running.open('/');
+      const requested: string[] = [];
+      await page.route(/\/v3\/webhooks\/deliveries\?/, async (route) => {
+        const cursor = new URL(route.request().url()).searchParams.get('cursor');
+        requested.push(String(cursor));
+        await (cursor === null
+          ? route.fulfill({ json: { rows: [], nextCursor: 'next' } })
+          : route.fulfill({ json: { rows: [] } }));
+      });
+      await page.getByRole('navigation').getByRole('link', { name: 'Webhooks' }).click();
+      await page.getByText('The service has not sent a webhook.').waitFor();
+      expect(requested.slice(0, 2)).toEqual(['null', 'next']);
+      await page.route(/\/v3\/webhooks\/deliveries\?/, async (route) => {
+        await route.fulfill({ json: { rows: [], nextCursor: 'next' } });
+      });
+      await page.getByText('None of the latest deliveries matches the filters.').waitFor();
+      await page.getByRole('button', { name: 'Older' }).waitFor();
+    });
+
+    it('stops a replay of several requests when the session ends', async () => {
+      const consolePage = await running.open('/webhooks?state=delivered');
+      const { page } = consolePage;
+      await click(consolePage, /^Replay delivered deliveries/);
+      let respond = async () => {};
+      const requests: string[] = [];
+      const requested = new Promise<void>((resolve) => {
+        page.route(/\/v3\/webhooks\/replay$/, (route) => {
+          requests.push(route.request().url());
+          respond = async () => await route.fulfill({ json: { replayed: 1000, isComplete: requests.length > 2 } });
+          resolve();
+        });
+      });
+      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+      await requested;
+      // A link that signs in again, possibly to another app.
+      const signedIn = page.waitForResponse(/\/v3\/app$/);
+      await page.evaluate((link) => {
+        location.href = link;
+      }, running.service.consoleUrl);
+      await signedIn;
+      await page.getByRole('heading', { name: 'Overview' }).waitFor();
+      await respond();
+      await page.waitForLoadState('networkidle');
+      expect(requests).toHaveLength(1);
+    });
+
+    it('shows an error of an action once, and stays open while the action is in progress', async () => {
+      const consolePage = await running.open('/webhooks');
+      const { page } = consolePage;
+      const dialog = page.getByRole('dialog');
+      await click(consolePage, 'Send a test');
+      let respond = async () => {};
+      const requested = new Promise<void>((resolve) => {
+        page.route(/\/v3\/webhooks\/test$/, (route) => {
+          respond = async () =>
+            await route.fulfill({ status: 500, json: { ok: false, code: 'InternalError', message: '-' } });
+          resolve();
+        });
+      });
+      await dialog.getByRole('button', { name: 'Send a test' }).click();
+      await requested;
+      await page.keyboard.press('Escape');
+      await respond();
+      await dialog.getByRole('alert').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await click(consolePage, 'Send a test');
+      await dialog.getByText('The service sends a webhook of the type "test"').waitFor();
+      expect(await dialog.getByRole('alert').count()).toBe(0);
+    });
+
+    it('explains the verification of signatures per language, by keyboard', async () => {
+      const { page } = await running.open('/webhooks');
+      await page.getByRole('tab', { name: 'Node.js' }).focus();
+      await page.keyboard.press('ArrowRight');
+      await page.getByRole('tabpanel').filter({ hasText: 'from standardwebhooks.webhooks import Webhook' }).waitFor();
+      await page.waitForURL(/language=python/);
+      await page.locator('[role=tab]:focus', { hasText: 'Python' }).waitFor();
+    });
+
+    it('offers nothing that changes to a viewer key', async () => {
+      const viewer = await running.open('/webhooks', {
+        key: await issueViewerKey(running.service, running.service.appName),
+      });
+      await viewer.page.locator('main tbody a').first().waitFor();
+      await waitUntilLoaded(viewer);
+      expect(
+        await viewer.page
+          .locator('main')
+          .getByRole('button', { name: /Replay|test/ })
+          .count(),
+      ).toBe(0);
+      expect([viewer.changes, listProblems(viewer)]).toEqual([[], []]);
+    });
+
+    it('shows the failure and the body of a failed attempt, and follows the attempts', async () => {
+      const server = await startApplicationServer();
+      server.respondWith({ status: 500, body: 'Out of order' });
+      await runCommand(running.service.environment, [
+        'app',
+        'set-webhook',
+        running.service.appName,
+        '--url',
+        server.url,
+      ]);
+      await letSettingsTakeEffect(running.service);
+      const { page } = await running.open('/webhooks');
+      await page.getByRole('button', { name: 'Send a test' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Send a test' }).click();
+      await page.getByRole('row').filter({ hasText: 'TEST' }).filter({ hasText: 'HTTP 500' }).first().waitFor();
+      await page.getByRole('link', { name: 'TEST' }).first().click();
+      const attempts = page.getByRole('region', { name: 'Table: Attempts' });
+      await attempts
+        .getByRole('row')
+        .filter({ hasText: 'HTTP 500' })
+        .filter({ hasText: 'The server responded with 500.' })
+        .filter({ hasText: 'Out of order' })
+        .first()
+        .waitFor();
+      await server.close();
+    });
+
+    it('says how to set the webhook URL that an app lacks', async () => {
+      await runCommand(running.service.environment, ['app', 'set-webhook', running.service.appName, '--off']);
+      await letSettingsTakeEffect(running.service);
+      const { page } = await running.open('/webhooks');
+      await page.getByText('The app has no webhook URL').waitFor();
+    });
+  });
+}
