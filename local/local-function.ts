@@ -34,13 +34,13 @@ const maxInstances = 8;
  * that is starting, or a busy main thread, delays the next one.
  */
 const growthDelayMs = 500;
-const maxMainThreadUtilization = 0.8;
+const maxMainThreadUtilization = 0.4;
 
 /** An instance without events ends after this time, which frees about 20 MB. */
 const defaultIdleTimeoutMs = 10_000;
 
 /** Memory for new objects. The default of 48 MB would be filled before the first scavenge. */
-const maxYoungGenerationSizeMb = 8;
+const maxYoungGenerationSizeMb = 4;
 
 /** Creates a function whose instances handle one event at a time, as on Lambda. Further events wait for an instance. */
 export function createLocalFunction(definition: FunctionDefinition): LocalFunction {
