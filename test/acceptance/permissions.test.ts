@@ -10,11 +10,11 @@ import { waitFor } from '../../testing/wait-for.ts';
 
 /** The functions that record purchases. */
 const recorders = [
-  'Endpointsaddcustomerpurchase',
-  'Endpointschangeplan',
-  'Endpointsgetprocessorpurchases',
-  'Endpointsrefreshpurchasenow',
-  'Endpointsvalidatereceipt',
+  'CustomersEndpointsaddcustomerpurchase',
+  'PurchasesEndpointsrefreshpurchasenow',
+  'StripeEndpointschangeplan',
+  'StripeEndpointsgetprocessorpurchases',
+  'ValidationEndpointsvalidatereceipt',
   'Workersprocessnotification',
   'Workersrefreshpurchase',
 ];
