@@ -104,7 +104,8 @@ export const benchScale = async (): Promise<BenchResult[]> =>
       ];
       return busy.map((load) => toRow(scenario, load));
     });
-    // The purchases of a deleted app are leased once more, when they become due, oldest first, together with the purchases of other apps.
+    // The purchases of a deleted app are leased once more, when they become due, oldest first, together with the
+    // purchases of other apps.
     const swept = perSecond(purchases, refreshDays);
     rows.push(toRow('deleted app', { resource: leases, unit: 'items/s', limit: leaseLimit, used: swept }));
     return [

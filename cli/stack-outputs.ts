@@ -16,8 +16,8 @@ const descriptionPattern = /^Claimcheck\b/;
 
 /**
  * Reads the outputs of a stack with the operator's AWS credentials. Throws `ResourceNotFound` for an unknown stack or a
- * stack of a different product, `Forbidden` without credentials or permission, and `ConnectionFailed` if CloudFormation is
- * unavailable.
+ * stack of a different product, `Forbidden` without credentials or permission, and `ConnectionFailed` if CloudFormation
+ * is unavailable.
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html
  */
 export async function readStackOutputs(stackName: string): Promise<StackOutputs> {

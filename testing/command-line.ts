@@ -30,7 +30,9 @@ let connectedTable: string | undefined;
 
 let storesLoaded: Promise<void> | undefined;
 
-/** Loads the adapters one after the other: jest fails if two concurrent imports load the same ES module of a package. */
+/**
+ * Loads the adapters one after the other: jest fails if two concurrent imports load the same ES module of a package.
+ */
 async function loadStores(): Promise<void> {
   for (const load of Object.values(stores)) await load();
   // Loading can take seconds: `fetch` must learn first which idle connections the servers have closed.
@@ -38,9 +40,9 @@ async function loadStores(): Promise<void> {
 }
 
 /**
- * Runs a command in this process, which takes a tenth of the time of a process of its own. Its connections belong to the first
- * command of the test file, and `input` is a file in place of `-`. For interrupts, standard input or a second service, use
- * `spawnCommand`.
+ * Runs a command in this process, which takes a tenth of the time of a process of its own. Its connections belong to
+ * the first command of the test file, and `input` is a file in place of `-`. For interrupts, standard input or a second
+ * service, use `spawnCommand`.
  */
 export async function runCommand(
   environment: Environment,
@@ -79,7 +81,10 @@ export async function runCommand(
 
 const ownDates = new AsyncLocalStorage<{ date: DateConstructor }>();
 
-/** Runs a command with a `Date` of its own: it takes over the clock of the emulator, but servers of this process must not. */
+/**
+ * Runs a command with a `Date` of its own: it takes over the clock of the emulator, but servers of this process must
+ * not.
+ */
 async function runWithOwnDate<T>(run: () => Promise<T>): Promise<T> {
   const RealDate = ownDates.getStore()?.date ?? Date;
   Object.defineProperty(globalThis, 'Date', {

@@ -146,7 +146,8 @@ interface RankedTest {
 }
 
 /**
- * Chooses the first of the sorted tests, if possible among the tests of the same part of the project, such as test/console.
+ * Chooses the first of the sorted tests, if possible among the tests of the same part of the project, such as
+ * test/console.
  */
 function chooseClosest(file: string, related: readonly RankedTest[]): string | undefined {
   const [part] = file.split('/');

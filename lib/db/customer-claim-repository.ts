@@ -34,7 +34,10 @@ interface ClaimEntry {
   readonly claimKey: keys.Key;
 }
 
-/** Maximum number of claims that a page reads, each with its purchase: most customers own every purchase that they claim. */
+/**
+ * Maximum number of claims that a page reads, each with its purchase: most customers own every purchase that they
+ * claim.
+ */
 const maxScanned = 1_000;
 
 export const createCustomerClaimRepository = (table: Table): CustomerClaimRepository => ({

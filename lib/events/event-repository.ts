@@ -51,8 +51,8 @@ export interface EventRepository {
   /** Lists the newest events of a customer. Reads at most 1,000 events that are tagged with the username. */
   listByUser(appName: string, username: string, limit: number): Promise<EventRecord[]>;
   /**
-   * Lists the newest events with the tag and an id that starts with the prefix, with their raw views. Reads at most 1,000
-   * index entries.
+   * Lists the newest events with the tag and an id that starts with the prefix, with their raw views. Reads at most
+   * 1,000 index entries.
    */
   listByIdPrefix(appName: string, tag: string, query: { prefix: string; limit: number }): Promise<DetailedEvent[]>;
   find(appName: string, eventId: string): Promise<EventRecord | undefined>;

@@ -20,8 +20,8 @@ interface NotificationCheck {
 }
 
 /**
- * Latest events, without the events of reads, and purchases that are read. The events of a purchase remain findable when the
- * app has many requests.
+ * Latest events, without the events of reads, and purchases that are read. The events of a purchase remain findable
+ * when the app has many requests.
  */
 const maxEvents = 300;
 const maxPurchases = 200;

@@ -50,9 +50,10 @@ const ignoreContentType: object = { disableContentTypeCheck: true };
 export type EndpointDeps = RecordingDeps & RejectionDeps & { readonly appCache: AppCache };
 
 /**
- * Creates the function that creates the Lambda handler of a contract. A handler checks credentials, parameters and body, calls
- * `handle` with the dependencies that `compose` returns, writes the response in the client's vocabulary or the error in the
- * contract's error format, and records the event. `compose` is called once, with the first request that is not rejected.
+ * Creates the function that creates the Lambda handler of a contract. A handler checks credentials, parameters and
+ * body, calls `handle` with the dependencies that `compose` returns, writes the response in the client's vocabulary or
+ * the error in the contract's error format, and records the event. `compose` is called once, with the first request
+ * that is not rejected.
  */
 export const createHandlerFactory =
   (endpointDeps: EndpointDeps) =>

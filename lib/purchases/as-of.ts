@@ -8,6 +8,8 @@ export interface AsOf {
   readonly isInferred?: true | undefined;
 }
 
-/** Returns a positive number if `a` is more current than `b`, a negative one if it is less current, and 0 if neither is. */
+/**
+ * Returns a positive number if `a` is more current than `b`, a negative one if it is less current, and 0 if neither is.
+ */
 export const compareAsOf = (a: AsOf, b: AsOf): number =>
   Number(b.isInferred === true) - Number(a.isInferred === true) || a.asOf - b.asOf;

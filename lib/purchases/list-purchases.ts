@@ -37,8 +37,8 @@ interface PurchaseListQuery extends DateRange {
 type PurchasePage = ListPage<PurchaseRow> & { readonly skip: number; readonly limit: number };
 
 /**
- * Lists purchases. `skip` and `limit` do not apply to a date range. A `total` above the number of its rows means that the limit
- * of the response was reached.
+ * Lists purchases. `skip` and `limit` do not apply to a date range. A `total` above the number of its rows means that
+ * the limit of the response was reached.
  */
 export async function listPurchases(query: PurchaseListQuery, context: PurchaseListContext): Promise<PurchasePage> {
   const { customerId, startdate, enddate } = query;

@@ -13,8 +13,8 @@ export interface Observation {
   /** Whether the state is inferred from evidence without one: every state that the store reports is more current. */
   readonly isInferred?: true;
   /**
-   * As-of time of the transactions, which the store reports. Defaults to that of the state. It differs for the refund of
-   * a past period, which does not describe the present state.
+   * As-of time of the transactions, which the store reports. Defaults to that of the state. It differs for the refund
+   * of a past period, which does not describe the present state.
    */
   readonly transactionsAsOf?: EpochMillis;
   /** Whether the adapter infers the transactions: every transaction that the store reports is more current. */

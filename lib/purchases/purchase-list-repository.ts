@@ -18,8 +18,8 @@ export interface PurchaseListRepository {
   /** Returns the purchases that exist, in the order of the ids. */
   findMany(appName: string, purchaseIds: readonly string[]): Promise<ListedPurchase[]>;
   /**
-   * Scans the purchases changed since `startdate` as the stream contains them, in batches. A purchase that changes during the
-   * scan can be repeated.
+   * Scans the purchases changed since `startdate` as the stream contains them, in batches. A purchase that changes
+   * during the scan can be repeated.
    */
   scanUpdatedSince(appName: string, startdate: EpochMillis): AsyncIterable<readonly ItemImage[]>;
 }

@@ -6,9 +6,9 @@ import { processValidation, type ValidationContext } from './process-validation.
 import type { ValidationOutcome } from './validation-outcome.ts';
 
 /**
- * Validates evidence at the platform, or at both Stripe accounts for Stripe, because an app can sell through both. Returns the
- * outcome of the first account that does not reject the evidence. Throws the rejection of the first account if both reject it,
- * and any other error immediately: an unavailable store has not rejected the evidence.
+ * Validates evidence at the platform, or at both Stripe accounts for Stripe, because an app can sell through both.
+ * Returns the outcome of the first account that does not reject the evidence. Throws the rejection of the first account
+ * if both reject it, and any other error immediately: an unavailable store has not rejected the evidence.
  */
 export async function validateAtAccounts(
   request: ValidationRequest,

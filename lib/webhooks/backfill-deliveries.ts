@@ -93,8 +93,8 @@ function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): voi
 }
 
 /**
- * Finds the announcements of a purchase in the range. The stored lifecycle notifications cover the former versions of the purchase.
- * The recipients are the current users who were already entitled at the time of the announcement.
+ * Finds the announcements of a purchase in the range. The stored lifecycle notifications cover the former versions of
+ * the purchase. The recipients are the current users who were already entitled at the time of the announcement.
  */
 async function findAnnouncements(
   item: Readonly<Record<string, unknown>>,

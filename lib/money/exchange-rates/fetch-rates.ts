@@ -14,7 +14,9 @@ const timeoutMs = 15 * secondMs;
 
 export interface RateSource {
   now(): EpochMillis;
-  /** Sends one GET request and reads the response. Throws `ConnectionFailed` if there is no complete response in time. */
+  /**
+   * Sends one GET request and reads the response. Throws `ConnectionFailed` if there is no complete response in time.
+   */
   fetchText(
     url: string,
     options: { readonly timeoutMs: number },

@@ -35,7 +35,9 @@ export function sanitize(
   return sanitizeAt(value, { kind: 'container', depth: 0, count: { values: 0 }, secrets, redact });
 }
 
-/** Returns the texts that `sanitize` removes from a value, so that they can be removed from messages that repeat them. */
+/**
+ * Returns the texts that `sanitize` removes from a value, so that they can be removed from messages that repeat them.
+ */
 export function findSecrets(value: unknown): ReadonlySet<string> {
   const secrets = new Set<string>();
   sanitize(value, { secrets });
