@@ -30,7 +30,7 @@ function signSample(name: string): string {
   return signJws(JSON.parse(payload), applePki);
 }
 
-describeWithVectors("receive (store_a) with the notifications of Apple's tests", () => {
+describeWithVectors("receive (App Store) with the notifications of Apple's tests", () => {
   const root = readVector(samples, 'certs/testCA.der');
 
   it('returns the signed notification', async () => {

@@ -38,7 +38,7 @@ const readText = (attributes: readonly Attribute[], type: number): string => {
   return attribute ? findDerElement(attribute.value, [0]).content.toString('utf8') : '';
 };
 
-describeWithVectors('validate (store_a) of a real sandbox receipt', () => {
+describeWithVectors('validate (App Store) of a real sandbox receipt', () => {
   const bundleId = 'dev.bonzer.weeka.app';
 
   it('accepts the receipt with a warning if the App Store is unavailable', async () => {
@@ -84,7 +84,7 @@ describeWithVectors('validate (store_a) of a real sandbox receipt', () => {
   });
 });
 
-describeWithVectors('validate (store_a) of an Xcode receipt', () => {
+describeWithVectors('validate (App Store) of an Xcode receipt', () => {
   it('throws InvalidPayload', async () => {
     await expect(validate('receipt-xcode', 'net.zachariadis.cyclemaps')).rejects.toMatchObject({
       code: 'InvalidPayload',

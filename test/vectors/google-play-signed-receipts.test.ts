@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals';
 import { googlePlay } from '../../lib/stores/google-play/google-play.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
 import { createRsaKeyPair } from '../../testing/run-keys.ts';
+import { stoppedStopwatch } from '../../testing/stopwatch.ts';
 import { describeWithVectors, readVector } from '../../testing/vectors.ts';
 
 const folder = ['google', 'real-signed-receipts'];
@@ -30,11 +31,15 @@ const validate = async (changes: object, licenseKey: string) => {
     packageName: data.packageName,
     licenseKey,
   };
-  const context = { settings, now: () => Date.parse('2016-02-23') } as Partial<StoreContext> as StoreContext;
+  const context = {
+    settings,
+    now: () => Date.parse('2016-02-23'),
+    stopwatch: stoppedStopwatch,
+  } as Partial<StoreContext> as StoreContext;
   return await googlePlay.validate({ id: data.productId, type: 'paid subscription', transaction }, context);
 };
 
-describeWithVectors('validate (store_b) of a receipt signed by Google Play', () => {
+describeWithVectors('validate (Google Play) of a receipt signed by Google Play', () => {
   it('accepts the receipt with a warning if the license key of its app is set', async () => {
     expect(await validate({}, readLicenseKey('iap-live.pubkey.b64'))).toMatchObject({
       warning: expect.any(String),

@@ -54,8 +54,6 @@ describe('parseItemKey', () => {
     ['other', 'a#C#ann', 'P#store_a:1'],
     ['event', 'a#E#3', 'E#1000000000000#id'],
     ['other', 'a#E#3', 'R#1000000000000#id'],
-    ['event', 'a#E#id', 'E'],
-    ['other', 'a#E#id', 'R'],
     ['streamMarker', 'a#F#id', 'F'],
     ['other', 'a#U#P', 'U'],
   ])('returns the kind %s for %s and %s', (kind, pk, sk) => {

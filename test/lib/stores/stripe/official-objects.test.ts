@@ -45,7 +45,7 @@ it('uses the API version of the official types', () => {
   expect(version).toMatch(/^\d{4}-\d{2}-\d{2}\.\w+$/);
 });
 
-describeWithVectors('payload schemas (processor_a)', () => {
+describeWithVectors('payload schemas (Stripe)', () => {
   it.each(names)('accepts the official fixture %s', (name) => {
     const sample = JSON.parse(readVector('stripe', 'fixtures', `${name}.json`).toString('utf8'));
     const result = v.safeParse<v.GenericSchema>(schemas[name], sample);
