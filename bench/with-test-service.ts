@@ -1,14 +1,17 @@
 import { startTableEngine } from '../local/table-engine/start-table-engine.ts';
+import { createRunKeys } from '../testing/run-keys.ts';
 import type { TestService } from '../testing/service.ts';
 import { median } from './median.ts';
 
-/** Runs `use` with the endpoint of a new table engine. */
+/** Runs `use` with the endpoint of a new table engine, and with keys of the emulated stores. */
 export async function withTableEngine<T>(use: (endpoint: string) => Promise<T>): Promise<T> {
+  const deleteRunKeys = await createRunKeys();
   const engine = await startTableEngine();
   try {
     return await use(engine.endpoint);
   } finally {
     await engine.close();
+    await deleteRunKeys();
   }
 }
 
