@@ -145,7 +145,7 @@ export async function waitUntilLoaded({ page, pending }: ConsolePage): Promise<v
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Lists the violations that axe finds on the page, with their elements: of all rules, or of those about colors. */
+/** Lists the violations that axe finds on the page, with their elements. Runs all rules, or the rules about colors. */
 export async function findAccessibilityViolations(
   { page }: ConsolePage,
   rules: 'all' | 'colors' = 'all',

@@ -38,7 +38,7 @@ const listProcesses = (): readonly ProcessEntry[] =>
 function parseStat(pid: number, stat: string | undefined): ProcessEntry[] {
   if (stat === undefined) return [];
   // The name before the last parenthesis can contain spaces. After it: state, parent, ..., and four times of the
-  // processor, of which the last two are those of children that have ended.
+  // processor, and the last two belong to children that have ended.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields.slice(11, 15).map(Number);
   return [

@@ -77,11 +77,11 @@ describe('the list of layers', () => {
       expect([...(deny ?? []), pattern].toSorted()).toEqual(brands.map((brand) => `lib/stores/${brand}/**`).toSorted());
   });
 
-  it('is the table of layers in docs/architecture.md', () => {
+  it('equals the table of layers in docs/architecture.md', () => {
     expect(listTableRows()).toEqual(layers.map((layer) => [layer.name, toRow(layer)]));
   });
 
-  it('has the folders of the map in README.md', () => {
+  it('contains the folders of the map in README.md', () => {
     const readme = readFileSync('README.md', 'utf8');
     const map = readme.slice(readme.indexOf('## The map'), readme.indexOf('## Status'));
     const cells = [...map.matchAll(/^\| (`[^|]*`) +\|/gm)].flatMap(([, cell = '']) => cell.split(', '));

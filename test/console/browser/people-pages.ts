@@ -57,8 +57,8 @@ async function buy(applicationUsername: string, product: object): Promise<Bought
 }
 
 /**
- * Inserts a page without rows before the newest page of a list, as the service returns it if a page has only reads.
- * Returns the requests so far.
+ * Inserts a page without rows before the newest page of a list, like the response of the service if a page has only
+ * reads. Returns the requests so far.
  */
 async function addPageOfReads(page: ConsolePage['page'], url: RegExp): Promise<readonly string[]> {
   const requests: string[] = [];

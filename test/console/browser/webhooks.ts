@@ -42,7 +42,8 @@ export function describeWebhooks(getRunning: () => Promise<RunningConsole>): voi
     it('replays a delivery, and the delivered ones of a period after it has said how many', async () => {
       const consolePage = await running.open('/emulator');
       const { page } = consolePage;
-      // The store account of another name has purchases of the demo app, which a validation would add to the figures.
+      // The store account with the other name has purchases of the demo app, which a validation would add to the
+      // figures.
       await page.getByLabel('Customer', { exact: true }).fill('customer of a replay');
       const [buy] = emulatorSteps;
       if (buy) await performStep(page, buy);
