@@ -22,6 +22,9 @@ export type ProductType = v.InferOutput<typeof ProductType>;
 /** Paid introductory offer. Its default period is the period of the product. */
 const IntroOffer = v.strictObject({ priceMicros: Micros, period: v.exactOptional(Period) });
 
+/** A further product of a purchase. Its default period is the period of the first product. */
+const OrderItem = v.strictObject({ productId: ProductId, priceMicros: Micros, period: v.exactOptional(Period) });
+
 /** Body of `POST /control/purchases` without the platform. */
 export const PurchaseOrder = v.strictObject({
   productId: ProductId,
@@ -44,8 +47,11 @@ export const PurchaseOrder = v.strictObject({
   form: v.exactOptional(v.string()),
   /** processor_b: amount that the buyer chooses, for example of a donation. */
   amountMicros: v.exactOptional(Micros),
-  /** processor_b: the other products in the cart. `productId` is the first. */
-  items: v.exactOptional(v.array(ProductId)),
+  /**
+   * The other products of the purchase; `productId` is the first. processor_a: items of the subscription, or line items
+   * of the checkout session. processor_b: ids of the products in the cart.
+   */
+  items: v.exactOptional(v.array(v.union([ProductId, OrderItem]))),
   /**
    * processor_b: token of the payment form. If it names a customer, the form stores the payment method for that
    * customer.

@@ -39,8 +39,13 @@ export function createPendingOrder(state: MerchantState, order: PurchaseOrder): 
 }
 
 /** Returns the total of a cart. Throws 422 if it contains an unknown product. */
-const computeTotal = ({ products }: MerchantState, productId: string, items: readonly string[]): number =>
-  [productId, ...items].reduce((total, id) => {
+const computeTotal = (
+  { products }: MerchantState,
+  productId: string,
+  items: NonNullable<PurchaseOrder['items']>,
+): number =>
+  [productId, ...items].reduce<number>((total, id) => {
+    if (typeof id !== 'string') throw controlError(422, 'items: expected the ids of products.');
     const product = products.get(id);
     if (!product) throw controlError(422, `items: product ${id} is not found.`);
     return total + (product.amountMicros ?? product.priceMicros ?? 0);

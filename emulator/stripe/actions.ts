@@ -1,5 +1,6 @@
 import type { EmulatedStore } from '../emulated-store.ts';
 import { type AccountState, requireSubscription } from './account-state.ts';
+import { addItem, removeItem } from './item-changes.ts';
 import { pause, pauseCollection, resume, resumeCollection } from './pausing.ts';
 import { loseDispute, openDispute, refundPurchase, winDispute } from './payment-reversals.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
@@ -26,6 +27,8 @@ const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   'pause-collection': pauseCollection,
   'resume-collection': resumeCollection,
   'change-plan': changePlan,
+  'add-item': addItem,
+  'remove-item': removeItem,
 };
 
 /** Creates the actions of the control API. */

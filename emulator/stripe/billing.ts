@@ -5,7 +5,7 @@ import { type AccountState, emitEvent } from './account-state.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceLineInput } from './invoice-objects.ts';
 import { buildCharge, buildPaymentIntent, type PaymentStatus } from './payment-objects.ts';
-import { getItem, withItem } from './subscription-objects.ts';
+import { getEarliestEnd, withItems, withPeriod } from './subscription-objects.ts';
 
 interface BillingInput {
   readonly at: number;
@@ -25,11 +25,10 @@ export function billSubscription(
   { at, reason, lines, isPaid, isPending = false }: BillingInput,
 ): Stripe.Subscription {
   const customer = getId(subscription.customer);
-  const { id: itemId } = getItem(subscription);
   const { id, metadata } = subscription;
   const invoice = buildInvoice(generateId('in'), {
     at,
-    subscription: { id, itemId, metadata },
+    subscription: { id, metadata },
     customer,
     reason,
     lines,
@@ -99,12 +98,12 @@ export function failOpenInvoice(state: AccountState, subscription: Stripe.Subscr
   emitEvent(state, 'invoice.payment_failed', { purchaseId: subscription.id, at, object });
 }
 
-/** Creates the invoice line of a whole period. */
+/** Creates the invoice line of a whole period of an item. */
 export const buildPeriodLine = (
-  price: Stripe.Price,
-  quantity: number,
+  { id, price, quantity = 1 }: Stripe.SubscriptionItem,
   { start, end }: { start: number; end: number },
 ): InvoiceLineInput => ({
+  item: id,
   price,
   quantity,
   start,
@@ -112,6 +111,14 @@ export const buildPeriodLine = (
   amount: (price.unit_amount ?? 0) * quantity,
   isProration: false,
 });
+
+/** Creates the invoice lines of the current periods of items. Stripe sorts them in reverse chronological order. */
+export const buildPeriodLines = (items: readonly Stripe.SubscriptionItem[]): InvoiceLineInput[] =>
+  items
+    .map((item) =>
+      buildPeriodLine(item, { start: item.current_period_start * secondMs, end: item.current_period_end * secondMs }),
+    )
+    .reverse();
 
 /** Starts the next period of a subscription and bills it. */
 export function startNextPeriod(
@@ -137,7 +144,7 @@ export function startVoidPeriod(
   const { id, metadata } = subscription;
   const invoice = buildInvoice(generateId('in'), {
     at: period.start,
-    subscription: { id, itemId: getItem(subscription).id, metadata },
+    subscription: { id, metadata },
     customer: getId(subscription.customer),
     reason: 'subscription_cycle',
     lines,
@@ -154,14 +161,19 @@ export function startVoidPeriod(
   return { ...renewed, latest_invoice: voided.id };
 }
 
+/**
+ * Starts the next period of the items whose period ends first. Items whose periods end together share an invoice.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/mixed-interval
+ */
 function advancePeriod(subscription: Stripe.Subscription, at: number) {
-  const item = getItem(subscription);
-  const period = computeNextPeriod(subscription, item, at);
-  const renewed = withItem(subscription, {
-    current_period_start: toSeconds(period.start),
-    current_period_end: toSeconds(period.end),
-  });
-  return { renewed, period, lines: [buildPeriodLine(item.price, item.quantity ?? 1, period)] };
+  const dueSeconds = getEarliestEnd(subscription);
+  const advance = (item: Stripe.SubscriptionItem): Stripe.SubscriptionItem =>
+    item.current_period_end === dueSeconds ? withPeriod(item, computeNextPeriod(subscription, item, at)) : item;
+  const items = subscription.items.data.map(advance);
+  const due = items.filter((item, index) => item !== subscription.items.data[index]);
+  const start = Math.max(...due.map(({ current_period_start }) => current_period_start)) * secondMs;
+  return { renewed: withItems(subscription, items), period: { start }, lines: buildPeriodLines(due) };
 }
 
 /** Computes the next period. Skips periods that ended before `at`. */

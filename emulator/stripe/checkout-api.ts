@@ -58,11 +58,12 @@ export function createSession(state: AccountState, { form, at, origin }: ApiWrit
   const reference = readText(form.client_reference_id) ?? null;
   if (reference !== null && reference.length > 200)
     throw apiError(400, 'Invalid string: at most 200 characters', { param: 'client_reference_id' });
+  const product = records.objects.products.get(getId(price.product));
+  const lines = [buildLineItem(price, quantity, product?.name ?? '')];
   const input = {
     mode,
     livemode: price.livemode,
-    price,
-    quantity,
+    lines,
     customer,
     clientReferenceId: reference,
     successUrl: readUrl(form, 'success_url'),
@@ -75,8 +76,7 @@ export function createSession(state: AccountState, { form, at, origin }: ApiWrit
     'checkout/sessions',
     buildSession(at, input, (id) => `${origin}/checkout.stripe.com/c/pay/${id}`),
   );
-  const product = records.objects.products.get(getId(price.product));
-  records.lineItems.set(session.id, [buildLineItem(price, quantity, product?.name ?? '')]);
+  records.lineItems.set(session.id, lines);
   records.sessionOptions.set(session.id, { ...readSessionOptions(form, mode), autoRenew: false });
   return session;
 }

@@ -3,7 +3,7 @@ import { addPeriod, dayMs } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { generateId, getId, type SessionOptions, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
-import { billSubscription, buildPeriodLine, paymentEvents } from './billing.ts';
+import { billSubscription, buildPeriodLines, paymentEvents } from './billing.ts';
 import { getPeriod } from './catalogue.ts';
 import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
 import { buildCustomer } from './session-objects.ts';
@@ -11,8 +11,7 @@ import { buildSubscription } from './subscription-objects.ts';
 
 interface CheckoutPayment {
   readonly session: Stripe.Checkout.Session;
-  readonly line: Stripe.LineItem;
-  readonly price: Stripe.Price;
+  readonly lines: readonly Stripe.LineItem[];
   readonly options: SessionOptions;
   readonly customer: string | null;
   readonly at: number;
@@ -30,14 +29,13 @@ export function payCheckout(state: AccountState, sessionId: string, isPending = 
   const session = records.objects['checkout/sessions'].get(sessionId);
   if (session === undefined) throw controlError(404, `Checkout session ${sessionId} is not found.`);
   if (session.status !== 'open') throw controlError(422, `The session is ${session.status}.`);
-  const [line] = records.lineItems.get(sessionId) ?? [];
+  const lines = records.lineItems.get(sessionId) ?? [];
   const options = records.sessionOptions.get(sessionId);
-  if (!line?.price || !options) throw new Error(`The line items of ${sessionId} are missing`);
+  if (lines.length === 0 || !options) throw new Error(`The line items of ${sessionId} are missing`);
   const at = state.now();
   const payment = {
     session,
-    line,
-    price: line.price,
+    lines,
     options,
     customer: getOrCreateCustomer(state, session, at),
     at,
@@ -70,24 +68,24 @@ function getOrCreateCustomer({ records }: AccountState, session: Stripe.Checkout
   ).id;
 }
 
-function startSubscription(state: AccountState, { price, line, options, customer, at, isPending }: CheckoutPayment) {
+function startSubscription(state: AccountState, { lines: bought, options, customer, at, isPending }: CheckoutPayment) {
   const id = generateId('sub');
-  const quantity = line.quantity ?? 1;
   const isTrial = options.trialDays > 0;
-  const end = isTrial ? at + options.trialDays * dayMs : addPeriod(at, getPeriod(price));
+  const trialEnd = isTrial ? at + options.trialDays * dayMs : undefined;
   const { metadata } = options;
+  const items = bought.flatMap(({ price, quantity }) =>
+    price ? [{ price, quantity: quantity ?? 1, end: trialEnd ?? addPeriod(at, getPeriod(price)) }] : [],
+  );
   const unbilled = buildSubscription(id, {
     at,
     customer: customer ?? '',
-    price,
-    quantity,
+    items,
     metadata,
-    end,
-    isTrial,
+    trialEnd,
     latestInvoice: '',
   });
-  const period = buildPeriodLine(price, quantity, { start: at, end });
-  const lines = [isTrial ? { ...period, amount: 0 } : period];
+  const periods = buildPeriodLines(unbilled.items.data);
+  const lines = isTrial ? periods.map((period) => ({ ...period, amount: 0 })) : periods;
   const created: Stripe.Subscription = isPending ? { ...unbilled, status: 'incomplete' } : unbilled;
   const subscription = billSubscription(state, created, {
     at,

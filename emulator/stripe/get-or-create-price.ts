@@ -7,7 +7,8 @@ import { type AccountState, emitEvent } from './account-state.ts';
 import { buildPrice, buildProduct, type CreationInfo } from './catalogue.ts';
 import { toMinorUnits } from './money.ts';
 
-type PriceRequest = Pick<PurchaseOrder, 'productId' | 'type' | 'priceMicros' | 'currency' | 'period'>;
+/** Product and terms of a price. */
+export type PriceRequest = Pick<PurchaseOrder, 'productId' | 'type' | 'priceMicros' | 'currency' | 'period'>;
 
 /** Finds the price of an order. Creates the product and the price if they do not exist. */
 export function getOrCreatePrice(state: AccountState, request: PriceRequest, info: CreationInfo): Stripe.Price {

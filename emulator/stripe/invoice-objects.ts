@@ -7,6 +7,8 @@ export type BillingReason = 'subscription_create' | 'subscription_cycle' | 'subs
 
 /** A line for a period of a price, or for a proration. */
 export interface InvoiceLineInput {
+  /** Id of the subscription item. */
+  readonly item: string;
   readonly price: Stripe.Price;
   readonly amount: number;
   readonly quantity: number;
@@ -17,7 +19,7 @@ export interface InvoiceLineInput {
 
 interface InvoiceInput {
   readonly at: number;
-  readonly subscription: { readonly id: string; readonly itemId: string; readonly metadata: Stripe.Metadata };
+  readonly subscription: { readonly id: string; readonly metadata: Stripe.Metadata };
   readonly customer: string;
   readonly reason: BillingReason;
   readonly lines: readonly InvoiceLineInput[];
@@ -155,7 +157,7 @@ function buildLine(
         proration: isProration,
         proration_details: { credited_items: null },
         subscription: subscription.id,
-        subscription_item: subscription.itemId,
+        subscription_item: line.item,
       },
       type: 'subscription_item_details',
     } as Stripe.InvoiceLineItem['parent'],

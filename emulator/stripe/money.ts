@@ -15,6 +15,10 @@ export function toMinorUnits(micros: number, currency: string, field = 'priceMic
   return amount;
 }
 
+/** Converts an amount in the currency's smallest unit to micros. */
+export const toAmountMicros = (amount: number, currency: string): number =>
+  Math.round(amount * 10 ** (6 - getDecimals(currency)));
+
 /** Formats an amount in the currency's smallest unit, such as `4.99 USD`. */
 export const formatAmount = (amount: number, currency: string): string =>
   `${(amount / 10 ** getDecimals(currency)).toFixed(getDecimals(currency))} ${currency.toUpperCase()}`;

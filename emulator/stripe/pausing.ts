@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
 import { requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
-import { billSubscription, buildPeriodLine } from './billing.ts';
+import { billSubscription, buildPeriodLines } from './billing.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
-import { getItem, withItem } from './subscription-objects.ts';
+import { withItems, withPeriod } from './subscription-objects.ts';
 import { isRunning, type SubscriptionTransition } from './subscription-transitions.ts';
 
 /**
@@ -47,13 +47,14 @@ export const pause: SubscriptionTransition = (state, subscription, at) => {
 export const resume: SubscriptionTransition = (state, subscription, at) => {
   requirePossible(subscription.status === 'paused', subscription.id, `is ${subscription.status}: it is not paused`);
   const { status_details: _removed, ...unpaused } = subscription;
-  const { price, quantity } = getItem(subscription);
-  const period = { start: at, end: addPeriod(at, getPeriod(price)) };
-  const unbilled = withItem(
-    { ...unpaused, status: 'active', billing_cycle_anchor: toSeconds(at), trial_end: null },
-    { current_period_start: toSeconds(period.start), current_period_end: toSeconds(period.end) },
+  const items = subscription.items.data.map((item) =>
+    withPeriod(item, { start: at, end: addPeriod(at, getPeriod(item.price)) }),
   );
-  const lines = [buildPeriodLine(price, quantity ?? 1, period)];
+  const unbilled = withItems(
+    { ...unpaused, status: 'active', billing_cycle_anchor: toSeconds(at), trial_end: null },
+    items,
+  );
+  const lines = buildPeriodLines(items);
   const resumed = billSubscription(state, unbilled, { at, reason: 'subscription_update', lines, isPaid: true });
   saveSubscription(state, resumed, at);
   return saveSubscriptionAs(state, 'resumed', { subscription: resumed, at });

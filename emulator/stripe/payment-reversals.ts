@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
 import type { ActionBody } from '../purchase-order.ts';
-import { getId, saveObject } from './account-objects.ts';
+import { getId, getObject, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent, listInvoiceCharges, listInvoices, requirePossible } from './account-state.ts';
 import { formatAmount, toMinorUnits } from './money.ts';
-import { buildDispute, buildRefund } from './reversal-objects.ts';
+import { buildDispute, buildDisputeBalance, buildRefund } from './reversal-objects.ts';
 
 interface ReversalInput {
   readonly purchaseId: string;
@@ -51,7 +51,10 @@ export function refundCharge(
  */
 export function openDispute(state: AccountState, { purchaseId, at, details }: ReversalInput): string {
   const charge = requireReversibleCharge(state, purchaseId, details);
-  const object = saveObject(state.records, 'disputes', buildDispute(charge, at));
+  // Once a payment has been refunded, only the rest of it is withdrawn.
+  // https://docs.stripe.com/disputes#disputes-on-partially-refunded-payments
+  const amount = charge.amount - charge.amount_refunded;
+  const object = saveObject(state.records, 'disputes', buildDispute(charge, amount, at));
   saveObject(state.records, 'charges', { ...charge, disputed: true });
   emitEvent(state, 'charge.dispute.created', { purchaseId, at, object });
   emitEvent(state, 'charge.dispute.funds_withdrawn', { purchaseId, at, object });
@@ -62,7 +65,12 @@ export function openDispute(state: AccountState, { purchaseId, at, details }: Re
 export function winDispute(state: AccountState, { purchaseId, at }: ReversalInput): string {
   const dispute = findDispute(state.records, purchaseId);
   requirePossible(dispute !== undefined && dispute.status !== 'won', purchaseId, 'does not have a dispute to win');
-  const object = closeDispute(state, dispute, { purchaseId, at, status: 'won' });
+  const closed = closeDispute(state, dispute, { purchaseId, at, status: 'won' });
+  const charge = getObject(state.records, 'charges', getId(dispute.charge));
+  const object = saveObject(state.records, 'disputes', {
+    ...closed,
+    balance_transactions: [...closed.balance_transactions, buildDisputeBalance(charge, closed.amount, at)],
+  });
   emitEvent(state, 'charge.dispute.funds_reinstated', { purchaseId, at, object });
   return purchaseId;
 }

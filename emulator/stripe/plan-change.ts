@@ -25,7 +25,8 @@ export const changePlan: SubscriptionTransition = (
     ...(period !== undefined && { period }),
   };
   const price = getOrCreatePrice(state, request, { at, livemode: subscription.livemode });
-  requirePossible(price.id !== getItem(subscription).price.id, subscription.id, 'has this price already');
+  const priceIds = subscription.items.data.map((item) => item.price.id);
+  requirePossible(!priceIds.includes(price.id), subscription.id, 'has this price already');
   return saveSubscription(state, switchPrice(state, subscription, { price, at }), at);
 };
 
@@ -50,17 +51,18 @@ export function switchPrice(
   if (subscription.status === 'trialing') return withItem(subscription, { price, quantity: units });
   const period = { start: item.current_period_start * secondMs, end: item.current_period_end * secondMs };
   const keepsPeriod = getPeriod(price) === getPeriod(item.price);
+  requirePossible(
+    keepsPeriod || subscription.items.data.length === 1,
+    subscription.id,
+    'has several items: the emulator changes the interval of a single item only',
+  );
   const remainingShare = getRemainingShare(period, at);
   const next = keepsPeriod ? { start: at, end: period.end } : { start: at, end: addPeriod(at, getPeriod(price)) };
-  const credit = buildProrationLine(item.price, {
-    ...next,
-    quantity: item.quantity ?? 1,
-    share: -remainingShare,
-    end: period.end,
-  });
+  const newItem = { ...item, price, quantity: units };
+  const credit = buildProrationLine(item, { start: at, end: period.end, share: -remainingShare });
   const charge = keepsPeriod
-    ? buildProrationLine(price, { ...next, quantity: units, share: remainingShare })
-    : buildPeriodLine(price, units, next);
+    ? buildProrationLine(newItem, { ...next, share: remainingShare })
+    : buildPeriodLine(newItem, next);
   const reanchored = keepsPeriod ? subscription : { ...subscription, billing_cycle_anchor: toSeconds(at) };
   const changed = withItem(reanchored, {
     price,
@@ -70,13 +72,16 @@ export function switchPrice(
   return billSubscription(state, changed, { at, reason: 'subscription_update', lines: [credit, charge], isPaid: true });
 }
 
-const getRemainingShare = ({ start, end }: { start: number; end: number }, at: number): number =>
+/** Returns the share of a period that remains. */
+export const getRemainingShare = ({ start, end }: { start: number; end: number }, at: number): number =>
   Math.min(1, Math.max(0, (end - at) / (end - start)));
 
-const buildProrationLine = (
-  price: Stripe.Price,
-  { start, end, quantity, share }: { start: number; end: number; quantity: number; share: number },
+/** Creates the invoice line for a part of a period of an item: a credit if `share` is negative. */
+export const buildProrationLine = (
+  { id, price, quantity = 1 }: Stripe.SubscriptionItem,
+  { start, end, share }: { start: number; end: number; share: number },
 ): InvoiceLineInput => ({
+  item: id,
   price,
   quantity,
   start,

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { countDays, secondMs } from '../calendar.ts';
+import { countDays, formatTime, secondMs } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
@@ -7,10 +7,12 @@ import { type AccountObjects, getId, saveObject } from './account-objects.ts';
 import type { AccountState } from './account-state.ts';
 import { getPeriod } from './catalogue.ts';
 import { payCheckout } from './checkout.ts';
-import { getOrCreatePrice } from './get-or-create-price.ts';
+import { getOrCreatePrice, type PriceRequest } from './get-or-create-price.ts';
+import { toAmountMicros } from './money.ts';
 import { listCharges } from './payment-reversals.ts';
+import { summarizePayments } from './payment-summary.ts';
 import { buildLineItem, buildSession } from './session-objects.ts';
-import { getItem } from './subscription-objects.ts';
+import { getEarliestEnd } from './subscription-objects.ts';
 
 /**
  * Places an order through a checkout session that is paid immediately, or later if it is pending. Returns the id of the
@@ -20,15 +22,20 @@ export function placeOrder(state: AccountState, order: PurchaseOrder): string {
   const { records } = state;
   const at = state.now();
   if (order.intro !== undefined) throw controlError(422, 'intro is not supported by Stripe. Use trial.');
-  const price = getOrCreatePrice(state, order, { at, livemode: order.sandbox !== true });
+  const livemode = order.sandbox !== true;
+  const prices = toPriceRequests(order).map((request) => getOrCreatePrice(state, request, { at, livemode }));
+  if (new Set(prices).size < prices.length) throw controlError(422, 'items: two of them have the same price.');
+  const isRecurring = order.type === 'paid subscription';
+  const lines = prices.map((price, index) =>
+    buildLineItem(price, index === 0 ? (order.quantity ?? 1) : 1, getId(price.product)),
+  );
   const { applicationUsername } = order;
   const metadata = applicationUsername === undefined ? {} : { applicationUsername };
   const input = {
-    mode: price.recurring ? ('subscription' as const) : ('payment' as const),
-    livemode: price.livemode,
-    price,
-    quantity: order.quantity ?? 1,
-    customer: findCustomer(records, applicationUsername, price.livemode),
+    mode: isRecurring ? ('subscription' as const) : ('payment' as const),
+    livemode,
+    lines,
+    customer: findCustomer(records, applicationUsername, livemode),
     clientReferenceId: applicationUsername ?? null,
     successUrl: 'https://example.com/success',
     cancelUrl: 'https://example.com/cancel',
@@ -37,13 +44,27 @@ export function placeOrder(state: AccountState, order: PurchaseOrder): string {
   };
   const session = buildSession(at, input, (id) => `https://checkout.stripe.com/c/pay/${id}`);
   saveObject(records, 'checkout/sessions', session);
-  records.lineItems.set(session.id, [buildLineItem(price, input.quantity, getId(price.product))]);
+  records.lineItems.set(session.id, lines);
   records.sessionOptions.set(session.id, {
-    trialDays: countTrialDays(order, price),
+    trialDays: prices[0] ? countTrialDays(order, prices[0]) : 0,
     autoRenew: order.autoRenew === true,
     metadata,
   });
   return payCheckout(state, session.id, order.pending);
+}
+
+/** Returns the prices of an order: of its product and of its further items. */
+function toPriceRequests({ items = [], ...order }: PurchaseOrder): PriceRequest[] {
+  const { type, currency, period } = order;
+  return [
+    order,
+    ...items.map((item) => {
+      if (typeof item === 'string') throw controlError(422, 'items: expected objects with productId and priceMicros.');
+      if (item.period !== undefined && type !== 'paid subscription')
+        throw controlError(422, 'items: only an item of a subscription has a period.');
+      return { type, ...(currency !== undefined && { currency }), ...(period !== undefined && { period }), ...item };
+    }),
+  ];
 }
 
 /** Finds the customer of an earlier purchase with the same username. */
@@ -61,13 +82,17 @@ function countTrialDays({ trial }: PurchaseOrder, price: Stripe.Price): number {
   return Math.max(1, Math.round(countDays(trial === true ? getPeriod(price) : trial)));
 }
 
-/** Creates the summary of a purchase for the control API. Returns undefined for an unknown id. */
+/**
+ * Creates the summary of a purchase for the control API. The amounts are the sums of all charges: only succeeded charges
+ * are payments. Returns undefined for an unknown id.
+ */
 export function toPurchaseSummary(records: AccountObjects, id: string): PurchaseSummary | undefined {
   const session = [...records.objects['checkout/sessions'].values()].find(
     (object) => object.status === 'complete' && getPurchaseId(object) === id,
   );
   const subscription = records.objects.subscriptions.get(id);
-  const price = subscription ? getItem(subscription).price : records.lineItems.get(session?.id ?? '')?.[0]?.price;
+  const lines = subscription?.items.data ?? records.lineItems.get(session?.id ?? '') ?? [];
+  const price = lines[0]?.price;
   if (!session || !price) return undefined;
   const product = records.objects.products.get(getId(price.product));
   return {
@@ -79,13 +104,27 @@ export function toPurchaseSummary(records: AccountObjects, id: string): Purchase
     ...(session.client_reference_id !== null && { applicationUsername: session.client_reference_id }),
     sessionId: session.id,
     ...(session.customer !== null && { customerId: getId(session.customer) }),
-    charges: listCharges(records, id).map((charge) => charge.id),
+    lines: lines.map(toLineSummary),
+    ...summarizePayments(records, id),
     ...(subscription && {
-      currentPeriodEnd: new Date(getItem(subscription).current_period_end * secondMs).toISOString(),
+      currentPeriodEnd: formatTime(getEarliestEnd(subscription) * secondMs),
       cancelAtPeriodEnd: subscription.cancel_at_period_end,
     }),
   };
 }
+
+const toLineSummary = (line: Stripe.SubscriptionItem | Stripe.LineItem) => {
+  const { id, price, quantity = 1 } = line;
+  return {
+    id,
+    ...(price && {
+      productId: getId(price.product),
+      priceMicros: toAmountMicros((price.unit_amount ?? 0) * (quantity ?? 1), price.currency),
+      currency: price.currency.toUpperCase(),
+    }),
+    ...('current_period_end' in line && { currentPeriodEnd: formatTime(line.current_period_end * secondMs) }),
+  };
+};
 
 /** Lists the ids of all purchases, oldest first. */
 export const listPurchaseIds = ({ objects }: AccountObjects): string[] =>

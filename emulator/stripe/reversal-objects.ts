@@ -27,12 +27,16 @@ export const buildRefund = (charge: Stripe.Charge, amount: number, at: number): 
   transfer_reversal: null,
 });
 
-/** Creates a dispute that needs a response. */
-export const buildDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute => ({
+/**
+ * Creates a dispute that needs a response. Stripe withdraws the disputed amount immediately.
+ *
+ * @see https://docs.stripe.com/disputes/how-disputes-work
+ */
+export const buildDispute = (charge: Stripe.Charge, amount: number, at: number): Stripe.Dispute => ({
   id: generateId('dp'),
   object: 'dispute',
-  amount: charge.amount,
-  balance_transactions: [],
+  amount,
+  balance_transactions: [buildDisputeBalance(charge, -amount, at)],
   charge: charge.id,
   created: toSeconds(at),
   currency: charge.currency,
@@ -57,6 +61,26 @@ export const buildDispute = (charge: Stripe.Charge, at: number): Stripe.Dispute 
   },
   reason: 'fraudulent',
   status: 'needs_response',
+});
+
+/** Creates the balance transaction of a withdrawal (negative amount) or of a reinstatement. */
+export const buildDisputeBalance = (charge: Stripe.Charge, amount: number, at: number): Stripe.BalanceTransaction => ({
+  id: generateId('txn'),
+  object: 'balance_transaction',
+  amount,
+  available_on: toSeconds(at),
+  balance_type: 'payments',
+  created: toSeconds(at),
+  currency: charge.currency,
+  description: amount < 0 ? `Chargeback withdrawal for ${charge.id}` : `Chargeback reversal for ${charge.id}`,
+  exchange_rate: null,
+  fee: 0,
+  fee_details: [],
+  net: amount,
+  reporting_category: amount < 0 ? 'dispute' : 'dispute_reversal',
+  source: charge.id,
+  status: 'available',
+  type: 'adjustment',
 });
 
 const emptyEvidence: Stripe.Dispute.Evidence = {

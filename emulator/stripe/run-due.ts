@@ -5,7 +5,7 @@ import { type AccountState, emitEvent } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
 import { expireCheckout } from './checkout.ts';
 import { resumeCollection } from './pausing.ts';
-import { getItem } from './subscription-objects.ts';
+import { getEarliestEnd } from './subscription-objects.ts';
 import { endSubscription, isRunning, renew } from './subscription-transitions.ts';
 
 /** Stripe sends `customer.subscription.trial_will_end` three days before the end of a trial. */
@@ -38,7 +38,7 @@ export function createAccountSchedule(state: AccountState): Schedule {
 function getNextDueTime({ records }: AccountState, subscription: Stripe.Subscription): number | undefined {
   if (!isRunning(subscription)) return undefined;
   const { cancel_at, pause_collection, id } = subscription;
-  const renewalTime = records.autoRenewing.has(id) ? getItem(subscription).current_period_end : null;
+  const renewalTime = records.autoRenewing.has(id) ? getEarliestEnd(subscription) : null;
   const times = [getReminderTime(records, subscription), cancel_at, pause_collection?.resumes_at ?? null, renewalTime];
   const dueTimes = times.filter((time) => time !== null);
   return dueTimes.length === 0 ? undefined : Math.min(...dueTimes) * secondMs;

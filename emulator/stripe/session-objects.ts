@@ -40,8 +40,7 @@ export const buildCustomer = (
 interface SessionInput {
   readonly mode: Stripe.Checkout.Session.Mode;
   readonly livemode: boolean;
-  readonly price: Stripe.Price;
-  readonly quantity: number;
+  readonly lines: readonly Stripe.LineItem[];
   readonly customer: string | null;
   readonly clientReferenceId: string | null;
   readonly successUrl: string | null;
@@ -56,9 +55,9 @@ interface SessionInput {
  * @see https://docs.stripe.com/api/checkout/sessions/object
  */
 export function buildSession(at: number, input: SessionInput, toUrl: (id: string) => string): Stripe.Checkout.Session {
-  const { livemode, price, quantity, mode } = input;
+  const { livemode, lines, mode } = input;
   const id = generateId(livemode ? 'cs_live' : 'cs_test', 58);
-  const total = (price.unit_amount ?? 0) * quantity;
+  const total = lines.reduce((sum, { amount_total }) => sum + amount_total, 0);
   return {
     ...unsetFields,
     id,
@@ -68,7 +67,7 @@ export function buildSession(at: number, input: SessionInput, toUrl: (id: string
     cancel_url: input.cancelUrl,
     client_reference_id: input.clientReferenceId,
     created: toSeconds(at),
-    currency: price.currency,
+    currency: lines[0]?.currency ?? null,
     customer: input.customer,
     customer_creation:
       mode === 'payment' && input.customer === null

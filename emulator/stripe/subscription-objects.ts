@@ -1,16 +1,22 @@
 import type Stripe from 'stripe';
 import { generateId, getId, toApiList } from './account-objects.ts';
-import { toSeconds } from './catalogue.ts';
+import { getPeriod, toSeconds } from './catalogue.ts';
+
+/** A price to subscribe to, with the end of its first period. */
+export interface ItemInput {
+  readonly price: Stripe.Price;
+  readonly quantity: number;
+  readonly end: number;
+}
 
 interface SubscriptionInput {
   readonly at: number;
   readonly customer: string;
-  readonly price: Stripe.Price;
-  readonly quantity: number;
+  /** At least one. */
+  readonly items: readonly ItemInput[];
   readonly metadata: Stripe.Metadata;
-  readonly end: number;
-  /** Whether `end` is the end of a free trial. */
-  readonly isTrial: boolean;
+  /** End of a free trial. */
+  readonly trialEnd: number | undefined;
   readonly latestInvoice: string;
 }
 
@@ -20,23 +26,29 @@ interface SubscriptionInput {
  * @see https://docs.stripe.com/api/subscriptions/object
  */
 export function buildSubscription(id: string, input: SubscriptionInput): Stripe.Subscription {
-  const { at, customer, price, quantity, metadata, end, isTrial, latestInvoice } = input;
+  const { at, customer, items, metadata, trialEnd, latestInvoice } = input;
+  const prices = items.map(({ price }) => price);
+  const trial_end = trialEnd === undefined ? null : toSeconds(trialEnd);
   return {
     ...unsetFields,
     id,
     object: 'subscription',
-    billing_cycle_anchor: toSeconds(isTrial ? end : at),
+    billing_cycle_anchor: trial_end ?? toSeconds(at),
+    billing_mode: { flexible: null, type: new Set(prices.map(getPeriod)).size > 1 ? 'flexible' : 'classic' },
     created: toSeconds(at),
-    currency: price.currency,
+    currency: prices[0]?.currency ?? 'usd',
     customer,
-    items: toApiList(`/v1/subscription_items?subscription=${id}`, [buildItem(id, { price, quantity, at, end })]),
+    items: toApiList(
+      `/v1/subscription_items?subscription=${id}`,
+      items.map((item) => buildItem(id, item, at)),
+    ),
     latest_invoice: latestInvoice,
-    livemode: price.livemode,
+    livemode: prices[0]?.livemode ?? true,
     metadata,
     start_date: toSeconds(at),
-    status: isTrial ? 'trialing' : 'active',
-    trial_end: isTrial ? toSeconds(end) : null,
-    trial_start: isTrial ? toSeconds(at) : null,
+    status: trial_end === null ? 'active' : 'trialing',
+    trial_end,
+    trial_start: trial_end === null ? null : toSeconds(at),
   };
 }
 
@@ -45,7 +57,6 @@ const unsetFields = {
   application_fee_percent: null,
   automatic_tax: { disabled_reason: null, enabled: false, liability: null },
   billing_cycle_anchor_config: null,
-  billing_mode: { flexible: null, type: 'classic' },
   billing_schedules: [],
   billing_thresholds: null,
   cancel_at: null,
@@ -82,14 +93,12 @@ const unsetFields = {
   trial_settings: null,
 } satisfies Partial<Stripe.Subscription>;
 
-interface ItemInput {
-  readonly price: Stripe.Price;
-  readonly quantity: number;
-  readonly at: number;
-  readonly end: number;
-}
-
-const buildItem = (subscription: string, { price, quantity, at, end }: ItemInput): Stripe.SubscriptionItem => ({
+/** Creates an item whose first period starts at `at`. */
+export const buildItem = (
+  subscription: string,
+  { price, quantity, end }: ItemInput,
+  at: number,
+): Stripe.SubscriptionItem => ({
   id: generateId('si', 14),
   object: 'subscription_item',
   billing_thresholds: null,
@@ -129,18 +138,39 @@ const toPlan = (price: Stripe.Price): Stripe.Plan => ({
   usage_type: 'licensed',
 });
 
-/** Returns the single item of a subscription. */
+/** Returns the first item of a subscription. */
 export function getItem({ id, items }: Stripe.Subscription): Stripe.SubscriptionItem {
   const [item] = items.data;
   if (item === undefined) throw new Error(`The items of ${id} are missing`);
   return item;
 }
 
-/** Copies a subscription with a changed item. */
+/** Copies a subscription with other items. */
+export const withItems = (
+  subscription: Stripe.Subscription,
+  data: readonly Stripe.SubscriptionItem[],
+): Stripe.Subscription => ({ ...subscription, items: { ...subscription.items, data: [...data] } });
+
+/** Copies a subscription with its first item changed. */
 export const withItem = (
   subscription: Stripe.Subscription,
   patch: Partial<Stripe.SubscriptionItem>,
 ): Stripe.Subscription => {
+  const [, ...others] = subscription.items.data;
   const item = { ...getItem(subscription), ...patch };
-  return { ...subscription, items: { ...subscription.items, data: [{ ...item, plan: toPlan(item.price) }] } };
+  return withItems(subscription, [{ ...item, plan: toPlan(item.price) }, ...others]);
 };
+
+/** Copies an item with another period. */
+export const withPeriod = (
+  item: Stripe.SubscriptionItem,
+  { start, end }: { readonly start: number; readonly end: number },
+): Stripe.SubscriptionItem => ({
+  ...item,
+  current_period_start: toSeconds(start),
+  current_period_end: toSeconds(end),
+});
+
+/** Returns the earliest end of the current periods: items with different intervals have different periods. */
+export const getEarliestEnd = ({ items }: Stripe.Subscription): number =>
+  Math.min(...items.data.map(({ current_period_end }) => current_period_end));

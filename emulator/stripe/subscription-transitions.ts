@@ -3,7 +3,7 @@ import type { ActionBody } from '../purchase-order.ts';
 import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
 import { failOpenInvoice, payOpenInvoice, startNextPeriod, startVoidPeriod } from './billing.ts';
 import { toSeconds } from './catalogue.ts';
-import { getItem } from './subscription-objects.ts';
+import { getEarliestEnd } from './subscription-objects.ts';
 
 /** A state change of a subscription. Returns the id of the purchase. */
 export type SubscriptionTransition = (
@@ -29,7 +29,11 @@ export const renew: SubscriptionTransition = (state, subscription, at) => {
   return saveSubscription(state, { ...renewed, status: 'active' }, at);
 };
 
-/** Cancels a subscription at the end of its period. */
+/**
+ * Cancels a subscription at the end of its period. With different intervals it is the earliest end, for all items.
+ *
+ * @see https://docs.stripe.com/changelog/basil/2025-07-30/cancel-at-enums
+ */
 export const cancelAtPeriodEnd: SubscriptionTransition = (state, subscription, at) => {
   requirePossible(
     !isEnded(subscription) && subscription.status !== 'incomplete',
@@ -42,7 +46,7 @@ export const cancelAtPeriodEnd: SubscriptionTransition = (state, subscription, a
     {
       ...subscription,
       cancel_at_period_end: true,
-      cancel_at: getItem(subscription).current_period_end,
+      cancel_at: getEarliestEnd(subscription),
       canceled_at: toSeconds(at),
       cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: 'cancellation_requested' },
     },

@@ -40,6 +40,55 @@ describe('a plan change at the emulated Stripe', () => {
   });
 });
 
+describe('a subscription with several items at the emulated Stripe', () => {
+  const base = { productId: 'base', priceMicros: 10_000_000, applicationUsername: 'items' };
+  const addOn = { productId: 'add-on', priceMicros: 5_000_000 };
+
+  it('bills the items on one invoice, the latest first, and their sum is one charge', async () => {
+    const { id, invoice, subscription } = await runSubscription(client, [], { ...base, items: [addOn] });
+    const [first, second] = subscription.items.data.map((item) => item.id);
+    expect(invoice).toMatchObject({ amount_paid: 1500, lines: { data: [{ amount: 500 }, { amount: 1000 }] } });
+    expect(invoice.lines.data.map(({ parent }) => parent?.subscription_item_details?.subscription_item)).toEqual([
+      second,
+      first,
+    ]);
+    expect((await client.control('GET', `/control/purchases/${id}`)).body).toMatchObject({
+      lines: [
+        { id: first, productId: 'base', priceMicros: 10_000_000 },
+        { id: second, ...addOn },
+      ],
+      paidMicros: 15_000_000,
+      refundedMicros: 0,
+      disputedMicros: 0,
+    });
+  });
+
+  it('bills items with different intervals on separate invoices', async () => {
+    const order = { ...base, items: [{ ...addOn, period: 'P1Y' }] };
+    const { subscription, invoice } = await runSubscription(client, [['renew']], order);
+    expect(subscription).toMatchObject({
+      billing_mode: { type: 'flexible' },
+      items: { data: [{ current_period_start: monthEnd / 1000 }, { current_period_start: startTime / 1000 }] },
+    });
+    expect(invoice).toMatchObject({ amount_paid: 1000, lines: { data: [{ amount: 1000 }] } });
+  });
+
+  it('adds an item for the rest of the period, and credits the rest of a removed item', async () => {
+    const { subscription, invoice } = await runSubscription(client, ['P14D', ['add-item', addOn]], base);
+    expect(subscription.items.data.map(({ current_period_end }) => current_period_end * 1000)).toEqual([
+      monthEnd,
+      monthEnd,
+    ]);
+    expect(invoice).toMatchObject({ amount_paid: 250, lines: { data: [{ amount: 250 }] } });
+    const removed = await runSubscription(client, [['remove-item', { productId: 'base' }]], {
+      ...base,
+      items: [addOn],
+    });
+    expect(removed.subscription.items.data).toMatchObject([{ price: { product: 'add-on' } }]);
+    expect(removed.invoice).toMatchObject({ amount_paid: 0, lines: { data: [{ amount: -1000 }] } });
+  });
+});
+
 describe('the reversal actions of the emulated Stripe', () => {
   it('refund the latest charge', async () => {
     const { id, events } = await runSubscription(client, [['renew'], ['refund']]);
@@ -57,6 +106,23 @@ describe('the reversal actions of the emulated Stripe', () => {
     expect(events).toEqual(['charge.dispute.created', 'charge.dispute.funds_withdrawn', 'charge.dispute.closed']);
     const { body } = await client.control('GET', `/control/purchases/${id}`);
     expect((await stripe.disputes.list({ charge: body.charges[0] })).data).toMatchObject([{ status: 'lost' }]);
+    expect(body).toMatchObject({ paidMicros: 4_990_000, refundedMicros: 0, disputedMicros: 4_990_000 });
+  });
+
+  it('withdraw the funds of an open dispute, and return them when it is won', async () => {
+    const { id } = await runSubscription(client, [['refund', { amountMicros: 1_000_000 }], ['dispute']]);
+    const show = async () => (await client.control('GET', `/control/purchases/${id}`)).body;
+    expect(await show()).toMatchObject({ refundedMicros: 1_000_000, disputedMicros: 3_990_000 });
+    await client.act(id, 'win-dispute');
+    expect(await show()).toMatchObject({ refundedMicros: 1_000_000, disputedMicros: 0 });
+  });
+
+  it('do not count a failed charge or a free trial as a payment', async () => {
+    const { id } = await runSubscription(client, [['fail-payment']], { trial: 'P7D' });
+    expect((await client.control('GET', `/control/purchases/${id}`)).body).toMatchObject({
+      charges: [],
+      paidMicros: 0,
+    });
   });
 
   it('reject a refund of a free trial', async () => {

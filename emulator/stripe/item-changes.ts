@@ -1,0 +1,78 @@
+import { addPeriod, secondMs } from '../calendar.ts';
+import { controlError } from '../control-error.ts';
+import { getId } from './account-objects.ts';
+import { requirePossible, saveSubscription } from './account-state.ts';
+import { billSubscription } from './billing.ts';
+import { getPeriod } from './catalogue.ts';
+import { getOrCreatePrice } from './get-or-create-price.ts';
+import { buildProrationLine, getRemainingShare } from './plan-change.ts';
+import { buildItem, withItems } from './subscription-objects.ts';
+import type { SubscriptionTransition } from './subscription-transitions.ts';
+
+/**
+ * Adds an item to a subscription. The remaining part of its period, which ends with the billing cycle, is billed
+ * immediately.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/multiple-products
+ */
+export const addItem: SubscriptionTransition = (state, subscription, at, { productId, priceMicros, period }) => {
+  const { id, status, items, billing_cycle_anchor } = subscription;
+  if (productId === undefined || priceMicros === undefined) {
+    throw controlError(400, 'productId and priceMicros are required.');
+  }
+  requirePossible(status === 'active', id, `is ${status}`);
+  const request = {
+    productId,
+    priceMicros,
+    type: 'paid subscription' as const,
+    currency: subscription.currency.toUpperCase(),
+    ...(period !== undefined && { period }),
+  };
+  const price = getOrCreatePrice(state, request, { at, livemode: subscription.livemode });
+  requirePossible(!items.data.some((item) => item.price.id === price.id), id, 'has this price already');
+  const cycle = findCycle(
+    billing_cycle_anchor * secondMs,
+    (times, anchor) => addPeriod(anchor, getPeriod(price), times),
+    at,
+  );
+  const item = buildItem(id, { price, quantity: 1, end: cycle.end }, at);
+  const line = buildProrationLine(item, { start: at, end: cycle.end, share: getRemainingShare(cycle, at) });
+  const changed = withItems(subscription, [...items.data, item]);
+  const billed = billSubscription(state, changed, { at, reason: 'subscription_update', lines: [line], isPaid: true });
+  return saveSubscription(state, billed, at);
+};
+
+/** Finds the billing cycle that contains a time. */
+function findCycle(
+  anchor: number,
+  computeEnd: (times: number, anchor: number) => number,
+  at: number,
+): { start: number; end: number } {
+  let start = anchor;
+  for (let times = 1; ; times++) {
+    const end = computeEnd(times, anchor);
+    if (end > at) return { start, end };
+    start = end;
+  }
+}
+
+/**
+ * Removes an item from a subscription and credits the remaining part of its period.
+ *
+ * @see https://docs.stripe.com/api/subscription_items/delete
+ */
+export const removeItem: SubscriptionTransition = (state, subscription, at, { productId }) => {
+  const { id, status, items } = subscription;
+  requirePossible(status === 'active', id, `is ${status}`);
+  const item = items.data.find(({ price }) => getId(price.product) === productId);
+  requirePossible(item !== undefined, id, `does not have an item of ${productId ?? 'the missing productId'}`);
+  requirePossible(items.data.length > 1, id, 'has only this item');
+  const period = { start: item.current_period_start * secondMs, end: item.current_period_end * secondMs };
+  const credit = buildProrationLine(item, { start: at, end: period.end, share: -getRemainingShare(period, at) });
+  const changed = withItems(
+    subscription,
+    items.data.filter((other) => other !== item),
+  );
+  const billed = billSubscription(state, changed, { at, reason: 'subscription_update', lines: [credit], isPaid: true });
+  return saveSubscription(state, billed, at);
+};

@@ -1,0 +1,28 @@
+import type { AccountObjects } from './account-objects.ts';
+import { getId } from './account-objects.ts';
+import { toAmountMicros } from './money.ts';
+import { listCharges } from './payment-reversals.ts';
+
+/**
+ * Sums the payments of a purchase: the succeeded charges, their refunds, and the funds that disputes have withdrawn and
+ * not returned. A failed charge and a free trial are not payments.
+ */
+export function summarizePayments(records: AccountObjects, purchaseId: string) {
+  const charges = listCharges(records, purchaseId).filter(({ paid }) => paid);
+  const ids = charges.map(({ id }) => id);
+  const disputes = [...records.objects.disputes.values()].filter(({ charge }) => ids.includes(getId(charge)));
+  const currency = charges[0]?.currency ?? 'usd';
+  const toMicros = (amounts: readonly number[]): number =>
+    toAmountMicros(
+      amounts.reduce((sum, amount) => sum + amount, 0),
+      currency,
+    );
+  return {
+    charges: ids,
+    paidMicros: toMicros(charges.map(({ amount }) => amount)),
+    refundedMicros: toMicros(charges.map(({ amount_refunded }) => amount_refunded)),
+    disputedMicros: toMicros(
+      disputes.flatMap(({ balance_transactions }) => balance_transactions.map(({ amount }) => -amount)),
+    ),
+  };
+}
