@@ -8,14 +8,16 @@ export const Fault = v.strictObject({
   fault: v.picklist(['slow', 'down', 'rate-limited', 'html', 'cut']),
   times: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), 1),
   delayMs: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(600_000)), 30_000),
+  /** Limits the fault to calls whose path contains the text, such as `:acknowledge`. */
+  path: v.exactOptional(v.pipe(v.string(), v.minLength(1))),
 });
 export type Fault = v.InferOutput<typeof Fault>;
 
 /** Pending faults by platform, in the order in which they were added. */
 export interface FaultQueue {
   readonly add: (platform: string, fault: Fault) => void;
-  /** Returns the fault for the current call and decrements its `times`. */
-  readonly consume: (platform: string) => Fault | undefined;
+  /** Returns the fault for a call with this path and decrements its `times`. */
+  readonly consume: (platform: string, path: string) => Fault | undefined;
   readonly list: (platform: string) => readonly Fault[];
   readonly clear: () => void;
 }
@@ -29,9 +31,14 @@ export function createFaultQueue(): FaultQueue {
     add: (platform, fault) => {
       pending.set(platform, [...list(platform), fault]);
     },
-    consume: (platform) => {
-      const [fault, ...others] = list(platform);
-      if (fault !== undefined) pending.set(platform, [...consumeOne(fault), ...others]);
+    consume: (platform, path) => {
+      const faults = list(platform);
+      const fault = faults.find((candidate) => path.includes(candidate.path ?? ''));
+      if (fault === undefined) return undefined;
+      pending.set(
+        platform,
+        faults.flatMap((candidate) => (candidate === fault ? consumeOne(fault) : [candidate])),
+      );
       return fault;
     },
     clear: () => pending.clear(),

@@ -25,6 +25,9 @@ const IntroOffer = v.strictObject({ priceMicros: Micros, period: v.exactOptional
 /** A further product of a purchase. Its default period is the period of the first product. */
 const OrderItem = v.strictObject({ productId: ProductId, priceMicros: Micros, period: v.exactOptional(Period) });
 
+/** Add-on of a subscription: it has the billing period of the first product. */
+const AddOn = v.strictObject({ productId: ProductId, priceMicros: v.exactOptional(Micros) });
+
 /** Body of `POST /control/purchases` without the platform. */
 export const PurchaseOrder = v.strictObject({
   productId: ProductId,
@@ -41,6 +44,17 @@ export const PurchaseOrder = v.strictObject({
   sandbox: v.exactOptional(v.boolean()),
   /** Whether the payment is pending. The action `pay` completes it, `abandon` ends it unpaid. */
   pending: v.exactOptional(v.boolean()),
+  /**
+   * store_b: whether the app on the device acknowledges the purchase, and each purchase that follows from it, when it is
+   * paid.
+   */
+  acknowledged: v.exactOptional(v.boolean()),
+  /** store_b: products of the subscription beside `productId`, which is the base item. */
+  addOns: v.exactOptional(v.pipe(v.array(AddOn), v.minLength(1), v.maxLength(49))),
+  /** store_b: time that the customer has a rented one-time product. */
+  rentalPeriod: v.exactOptional(Period),
+  /** store_b: whether the plan of the subscription is prepaid: it ends after a period, unless it is topped up. */
+  prepaid: v.exactOptional(v.boolean()),
   /** Whether the subscription renews automatically when the clock passes the end of a period. */
   autoRenew: v.exactOptional(v.boolean()),
   /** Form of the `validate` body. Each store has a default. */

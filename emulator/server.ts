@@ -43,7 +43,7 @@ async function handleRequest(emulator: Emulator, call: HttpRequest, signal: Abor
   const respond = (): HttpResponse =>
     (accountProblem === undefined ? undefined : store.accountProblems[accountProblem]?.(storeCall)) ??
     store.handleCall(storeCall);
-  return await respondWithFault(emulator.faults.consume(store.platform), store, { respond, signal });
+  return await respondWithFault(emulator.faults.consume(store.platform, call.path), store, { respond, signal });
 }
 
 const isControlCall = ({ path }: HttpRequest): boolean => path === '/control' || path.startsWith('/control/');

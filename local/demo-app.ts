@@ -9,7 +9,7 @@ import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createTableClient } from '../lib/db/table.ts';
 import { createCipher } from '../lib/shared/cipher.ts';
 import { parse } from '../lib/shared/parse.ts';
-import { Platform } from '../lib/shared/platform.ts';
+import { Platform, platformTokens } from '../lib/shared/platform.ts';
 import { setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { receiverPath } from './webhook-receiver.ts';
 
@@ -47,7 +47,12 @@ export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKey
     ? await getActiveKeys(apps, existing, present)
     : await createApp(apps, 'demo', emulator.clock.now());
   for (const { platform } of storeDefinitions) {
-    await apps.setStoreSettings(apiKeys.appName, parse(Platform, platform), emulator.settings(platform));
+    // Without it, Google Play would revoke the purchases when the clock moves by three days.
+    const options = platform === platformTokens.googlePlay ? { acknowledge: true } : {};
+    await apps.setStoreSettings(apiKeys.appName, parse(Platform, platform), {
+      ...emulator.settings(platform),
+      ...options,
+    });
   }
   const { webhookSettings } = await getApp(apps, apiKeys.appName);
   // Keeps a webhook URL that the user set or removed.

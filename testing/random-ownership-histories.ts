@@ -127,6 +127,7 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
   const { first, other, wrong } = chooseProductIds(history);
   const order = {
     platform,
+    acknowledged: true,
     productId: first,
     type,
     applicationUsername: username,

@@ -80,7 +80,8 @@ export interface RunningHistory {
 export async function startHistory(history: StoreHistory, service: TestService): Promise<RunningHistory> {
   const { platform, autoRenew, period } = history;
   const productIds = [`first ${period}`, `other ${period}`] as const;
-  const order = { platform, productId: productIds[0], type: 'paid subscription', autoRenew, period };
+  const terms = { type: 'paid subscription', autoRenew, period, acknowledged: true };
+  const order = { platform, productId: productIds[0], ...terms };
   const purchase = await service.callControl('/purchases', { ...order, applicationUsername: createUniqueName('user') });
   let { id } = purchase as { id: string };
   let planChanges = 0;

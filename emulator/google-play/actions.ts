@@ -3,8 +3,12 @@ import { mapValues } from '../map-values.ts';
 import type { Product } from '../product.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
+import { findEarliestTime } from '../run-due.ts';
+import { getAcknowledgementDeadline, revokeUnacknowledged } from './acknowledgement.ts';
 import { getOrCreateProduct, getPurchasedPlan } from './catalogue.ts';
+import { dropDeclinedItems, getDeclinedEnd, hasDeclinedItems } from './declined-items.ts';
 import { endSubscription, expire, lapse, refund, revoke } from './end-subscription.ts';
+import { addItem, removeItem, revokeItem } from './item-changes.ts';
 import { failPayment, startAccountHold } from './payment-failure.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
@@ -25,6 +29,7 @@ import {
 } from './renewal-settings.ts';
 import { resubscribe } from './resubscription.ts';
 import type { StoreState } from './store-state.ts';
+import { topUp } from './top-up.ts';
 
 type Action = (purchase: Purchase, context: TransitionContext, details: ActionBody) => Transition;
 
@@ -47,17 +52,22 @@ const createPaidActions = (state: StoreState): Readonly<Record<string, Action>> 
   renew,
   cancel: (purchase, { at }) => cancelRenewal(purchase, at),
   uncancel: resumeRenewal,
-  'fail-payment': (purchase, context, { grace }) => failPayment(purchase, context, grace),
+  'fail-payment': failPayment,
   recover,
-  expire: (purchase, { at }) => expire(purchase, at),
+  expire: (purchase, { at }) => endPeriod(purchase, at),
   refund: (purchase, { at }, details) => refund(purchase, at, details),
   revoke: (purchase, { at }) => revoke(purchase, at),
   pause: (purchase, { at }, { period }) => pauseSubscription(purchase, at, period),
   resume,
   'change-plan': (purchase, context, details) => changePlan(purchase, resolvePlan(state, purchase, details), context),
   resubscribe,
+  'add-item': (purchase, { at }, details) => addItem(purchase, resolvePlan(state, purchase, details), at),
+  'remove-item': (purchase, { at }, { productId }) => removeItem(purchase, at, productId),
+  'revoke-item': (purchase, { at }, { productId }) => revokeItem(purchase, at, productId),
+  'top-up': topUp,
   'raise-price': (purchase, context, { priceMicros }) => increasePrice(purchase, context, priceMicros),
   'accept-price': acceptPriceIncrease,
+  acknowledge: (purchase) => ({ purchase: { ...purchase, isAcknowledged: true }, notifications: [] }),
   delete: (purchase) => ({ purchase: { ...purchase, isDeleted: true }, notifications: [] }),
   'test-notification': (purchase) => ({ purchase, notifications: [testNotification] }),
 });
@@ -80,19 +90,30 @@ function resolvePlan(state: StoreState, purchase: Purchase, { productId, ...term
 const scheduledStates: ReadonlySet<string> = new Set(['ACTIVE', 'PAUSED', 'IN_GRACE_PERIOD', 'ON_HOLD', 'CANCELED']);
 
 /** Returns the time of the next scheduled transition of a purchase. */
-export function getNextDueTime({ subscription }: Purchase): number | undefined {
+export const getNextDueTime = (purchase: Purchase): number | undefined =>
+  findEarliestTime([getAcknowledgementDeadline(purchase), getScheduledTime(purchase)]);
+
+function getScheduledTime({ subscription }: Purchase): number | undefined {
   if (subscription === undefined || !scheduledStates.has(subscription.state)) return undefined;
   const { state, holdEnds, resumesAt, expiryTime } = subscription;
+  if (state === 'IN_GRACE_PERIOD') return getDeclinedEnd(subscription) ?? expiryTime;
   if (state === 'ON_HOLD') return holdEnds;
   return state === 'PAUSED' ? resumesAt : expiryTime;
 }
 
+/** Ends the subscription, or the items whose payment was declined and not recovered. */
+const endPeriod = (purchase: Purchase, at: number): Transition =>
+  purchase.subscription?.state === 'ON_HOLD' && hasDeclinedItems(purchase)
+    ? dropDeclinedItems(purchase, at, 'system')
+    : expire(purchase, at);
+
 /** Runs the scheduled transition of a purchase that is due. */
 export function runDueTransition(purchase: Purchase, context: TransitionContext): Transition {
+  if (getAcknowledgementDeadline(purchase) === context.at) return revokeUnacknowledged(purchase, context.at);
   const { state, renewsAutomatically } = requireSubscription(purchase);
   if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, context.at);
   if (state === 'PAUSED') return resume(purchase, context);
-  if (state !== 'ACTIVE') return expire(purchase, context.at);
+  if (state !== 'ACTIVE') return endPeriod(purchase, context.at);
   if (needsPriceConsent(purchase)) {
     const notifications = [
       buildSubscriptionNotification(purchase, 'CANCELED'),

@@ -1,4 +1,4 @@
-import type { Period } from '../calendar.ts';
+import { addPeriod, dayMs, type Period } from '../calendar.ts';
 import { defaultPriceMicros, findProduct, getProduct, type Product } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import type { Purchase } from './records.ts';
@@ -28,3 +28,6 @@ export const getPeriod = ({ period = 'P1M' }: Product): Period => period;
 
 /** Returns the base plan id of a subscription with this period. */
 export const toBasePlanId = (period: Period): string => period.toLowerCase();
+
+/** Returns the length of the grace period in days. */
+export const getGraceDays = (period: Period): number => (addPeriod(0, period) >= 28 * dayMs ? 7 : 3);

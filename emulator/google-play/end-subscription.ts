@@ -44,7 +44,8 @@ export function expire(purchase: Purchase, at: number): Transition {
 
 /** Ends a period without a renewal action. A later `renew` or `fail-payment` continues the subscription. */
 export function lapse(purchase: Purchase, at: number): Transition {
-  const lapsed = withSubscription(endSubscription(purchase, at), { awaitsRenewal: true });
+  const { isPrepaid } = requireSubscription(purchase);
+  const lapsed = withSubscription(endSubscription(purchase, at), { ...(!isPrepaid && { awaitsRenewal: true }) });
   return { purchase: lapsed, notifications: [buildSubscriptionNotification(purchase, 'EXPIRED')] };
 }
 

@@ -5,6 +5,7 @@ import { platformTokens } from '../platform.ts';
 import { getPurchase } from '../purchase-checks.ts';
 import { createSchedule } from '../run-due.ts';
 import { accountProblems } from './account-problems.ts';
+import { acknowledgeByApp } from './acknowledgement.ts';
 import { createActions, getNextDueTime, runDueTransition } from './actions.ts';
 import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
 import { getPurchasedPlan } from './catalogue.ts';
@@ -75,10 +76,13 @@ function createSaveTransition(
   emitNotification: EmulatedStoreContext['emitNotification'],
 ): SaveTransition {
   const saveTransition: SaveTransition = ({ purchase, notifications, successor, voided }, at) => {
-    state.purchases.set(purchase.id, purchase);
+    state.purchases.set(purchase.id, acknowledgeByApp(purchase));
     if (voided !== undefined) state.voided.push(voided);
     // The notification of the new purchase is sent before the notifications of the replaced purchase.
-    const resultId = successor === undefined ? purchase.id : saveTransition(successor, at);
+    const resultId =
+      successor === undefined
+        ? purchase.id
+        : saveTransition({ ...successor, purchase: acknowledgeByApp(successor.purchase, purchase) }, at);
     for (const notification of notifications)
       emitNotification({ purchaseId: purchase.id, at, native: toNative(notification, at) });
     return resultId;

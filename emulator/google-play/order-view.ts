@@ -5,7 +5,9 @@ import { getPeriod, toBasePlanId } from './catalogue.ts';
 import { toMoney } from './money.ts';
 import { isPaid } from './orders.ts';
 import { getRemainingMicros } from './partial-refund.ts';
-import type { Order, VoidedOrder } from './records.ts';
+import type { Order, Purchase, VoidedOrder } from './records.ts';
+import { toPurchaseOptionId } from './rental.ts';
+import { listLines } from './subscription-items.ts';
 
 /** Developer's share of the price, in percent. */
 const developerPercent = 85;
@@ -17,14 +19,14 @@ const developerPercent = 85;
  */
 export function toOrderView(
   order: Order,
-  { token, product }: { readonly token: string; readonly product: Product },
+  { purchase, product }: { readonly purchase: Purchase; readonly product: Product },
 ): androidpublisher_v3.Schema$Order {
   const { amountMicros, currency, state } = order;
   const total = toMoney(amountMicros, currency);
   const revenue = isPaid(state) ? Math.round((getRemainingMicros(order) * developerPercent) / 100) : 0;
   return {
     orderId: order.id,
-    purchaseToken: token,
+    purchaseToken: purchase.id,
     state,
     createTime: formatTime(order.createdAt),
     lastEventTime: formatTime(order.changedAt),
@@ -35,16 +37,14 @@ export function toOrderView(
     orderHistory: toHistory(order),
     developerRevenueInBuyerCurrency: toMoney(revenue, currency),
     salesChannel: 'IN_APP',
-    lineItems: [
-      {
-        productId: order.productId,
-        productTitle: order.productId,
-        listingPrice: toMoney(order.listMicros, currency),
-        total,
-        tax: toMoney(0, currency),
-        ...toDetails(order, product),
-      },
-    ],
+    lineItems: listLines(order).map((line) => ({
+      productId: line.productId,
+      productTitle: line.productId,
+      listingPrice: toMoney(line.listMicros, currency),
+      total: toMoney(line.amountMicros, currency),
+      tax: toMoney(0, currency),
+      ...toDetails(order, product, purchase),
+    })),
   };
 }
 
@@ -70,9 +70,12 @@ function toHistory(order: Order): androidpublisher_v3.Schema$OrderHistory {
   };
 }
 
-function toDetails(order: Order, product: Product): androidpublisher_v3.Schema$LineItem {
+function toDetails(order: Order, product: Product, { rentalPeriod }: Purchase): androidpublisher_v3.Schema$LineItem {
   const { service, offerId, phase, quantity } = order;
-  if (service === undefined) return { oneTimePurchaseDetails: { purchaseOptionId: 'buy', quantity } };
+  if (service === undefined) {
+    const purchaseOptionId = toPurchaseOptionId(rentalPeriod);
+    return { oneTimePurchaseDetails: { purchaseOptionId, quantity, ...(rentalPeriod && { rentalDetails: {} }) } };
+  }
   return {
     subscriptionDetails: {
       basePlanId: toBasePlanId(getPeriod(product)),
@@ -86,7 +89,7 @@ function toDetails(order: Order, product: Product): androidpublisher_v3.Schema$L
 
 /**
  * Converts a voided order to the response of `purchases.voidedpurchases.list`: voided by the developer (1) for another
- * reason (0).
+ * reason (0), or by Google (2) because the purchase was not acknowledged (8).
  *
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases/list
  */
@@ -96,13 +99,14 @@ export const toVoidedView = ({
   purchasedAt,
   voidedAt,
   quantity,
+  isUnacknowledged,
 }: VoidedOrder): androidpublisher_v3.Schema$VoidedPurchase => ({
   kind: 'androidpublisher#voidedPurchase',
   purchaseToken: token,
   purchaseTimeMillis: String(purchasedAt),
   voidedTimeMillis: String(voidedAt),
   orderId,
-  voidedSource: 1,
-  voidedReason: 0,
+  voidedSource: isUnacknowledged ? 2 : 1,
+  voidedReason: isUnacknowledged ? 8 : 0,
   ...(quantity !== undefined && { voidedQuantity: quantity }),
 });

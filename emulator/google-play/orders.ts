@@ -18,14 +18,17 @@ interface Renewal {
   readonly at: number;
   readonly state: 'PENDING' | 'PROCESSED';
   readonly priceMicros: number;
+  /** Lines for a subscription with add-ons. */
+  readonly lines?: Order['lines'];
   readonly service: { readonly start: number; readonly end: number };
 }
 
 /** Builds the order of the next period of a subscription. */
-export function buildRenewalOrder(purchase: Purchase, { at, state, priceMicros, service }: Renewal): Order {
+export function buildRenewalOrder(purchase: Purchase, { at, state, priceMicros, lines, service }: Renewal): Order {
   const [first] = purchase.orders;
   if (first === undefined) throw new Error(`The orders of purchase ${purchase.id} are missing`);
   const { currency } = requireSubscription(purchase);
+  const amountMicros = lines?.reduce((sum, line) => sum + line.amountMicros, 0) ?? priceMicros;
   return {
     id: `${first.id}..${purchase.orders.length - 1}`,
     state,
@@ -33,8 +36,9 @@ export function buildRenewalOrder(purchase: Purchase, { at, state, priceMicros, 
     changedAt: at,
     productId: purchase.productId,
     quantity: 1,
-    amountMicros: priceMicros,
-    listMicros: priceMicros,
+    amountMicros,
+    listMicros: amountMicros,
+    ...(lines && { lines }),
     currency,
     phase: 'base',
     service,

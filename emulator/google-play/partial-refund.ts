@@ -11,6 +11,10 @@ export const getRemainingQuantity = ({ isCancelled, quantity, refundedQuantity =
 export const getRemainingMicros = ({ amountMicros, partialRefunds = [] }: Order): number =>
   partialRefunds.reduce((remaining, refund) => remaining - refund.amountMicros, amountMicros);
 
+/** Returns the sum of the refunds of a paid order. */
+export const getRefundedMicros = (order: Order): number =>
+  order.state === 'REFUNDED' ? order.amountMicros : order.amountMicros - getRemainingMicros(order);
+
 interface RefundedAmount {
   readonly at: number;
   readonly order: Order;

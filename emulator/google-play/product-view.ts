@@ -5,6 +5,7 @@ import { getLatestOrder } from './orders.ts';
 import { getRemainingQuantity } from './partial-refund.ts';
 import { isPending } from './pending-payment.ts';
 import type { Purchase } from './records.ts';
+import { toPurchaseOptionId } from './rental.ts';
 
 const toAccountIds = ({ applicationUsername }: Purchase): { obfuscatedExternalAccountId?: string } =>
   applicationUsername === undefined ? {} : { obfuscatedExternalAccountId: toObfuscatedAccountId(applicationUsername) };
@@ -22,9 +23,10 @@ export const getPurchaseState = (purchase: Purchase): keyof typeof legacyStates 
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2/getproductpurchasev2
  */
 export function toProductView(purchase: Purchase): androidpublisher_v3.Schema$ProductPurchaseV2 {
-  const { productId, isConsumed, isAcknowledged, sandbox, quantity, isUnpaid, purchasedAt } = purchase;
+  const { productId, isConsumed, isAcknowledged, sandbox, quantity, isUnpaid, purchasedAt, rentalPeriod } = purchase;
   const productOfferDetails = {
-    purchaseOptionId: 'buy',
+    purchaseOptionId: toPurchaseOptionId(rentalPeriod),
+    ...(rentalPeriod !== undefined && { rentOfferDetails: {} }),
     quantity,
     refundableQuantity: getRemainingQuantity(purchase),
     consumptionState: `CONSUMPTION_STATE_${isConsumed ? 'CONSUMED' : 'YET_TO_BE_CONSUMED'}`,

@@ -1,15 +1,19 @@
 import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
-import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
+import { findLatestPaidOrder, getLatestOrder, isPaid } from './orders.ts';
+import { getRefundedMicros } from './partial-refund.ts';
 import { getPurchaseState } from './product-view.ts';
-import type { Purchase } from './records.ts';
+import type { Order, Purchase, Subscription } from './records.ts';
+import { getRentalEnd } from './rental.ts';
 import type { StoreState } from './store-state.ts';
+import { getItemEnd, listLines } from './subscription-items.ts';
 
 /** Converts a purchase for responses of the control API. */
 export function toPurchaseSummary(state: StoreState, purchase: Purchase): PurchaseSummary {
   const { id, productId, sandbox, applicationUsername, subscription, isAcknowledged, isConsumed } = purchase;
   const paidOrder = findLatestPaidOrder(purchase);
+  const rentalEnd = getRentalEnd(purchase);
   return {
     id,
     productId,
@@ -20,11 +24,47 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
     purchaseTime: formatTime(purchase.purchasedAt),
     quantity: purchase.quantity,
     isAcknowledged,
+    ...summarizePayments(purchase),
     ...(subscription === undefined && { isConsumed }),
     orderIds: purchase.orders.map((order) => order.id),
     latestOrderId: getLatestOrder(purchase).id,
     ...(paidOrder && { latestSuccessfulOrderId: paidOrder.id }),
     ...(subscription && { autoRenew: subscription.autoRenew, expiryTime: formatTime(subscription.expiryTime) }),
+    ...(rentalEnd !== undefined && { rentalEnd: formatTime(rentalEnd) }),
+    ...(subscription && { lines: listSubscriptionLines(purchase, subscription) }),
     ...(subscription?.replaces && { linkedPurchaseToken: subscription.replaces.token }),
   };
 }
+
+function listSubscriptionLines(purchase: Purchase, subscription: Subscription) {
+  const { productId, isUnpaid } = purchase;
+  const paidOrderId = findLatestPaidOrder(purchase)?.id;
+  const base = { productId, priceMicros: subscription.priceMicros, orderId: paidOrderId ?? '' };
+  return (subscription.items ?? [base]).map((item) => ({
+    productId: item.productId,
+    priceMicros: item.priceMicros,
+    ...(!isUnpaid && item.orderId && { latestSuccessfulOrderId: item.orderId }),
+    expiryTime: formatTime(getItemEnd(subscription, item)),
+  }));
+}
+
+/** Sums the payments: paid orders and their refunds. An unpaid order and a free trial are not payments. */
+function summarizePayments({ orders }: Purchase) {
+  const payments = orders.filter(isPayment);
+  return {
+    payments: payments.map((order) => ({
+      orderId: order.id,
+      date: formatTime(order.createdAt),
+      lines: listLines(order).map(({ productId, amountMicros }) => ({ productId, amountMicros })),
+      amountMicros: order.amountMicros,
+      refundedMicros: getRefundedMicros(order),
+    })),
+    paidMicros: sum(payments.map(({ amountMicros }) => amountMicros)),
+    refundedMicros: sum(payments.map(getRefundedMicros)),
+  };
+}
+
+const isPayment = ({ state, amountMicros }: Order): boolean =>
+  amountMicros > 0 && (isPaid(state) || state === 'REFUNDED');
+
+const sum = (amounts: readonly number[]): number => amounts.reduce((total, amount) => total + amount, 0);

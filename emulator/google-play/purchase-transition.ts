@@ -38,6 +38,7 @@ const subscriptionTypes = {
   PAUSE_SCHEDULE_CHANGED: 11,
   REVOKED: 12,
   EXPIRED: 13,
+  ITEMS_CHANGED: 17,
   PRICE_CHANGE_UPDATED: 19,
   PENDING_PURCHASE_CANCELED: 20,
 } as const;
@@ -47,14 +48,15 @@ const productTypes = { PURCHASED: 1, CANCELED: 2 } as const;
 
 /** Builds the notification of a subscription. */
 export const buildSubscriptionNotification = (
-  { id, productId }: Purchase,
+  { id, productId, subscription }: Purchase,
   event: SubscriptionEvent,
 ): DeveloperNotification => ({
   subscriptionNotification: {
     version: '1.0',
     notificationType: subscriptionTypes[event],
     purchaseToken: id,
-    subscriptionId: productId,
+    // Google does not name a product of a subscription with add-ons.
+    ...(subscription?.items === undefined && { subscriptionId: productId }),
   },
 });
 

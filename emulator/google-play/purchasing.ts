@@ -7,9 +7,12 @@ import { getOrCreateProduct } from './catalogue.ts';
 import { selectOffer } from './offers.ts';
 import { generateOrderId, generatePurchaseToken } from './orders.ts';
 import { withPendingPayment } from './pending-payment.ts';
+import { withPrepaidPlan } from './prepaid-plan.ts';
 import { buildOneTimeNotification, buildSubscriptionNotification, type Transition } from './purchase-transition.ts';
 import type { Order, Purchase, Subscription } from './records.ts';
+import { getRentalEnd } from './rental.ts';
 import type { StoreState } from './store-state.ts';
+import { withAddOns } from './subscription-items.ts';
 
 /** Executes an order. Throws 422 if the store would reject it. */
 export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: number): Transition {
@@ -19,23 +22,31 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: nu
   if (type === 'paid subscription' && (order.quantity ?? 1) > 1) {
     throw controlError(422, 'quantity: must be 1 for a subscription.');
   }
+  const isSubscription = type === 'paid subscription';
+  if (!isSubscription && (order.addOns || order.prepaid))
+    throw controlError(422, 'addOns and prepaid are only for subscriptions.');
+  if (isSubscription && order.rentalPeriod) throw controlError(422, 'rentalPeriod is only for one-time products.');
   if (order.pending && trial) throw controlError(422, 'pending: a free trial does not have a payment.');
   const product = getOrCreateProduct(state, order);
   const owned = [...state.purchases.values()].find(
     (purchase) =>
       applicationUsername !== undefined &&
       purchase.applicationUsername === applicationUsername &&
-      isOwned(purchase, product),
+      isOwned(purchase, product, now),
   );
   if (owned !== undefined) throw controlError(422, `This customer already owns ${product.id} (${owned.id}).`);
   const at = floorToSecond(now);
   if (type === 'paid subscription') {
-    const purchase = createSubscription({ order, product, at });
+    const purchase = withPrepaidPlan(withAddOns(createSubscription({ order, product, at }), state, order), order);
     return order.pending
       ? { purchase: withPendingPayment(purchase), notifications: [] }
       : { purchase, notifications: [buildSubscriptionNotification(purchase, 'PURCHASED')] };
   }
-  const purchase = createOneTimePurchase({ order, product, at });
+  const { rentalPeriod } = order;
+  const purchase = {
+    ...createOneTimePurchase({ order, product, at }),
+    ...(rentalPeriod !== undefined && { rentalPeriod }),
+  };
   return order.pending
     ? { purchase: withPendingPayment(purchase), notifications: [] }
     : { purchase, notifications: [buildOneTimeNotification(purchase, 'PURCHASED')] };
@@ -43,15 +54,19 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: nu
 
 /** Order with its product and time. */
 export interface Sale {
-  readonly order: Pick<PurchaseOrder, 'applicationUsername' | 'sandbox' | 'quantity' | 'trial' | 'intro' | 'autoRenew'>;
+  readonly order: Pick<
+    PurchaseOrder,
+    'applicationUsername' | 'sandbox' | 'quantity' | 'trial' | 'intro' | 'autoRenew' | 'acknowledged'
+  >;
   readonly product: Product;
   readonly at: number;
 }
 
 /** Whether the purchase prevents buying the product again. A consumed purchase does not. */
-function isOwned({ productId, subscription, isConsumed, isCancelled }: Purchase, product: Product): boolean {
+function isOwned(purchase: Purchase, product: Product, now: number): boolean {
+  const { productId, subscription, isConsumed, isCancelled } = purchase;
   if (productId !== product.id) return false;
-  if (subscription === undefined) return !isConsumed && !isCancelled;
+  if (subscription === undefined) return !isConsumed && !isCancelled && (getRentalEnd(purchase) ?? now + 1) > now;
   return subscription.state !== 'EXPIRED' && subscription.state !== 'PENDING_PURCHASE_CANCELED';
 }
 
@@ -85,7 +100,7 @@ function buildPurchase(
   { order, product, at }: Sale,
   terms: Pick<Order, 'phase' | 'offerId' | 'amountMicros' | 'service'>,
 ): Purchase {
-  const { applicationUsername, sandbox = false, quantity = 1 } = order;
+  const { applicationUsername, sandbox = false, quantity = 1, acknowledged } = order;
   const { id: productId, currency, priceMicros: listMicros } = product;
   const firstOrder: Order = {
     ...terms,
@@ -105,6 +120,7 @@ function buildPurchase(
     sandbox,
     purchasedAt: at,
     isAcknowledged: false,
+    ...(acknowledged && { isAcknowledgedByApp: true }),
     isConsumed: false,
     isCancelled: false,
     quantity,

@@ -6,6 +6,9 @@ import { Period } from '../calendar.ts';
 export const Phase = v.picklist(['base', 'freeTrial', 'introductoryPrice']);
 export type Phase = v.InferOutput<typeof Phase>;
 
+/** Line of an order with several products. */
+const OrderLine = v.object({ productId: v.string(), amountMicros: v.number(), listMicros: v.number() });
+
 /** Order of a purchase. A subscription has one order per period. */
 export const Order = v.object({
   id: v.string(),
@@ -14,10 +17,12 @@ export const Order = v.object({
   changedAt: v.number(),
   productId: v.string(),
   quantity: v.number(),
-  /** Price of the whole quantity. */
+  /** Price of the whole quantity and of all lines. */
   amountMicros: v.number(),
   listMicros: v.number(),
   currency: v.string(),
+  /** Lines of an order for a subscription with add-ons. Default: one line for `productId`. */
+  lines: v.exactOptional(v.pipe(v.array(OrderLine), v.readonly())),
   phase: Phase,
   offerId: v.exactOptional(v.string()),
   /** Period that the order pays for. */
@@ -27,6 +32,23 @@ export const Order = v.object({
   ),
 });
 export type Order = Readonly<v.InferOutput<typeof Order>>;
+
+/** Item of a subscription with add-ons. */
+const SubscriptionItem = v.object({
+  productId: v.string(),
+  priceMicros: v.number(),
+  /** Latest paid order of the item. It can be an order of the purchase that this one replaced. */
+  orderId: v.string(),
+  /** End of the item if it differs from the end of the subscription. */
+  endsAt: v.exactOptional(v.number()),
+  /** Whether the customer removed the item: it ends at the end of its period. */
+  isRemoved: v.exactOptional(v.literal(true)),
+  /** Whether the payment for this item was declined, and not the payment for all items. */
+  isDeclined: v.exactOptional(v.literal(true)),
+  /** Whether it was added during a period, and paid only for the rest of it. */
+  isProrated: v.exactOptional(v.literal(true)),
+});
+export type SubscriptionItem = Readonly<v.InferOutput<typeof SubscriptionItem>>;
 
 /** Price change of a subscription. */
 const PriceChange = v.object({
@@ -59,14 +81,21 @@ export const Subscription = v.object({
   offerId: v.exactOptional(v.string()),
   priceMicros: v.number(),
   currency: v.string(),
+  /** Whether the plan is prepaid: it does not renew, and a top-up extends it. */
+  isPrepaid: v.exactOptional(v.literal(true)),
+  /** Items of a subscription with add-ons, the base item first. */
+  items: v.exactOptional(v.pipe(v.array(SubscriptionItem), v.readonly())),
   priceChange: v.exactOptional(PriceChange),
   cancellation: v.exactOptional(v.object({ by: v.picklist(['user', 'system', 'replacement']), at: v.number() })),
   /** Whether it ended because a renewal action is missing. */
   awaitsRenewal: v.exactOptional(v.boolean()),
   holdEnds: v.exactOptional(v.number()),
+  /** Paid time that account hold interrupted. The items whose payment was not declined get it back. */
+  heldMs: v.exactOptional(v.number()),
   resumesAt: v.exactOptional(v.number()),
   /** Token of the expired subscription that the customer resumed in the Play Store app. */
   resubscribes: v.exactOptional(v.string()),
+  /** The replaced purchase. A top-up replaces a purchase of the same prepaid plan. */
   replaces: v.exactOptional(v.object({ token: v.string(), productId: v.string(), period: Period })),
 });
 export type Subscription = Readonly<v.InferOutput<typeof Subscription>>;
@@ -81,10 +110,14 @@ export const Purchase = v.object({
   /** Whether the first payment is pending or was abandoned. */
   isUnpaid: v.exactOptional(v.literal(true)),
   isAcknowledged: v.boolean(),
+  /** Whether the app on the device acknowledges the purchase when it is paid. */
+  isAcknowledgedByApp: v.exactOptional(v.literal(true)),
   isConsumed: v.boolean(),
   /** Whether a one-time purchase was canceled or refunded. */
   isCancelled: v.boolean(),
   quantity: v.number(),
+  /** Time that the customer has a rented product, from the payment on. */
+  rentalPeriod: v.exactOptional(Period),
   /** Whether Google Play no longer has the purchase. */
   isDeleted: v.exactOptional(v.literal(true)),
   /** Quantity that was refunded while the customer kept the purchase. */
@@ -102,6 +135,8 @@ export const VoidedOrder = v.object({
   purchasedAt: v.number(),
   voidedAt: v.number(),
   isSubscription: v.boolean(),
+  /** Whether Google voided the order because the purchase was not acknowledged. */
+  isUnacknowledged: v.exactOptional(v.literal(true)),
   /** Refunded quantity of a partial refund. */
   quantity: v.exactOptional(v.number()),
 });

@@ -3,6 +3,7 @@ import { addPeriod, dayMs, type Period } from '../calendar.ts';
 import { computeRaisedPrice } from '../product.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { getPeriod } from './catalogue.ts';
+import { dropDeclinedItems, hasDeclinedItems } from './declined-items.ts';
 import { cancelUnpaidOrder, endSubscription } from './end-subscription.ts';
 import {
   buildSubscriptionNotification,
@@ -24,6 +25,7 @@ const noticeDays = 37;
 export function cancelRenewal(purchase: Purchase, at: number): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state !== 'CANCELED' && state !== 'EXPIRED', purchase, `is already ${state}`);
+  if (state === 'ON_HOLD' && hasDeclinedItems(purchase)) return dropDeclinedItems(purchase, at, 'user');
   if (state === 'ON_HOLD' || state === 'PAUSED') {
     return {
       purchase: endSubscription(purchase, at, 'user'),

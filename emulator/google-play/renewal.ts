@@ -2,6 +2,7 @@ import { advanceAnchor, type BillingAnchor, createAnchor, getPeriodEnd } from '.
 import { addPeriod, type Period } from '../calendar.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { getPeriod } from './catalogue.ts';
+import { hasDeclinedItems, recoverItems } from './declined-items.ts';
 import { buildRenewalOrder, getLatestOrder } from './orders.ts';
 import {
   buildSubscriptionNotification,
@@ -12,13 +13,14 @@ import {
   withSubscription,
 } from './purchase-transition.ts';
 import type { Purchase, Subscription } from './records.ts';
+import { listNextLines, renewItems } from './subscription-items.ts';
 
 /** Pays the next period: a renewal, or a recovery after a failed payment. */
 export function renew(purchase: Purchase, context: TransitionContext): Transition {
-  const { state, awaitsRenewal } = requireSubscription(purchase);
+  const { state, awaitsRenewal, isPrepaid } = requireSubscription(purchase);
   if (state === 'IN_GRACE_PERIOD' || state === 'ON_HOLD') return recover(purchase, context);
   const isDue = state === 'ACTIVE' || awaitsRenewal === true;
-  requirePossible(isDue, purchase, `is ${state} and does not renew`);
+  requirePossible(isDue && !isPrepaid, purchase, `is ${state} and does not renew`);
   requirePossible(!needsPriceConsent(purchase), purchase, 'cannot renew until the price increase is accepted');
   return withPeriod(purchase, context, 'RENEWED');
 }
@@ -27,6 +29,7 @@ export function renew(purchase: Purchase, context: TransitionContext): Transitio
 export function recover(purchase: Purchase, context: TransitionContext): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state === 'IN_GRACE_PERIOD' || state === 'ON_HOLD', purchase, `is ${state}: no payment failed`);
+  if (hasDeclinedItems(purchase)) return recoverItems(purchase, context.at);
   return withPeriod(purchase, context, state === 'ON_HOLD' ? 'RECOVERED' : 'RENEWED');
 }
 
@@ -48,20 +51,43 @@ function withPeriod(purchase: Purchase, { at, product }: TransitionContext, even
   const anchor = computeNextAnchor(current, getPeriod(product), at);
   const priceMicros = getNextPrice(purchase);
   const service = { start: addPeriod(anchor.date, anchor.period, anchor.periods - 1), end: getPeriodEnd(anchor) };
-  const unpaid = getLatestOrder(purchase);
-  const paid =
-    unpaid.state === 'PENDING'
-      ? withOrder(purchase, unpaid.id, { state: 'PROCESSED', changedAt: at, service })
-      : {
-          ...purchase,
-          orders: [...purchase.orders, buildRenewalOrder(purchase, { at, state: 'PROCESSED', priceMicros, service })],
-        };
+  const paid = payOrder(purchase, { at, priceMicros, service });
   const { offerId: _used, ...subscription } = omitEndState(purchase);
+  const items = renewItems(current, getLatestOrder(paid));
   const renewed = withSubscription(
     { ...paid, subscription },
-    { state: 'ACTIVE', phase: 'base', priceMicros, anchor, expiryTime: service.end, ...applyPriceChange(current) },
+    {
+      state: 'ACTIVE',
+      phase: 'base',
+      priceMicros,
+      anchor,
+      expiryTime: service.end,
+      ...items,
+      ...applyPriceChange(current),
+    },
   );
   return { purchase: renewed, notifications: [buildSubscriptionNotification(purchase, event)] };
+}
+
+interface PaidPeriod {
+  readonly at: number;
+  readonly priceMicros: number;
+  readonly service: { readonly start: number; readonly end: number };
+}
+
+/** Pays the pending order, or a new one. */
+function payOrder(purchase: Purchase, { at, priceMicros, service }: PaidPeriod): Purchase {
+  const unpaid = getLatestOrder(purchase);
+  if (unpaid.state === 'PENDING') return withOrder(purchase, unpaid.id, { state: 'PROCESSED', changedAt: at, service });
+  const lines = listNextLines(purchase, priceMicros);
+  const order = buildRenewalOrder(purchase, {
+    at,
+    state: 'PROCESSED',
+    priceMicros,
+    service,
+    ...(lines && { lines }),
+  });
+  return { ...purchase, orders: [...purchase.orders, order] };
 }
 
 /** Continues the series of periods. After account hold, a pause or more than one missed period a new series starts. */
@@ -87,6 +113,7 @@ export function omitEndState(purchase: Purchase): Subscription {
     awaitsRenewal: _awaits,
     holdEnds: _holdEnds,
     resumesAt: _resumesAt,
+    heldMs: _heldMs,
     ...subscription
   } = requireSubscription(purchase);
   return { ...subscription, autoRenew: true };

@@ -26,8 +26,9 @@ export function requirePurchase(
   return purchase;
 }
 
-/** Returns the purchase. Throws an API error unless it is a purchase of this product. */
+/** Returns the purchase. Throws an API error unless this product is in the purchase. */
 export function requireProduct(purchase: Purchase, productId: string): Purchase {
-  if (purchase.productId === productId) return purchase;
+  const productIds = purchase.subscription?.items?.map((item) => item.productId) ?? [purchase.productId];
+  if (productIds.includes(productId)) return purchase;
   throw apiError(400, 'purchaseTokenDoesNotMatchProductId', 'The purchase token does not match the product ID.');
 }

@@ -14,6 +14,7 @@ import { isPending } from './pending-payment.ts';
 import { toLegacyProductView, toProductView } from './product-view.ts';
 import { handleCertsRequest } from './pubsub-push.ts';
 import type { Purchase } from './records.ts';
+import { toOneTimeProductView } from './rental.ts';
 import { requireProduct, requirePurchase } from './require-purchase.ts';
 import type { ResponseContext } from './response-context.ts';
 import { findOrder } from './store-state.ts';
@@ -37,6 +38,11 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: CallHan
   ['POST', /^purchases\/subscriptions\/([^/]+)\/tokens\/([^/:]+):acknowledge$/, acknowledgeSubscription],
   ['POST', /^purchases\/products\/([^/]+)\/tokens\/([^/:]+):acknowledge$/, acknowledgeProduct],
   ['POST', /^purchases\/products\/([^/]+)\/tokens\/([^/:]+):consume$/, consumeProduct],
+  [
+    'GET',
+    /^oneTimeProducts\/([^/:]+)$/,
+    ({ state }, [productId = '']) => jsonResponse(200, toOneTimeProductView(state, productId)),
+  ],
   ['GET', /^orders\/([^/:]+)$/, (context, [id = '']) => jsonResponse(200, requireOrderView(context, id))],
   ['GET', /^orders:batchGet$/, getOrders],
   [
@@ -143,5 +149,5 @@ function requireOrderView({ state }: ResponseContext, id: string): ReturnType<ty
   const match = findOrder(state, id);
   if (match === undefined) throw apiError(404, 'orderNotFound', 'The order was not found.');
   const { order, purchase } = match;
-  return toOrderView(order, { token: purchase.id, product: getPurchasedPlan(state, purchase) });
+  return toOrderView(order, { purchase, product: getPurchasedPlan(state, purchase) });
 }

@@ -8,38 +8,40 @@ import { getPeriod, toBasePlanId } from './catalogue.ts';
 import { toMoney } from './money.ts';
 import { findLatestPaidOrder, getLatestOrder } from './orders.ts';
 import type { Purchase, Subscription } from './records.ts';
-
-/** Response with a deprecated member that the types no longer contain. */
-interface SubscriptionPurchase extends androidpublisher_v3.Schema$SubscriptionPurchaseV2 {
-  readonly latestOrderId: string;
-}
+import { getItemEnd, isRenewing } from './subscription-items.ts';
 
 /**
  * Converts a subscription to the response of `purchases.subscriptionsv2.get`.
  *
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/get
  */
-export function toSubscriptionView(purchase: Purchase, product: Product): SubscriptionPurchase {
+export function toSubscriptionView(
+  purchase: Purchase,
+  product: Product,
+): androidpublisher_v3.Schema$SubscriptionPurchaseV2 {
   const { isAcknowledged, isUnpaid, purchasedAt, sandbox } = purchase;
   const subscription = requireSubscription(purchase);
-  const view: SubscriptionPurchase = {
+  const view: androidpublisher_v3.Schema$SubscriptionPurchaseV2 = {
     kind: 'androidpublisher#subscriptionPurchaseV2',
     // Absent while the first payment is pending.
     ...(!isUnpaid && { startTime: formatTime(purchasedAt) }),
     regionCode: 'US',
     subscriptionState: `SUBSCRIPTION_STATE_${subscription.state}`,
-    latestOrderId: getLatestOrder(purchase).id,
     ...(subscription.replaces && { linkedPurchaseToken: subscription.replaces.token }),
     acknowledgementState: `ACKNOWLEDGEMENT_STATE_${isAcknowledged ? 'ACKNOWLEDGED' : 'PENDING'}`,
     ...toAccount(purchase),
     ...(sandbox && { testPurchase: {} }),
     ...toStateContext(purchase),
-    lineItems: [toLineItem(purchase, product)],
+    lineItems: toLineItems(purchase, product),
   };
   return { ...view, etag: createHash('sha256').update(JSON.stringify(view)).digest('base64url') };
 }
 
-/** A purchase in the Play Store app has only the account of the expired subscription. */
+/**
+ * A purchase in the Play Store app has only the account of the expired subscription, until it is acknowledged.
+ *
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#OutOfAppPurchaseContext
+ */
 function toAccount(purchase: Purchase): androidpublisher_v3.Schema$SubscriptionPurchaseV2 {
   const { applicationUsername } = purchase;
   const { resubscribes } = requireSubscription(purchase);
@@ -47,6 +49,7 @@ function toAccount(purchase: Purchase): androidpublisher_v3.Schema$SubscriptionP
     obfuscatedExternalAccountId: toObfuscatedAccountId(applicationUsername),
   };
   if (resubscribes === undefined) return account ? { externalAccountIdentifiers: account } : {};
+  if (purchase.isAcknowledged) return {};
   return {
     outOfAppPurchaseContext: {
       expiredPurchaseToken: resubscribes,
@@ -74,17 +77,22 @@ function toCanceledContext({
 }
 
 function toLineItem(purchase: Purchase, product: Product): androidpublisher_v3.Schema$SubscriptionPurchaseLineItem {
-  const { autoRenew, priceMicros, currency, phase, offerId, expiryTime, replaces } = requireSubscription(purchase);
+  const subscription = requireSubscription(purchase);
+  const { autoRenew, priceMicros, currency, phase, offerId, expiryTime, replaces, isPrepaid, state } = subscription;
   const paidOrder = findLatestPaidOrder(purchase);
   return {
     productId: purchase.productId,
     expiryTime: formatTime(expiryTime),
     ...(paidOrder && { latestSuccessfulOrderId: paidOrder.id }),
-    autoRenewingPlan: {
-      ...(autoRenew && { autoRenewEnabled: true }),
-      recurringPrice: toMoney(priceMicros, currency),
-      ...toPriceChange(requireSubscription(purchase)),
-    },
+    ...(isPrepaid
+      ? { prepaidPlan: { ...(state === 'ACTIVE' && { allowExtendAfterTime: formatTime(purchase.purchasedAt) }) } }
+      : {
+          autoRenewingPlan: {
+            ...(autoRenew && { autoRenewEnabled: true }),
+            recurringPrice: toMoney(priceMicros, currency),
+            ...toPriceChange(subscription),
+          },
+        }),
     offerDetails: { basePlanId: toBasePlanId(getPeriod(product)), ...(offerId !== undefined && { offerId }) },
     offerPhase: { [phase === 'base' ? 'basePrice' : phase]: {} },
     ...(replaces && {
@@ -95,6 +103,33 @@ function toLineItem(purchase: Purchase, product: Product): androidpublisher_v3.S
       },
     }),
   };
+}
+
+/** Converts the items. Google does not define an order of them. */
+function toLineItems(purchase: Purchase, product: Product): androidpublisher_v3.Schema$SubscriptionPurchaseLineItem[] {
+  const subscription = requireSubscription(purchase);
+  const base = toLineItem(purchase, product);
+  const { items } = subscription;
+  if (items === undefined) return [base];
+  return items.map((item) => {
+    const { productId, orderId, isProrated, isRemoved } = item;
+    const line = {
+      productId,
+      expiryTime: formatTime(getItemEnd(subscription, item)),
+      ...(!purchase.isUnpaid && { latestSuccessfulOrderId: orderId }),
+      ...(isRemoved && { deferredItemRemoval: {} }),
+    };
+    if (productId === purchase.productId) return { ...base, ...line };
+    return {
+      autoRenewingPlan: {
+        ...(subscription.autoRenew && isRenewing(item) && { autoRenewEnabled: true }),
+        recurringPrice: toMoney(item.priceMicros, subscription.currency),
+      },
+      offerDetails: { basePlanId: toBasePlanId(getPeriod(product)) },
+      offerPhase: { [isProrated ? 'prorationPeriod' : 'basePrice']: {} },
+      ...line,
+    };
+  });
 }
 
 function toPriceChange({ priceChange, currency }: Subscription): androidpublisher_v3.Schema$AutoRenewingPlan {

@@ -25,7 +25,7 @@ describe('POST /control/clock', () => {
     const getNextDueTime = async () => (await secondClient.control('GET', '/control/clock')).body.nextDueTime;
     expect(await getNextDueTime()).toBeUndefined();
     const platforms = ['store_a', 'store_b', 'store_c', 'processor_a'];
-    for (const platform of platforms) await secondClient.buy({ platform, autoRenew: true });
+    for (const platform of platforms) await secondClient.buy({ platform, autoRenew: true, acknowledged: true });
     const nextDueTime = await getNextDueTime();
     expect(nextDueTime).toBe('2027-02-28T10:00:00.000Z');
     await secondClient.control('POST', '/control/clock', { set: nextDueTime });

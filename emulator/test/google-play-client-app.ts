@@ -42,7 +42,7 @@ export async function startGooglePlayClient(options: { readonly stateFile?: stri
     ...client,
     exchange,
     api,
-    buy: (order = {}) => client.buy({ platform: 'store_b', ...order }),
+    buy: (order = {}) => client.buy({ platform: 'store_b', acknowledged: true, ...order }),
     addFault: (fault) => client.addFault({ platform: 'store_b', ...fault }),
     subscription: (token) => api(`purchases/subscriptionsv2/tokens/${token}`),
     product: (token) => api(`purchases/productsv2/tokens/${token}`),

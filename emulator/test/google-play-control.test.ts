@@ -63,7 +63,7 @@ describe('control API of Google Play', () => {
       obfuscatedAccountId: user32,
       quantity: 1,
       autoRenewing: true,
-      acknowledged: false,
+      acknowledged: true,
     });
   });
 

@@ -15,7 +15,7 @@ beforeEach(async () => {
   store = await openNotifyingStore(googlePlay, unsold);
 });
 
-const plan = { productId: 'monthly', type: 'paid subscription' } as const;
+const plan = { productId: 'monthly', type: 'paid subscription', acknowledged: true } as const;
 
 /** Decodes the notification of a push request. */
 const decodeNotification = ({ body }: OutgoingNotification) =>

@@ -20,7 +20,7 @@ const post = (path: string) => client.api(path, { method: 'POST' });
 describe('first order of Google Play', () => {
   it('costs nothing for a trial, and the second order has the full price', async () => {
     const { id } = (await client.buy({ productId: 'tried', trial: 'P1W' })).body;
-    const { lineItems, latestOrderId } = (await client.subscription(id)).body;
+    const { lineItems } = (await client.subscription(id)).body;
     expect(lineItems).toMatchObject([
       {
         expiryTime: '2027-02-07T10:00:00.000Z',
@@ -29,7 +29,7 @@ describe('first order of Google Play', () => {
         autoRenewingPlan: { recurringPrice: usd('4', 99) },
       },
     ]);
-    expect((await client.order(latestOrderId)).body).toMatchObject({
+    expect((await client.order(lineItems[0].latestSuccessfulOrderId)).body).toMatchObject({
       total: usd('0'),
       lineItems: [{ listingPrice: usd('4', 99), subscriptionDetails: { offerPhaseDetails: { freeTrialDetails: {} } } }],
     });
@@ -41,14 +41,14 @@ describe('first order of Google Play', () => {
       offerPhase: { basePrice: {} },
     });
     expect(renewed.lineItems[0].offerDetails).toEqual({ basePlanId: 'p1m' });
-    expect((await client.order(renewed.latestOrderId)).body.total).toEqual(usd('4', 99));
+    expect((await client.order(renewed.lineItems[0].latestSuccessfulOrderId)).body.total).toEqual(usd('4', 99));
   });
 
   it('costs the introductory price', async () => {
     const { id } = (await client.buy({ productId: 'introduced', intro: { priceMicros: 1_000_000 } })).body;
-    const { lineItems, latestOrderId } = (await client.subscription(id)).body;
+    const { lineItems } = (await client.subscription(id)).body;
     expect(lineItems).toMatchObject([{ offerDetails: { offerId: 'intro' }, offerPhase: { introductoryPrice: {} } }]);
-    expect((await client.order(latestOrderId)).body.total).toEqual(usd('1'));
+    expect((await client.order(lineItems[0].latestSuccessfulOrderId)).body.total).toEqual(usd('1'));
   });
 });
 
@@ -136,12 +136,12 @@ describe('one-time purchase of Google Play', () => {
       ...account,
       regionCode: 'US',
       purchaseCompletionTime: new Date(startTime).toISOString(),
-      acknowledgementState: 'ACKNOWLEDGEMENT_STATE_PENDING',
+      acknowledgementState: 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
     });
     expect((await client.api(`purchases/products/coins/tokens/${id}`)).body).toMatchObject({
       purchaseState: 0,
       consumptionState: 0,
-      acknowledgementState: 0,
+      acknowledgementState: 1,
       purchaseType: 0,
       purchaseTimeMillis: String(startTime),
       quantity: 3,
@@ -249,5 +249,158 @@ describe('GET purchases/voidedpurchases (Google Play)', () => {
     await secondClient.advance('P31D');
     expect(await list('?type=1')).toEqual({});
     await secondClient.close();
+  });
+});
+
+describe('acknowledgement of Google Play', () => {
+  const unacknowledged = { acknowledged: false, priceMicros: 9_000_000 };
+
+  it.each([
+    ['a subscription', { type: 'paid subscription' }, 'P3D', 'EXPIRED'],
+    ['a one-time purchase', { type: 'non consumable' }, 'P3D', 'CANCELLED'],
+    ['a prepaid plan of two days', { type: 'paid subscription', period: 'P2D', prepaid: true }, 'P1D', 'EXPIRED'],
+  ])('is due within its time, after which Google refunds and revokes %s', async (_what, order, time, state) => {
+    const productId = `unacknowledged ${state} ${time}`;
+    const { id, latestOrderId } = (await client.buy({ ...unacknowledged, ...order, productId })).body;
+    expect((await client.control('GET', '/control/clock')).body.nextDueTime).toBeDefined();
+    await client.advance(time);
+    const { body } = await client.control('GET', `/control/purchases/${id}`);
+    expect(body).toMatchObject({ state, isAcknowledged: false, refundedMicros: 9_000_000 });
+    expect((await client.order(latestOrderId)).body.state).toBe('REFUNDED');
+    const { voidedPurchases } = (await client.api('purchases/voidedpurchases?type=1')).body;
+    const voided = voidedPurchases.find(({ orderId }: { orderId: string }) => orderId === latestOrderId);
+    expect(voided).toMatchObject({ voidedSource: 2, voidedReason: 8 });
+  });
+
+  it('starts with the payment of a pending purchase', async () => {
+    const { id } = (await client.buy({ ...unacknowledged, productId: 'unpaid', pending: true })).body;
+    await client.advance('P5D');
+    await client.act(id, 'pay');
+    await client.advance('P2D');
+    await client.act(id, 'acknowledge');
+    await client.advance('P5D');
+    const { body } = await client.control('GET', `/control/purchases/${id}`);
+    expect(body).toMatchObject({ state: 'ACTIVE', isAcknowledged: true, refundedMicros: 0 });
+  });
+});
+
+describe('subscription with add-ons of Google Play', () => {
+  const order = { type: 'paid subscription', priceMicros: 10_000_000 };
+  let count = 0;
+  const buyWithAddOn = async () => {
+    const [productId, addOnId] = [`base ${++count}`, `addon ${count}`];
+    const { id } = (await client.buy({ ...order, productId, addOns: [{ productId: addOnId, priceMicros: 5_000_000 }] }))
+      .body;
+    return { id, productId, addOnId };
+  };
+  const readItems = async (id: string) => {
+    const { lineItems, ...purchase } = (await client.subscription(id)).body;
+    const items = new Map<string, Record<string, unknown>>();
+    for (const { productId, ...item } of lineItems) items.set(productId, item);
+    return { items, purchase };
+  };
+  const orderOf = async (item: unknown) =>
+    (await client.order((item as { latestSuccessfulOrderId: string }).latestSuccessfulOrderId)).body;
+
+  it('pays its items in one order with a line for each', async () => {
+    const { id, productId, addOnId } = await buyWithAddOn();
+    await client.act(id, 'renew');
+    const { items } = await readItems(id);
+    const renewal = await orderOf(items.get(addOnId));
+    expect(renewal).toMatchObject({ orderId: expect.stringMatching(/\.\.0$/), total: usd('15') });
+    expect(renewal.lineItems).toMatchObject([
+      { productId, total: usd('10') },
+      { productId: addOnId, total: usd('5') },
+    ]);
+    expect((await client.control('GET', `/control/purchases/${id}`)).body).toMatchObject({
+      paidMicros: 30_000_000,
+      refundedMicros: 0,
+      lines: [{ productId }, { productId: addOnId, latestSuccessfulOrderId: renewal.orderId }],
+    });
+  });
+
+  it('keeps a removed item until the end of its period, in a purchase with its own token', async () => {
+    const { id, productId, addOnId } = await buyWithAddOn();
+    const successor = (await client.act(id, 'remove-item', { productId: addOnId })).body.id;
+    const { items, purchase } = await readItems(successor);
+    expect(purchase).toMatchObject({ linkedPurchaseToken: id });
+    expect(items.get(addOnId)).toMatchObject({ deferredItemRemoval: {} });
+    expect((await orderOf(items.get(productId))).purchaseToken).toBe(id);
+    await client.act(successor, 'renew');
+    expect([...(await readItems(successor)).items.keys()]).toEqual([productId]);
+  });
+
+  it('charges an added item for the rest of the period', async () => {
+    const { id } = (await client.buy({ ...order, productId: 'grown' })).body;
+    const successor = (await client.act(id, 'add-item', { productId: 'late addon', priceMicros: 31_000_000 })).body.id;
+    const { items } = await readItems(successor);
+    expect(items.get('late addon')).toMatchObject({ offerPhase: { prorationPeriod: {} } });
+    expect((await orderOf(items.get('late addon'))).total.units).toBe('31');
+    expect((await orderOf(items.get('grown'))).total).toEqual(usd('10'));
+  });
+
+  it('refunds and ends one item', async () => {
+    const { id, productId, addOnId } = await buyWithAddOn();
+    const { notifications } = (await client.act(id, 'revoke-item', { productId: addOnId })).body;
+    expect(notifications).toMatchObject([{ subscriptionNotification: { notificationType: 17 } }]);
+    const { items, purchase } = await readItems(id);
+    expect(purchase.subscriptionState).toBe('SUBSCRIPTION_STATE_ACTIVE');
+    expect(Date.parse(items.get(addOnId)?.expiryTime as string)).toBe(client.clock.now());
+    expect(await orderOf(items.get(productId))).toMatchObject({
+      state: 'PARTIALLY_REFUNDED',
+      orderHistory: { partialRefundEvents: [{ refundDetails: { total: usd('5') } }] },
+    });
+    expect(await client.act(id, 'revoke-item', { productId })).toMatchObject({ status: 422 });
+  });
+
+  it.each([
+    ['recover', 'ACTIVE', 2],
+    ['expire', 'CANCELED', 1],
+  ])('suspends all items while the payment of one is declined, until %s', async (action, state, activeCount) => {
+    const { id, productId, addOnId } = await buyWithAddOn();
+    const paidUntil = Date.parse((await readItems(id)).items.get(productId)?.expiryTime as string);
+    const isActive = ({ expiryTime }: Record<string, unknown>) => Date.parse(String(expiryTime)) > client.clock.now();
+    const countActive = async () => [...(await readItems(id)).items.values()].filter(isActive).length;
+    await client.act(id, 'fail-payment', { productId: addOnId });
+    expect(await countActive()).toBe(2);
+    await client.advance('P8D');
+    expect((await readItems(id)).purchase.subscriptionState).toBe('SUBSCRIPTION_STATE_ON_HOLD');
+    expect(await countActive()).toBe(0);
+    await client.advance('P3D');
+    await client.act(id, action);
+    const { items, purchase } = await readItems(id);
+    expect(purchase.subscriptionState).toBe(`SUBSCRIPTION_STATE_${state}`);
+    expect(await countActive()).toBe(activeCount);
+    const holdMs = 4 * 24 * 60 * 60 * 1000;
+    expect(Date.parse(items.get(productId)?.expiryTime as string)).toBe(paidUntil + holdMs);
+  });
+});
+
+describe('rentals and prepaid plans of Google Play', () => {
+  it('rents a product for a period of its purchase option', async () => {
+    const { id, rentalEnd } = (await client.buy({ productId: 'film', type: 'non consumable', rentalPeriod: 'P2D' }))
+      .body;
+    expect(Date.parse(rentalEnd) - client.clock.now()).toBe(2 * 24 * 60 * 60 * 1000);
+    expect((await client.product(id)).body.productLineItem).toMatchObject([
+      { productOfferDetails: { purchaseOptionId: 'rent-p2d', rentOfferDetails: {} } },
+    ]);
+    expect((await client.api('oneTimeProducts/film')).body.purchaseOptions).toMatchObject([
+      { purchaseOptionId: 'buy', buyOption: {} },
+      { purchaseOptionId: 'rent-p2d', rentOption: { rentalPeriod: 'P2D' } },
+    ]);
+  });
+
+  it('extends a prepaid plan by a top-up and ends it without one', async () => {
+    const { id, expiryTime } = (await client.buy({ productId: 'prepaid', type: 'paid subscription', prepaid: true }))
+      .body;
+    const successor = (await client.act(id, 'top-up')).body;
+    expect(Date.parse(successor.expiryTime)).toBeGreaterThan(Date.parse(expiryTime));
+    const { lineItems, ...purchase } = (await client.subscription(successor.id)).body;
+    expect(purchase).toMatchObject({ linkedPurchaseToken: id });
+    expect(lineItems).toMatchObject([{ prepaidPlan: { allowExtendAfterTime: expect.any(String) } }]);
+    expect(lineItems[0]).not.toHaveProperty('autoRenewingPlan');
+    expect(await client.act(successor.id, 'renew')).toMatchObject({ status: 422 });
+    await client.advance('P2M');
+    expect((await client.subscription(successor.id)).body.subscriptionState).toBe('SUBSCRIPTION_STATE_EXPIRED');
   });
 });

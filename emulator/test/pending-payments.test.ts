@@ -32,7 +32,7 @@ describe('a pending subscription of Google Play', () => {
     expect(body).toMatchObject({ subscriptionState: 'SUBSCRIPTION_STATE_PENDING' });
     expect(body).not.toHaveProperty('startTime');
     expect(body.lineItems[0]).not.toHaveProperty('latestSuccessfulOrderId');
-    expect((await client.order(body.latestOrderId)).body.state).toBe('PENDING');
+    expect((await client.order(pending.latestOrderId)).body.state).toBe('PENDING');
     expect(receiptOf(pending)).toMatchObject({ purchaseState: 4 });
     expect(receiptOf(pending)).not.toHaveProperty('orderId');
   });
@@ -52,12 +52,12 @@ describe('a pending subscription of Google Play', () => {
   });
 
   it('ends canceled when it is abandoned', async () => {
-    const { id } = await buyPending(order);
+    const { id, latestOrderId } = await buyPending(order);
     const { body: abandoned } = await client.act(id, 'abandon');
     expect(abandoned.notifications).toMatchObject([{ subscriptionNotification: { notificationType: 20 } }]);
     const { body } = await client.subscription(id);
     expect(body.subscriptionState).toBe('SUBSCRIPTION_STATE_PENDING_PURCHASE_CANCELED');
-    expect((await client.order(body.latestOrderId)).body.state).toBe('CANCELED');
+    expect((await client.order(latestOrderId)).body.state).toBe('CANCELED');
   });
 
   it('can be bought again when it was abandoned', async () => {

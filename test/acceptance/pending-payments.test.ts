@@ -35,6 +35,7 @@ afterAll(async () => {
 
 const toOrder = (platform: Platform, type: (typeof types)[number]) => ({
   platform,
+  acknowledged: true,
   productId: type.replace(/ /g, '-'),
   type,
   priceMicros: 5_000_000,
