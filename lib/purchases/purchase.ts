@@ -44,6 +44,10 @@ export const Purchase = v.object({
   isAbandoned: v.exactOptional(v.boolean()),
   isAcknowledged: v.exactOptional(v.boolean()),
   isConsumed: v.exactOptional(v.boolean()),
+  /**
+   * Whether this service must acknowledge the purchase before the store refunds it. It is refreshed until then. Internal.
+   */
+  awaitsFulfillment: v.exactOptional(v.boolean()),
   /** The consumption that this service performs for a validation. Internal. */
   serviceConsumption: v.exactOptional(ServiceConsumption),
   isBillingRetryPeriod: v.exactOptional(v.boolean()),

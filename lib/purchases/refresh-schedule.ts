@@ -22,6 +22,11 @@ const getOneTimeIntervalMs = ({ productType }: Purchase): number => (productType
  */
 const billingRetryWindowMs = 60 * dayMs;
 /**
+ * Maximum interval of attempts to acknowledge a purchase.
+ * @see https://developer.android.com/google/play/billing/integrate#process
+ */
+const maxFulfillmentIntervalMs = 6 * hourMs;
+/**
  * Maximum retries of a failed refresh if no later refresh is scheduled. Expiration by date takes effect earlier
  * (`maxFailedRefreshes`).
  */
@@ -60,6 +65,18 @@ const computeExpiryCheck = ({ expirationDate }: Purchase, now: EpochMillis): Epo
   expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;
 
 function computeStoreCheck(purchase: Purchase, input: StoreCheckInput): EpochMillis | undefined {
+  const checkAt = computeStateCheck(purchase, input);
+  if (!purchase.awaitsFulfillment || !isActive(purchase, input.now)) return checkAt;
+  return Math.min(checkAt ?? Number.POSITIVE_INFINITY, computeFulfillmentCheck(purchase, input.now));
+}
+
+/** Adds half of the time since the purchase, between one minute and six hours. */
+function computeFulfillmentCheck({ purchaseDate }: Purchase, now: EpochMillis): EpochMillis {
+  const elapsedMs = now - (purchaseDate ?? now);
+  return now + Math.min(maxFulfillmentIntervalMs, Math.max(minuteMs, elapsedMs / 2));
+}
+
+function computeStateCheck(purchase: Purchase, input: StoreCheckInput): EpochMillis | undefined {
   const { now } = input;
   const { expirationDate, autoResumeDate } = purchase;
   if (purchase.isPaused) return computeResumeCheck(autoResumeDate, now);

@@ -11,7 +11,9 @@ import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { LoadStore } from '../stores/store.ts';
+import type { LoadStore, Store } from '../stores/store.ts';
+import type { StoreContext } from '../stores/store-context.ts';
+import { tryFulfill } from '../stores/try-fulfill.ts';
 import type { RefreshMessage } from './refresh-message.ts';
 
 export type RefreshDeps = StoreContextDeps & {
@@ -43,8 +45,9 @@ export async function refreshPurchase({ appName, purchaseId }: RefreshMessage, d
   if (!refreshState) return true;
   const recorder = createEventRecorder({ type: 'receipt.refreshed', date: deps.now() });
   const context = { app, recorder, deps };
-  const { observations, failure } = (await fetchObservations(refreshState, context)) ?? noObservations;
-  const recorded = await recordRefresh(observations, purchaseId, context);
+  const result = (await fetchObservations(refreshState, context)) ?? noObservations;
+  const { failure } = result;
+  const recorded = await recordRefresh(result, purchaseId, context);
   addRecordedPurchases(recorder, recorded, purchaseId);
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (username !== undefined) recorder.setUser(username);
@@ -73,7 +76,7 @@ export async function refreshPurchaseNow(purchaseId: string, context: RefreshCon
   if (result.failure) throw result.failure;
   if (!hasObservation(result.observations, purchaseId))
     throw new ServiceError('ResourceNotFound', 'The store has no current data about the purchase.');
-  const recorded = await recordObservations(result.observations, context);
+  const recorded = await recordAndFulfill(result, context);
   addRecordedPurchases(recorder, recorded, purchaseId);
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (username !== undefined) recorder.setUser(username);
@@ -81,6 +84,8 @@ export async function refreshPurchaseNow(purchaseId: string, context: RefreshCon
 
 interface FetchResult {
   readonly observations: readonly Observation[];
+  /** The store that returned the observations. */
+  readonly source?: { readonly store: Store; readonly storeContext: StoreContext };
   readonly failure?: ServiceError;
 }
 
@@ -93,8 +98,8 @@ async function fetchObservations(
   const store = await deps.loadStore(platform);
   if (!refreshToken || !store.refresh) return undefined;
   try {
-    const context = await createStoreContext(app.name, platform, { recorder, deps });
-    return { observations: await store.refresh(refreshToken, context) };
+    const storeContext = await createStoreContext(app.name, platform, { recorder, deps });
+    return { observations: await store.refresh(refreshToken, storeContext), source: { store, storeContext } };
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);
     recorder.addContent({ refreshFailures: [{ platform, reason: failure.message }] });
@@ -107,16 +112,28 @@ const hasObservation = (observations: readonly Observation[], purchaseId: string
 
 /** Records the refreshed purchase even without an observation of it, because that schedules the next refresh. */
 async function recordRefresh(
-  observations: readonly Observation[],
+  result: FetchResult,
   purchaseId: string,
   context: RefreshContext,
 ): Promise<RecordPurchaseResult[]> {
-  const recorded = await recordObservations(observations, context);
-  if (hasObservation(observations, purchaseId)) return recorded;
+  const recorded = await recordAndFulfill(result, context);
+  if (hasObservation(result.observations, purchaseId)) return recorded;
   const { app, deps } = context;
   const input = { trigger: 'refresh', strategy: app.strategy, now: deps.now() } as const;
   const scheduled = await deps.recordPurchase(app.name, purchaseId, input);
   return scheduled ? [...recorded, scheduled] : recorded;
+}
+
+/** Records the observations, then acknowledges their purchases at the store if the settings request it. */
+async function recordAndFulfill(
+  { observations, source }: FetchResult,
+  context: RefreshContext,
+): Promise<RecordPurchaseResult[]> {
+  const recorded = await recordObservations(observations, context);
+  if (!source) return recorded;
+  const { store, storeContext } = source;
+  const fulfilled = await tryFulfill(store, { observations }, { storeContext, recorder: context.recorder });
+  return [...recorded, ...(await recordObservations(fulfilled, context))];
 }
 
 async function recordObservations(

@@ -12,7 +12,8 @@ import { logError } from '../shared/log.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
 import { minuteMs } from '../shared/time.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { LoadStore, ObservedNotification, Store } from '../stores/store.ts';
+import type { LoadStore } from '../stores/store.ts';
+import { tryFulfill } from '../stores/try-fulfill.ts';
 import type { HandledNotificationRepository } from './handled-notification-repository.ts';
 import type { QueuedNotification } from './queued-notification.ts';
 import { resolveStoreUser } from './resolve-store-user.ts';
@@ -75,7 +76,9 @@ async function recordNotification(
 ): Promise<void> {
   const { app, recorder, deps } = context;
   const store = await deps.loadStore(platform);
-  const { observations, reason, pricesChanged } = await observeNotification(store, notification, context);
+  if (!store.observe) throw new ServiceError('InternalError', `${platform} does not support notifications.`);
+  const storeContext = await createStoreContext(app.name, platform, { recorder, deps });
+  const { observations, reason, pricesChanged } = await store.observe(notification, storeContext);
   const isPartOfSeveral = observations.length > 1;
   const notificationKey = { platform, key: notification.key };
   const recorded: RecordPurchaseResult[] = [];
@@ -94,6 +97,8 @@ async function recordNotification(
   if (pricesChanged) await deps.priceLists.invalidate(app.name, platform, deps.now());
   // A single purchase is marked as handled in the transaction that records it.
   if (observations.length !== 1) await deps.handledNotifications.markHandled(app.name, notificationKey, deps.now());
+  const fulfilled = await tryFulfill(store, { observations }, { storeContext, recorder });
+  recorded.push(...(await recordFulfilled(fulfilled, context)));
   // The event is found by its purchase even if the notification changed nothing.
   addRecordedPurchases(recorder, recorded, isPartOfSeveral ? undefined : observations[0]?.purchase.purchaseId);
   recorder.addContent({ notifications: [{ reason, type: notification.type }] });
@@ -121,13 +126,16 @@ async function claimForNewAlias(
   });
 }
 
-async function observeNotification(
-  store: Store,
-  notification: QueuedNotification['notification'],
-  { app, recorder, deps }: ProcessingContext,
-): Promise<ObservedNotification> {
-  if (!store.observe) throw new ServiceError('InternalError', `${store.platform} does not support notifications.`);
-  return await store.observe(notification, await createStoreContext(app.name, store.platform, { recorder, deps }));
+async function recordFulfilled(
+  observations: readonly Observation[],
+  { app, deps }: ProcessingContext,
+): Promise<RecordPurchaseResult[]> {
+  const results: (RecordPurchaseResult | undefined)[] = [];
+  for (const observation of observations) {
+    const input = { trigger: 'notification', observation, strategy: app.strategy, now: deps.now() } as const;
+    results.push(await deps.recordPurchase(app.name, observation.purchase.purchaseId, input));
+  }
+  return results.filter((result) => result !== undefined);
 }
 
 /** Retries with exponential backoff: 5 s after the first attempt, at most 15 min. */

@@ -49,11 +49,10 @@ export interface Store {
   identifyPurchase?(request: ValidationRequest): string | undefined;
 
   /**
-   * Acknowledges or consumes the validated purchases at the store if the settings require it. Called after all
-   * observations of the validation are stored. Returns the changed purchases. An error is recorded in the request log
-   * and does not fail the validation.
+   * Acknowledges or consumes the purchases at the store if the settings require it. Called after the observations of a
+   * validation, a notification or a refresh are stored. Returns the changed purchases. Use `tryFulfill`.
    */
-  fulfill?(validation: StoreValidation, context: StoreContext): Promise<readonly Observation[]>;
+  fulfill?(request: FulfillmentRequest, context: StoreContext): Promise<readonly Observation[]>;
 
   /** Queries the current state of a purchase. `refreshToken` comes from an earlier observation of this adapter. */
   refresh?(refreshToken: Readonly<Record<string, string>>, context: StoreContext): Promise<readonly Observation[]>;
@@ -162,6 +161,10 @@ export interface StoreValidation {
   /** Versions of the app at the download and now. Only on the App Store. */
   readonly appDownload?: { readonly currentVersion?: string; readonly originalVersion?: string };
 }
+
+/** Stored purchases to acknowledge or consume. Only a validation names the requested purchase. */
+export type FulfillmentRequest = Pick<StoreValidation, 'observations' | 'purchaseId' | 'fulfillDeadline'> &
+  Partial<Pick<StoreValidation, 'nativeTransaction'>>;
 
 /** An inbound HTTP request at a notification endpoint. Nothing in it has been verified. */
 export interface RawNotification {

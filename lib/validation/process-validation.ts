@@ -3,12 +3,11 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import { restoreBeforeConsumption } from '../purchases/service-consumption.ts';
-import { ServiceError } from '../shared/errors.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { Platform } from '../shared/platform.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
-import type { LoadStore, Store, StoreValidation, ValidationRequest } from '../stores/store.ts';
-import type { StoreContext } from '../stores/store-context.ts';
+import type { LoadStore, ValidationRequest } from '../stores/store.ts';
+import { tryFulfill } from '../stores/try-fulfill.ts';
 import { listUsedTrials } from '../stores/used-trials.ts';
 import { addProductsOfGroups } from './ineligible-products.ts';
 import { loadLastVerifiedState } from './last-verified-state.ts';
@@ -41,7 +40,8 @@ export async function processValidation(
   });
   if ('purchases' in validation) return validation;
   const recorded = await recordObservations(validation.observations, { ...context, request, validation });
-  const fulfilled = await fulfillAtStore({ store, validation, storeContext }, { ...context, request });
+  const changed = await tryFulfill(store, validation, { storeContext, recorder: context.recorder });
+  const fulfilled = await recordObservations(changed, { ...context, request });
   const fulfilledById = new Map(fulfilled.map((entitled) => [entitled.purchase.purchaseId, entitled]));
   const toFirst = ({ purchase, entitledUsers }: EntitledPurchase): EntitledPurchase => ({
     entitledUsers,
@@ -81,19 +81,4 @@ async function listOtherPurchases(
     .filter((purchase) => purchase.platform === platform && purchase.productType !== 'consumable')
     .filter(({ purchaseId }) => !recordedIds.has(purchaseId))
     .map((purchase) => ({ purchase, entitledUsers: [applicationUsername] }));
-}
-
-/** Acknowledges or consumes the purchases. A failure is recorded in the event and does not fail the validation. */
-async function fulfillAtStore(
-  { store, validation, storeContext }: { store: Store; validation: StoreValidation; storeContext: StoreContext },
-  context: ValidationContext & { readonly request: ValidationRequest },
-): Promise<EntitledPurchase[]> {
-  if (!store.fulfill) return [];
-  const observations = await store.fulfill(validation, storeContext).catch((failure: unknown) => {
-    context.recorder.addContent({
-      refreshFailures: [{ platform: store.platform, reason: ServiceError.fromUnknown(failure).message }],
-    });
-    return [];
-  });
-  return await recordObservations(observations, context);
 }

@@ -21,8 +21,8 @@ interface NotifiedSubscription {
 export interface NotificationFixture extends TestService {
   readonly server: NotificationServer;
   readonly queues: WorkQueues;
-  /** Creates an app to which a store posts its notifications. */
-  createNotifiedApp(platform: Platform): Promise<IssuedApiKeys>;
+  /** Creates an app to which a store posts its notifications. `changes` replace fields of the store's settings. */
+  createNotifiedApp(platform: Platform, changes?: object): Promise<IssuedApiKeys>;
   /** Waits until the stores have posted their notifications, and runs the workers. */
   processNotifications(): Promise<void>;
   /** Calls `GET /v3/purchases/:purchaseId` with its notifications. */
@@ -49,8 +49,8 @@ export async function startNotificationFixture(): Promise<NotificationFixture> {
   const service = await startTestService();
   const queues = await startWorkQueues();
   const server = await startNotificationServer();
-  const createNotifiedApp = async (platform: Platform) => {
-    const keys = await service.createApp([platform]);
+  const createNotifiedApp = async (platform: Platform, changes: object = {}) => {
+    const keys = await service.createApp([platform], changes);
     await service.setNotificationUrl(platform, `${server.url}/v3/webhook/${platform}/${keys.appName}`);
     return keys;
   };

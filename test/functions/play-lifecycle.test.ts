@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { deps } from '../../composition/deps.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs, hourMs } from '../../lib/shared/time.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
@@ -14,6 +14,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await setOrdersReadable(true);
+  await fixture.clearFaults();
 });
 afterAll(async () => {
   await fixture.close();
@@ -35,6 +36,7 @@ async function buy(order: object = {}) {
     productId: createUniqueName('product'),
     type: 'paid subscription',
     applicationUsername: createUniqueName('user'),
+    acknowledged: true,
     ...order,
   });
   expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
@@ -59,6 +61,24 @@ async function buy(order: object = {}) {
       return [...transactions].sort((a, b) => a.purchaseDate - b.purchaseDate);
     },
   };
+}
+
+/** Buys a product whose payment is pending, which the client validates, then closes the app. */
+async function buyPending(order: object = {}) {
+  const { id, validate } = await fixture.callControl('/purchases', {
+    platform: 'store_b',
+    productId: createUniqueName('product'),
+    type: 'non consumable',
+    applicationUsername: createUniqueName('user'),
+    pending: true,
+    ...order,
+  });
+  expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: false });
+  const act = async (action: string) => {
+    await fixture.callControl(`/purchases/${id}/${action}`, {});
+    await fixture.processNotifications();
+  };
+  return { purchaseId: `store_b:${id}`, act };
 }
 
 describe('refunds of Google Play', () => {
@@ -193,5 +213,75 @@ describe('states of Google Play', () => {
     const { renewalIntent, renewalIntentChangeDate: restartedAt } = await read();
     expect(renewalIntent).toBe('Renew');
     expect(Date.parse(restartedAt) - Date.parse(canceledAt)).toBeGreaterThan(dayMs / 2);
+  });
+});
+
+describe('acknowledgement of Google Play', () => {
+  const useApp = async (changes: object) => {
+    keys = await fixture.createNotifiedApp('store_b', changes);
+  };
+  beforeAll(async () => await useApp({ acknowledge: true }));
+  /** Returns whether the store has refunded the purchase 17 days later, and the purchase in the API. */
+  const readLater = async (purchaseId: string) => {
+    await advance(17 * dayMs);
+    await fixture.processNotifications();
+    const id = purchaseId.replace('store_b:', '');
+    const { isAcknowledged, refundedMicros } = await fixture.callControl(`/purchases/${id}`);
+    const { entitledUsers, isExpired } = await fixture.fetchPurchase(keys, purchaseId);
+    return { isAcknowledged, refundedMicros, entitledUsers, isExpired };
+  };
+  const paidAndOwned = {
+    isAcknowledged: true,
+    refundedMicros: 0,
+    entitledUsers: [expect.any(String)],
+    isExpired: false,
+  };
+
+  it('follows a payment in cash that only a notification reports', async () => {
+    const { act, purchaseId } = await buyPending();
+    await act('pay');
+    expect(await readLater(purchaseId)).toEqual({ ...paidAndOwned, isExpired: undefined });
+  });
+
+  it('follows a resubscription in the Play Store app after its customer is known', async () => {
+    const { act, refresh } = await buy({ period: 'P1W', acknowledged: false });
+    await act('expire');
+    await refresh();
+    const successorId = await act('resubscribe');
+    expect(await fixture.fetchPurchase(keys, successorId)).toMatchObject({ isAcknowledged: true });
+    await refreshPurchase({ appName: keys.appName, purchaseId: successorId }, deps());
+    expect(await fixture.fetchPurchase(keys, successorId)).toMatchObject({ entitledUsers: [expect.any(String)] });
+  });
+
+  it('follows a plan change without a validation', async () => {
+    const { act } = await buy({ acknowledged: false });
+    const successorId = await act('change-plan', { period: 'P1Y' });
+    expect(await readLater(successorId)).toEqual(paidAndOwned);
+  });
+
+  it.each(['paid subscription', 'non consumable'])('is repeated until Google Play is available (%s)', async (type) => {
+    const { act, purchaseId } = await buyPending({ type });
+    await fixture.callControl('/faults', { platform: 'store_b', fault: 'down', times: 20, path: ':acknowledge' });
+    await act('pay');
+    expect(await fixture.fetchPurchase(keys, purchaseId)).toMatchObject({
+      isAcknowledged: false,
+      entitledUsers: [expect.any(String)],
+    });
+    await fixture.clearFaults();
+    const { nextRefreshAt = 0 } = (await deps().purchases.findFacts(keys.appName, purchaseId)) ?? {};
+    expect(nextRefreshAt - Date.now()).toBeLessThan(hourMs);
+    await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    expect(await fixture.fetchPurchase(keys, purchaseId)).toMatchObject({ isAcknowledged: true });
+  });
+
+  it('ends a purchase that nobody acknowledges, with a refund', async () => {
+    await useApp({});
+    const { purchaseId, reasons } = await buy({ acknowledged: false });
+    expect(await readLater(purchaseId)).toMatchObject({
+      isAcknowledged: false,
+      refundedMicros: 4_990_000,
+      isExpired: true,
+    });
+    expect(await reasons()).toEqual(['PURCHASED', 'REVOKED']);
   });
 });

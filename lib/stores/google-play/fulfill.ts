@@ -2,7 +2,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import { isActive, type Purchase } from '../../purchases/purchase.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoreValidation } from '../store.ts';
+import type { FulfillmentRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { getFulfillBudgetMs } from '../time-budget.ts';
 import { unavailableError } from './api-errors.ts';
@@ -10,27 +10,42 @@ import type { StoredData } from './known-purchases.ts';
 import { lookUpToken } from './lookup.ts';
 import { createPlayApi, type PlayApi } from './play-api.ts';
 import { defaultBudgetMs } from './request-budget.ts';
-import { parseStoredSettings } from './settings.ts';
+import { type GooglePlaySettings, parseStoredSettings } from './settings.ts';
 
 /**
- * Acknowledges the stored purchases and consumes consumables if the settings say so; otherwise the app does it. Google
- * refunds a purchase that is not acknowledged within three days.
+ * Acknowledges the stored purchases and consumes the planned consumption if the settings say so; otherwise the app does
+ * it. Google refunds a purchase that is not acknowledged within three days.
  * @see https://developer.android.com/google/play/billing/integrate#process
  */
-export async function fulfill(validation: StoreValidation, context: StoreContext): Promise<readonly Observation[]> {
+export async function fulfill(
+  { observations, fulfillDeadline }: FulfillmentRequest,
+  context: StoreContext,
+): Promise<readonly Observation[]> {
   const { acknowledge, serviceAccount, ...settings } = parseStoredSettings(context.settings);
-  if (!acknowledge || !serviceAccount) return [];
+  const unfulfilled = observations.filter(({ purchase }) => needsFulfillment(purchase, context.now()));
+  if (!acknowledge || !serviceAccount || unfulfilled.length === 0) return [];
   const play = createPlayApi({ ...settings, serviceAccount }, context, {
-    budgetMs: getFulfillBudgetMs(validation.fulfillDeadline, defaultBudgetMs, context.stopwatch),
+    budgetMs: getFulfillBudgetMs(fulfillDeadline, defaultBudgetMs, context.stopwatch),
   });
-  const lookup = { play, now: context.now, storedData: context };
+  const fulfillContext = { play, now: context.now, storedData: context };
   const fulfilled: Observation[] = [];
-  for (const observation of validation.observations) {
-    if (!needsFulfillment(observation.purchase, context.now())) continue;
-    fulfilled.push(await fulfillPurchase(observation, lookup));
-  }
+  for (const group of groupByToken(unfulfilled)) fulfilled.push(...(await fulfillToken(group, fulfillContext)));
   return fulfilled;
 }
+
+/** Marks the purchases that the service must acknowledge, so that they are refreshed until it succeeds. */
+export const markForFulfillment = (
+  observations: readonly Observation[],
+  { acknowledge, serviceAccount }: GooglePlaySettings,
+  now: EpochMillis,
+): readonly Observation[] =>
+  acknowledge && serviceAccount
+    ? observations.map((observation) =>
+        needsFulfillment(observation.purchase, now)
+          ? { ...observation, purchase: { ...observation.purchase, awaitsFulfillment: true } }
+          : observation,
+      )
+    : observations;
 
 interface FulfillContext {
   readonly play: PlayApi;
@@ -38,36 +53,72 @@ interface FulfillContext {
   readonly storedData: StoredData;
 }
 
+/** The items of a purchase are acknowledged together, and consumed one by one. */
+async function fulfillToken(group: TokenGroup, context: FulfillContext): Promise<Observation[]> {
+  const fulfilled: Observation[] = [];
+  for (const observation of group.observations.filter(isConsumable))
+    fulfilled.push(await fulfillPurchase(group.token, observation, context));
+  const others = group.observations.filter((observation) => !isConsumable(observation));
+  const [first, ...rest] = others;
+  if (!first) return fulfilled;
+  const acknowledged = await fulfillPurchase(group.token, first, context);
+  const { asOf } = acknowledged;
+  return [...fulfilled, acknowledged, ...rest.map((observation) => markFulfilled(observation, asOf))];
+}
+
 async function fulfillPurchase(
+  token: string,
   observation: Observation,
   { play, now, storedData }: FulfillContext,
 ): Promise<Observation> {
-  const { purchase, refreshToken } = observation;
+  const { purchase } = observation;
   const { productType } = purchase;
   const productId = withoutPlatform(purchase.productId);
-  const token = refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);
-  const isConsumable = purchase.serviceConsumption !== undefined;
   const isSubscription = productType === 'paid subscription';
-  const isFulfilled = isConsumable
+  const isFulfilled = isConsumable(observation)
     ? await play.consume(productId, token)
     : await play.acknowledge(isSubscription ? 'subscriptions' : 'products', productId, token);
   const asOf = Math.max(now(), observation.asOf + 1);
-  if (isFulfilled) {
-    return {
-      ...observation,
-      asOf,
-      purchase: { ...purchase, isAcknowledged: true, ...(isConsumable && { isConsumed: true }) },
-    };
-  }
+  if (isFulfilled) return markFulfilled(observation, asOf);
   // The purchase may be acknowledged already. Only the queried state proves it: otherwise Google would refund it.
   const hints = { id: productId, type: productType ?? 'non consumable' };
   const result = await lookUpToken({ token, hints, productId, isSubscription }, { play, now: asOf, storedData });
   const current =
     typeof result === 'object' && result.observations.find((item) => item.purchase.purchaseId === purchase.purchaseId);
-  if (!current || (isConsumable && !current.purchase.isConsumed) || needsFulfillment(current.purchase, asOf))
+  if (
+    !current ||
+    (isConsumable(observation) && !current.purchase.isConsumed) ||
+    needsFulfillment(current.purchase, asOf)
+  )
     throw unavailableError('Google rejects to acknowledge or consume the purchase');
   return current;
 }
+
+function markFulfilled(observation: Observation, asOf: EpochMillis): Observation {
+  const { awaitsFulfillment: _, ...purchase } = observation.purchase;
+  return {
+    ...observation,
+    asOf,
+    purchase: { ...purchase, isAcknowledged: true, ...(isConsumable(observation) && { isConsumed: true }) },
+  };
+}
+
+interface TokenGroup {
+  readonly token: string;
+  readonly observations: readonly Observation[];
+}
+
+function groupByToken(observations: readonly Observation[]): TokenGroup[] {
+  const groups = new Map<string, Observation[]>();
+  for (const observation of observations) {
+    const { purchase, refreshToken } = observation;
+    const token = refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);
+    groups.set(token, [...(groups.get(token) ?? []), observation]);
+  }
+  return [...groups].map(([token, group]) => ({ token, observations: group }));
+}
+
+const isConsumable = ({ purchase }: Observation): boolean => purchase.serviceConsumption !== undefined;
 
 const needsFulfillment = (purchase: Purchase, now: EpochMillis): boolean =>
   isActive(purchase, now) && (purchase.serviceConsumption !== undefined || purchase.isAcknowledged === false);

@@ -7,12 +7,14 @@ import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectPlay } from './connect-play.ts';
+import { markForFulfillment } from './fulfill.ts';
 import { lookUpToken, type MissingKind } from './lookup.ts';
 import type { PaymentNotification } from './mapping-context.ts';
 import { observeDeletion, observeStored } from './missing-token.ts';
 import { type ObservedFacts, toNotificationReason } from './notification-reason.ts';
 import { NotificationPayload } from './parse-notification.ts';
 import { withEndDate } from './revocation.ts';
+import { parseStoredSettings } from './settings.ts';
 import { applyVoidedOrder, type VoidedOrderContext } from './voided-order.ts';
 
 /**
@@ -38,7 +40,7 @@ export async function observe(notification: StoreNotification, context: StoreCon
   const updated = await applyNotification(notification, { payload, own, play, now, storedData: context });
   return {
     reason: toNotificationReason(notification.type, summarizeObservations(own, replaced, now)),
-    observations: [...updated, ...replaced],
+    observations: markForFulfillment([...updated, ...replaced], parseStoredSettings(context.settings), now),
   };
 }
 

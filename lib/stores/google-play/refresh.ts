@@ -2,9 +2,11 @@ import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectPlay } from './connect-play.ts';
+import { markForFulfillment } from './fulfill.ts';
 import { lookUpToken } from './lookup.ts';
 import { observeDeletion } from './missing-token.ts';
 import { RefreshToken } from './refresh-token.ts';
+import { parseStoredSettings } from './settings.ts';
 
 /**
  * Queries Google Play for the current state of a purchase. Returns no observations if Google no longer has the token of
@@ -21,6 +23,7 @@ export async function refresh(
   const request = { token, hints, productId, isSubscription };
   const now = context.now();
   const result = await lookUpToken(request, { play: connectPlay(context), now, storedData: context });
-  if (typeof result === 'object') return result.observations;
+  if (typeof result === 'object')
+    return markForFulfillment(result.observations, parseStoredSettings(context.settings), now);
   return result === 'invalid' ? [] : await observeDeletion({ token, now, storedData: context });
 }

@@ -5,6 +5,7 @@ import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { startFulfillDeadline } from '../time-budget.ts';
 import { type Evidence, verifyEvidence } from './evidence.ts';
+import { markForFulfillment } from './fulfill.ts';
 import { type LookupResult, lookUpToken, type MissingKind } from './lookup.ts';
 import { observeDeletion } from './missing-token.ts';
 import { planConsumption } from './plan-consumption.ts';
@@ -34,7 +35,8 @@ export async function validate(request: ValidationRequest, context: StoreContext
   );
   if (typeof result === 'string') return await rejectMissing(result, { request, evidence, context });
   if (result.observations.length === 0) throw unknownTokenError();
-  const validation = toValidation(request, result);
+  const observations = markForFulfillment(result.observations, settings, context.now());
+  const validation = toValidation(request, { ...result, observations });
   return { ...(await planConsumption(validation, request, { settings, context })), fulfillDeadline };
 }
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
-import type { StoreValidation } from '../store.ts';
+import type { FulfillmentRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { getFulfillBudgetMs } from '../time-budget.ts';
 import { toBeneficiary } from './collections.ts';
@@ -17,13 +17,14 @@ import { callService } from './store-service-api.ts';
 const ConsumeResponse = v.object({ newQuantity: v.number() });
 
 /**
- * Consumes the validated consumable if the settings say so. Returns it with the remaining quantity.
+ * Consumes the consumable of a validation if the settings say so. Returns it with the remaining quantity.
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/report-consumable-products-as-fulfilled
  */
 export async function fulfill(
-  { observations, purchaseId, nativeTransaction, fulfillDeadline }: StoreValidation,
+  { observations, purchaseId, nativeTransaction = {}, fulfillDeadline }: FulfillmentRequest,
   context: StoreContext,
 ): Promise<readonly Observation[]> {
+  if (purchaseId === undefined) return [];
   const budgetMs = getFulfillBudgetMs(fulfillDeadline, defaultBudgetMs, context.stopwatch);
   const session = createSession(context, { budgetMs });
   const observation = observations.find(({ purchase }) => purchase.purchaseId === purchaseId);
