@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
+import type { ProductType } from '../../lib/api/enumerations.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/shared/time.ts';
@@ -27,10 +28,15 @@ async function buy(type: string) {
   };
   const { id, validate: body } = await service.callControl('/purchases', order);
   const validate = async (changes: object = {}) => (await service.validate(keys, { ...body, ...changes })).body;
+  const setCatalogueType = async (catalogueType: ProductType) => {
+    await deps().apps.setCatalogue(keys.appName, { [order.productId]: { type: catalogueType } });
+    // The service caches the catalogue.
+    await advance(minuteMs);
+  };
   const findAtStore = async () => await service.callControl(`/purchases/${id}`);
   const fetchRecord = async () =>
     (await callWithSecretKey(getPurchase, keys, { params: { purchaseId: `store_b:${id}` } })).body;
-  return { productId: order.productId, validate, findAtStore, fetchRecord };
+  return { validate, setCatalogueType, findAtStore, fetchRecord };
 }
 
 const advance = async (ms: number) =>
@@ -45,17 +51,26 @@ describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
     expect(await fetchRecord()).toMatchObject({ isConsumed: false });
   });
 
+  it('does not consume a product whose type only the client states', async () => {
+    const { validate, findAtStore, fetchRecord } = await buy('non consumable');
+    for (let attempt = 0; attempt < 2; attempt++)
+      expect(await validate({ type: 'consumable' })).toMatchObject({ ok: true });
+    expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
+    await advance(4 * dayMs);
+    expect(await validate()).toMatchObject({ ok: true });
+    expect(await fetchRecord()).toMatchObject({ isConsumed: false });
+  });
+
   it('does not consume a consumable that a request calls non consumable', async () => {
-    const { validate, findAtStore } = await buy('consumable');
+    const { validate, setCatalogueType, findAtStore } = await buy('consumable');
+    await setCatalogueType('consumable');
     expect(await validate({ type: 'non consumable' })).toMatchObject({ ok: true });
     expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
   });
 
   it("does not consume a product whose type in the app's catalogue differs from the first request", async () => {
-    const { productId, validate, findAtStore } = await buy('non consumable');
-    await deps().apps.setCatalogue(keys.appName, { [productId]: { type: 'non consumable' } });
-    // The service caches the catalogue.
-    await advance(minuteMs);
+    const { validate, setCatalogueType, findAtStore } = await buy('non consumable');
+    await setCatalogueType('non consumable');
     expect(await validate({ type: 'consumable' })).toMatchObject({ ok: true });
     expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
   });
@@ -67,7 +82,8 @@ describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
   });
 
   it('returns a consumable that it consumed as not consumed, also to a client that lost the response', async () => {
-    const { validate, findAtStore, fetchRecord } = await buy('consumable');
+    const { validate, setCatalogueType, findAtStore, fetchRecord } = await buy('consumable');
+    await setCatalogueType('consumable');
     const first = await validate();
     expect(first).toMatchObject({
       ok: true,
@@ -82,14 +98,16 @@ describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
   });
 
   it('returns PurchaseConsumed some days after it consumed the product', async () => {
-    const { validate } = await buy('consumable');
+    const { validate, setCatalogueType } = await buy('consumable');
+    await setCatalogueType('consumable');
     expect(await validate()).toMatchObject({ ok: true });
     await advance(4 * dayMs);
     expect(await validate()).toMatchObject({ ok: false, code: 6778004 });
   });
 
   it('returns PurchaseConsumed to another customer', async () => {
-    const { validate } = await buy('consumable');
+    const { validate, setCatalogueType } = await buy('consumable');
+    await setCatalogueType('consumable');
     expect(await validate()).toMatchObject({ ok: true });
     const other = { additionalData: { applicationUsername: createUniqueName('user') } };
     expect(await validate(other)).toMatchObject({ ok: false, code: 6778004 });

@@ -1,3 +1,4 @@
+import { findCatalogueProduct } from '../../purchases/catalogue.ts';
 import { isActive } from '../../purchases/purchase.ts';
 import { isRepeatedValidation, withServiceConsumption } from '../../purchases/service-consumption.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
@@ -6,7 +7,7 @@ import type { GooglePlaySettings } from './settings.ts';
 
 interface ConsumptionContext {
   readonly settings: GooglePlaySettings;
-  readonly context: Pick<StoreContext, 'findPurchase' | 'now'>;
+  readonly context: Pick<StoreContext, 'catalogue' | 'findPurchase' | 'now'>;
 }
 
 type ConsumableValidation = Pick<StoreValidation, 'observations' | 'nativeTransaction' | 'purchaseId'>;
@@ -14,7 +15,8 @@ type ConsumableValidation = Pick<StoreValidation, 'observations' | 'nativeTransa
 /**
  * Marks the requested consumable for `fulfill`, which consumes it. The mark is recorded before the consumption, so that
  * a repeated validation has the same response even if the service failed in between. For such a repetition, restores
- * Google's response.
+ * Google's response. A consumption cannot be undone and Google does not report the type of a product, so the catalogue
+ * must state that it is a consumable: the word of a client is not enough.
  */
 export async function planConsumption<V extends ConsumableValidation>(
   validation: V,
@@ -32,7 +34,8 @@ export async function planConsumption<V extends ConsumableValidation>(
       ? { ...validation, nativeTransaction: restoreState(nativeTransaction, serviceConsumption.before) }
       : validation;
   }
-  if (!isActive(purchase, now) || purchase.productType !== 'consumable') return validation;
+  const isConsumable = findCatalogueProduct(context.catalogue, purchase.productId)?.type === 'consumable';
+  if (!isActive(purchase, now) || !isConsumable) return validation;
   const planned = { ...requested, purchase: withServiceConsumption(purchase, username, now) };
   return { ...validation, observations: observations.map((item) => (item === requested ? planned : item)) };
 }
