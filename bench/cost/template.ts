@@ -1,7 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import * as v from 'valibot';
+import { listFunctions } from '../../infra/build-functions.ts';
 import { joinStackTemplates, readStackTemplates } from '../../local/nested-stacks.ts';
 import { Template } from '../../local/template.ts';
 
@@ -17,7 +18,7 @@ export async function synthesizeTemplate(bundles: string): Promise<Template> {
   try {
     const { context } = v.parse(CdkJson, await readFile(new URL('../../cdk.json', import.meta.url), 'utf8'));
     // Without copies of the code of each function.
-    const assets = { 'aws:cdk:disable-asset-staging': true, 'aws:cdk:enable-asset-metadata': true };
+    const assets = { 'aws:cdk:disable-asset-staging': true };
     const app = new App({
       outdir,
       context: { ...context, 'claimcheck:bundles': bundles, ...assets },
@@ -25,7 +26,7 @@ export async function synthesizeTemplate(bundles: string): Promise<Template> {
       builtinCloudFormationValidation: false,
     });
     const { artifactId } = new ServiceStack(app, 'Claimcheck');
-    return nameHandlers(joinStackTemplates(readStackTemplates(app.synth().directory, artifactId)), bundles);
+    return nameHandlers(joinStackTemplates(readStackTemplates(app.synth().directory, artifactId)));
   } finally {
     await rm(outdir, { recursive: true });
   }
@@ -33,23 +34,16 @@ export async function synthesizeTemplate(bundles: string): Promise<Template> {
 
 const FunctionResource = v.object({
   Type: v.literal('AWS::Lambda::Function'),
-  Metadata: v.object({ 'aws:asset:path': v.string() }),
   Properties: v.looseObject({ Handler: v.string() }),
 });
 
-/**
- * Replaces the handler of each function, which is the same for all, by `<area>/<file>.handler`, from the folder of its
- * code.
- */
-function nameHandlers(
-  { Resources }: { readonly Resources: Readonly<Record<string, unknown>> },
-  bundles: string,
-): Template {
+/** Adds the area to the handler of each function of the service: `<area>/<file>.handler`. */
+export function nameHandlers({ Resources }: { readonly Resources: Readonly<Record<string, unknown>> }): Template {
+  const names = new Map(listFunctions().map((name) => [`${basename(name)}.handler`, `${name}.handler`]));
   const named = Object.entries(Resources).map(([id, resource]) => {
     const { success, output } = v.safeParse(FunctionResource, resource);
-    if (!success) return [id, resource];
-    const name = relative(bundles, resolve(bundles, output.Metadata['aws:asset:path'])).replaceAll('\\', '/');
-    return [id, { ...output, Properties: { ...output.Properties, Handler: `${name}.handler` } }];
+    const Handler = success ? names.get(output.Properties.Handler) : undefined;
+    return success && Handler ? [id, { ...output, Properties: { ...output.Properties, Handler } }] : [id, resource];
   });
   return v.parse(Template, { Resources: Object.fromEntries(named) });
 }

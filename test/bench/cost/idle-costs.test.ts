@@ -6,15 +6,15 @@ import {
   getAccessLogFormat,
   listFunctionSettings,
   listStreamSettings,
-  synthesizeTemplate,
+  nameHandlers,
 } from '../../../bench/cost/template.ts';
 import { contracts } from '../../../lib/api/index.ts';
 import type { Template } from '../../../local/template.ts';
-import { createEmptyBundles } from '../../../testing/empty-bundles.ts';
+import { readStack } from '../../../testing/stack-templates.ts';
 
 let template: Template;
 beforeAll(async () => {
-  template = await synthesizeTemplate(createEmptyBundles());
+  template = nameHandlers((await readStack('none')).joined);
 });
 
 const withResource = (type: string, properties: object): Template => ({
