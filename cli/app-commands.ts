@@ -8,16 +8,18 @@ import {
   rotateApiKey,
   setReadEvents,
   setStrategy,
+  setUnverifiedHours,
   setVocabulary,
 } from '../lib/apps/manage-apps.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
+import { maxUnverifiedHours } from '../lib/purchases/unverified-time.ts';
 import { hourMs } from '../lib/shared/time.ts';
 import { vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { confirmName } from './confirm-name.ts';
 import { formatExamples } from './examples.ts';
-import { formatDay, formatTime } from './format.ts';
-import { parseHours } from './option-parsers.ts';
+import { formatCount, formatDay, formatTime } from './format.ts';
+import { createNumberParser, parseHours } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addSettingsCommands } from './settings-commands.ts';
 import { showApp } from './show-app.ts';
@@ -25,8 +27,8 @@ import { type Column, formatTable } from './table.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
 /**
- * `app create|list|show|delete|rotate-key|set-strategy|set-vocabulary|set-read-events` and the commands for settings
- * and webhooks.
+ * `app create|list|show|delete|rotate-key|set-strategy|set-vocabulary|set-read-events|set-unverified-hours` and the
+ * commands for settings and webhooks.
  */
 export function createAppCommands(): Command {
   const app = new Command('app').description('Manage apps');
@@ -88,9 +90,18 @@ export function createAppCommands(): Command {
     .addArgument(new Argument('<state>').choices(['on', 'off']))
     .addHelpText('after', formatExamples('app set-read-events my-app off'))
     .action(printResult(setReadEventsAction));
+  app
+    .command('set-unverified-hours')
+    .description('Set the hours of access after the expiration date while a renewal cannot be verified (default: 24)')
+    .argument('<name>')
+    .argument('<hours>', `0 to ${maxUnverifiedHours}`, parseUnverifiedHours)
+    .addHelpText('after', formatExamples('app set-unverified-hours my-app 48'))
+    .action(printResult(setUnverifiedHoursAction));
   addWebhookCommands(app);
   return app;
 }
+
+const parseUnverifiedHours = createNumberParser('hours', { min: 0, max: maxUnverifiedHours });
 
 async function createAction(name: string): Promise<CommandResult> {
   const { appName, publicKey, secretKey } = await createApp(deps().apps, name, deps().now());
@@ -166,5 +177,13 @@ async function setReadEventsAction(name: string, state: 'on' | 'off'): Promise<C
   return {
     data: { app: name, readEvents: state },
     text: `${name}: events of successful reads ${state}. It takes effect within 15 seconds.`,
+  };
+}
+
+async function setUnverifiedHoursAction(name: string, hours: number): Promise<CommandResult> {
+  await setUnverifiedHours(deps().apps, name, hours);
+  return {
+    data: { app: name, unverifiedHours: hours },
+    text: `${name}: ${formatCount(hours, 'hour')} of access while a renewal cannot be verified. Existing purchases change at their next update.`,
   };
 }

@@ -1,6 +1,7 @@
 import type { Deps } from '../composition/deps.ts';
 import type { App } from '../lib/apps/app.ts';
 import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
+import { defaultUnverifiedHours } from '../lib/purchases/unverified-time.ts';
 import { omitUndefined } from '../lib/shared/omit-undefined.ts';
 import { listStoreConnections } from '../lib/store-notifications/list-store-connections.ts';
 import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
@@ -29,6 +30,7 @@ export async function showApp(
     strategy: app.strategy,
     vocabulary: app.vocabulary,
     readEvents: formatReadEvents(app),
+    unverifiedHours: getUnverifiedHours(app),
     webhooks: buildWebhookData(app),
     catalogue: { products },
     stores,
@@ -46,6 +48,8 @@ export async function showApp(
   const text = [formatFields(app, products), storeTable, formatKeys(keys, width)].join('\n\n');
   return { data, text };
 }
+
+const getUnverifiedHours = ({ unverifiedHours = defaultUnverifiedHours }: App): number => unverifiedHours;
 
 const formatReadEvents = ({ recordsReads = true }: App): 'on' | 'off' => (recordsReads ? 'on' : 'off');
 
@@ -66,6 +70,7 @@ function formatFields(app: App, products: number): string {
     `strategy     ${app.strategy}`,
     `vocabulary   ${app.vocabulary}`,
     `read events  ${formatReadEvents(app)}`,
+    `unverified   ${formatCount(getUnverifiedHours(app), 'hour')} of access`,
     `catalogue    ${formatCount(products, 'product')}`,
     `webhooks     ${urls.length > 0 ? `${urls.join(', ')}${password}` : 'off'}`,
     ...(sandboxUrls.length > 0 ? [`sandbox      ${sandboxUrls.join(', ')}`] : []),

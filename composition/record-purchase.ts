@@ -27,7 +27,10 @@ export const recordPurchase = once(() => {
     createRecordPurchase(
       purchases(),
       exchangeRates(),
-      appCache().findCatalogue,
+      async (appName) => {
+        const [app, catalogue] = await Promise.all([appCache().find(appName), appCache().findCatalogue(appName)]);
+        return { ...(catalogue && { catalogue }), unverifiedHours: app?.unverifiedHours };
+      },
       async (appName, username) => await listRepresentativePurchases(appName, username, 'subscriptions'),
     ),
     erasedNames(),

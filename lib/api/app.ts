@@ -44,6 +44,8 @@ export const AppRecord = v.strictObject({
   key: RequestKey,
   strategy: v.picklist(['all', 'first', 'last']),
   vocabulary: v.picklist(['neutral', 'brand']),
+  /** Hours of access after the expiration date while the renewal of a subscription cannot be verified. */
+  unverifiedHours: v.number(),
   /** Absent until the operator sets a webhook URL. */
   webhooks: v.exactOptional(WebhookSettings),
   catalogue: v.record(v.string(), CatalogueProduct),

@@ -38,6 +38,8 @@ const purchaseFields = {
   currency: OptionalText,
   isSharedPurchase: OptionalBoolean,
   isExpired: OptionalBoolean,
+  // Spec: not shown. The expiration date that the store reported, if the state after it could not be verified.
+  unverifiedSince: OptionalDateTime,
   isPaused: OptionalBoolean,
   autoResumeDate: OptionalDateTime,
   amountUSD: v.exactOptional(v.nullable(v.number())),

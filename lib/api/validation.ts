@@ -16,6 +16,8 @@ export const ValidatorPurchase = v.strictObject({
   purchaseDate: OptionalEpochMs,
   expiryDate: OptionalEpochMs,
   isExpired: v.boolean(),
+  // Spec: not shown. See `PurchaseRecord`.
+  unverifiedSince: OptionalEpochMs,
   renewalIntent: v.exactOptional(RenewalIntent),
   renewalIntentChangeDate: OptionalEpochMs,
   cancelationReason: v.exactOptional(CancelationReason),

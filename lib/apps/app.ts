@@ -1,6 +1,10 @@
 import * as v from 'valibot';
 import { Strategy } from '../purchases/claims.ts';
+import { maxUnverifiedHours } from '../purchases/unverified-time.ts';
 import { vocabularies } from '../shared/vocabulary.ts';
+
+/** Hours after the expiration date of a renewing subscription. 0: access ends on the date. */
+export const UnverifiedHours = v.pipe(v.number(), v.minValue(0), v.maxValue(maxUnverifiedHours));
 
 /** Name of an app. It is part of URLs and the first part of all keys of the app's items. */
 export const AppName = v.pipe(
@@ -53,6 +57,8 @@ export const App = v.object({
   webhookSettings: v.exactOptional(WebhookSettings),
   /** Whether successful reads are recorded as events. Default: true. */
   recordsReads: v.exactOptional(v.boolean()),
+  /** Hours of access while a renewal cannot be verified. Default: `defaultUnverifiedHours`. */
+  unverifiedHours: v.exactOptional(UnverifiedHours),
   /** Encrypted key of the digests of erased names. Absent until a customer of the app is erased. */
   erasureKey: v.exactOptional(v.string()),
   createdAt: v.number(),

@@ -6,7 +6,7 @@ import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse } from '../shared/parse.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { generateApiKey, getKeyId, getKeysOfLevel, hashApiKey, keysMembers, mainKeyName } from './api-keys.ts';
-import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, apiKeyLevels } from './app.ts';
+import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, apiKeyLevels, UnverifiedHours } from './app.ts';
 import type { AppRepository } from './app-repository.ts';
 import { requireApp, requireStoredApp } from './require-app.ts';
 
@@ -166,6 +166,15 @@ export async function setVocabulary(apps: AppRepository, name: string, vocabular
 /** Sets whether successful reads are recorded as events. */
 export async function setReadEvents(apps: AppRepository, name: string, recordsReads: boolean): Promise<void> {
   await apps.update(name, () => ({ members: { recordsReads } }));
+}
+
+/**
+ * Sets the hours of access while a renewal cannot be verified. Existing purchases change at their next update. Throws
+ * `InvalidPayload` for invalid hours.
+ */
+export async function setUnverifiedHours(apps: AppRepository, name: string, hours: number): Promise<void> {
+  const { unverifiedHours } = parse(v.object({ unverifiedHours: UnverifiedHours }), { unverifiedHours: hours });
+  await apps.update(name, () => ({ members: { unverifiedHours } }));
 }
 
 /** Replaces the catalogue of the app. Throws `InvalidPayload` for an invalid catalogue. */

@@ -32,7 +32,7 @@ export function createDueItemRepository(table: Table): DueItemRepository {
         return dueItem?.kind === 'purchase' && dueItem.appName === appName;
       });
       return {
-        dueTimes: own.map(({ dueSk }) => Number(dueSk)).sort((a, b) => a - b),
+        dueTimes: own.map(({ dueSk }) => keys.parseKeyTimestamp(String(dueSk))).sort((a, b) => a - b),
         isComplete: lists.every((list) => list.length < shardLimit),
       };
     },
@@ -42,8 +42,10 @@ export function createDueItemRepository(table: Table): DueItemRepository {
 /** Moves the item's due time. Returns undefined if another worker has leased the item, or if it is no longer due. */
 async function tryLease(table: Table, item: Item, now: EpochMillis): Promise<DueItem | undefined> {
   const key = keys.toKey(item);
-  const { dueSk } = keys.dueIndexKeys(key, now + leaseMs);
+  const isIntervalCheck = keys.isIntervalCheckKey(String(item.dueSk));
+  const { dueSk } = keys.dueIndexKeys(key, now + leaseMs, isIntervalCheck);
   const condition = { expression: 'dueSk = :current', values: { ':current': item.dueSk } };
   const isLeased = await tryUpdate(table, buildUpdate(key, { dueSk }, condition));
-  return isLeased ? keys.parseDueItemKey(key) : undefined;
+  const dueItem = isLeased ? keys.parseDueItemKey(key) : undefined;
+  return dueItem?.kind === 'purchase' ? { ...dueItem, isIntervalCheck } : dueItem;
 }

@@ -149,11 +149,14 @@ const dueShards = 16;
 
 /** The partitions of the index `due`. */
 export const duePartitions: readonly string[] = Array.from({ length: dueShards }, (_, shard) => `DUE#${shard}`);
+/** End of the sort key of an interval check, which can be postponed. */
+const intervalCheckSuffix = '#I';
 /** Builds the index keys of an item that is due from `dueAt` on. */
-export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis) => ({
+export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis, isIntervalCheck = false) => ({
   duePk: duePartitions[pickShard(pk, dueShards)],
-  dueSk: toSortableTimestamp(dueAt),
+  dueSk: `${toSortableTimestamp(dueAt)}${isIntervalCheck ? intervalCheckSuffix : ''}`,
 });
+export const isIntervalCheckKey = (dueSk: string): boolean => dueSk.endsWith(intervalCheckSuffix);
 /** Builds a sort key greater than the sort key of every item that is due at `now`. */
 export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp(now + 1);
 /** Returns the due item with this key. Undefined if the key is neither of a purchase nor of a delivery. */

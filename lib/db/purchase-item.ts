@@ -20,6 +20,7 @@ const PurchaseItem = v.object({
   importedAt: v.exactOptional(v.number()),
   lastRefreshAt: v.exactOptional(v.number()),
   failedRefreshes: v.exactOptional(v.number()),
+  isNotified: v.exactOptional(v.boolean()),
   version: v.number(),
 });
 

@@ -23,6 +23,7 @@ import {
   listPartition,
   namingIndexKeys,
   notificationPrefix,
+  parseKeyTimestamp,
   purchaseKey,
   purchasePartition,
   sharedClaimKey,
@@ -190,7 +191,7 @@ const refreshTokenContext = (appName: string, purchaseId: string): string => `${
 
 /** Returns the time of the next refresh from the index key. Empty if none is scheduled. */
 const parseSchedule = ({ dueSk }: Item): Pick<StoredPurchase, 'nextRefreshAt'> =>
-  dueSk === undefined ? {} : { nextRefreshAt: Number(dueSk) };
+  dueSk === undefined ? {} : { nextRefreshAt: parseKeyTimestamp(String(dueSk)) };
 
 interface ObservedPurchases {
   readonly appName: string;

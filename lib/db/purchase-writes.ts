@@ -2,6 +2,7 @@ import { buildAnnouncements } from '../purchases/announcement.ts';
 import type { Claim } from '../purchases/claims.ts';
 import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
+import { isIntervalCheck } from '../purchases/refresh-schedule.ts';
 import { listRefundKeys } from '../purchases/refunds.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
@@ -54,7 +55,7 @@ export function buildChangeTransactions(
 
 function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
   const { before, after, announcedReasons, announcedUsers } = change;
-  const { state, claims: _claims, nextRefreshAt, ...bookkeeping } = after;
+  const { state, claims: _claims, nextRefreshAt: _due, ...bookkeeping } = after;
   const { transactions: _transactions, ...purchaseState } = state;
   const { purchaseId } = state.purchase;
   const key = keys.purchaseKey(appName, purchaseId);
@@ -64,7 +65,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
       Item: {
         ...key,
         ...keys.purchaseIndexKeys(appName, purchaseId, after),
-        ...(nextRefreshAt !== undefined && keys.dueIndexKeys(key, nextRefreshAt)),
+        ...buildDueKeys(key, after),
         ...bookkeeping,
         ...purchaseState,
         // The fan-out derives the announcements of this version from the reasons: see lib/purchases/announcement.ts.
@@ -78,15 +79,20 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
   };
 }
 
+const buildDueKeys = (key: keys.Key, { state: { purchase }, nextRefreshAt }: StoredPurchase) =>
+  nextRefreshAt === undefined
+    ? undefined
+    : keys.dueIndexKeys(key, nextRefreshAt, isIntervalCheck(purchase, nextRefreshAt));
+
 /**
  * Builds the update of an unchanged purchase after a check. It is no transaction and does not move the purchase in the
  * index of changed purchases.
  */
 export function buildCheckUpdate(appName: string, { before, after }: PurchaseChange): Update {
   const { asOf, isInferred, refreshToken, userAliases, purchase } = after.state;
-  const { version, checkedAt, activePeriods, lastRefreshAt, failedRefreshes, nextRefreshAt } = after;
+  const { version, checkedAt, activePeriods, lastRefreshAt, failedRefreshes, isNotified } = after;
   const key = keys.purchaseKey(appName, purchase.purchaseId);
-  const dueKeys = nextRefreshAt === undefined ? undefined : keys.dueIndexKeys(key, nextRefreshAt);
+  const dueKeys = buildDueKeys(key, after);
   return buildUpdate(
     key,
     {
@@ -99,6 +105,7 @@ export function buildCheckUpdate(appName: string, { before, after }: PurchaseCha
       activePeriods,
       lastRefreshAt,
       failedRefreshes,
+      isNotified,
       duePk: dueKeys?.duePk,
       dueSk: dueKeys?.dueSk,
       announcedReasons: [],

@@ -112,6 +112,7 @@ function buildErasedPurchase(
     now: before.checkedAt,
     failedRefreshes: before.failedRefreshes ?? 0,
     hasRefreshToken: refreshToken !== undefined,
+    isNotified: before.isNotified,
     scheduledAt,
   });
   return {

@@ -94,11 +94,12 @@ function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
   return toCanonicalJson(omitDerivedFields(a.purchase)) > toCanonicalJson(omitDerivedFields(b.purchase));
 }
 
-/** Removes the fields that `fillDerivedFields` and `completeState` can set. */
+/** Removes the fields that `fillDerivedFields`, `completeState` and `setUnverifiedEnd` can set. */
 function omitDerivedFields(purchase: Purchase): object {
   const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
     omitUsdRate(purchase);
-  const { serviceConsumption: _, expirationSource, expirationDate, renewalIntentDates, ...reported } = rest;
+  const { serviceConsumption: _, expirationSource, expirationDate, renewalIntentDates, ...dated } = rest;
+  const { unverifiedUntil, ...reported } = dated;
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
 }
 

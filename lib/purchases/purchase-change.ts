@@ -1,5 +1,5 @@
 import type { BillingPeriod } from '../shared/billing-period.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { type EpochMillis, hourMs } from '../shared/time.ts';
 import { computeStoredPeriods, type StoredPeriods } from './active-periods.ts';
 import { isVisibleChange, selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
@@ -17,10 +17,11 @@ import {
 import { findLifecycleReasons, type LifecycleReason, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
 import { completeState } from './period-end.ts';
-import { hasOtherPlan, isActive, isUnpaid, type Purchase } from './purchase.ts';
+import { hasOtherPlan, isActive, isExpired, isUnpaid, type Purchase } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 import { isResubscription } from './resubscription.ts';
 import type { Transaction } from './transaction.ts';
+import { setUnverifiedEnd } from './unverified-time.ts';
 
 /** The purchase state with claims, entitled users, version and refresh bookkeeping. */
 export interface StoredPurchase {
@@ -45,6 +46,8 @@ export interface StoredPurchase {
   readonly lastRefreshAt?: EpochMillis;
   /** Number of failed refreshes since the last successful one. */
   readonly failedRefreshes?: number;
+  /** Whether the store has notified the service of a change, and no refresh has found a change without notification. */
+  readonly isNotified?: boolean;
   /** Only set before a write. Undefined if no refresh is scheduled. */
   readonly nextRefreshAt?: EpochMillis;
   readonly version: number;
@@ -62,6 +65,8 @@ export interface PurchaseUpdate {
   readonly catalogue?: Catalogue;
   /** Billing period that a client states for the product. Fills a gap: see `completeState`. */
   readonly reportedPeriod?: BillingPeriod;
+  /** Setting of the app. Default: `defaultUnverifiedHours`. */
+  readonly unverifiedHours?: number | undefined;
   /** The customer that the store's observation identifies. Claims the purchase if it is unclaimed. */
   readonly storeUser?: string;
   /**
@@ -106,11 +111,6 @@ const asOfResolutionMs = 60_000;
  * the strategy changes, and then the webhooks are sent to all users.
  */
 const maxAnnouncedUsers = 50;
-
-/**
- * Failed refreshes (about half an hour) after which the expiration date takes effect without the store's confirmation.
- */
-const maxFailedRefreshes = 5;
 
 /** Computes the change that an update causes. Returns undefined if there is nothing to write. */
 export function computePurchaseChange(
@@ -166,8 +166,14 @@ export function computePurchaseChange(
 const applyObservation = (
   before: PurchaseState | undefined,
   observation: EncryptedObservation,
-  { catalogue, reportedPeriod }: Pick<PurchaseUpdate, 'catalogue' | 'reportedPeriod'>,
-): PurchaseState => completeState(merge(before, observation), { before, observation, catalogue, reportedPeriod });
+  { catalogue, reportedPeriod, unverifiedHours }: ObservationRules,
+): PurchaseState =>
+  setUnverifiedEnd(
+    completeState(merge(before, observation), { before, observation, catalogue, reportedPeriod }),
+    unverifiedHours,
+  );
+
+type ObservationRules = Pick<PurchaseUpdate, 'catalogue' | 'reportedPeriod' | 'unverifiedHours'>;
 
 function applyUpdate(
   before: StoredPurchase | undefined,
@@ -178,8 +184,10 @@ function applyUpdate(
   const lastRefreshAt = trigger === 'refresh' && observation ? now : before?.lastRefreshAt;
   const failedRefreshes = observation ? 0 : (before?.failedRefreshes ?? 0) + (trigger === 'refresh' ? 1 : 0);
   const hasRefreshToken = state.refreshToken !== undefined;
-  const expiresByDate = trigger === 'refresh' && (!hasRefreshToken || failedRefreshes > maxFailedRefreshes);
+  const isMissed = trigger === 'refresh' && before !== undefined && hasMissedNotification(before, state, now);
+  const expiresByDate = trigger === 'refresh' && isExpired(state.purchase, now);
   const checkedAt = observation || expiresByDate ? now : (before?.checkedAt ?? now);
+  const isNotified = trigger === 'notification' || (before?.isNotified === true && !isMissed);
   const isNewImport = !before && trigger === 'import' && !isUnpaid(state.purchase);
   const importedAt = isNewImport ? now : before?.importedAt;
   const nextRefreshAt = computeNextRefresh(state.purchase, {
@@ -187,6 +195,7 @@ function applyUpdate(
     now: trigger === 'refresh' ? now : checkedAt,
     failedRefreshes,
     hasRefreshToken,
+    isNotified,
     scheduledAt: before?.nextRefreshAt,
   });
   const createdAt = before?.createdAt ?? now;
@@ -204,9 +213,20 @@ function applyUpdate(
     ...(importedAt !== undefined && { importedAt }),
     ...(lastRefreshAt !== undefined && { lastRefreshAt }),
     ...(failedRefreshes > 0 && { failedRefreshes }),
+    ...(isNotified && { isNotified }),
     ...(nextRefreshAt !== undefined && { nextRefreshAt }),
     version: (before?.version ?? 0) + 1,
   };
+}
+
+/** Time in which a store notification of a renewal arrives. A refresh just after the renewal can be earlier. */
+const maxNotificationDelayMs = hourMs;
+
+/** Whether a refresh has found a change of which the store has not notified the service. */
+function hasMissedNotification({ state: before }: StoredPurchase, after: PurchaseState, now: EpochMillis): boolean {
+  const sinceRenewalMs = now - (before.purchase.expirationDate ?? now);
+  const isRecentRenewal = sinceRenewalMs >= 0 && sinceRenewalMs < maxNotificationDelayMs;
+  return !isRecentRenewal && isVisibleChange(before.purchase, after.purchase, now);
 }
 
 /**

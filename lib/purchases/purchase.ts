@@ -29,6 +29,10 @@ export const Purchase = v.object({
    * assumption. Internal.
    */
   expirationSource: v.exactOptional(v.picklist(['catalogue', 'client', 'assumed'])),
+  /**
+   * End of access if the store does not report the state after the expiration date: see `setUnverifiedEnd`. Internal.
+   */
+  unverifiedUntil: v.exactOptional(v.number()),
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),
@@ -74,16 +78,24 @@ export const isUnpaid = ({ isPending, isAbandoned }: Purchase): boolean => isPen
 
 /** Whether the purchase has ended or expired at `now`, is paused or is not paid. */
 export const isExpired = (purchase: Purchase, now: EpochMillis): boolean =>
-  isUnpaid(purchase) ||
-  (purchase.endedAt !== undefined && purchase.endedAt <= now) ||
-  (purchase.expirationDate !== undefined && purchase.expirationDate <= now) ||
-  purchase.isPaused === true;
+  isUnpaid(purchase) || purchase.isPaused === true || getAccessEnd(purchase) <= now;
+
+/**
+ * Whether the expiration date has passed and the store has not reported the state after it. The subscription can have
+ * renewed, and gives access until `unverifiedUntil`.
+ */
+export const isUnverified = ({ expirationDate, unverifiedUntil }: Purchase, now: EpochMillis): boolean =>
+  unverifiedUntil !== undefined && expirationDate !== undefined && expirationDate <= now;
 
 /** The maximum date of ECMAScript, for access without end. */
 const noEnd: EpochMillis = 8_640_000_000_000_000;
 
 /** Returns the end of access according to the dates. Ignores pauses, pending payments and consumption. */
-export const getAccessEnd = ({ expirationDate = noEnd, endedAt = noEnd }: Purchase): EpochMillis =>
+export const getAccessEnd = ({ expirationDate, unverifiedUntil, endedAt = noEnd }: Purchase): EpochMillis =>
+  Math.min(endedAt, unverifiedUntil ?? expirationDate ?? noEnd);
+
+/** Returns the end that the store has reported. Access can last longer: see `isUnverified`. */
+export const getReportedEnd = ({ expirationDate = noEnd, endedAt = noEnd }: Purchase): EpochMillis =>
   Math.min(endedAt, expirationDate);
 
 /** Whether the purchase is a subscription. A purchase of unknown type with an expiration date counts as one. */

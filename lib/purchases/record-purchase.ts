@@ -17,7 +17,7 @@ import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 /** An update of a purchase as adapters and API clients deliver it. */
 export type RecordPurchaseInput = Omit<
   PurchaseUpdate,
-  'observation' | 'replacedPurchase' | 'groupPurchases' | 'catalogue'
+  'observation' | 'replacedPurchase' | 'groupPurchases' | 'catalogue' | 'unverifiedHours'
 > & {
   readonly observation?: Observation;
   /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
@@ -49,19 +49,23 @@ export type RecordPurchase = (
  */
 const sharingAttempt = 3;
 
+/** The settings of an app that observations depend on. */
+export type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours'>;
+
 /** Lists the subscriptions that a customer owns. The cost must not grow with their number. */
 type ListSubscriptions = (appName: string, username: string) => Promise<readonly Purchase[]>;
 
-/** Creates the use case over the stored purchases, the exchange rates and the catalogues of the apps. */
+/** Creates the use case over the stored purchases, the exchange rates and the settings of the apps. */
 export function createRecordPurchase(
   purchases: PurchaseRepository,
   exchangeRates: ExchangeRates,
-  findCatalogue: (appName: string) => Promise<Catalogue | undefined>,
+  findRules: (appName: string) => Promise<RecordingRules | undefined>,
   listSubscriptions: ListSubscriptions,
 ): RecordPurchase {
   return async (appName, purchaseId, { observation, notificationPart: part, ...update }) => {
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
-    const catalogue = observation && (await findCatalogue(appName));
+    const rules = observation && (await findRules(appName));
+    const catalogue = rules?.catalogue;
     return await retryOnConflict(async (attempt) => {
       const { claim } = update;
       // A shared claim has the time of its writer, so an imported claim with an earlier time is not shared.
@@ -84,7 +88,7 @@ export function createRecordPurchase(
           : undefined;
       const change = computePurchaseChange(before, {
         ...update,
-        ...(catalogue && { catalogue }),
+        ...rules,
         ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
         ...(replacedPurchase && { replacedPurchase }),
         ...(groupPurchases && { groupPurchases }),

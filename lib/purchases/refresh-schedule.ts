@@ -1,15 +1,17 @@
 import { platformTokens } from '../shared/platform.ts';
 import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../shared/time.ts';
-import { isActive, isExpired, type Purchase } from './purchase.ts';
+import { getAccessEnd, getReportedEnd, isActive, isExpired, isUnverified, type Purchase } from './purchase.ts';
 
 /** Delay of a refresh after the renewal date, until the store has processed the renewal. */
 const renewalDelayMs = 5 * secondMs;
 /**
- * Interval of refreshes of an active subscription, because a store notification can be lost. The Microsoft Store sends
- * none.
+ * Interval of refreshes of an active subscription, because a store notification can be lost. Longer while the store's
+ * notifications arrive. The Microsoft Store sends none.
  */
-const getActiveIntervalMs = ({ platform }: Purchase): number =>
-  platform === platformTokens.microsoftStore ? dayMs : 3 * dayMs;
+const getActiveIntervalMs = ({ platform }: Purchase, isNotified = false): number => {
+  if (platform === platformTokens.microsoftStore) return dayMs;
+  return isNotified ? 10 * dayMs : 3 * dayMs;
+};
 /**
  * Interval of refreshes of a product without an end. Only the Microsoft Store needs them: a device consumes there
  * without a notification.
@@ -27,8 +29,8 @@ const billingRetryWindowMs = 60 * dayMs;
  */
 const maxFulfillmentIntervalMs = 6 * hourMs;
 /**
- * Maximum retries of a failed refresh if no later refresh is scheduled. Expiration by date takes effect earlier
- * (`maxFailedRefreshes`).
+ * Maximum retries of a failed refresh if no later refresh is scheduled. The expiration date takes effect without the
+ * store.
  */
 const maxUnscheduledRetries = 8;
 
@@ -38,6 +40,8 @@ interface RefreshInput {
   readonly hasRefreshToken: boolean;
   /** Number of failed refreshes since the last successful one. */
   readonly failedRefreshes: number;
+  /** Whether the store notifies the service of changes of the purchase. */
+  readonly isNotified?: boolean | undefined;
   /** The refresh that is scheduled so far. */
   readonly scheduledAt?: EpochMillis | undefined;
 }
@@ -58,8 +62,18 @@ export function computeNextRefresh(
   if (failedRefreshes === 0) return checkAt;
   const retryAt = now + Math.min(6 * hourMs, minuteMs * 2 ** (failedRefreshes - 1));
   if (checkAt === undefined) return hasRefreshToken && failedRefreshes <= maxUnscheduledRetries ? retryAt : undefined;
-  return Math.max(checkAt, retryAt);
+  // A retry must not delay the announcement of the end.
+  const end = getAccessEnd(purchase) + renewalDelayMs;
+  const laterAt = isUnverified(purchase, now) ? retryAt : Math.max(checkAt, retryAt);
+  return end > now ? Math.min(laterAt, end) : laterAt;
 }
+
+/**
+ * Whether the refresh at `date` only searches for a lost notification. The others follow a date of the store, such as a
+ * renewal.
+ */
+export const isIntervalCheck = (purchase: Purchase, date: EpochMillis): boolean =>
+  !purchase.isPaused && !purchase.isPending && !purchase.awaitsFulfillment && date < getReportedEnd(purchase);
 
 const computeExpiryCheck = ({ expirationDate }: Purchase, now: EpochMillis): EpochMillis | undefined =>
   expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;
@@ -84,7 +98,10 @@ function computeStateCheck(purchase: Purchase, input: StoreCheckInput): EpochMil
   if (expirationDate === undefined)
     return needsOneTimeCheck(purchase, input) ? computeIntervalCheck(getOneTimeIntervalMs(purchase), input) : undefined;
   if (isActive(purchase, now))
-    return Math.min(expirationDate + renewalDelayMs, computeIntervalCheck(getActiveIntervalMs(purchase), input));
+    return Math.min(
+      expirationDate + renewalDelayMs,
+      computeIntervalCheck(getActiveIntervalMs(purchase, input.isNotified), input),
+    );
   return isExpired(purchase, now) && canRenew(purchase) ? computeRetryCheck(expirationDate, now) : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { EpochMillis } from '../shared/time.ts';
 import { type Catalogue, findCatalogueProduct } from './catalogue.ts';
-import { getAccessEnd, isUnpaid, type Purchase } from './purchase.ts';
+import { getReportedEnd, isUnpaid, type Purchase } from './purchase.ts';
 
 /** The earlier subscriptions that a new purchase can continue. */
 export interface EarlierPurchases {
@@ -18,13 +18,13 @@ export function isResubscription(purchase: Purchase, { replaced, ofGroup = [] }:
   const earlier = ofGroup.filter((other) => other.purchaseDate !== undefined && other.purchaseDate < purchaseDate);
   return (
     earlier.some((other) => hasExpired(other, purchaseDate)) &&
-    earlier.every((other) => !other.isPaused && getAccessEnd(other) <= purchaseDate)
+    earlier.every((other) => !other.isPaused && getReportedEnd(other) <= purchaseDate)
   );
 }
 
 /** Whether the subscription ended by `date` and its access was not continued by a purchase that replaced it. */
 const hasExpired = (purchase: Purchase, date: EpochMillis): boolean =>
-  purchase.cancelationReason !== 'System.Replaced' && getAccessEnd(purchase) <= date;
+  purchase.cancelationReason !== 'System.Replaced' && getReportedEnd(purchase) <= date;
 
 /** Returns the subscription group of the product in the app's catalogue. */
 export const findGroup = (catalogue: Catalogue | undefined, { productId }: Purchase): string | undefined =>

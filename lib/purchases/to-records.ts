@@ -10,7 +10,7 @@ import { toAmountUsd } from '../money/usd-amount.ts';
 import { withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { Announcement } from './announcement.ts';
-import { isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
+import { isExpired, isSubscription, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
 import { listRefundedAmounts } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -55,8 +55,8 @@ const v3DateFields = [
 
 /** Returns the v3 record of a purchase at `now`. */
 export function toPurchaseRecord(purchase: Purchase, now: EpochMillis): PurchaseRecord {
-  const { expirationDate: _reported, ...dates } = purchase;
-  const expirationDate = getEffectiveExpiration(purchase);
+  const { expirationDate: reported, ...dates } = purchase;
+  const expirationDate = getEffectiveExpiration(purchase, now);
   return {
     ...pick(purchase, v3Fields),
     ...toVisibleReason(purchase, now),
@@ -64,6 +64,7 @@ export function toPurchaseRecord(purchase: Purchase, now: EpochMillis): Purchase
     ...(isSubscription(purchase) || purchase.endedAt !== undefined || purchase.isAbandoned
       ? { isExpired: isExpired(purchase, now) }
       : {}),
+    ...(reported !== undefined && isUnverified(purchase, now) && { unverifiedSince: toIsoSeconds(reported) }),
     ...(purchase.amountMicros !== undefined && {
       amountMicros: purchase.amountMicros,
       amountUSD: toAmountUsd(purchase),
@@ -94,7 +95,7 @@ export const toNotificationRecord = ({ date, reason }: LifecycleNotification): P
 /** Returns the element of the `collection` of a validation response at `now`. */
 export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): ValidatorPurchase {
   const isExpiredNow = isExpired(purchase, now);
-  const expiryDate = getEffectiveExpiration(purchase);
+  const expiryDate = getEffectiveExpiration(purchase, now);
   return {
     ...pick(purchase, commonFields),
     ...toVisibleReason(purchase, now),
@@ -105,6 +106,7 @@ export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): Valid
     transactionId: withoutPlatform(purchase.transactionId),
     ...(expiryDate !== undefined && { expiryDate }),
     isExpired: isExpiredNow,
+    ...(isUnverified(purchase, now) && { unverifiedSince: purchase.expirationDate }),
     ...(purchase.isPaused || (purchase.isBillingRetryPeriod && isExpiredNow) ? { isSuspended: true } : {}),
   };
 }
@@ -116,11 +118,13 @@ const toVisibleReason = (purchase: Purchase, now: EpochMillis): { readonly cance
     : {};
 
 /**
- * Returns the end of access: a client that compares dates only must see an ended purchase as expired. Undefined for a
- * purchase whose payment is pending, because its period starts with the payment.
+ * Returns the end of access: a client that compares dates only must see an ended purchase as expired, and an unverified
+ * one as active. Undefined for a purchase whose payment is pending, because its period starts with the payment.
  */
-const getEffectiveExpiration = ({ expirationDate, endedAt, isPending }: Purchase): EpochMillis | undefined => {
+const getEffectiveExpiration = (purchase: Purchase, now: EpochMillis): EpochMillis | undefined => {
+  const { expirationDate, endedAt, unverifiedUntil, isPending } = purchase;
   if (isPending) return undefined;
+  if (isUnverified(purchase, now) && !isExpired(purchase, now)) return unverifiedUntil;
   return endedAt === undefined ? expirationDate : Math.min(endedAt, expirationDate ?? endedAt);
 };
 

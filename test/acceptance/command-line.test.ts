@@ -302,6 +302,16 @@ describe('claimcheck', () => {
     expect(await cli(['app', 'set-read-events', appName, 'some'])).toMatchObject({ code: 2 });
   });
 
+  it('sets the hours of access while a renewal cannot be verified', async () => {
+    const appName = createUniqueName();
+    await cli(['app', 'create', appName]);
+    const showHours = async () => JSON.parse((await cli(['--json', 'app', 'show', appName])).out).unverifiedHours;
+    expect(await showHours()).toBe(24);
+    expect(await cli(['app', 'set-unverified-hours', appName, '48'])).toMatchObject({ code: 0 });
+    expect(await showHours()).toBe(48);
+    expect(await cli(['app', 'set-unverified-hours', appName, '169'])).toMatchObject({ code: 2 });
+  });
+
   describe('with an emulator whose clock was moved', () => {
     const control = async (path: string, body?: object): Promise<{ now: string }> => {
       const init = { ...(body && { method: 'POST', body: JSON.stringify(body) }) };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import { purchaseKey } from '../../lib/db/keys.ts';
+import { parseKeyTimestamp, purchaseKey } from '../../lib/db/keys.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
@@ -42,7 +42,10 @@ async function buy(order: object, settings: object = {}) {
         })
       ).body,
     listTransactions: async () => await deps().purchases.listTransactions(keys.appName, [purchaseId]),
-    findDueTime: async () => (await deps().table.get(purchaseKey(keys.appName, purchaseId)))?.dueSk,
+    findDueTime: async () => {
+      const { dueSk } = (await deps().table.get(purchaseKey(keys.appName, purchaseId))) ?? {};
+      return dueSk === undefined ? undefined : parseKeyTimestamp(String(dueSk));
+    },
   };
 }
 

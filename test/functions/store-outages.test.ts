@@ -1,6 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
+import type { PurchaseRow } from '../../lib/api/purchase-records.ts';
+import { listPurchases } from '../../lib/api/purchases.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
+import { hourMs } from '../../lib/shared/time.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -136,5 +141,58 @@ describe('POST /v1/validate while the App Store is unavailable', () => {
     await service.validate(keys, validate);
     await startOutage('store_a');
     expect((await service.validate(keys, { ...validate, id: 'gold_unlimited' })).body.ok).toBe(false);
+  });
+});
+
+describe('a renewing subscription whose store is unavailable at its renewal', () => {
+  it.each([
+    ['store_a', 'premium'],
+    ['store_b', 'premium'],
+    ['store_c', '9NBLGGH5W123'],
+    ['processor_a', 'basic'],
+    ['service_processor_a', 'basic'],
+    ['processor_b', 'monthly'],
+  ] as const)('of %s gives access for 24 hours, as not verified', async (platform, productId) => {
+    const keys = await service.createApp([platform]);
+    const { validate } = await buy({ platform, productId, autoRenew: true, applicationUsername: 'ann' });
+    await service.validate(keys, validate);
+    const readRow = async (): Promise<PurchaseRow> => {
+      const { body } = await callWithSecretKey(listPurchases, keys, { query: { include_notifications: 'true' } });
+      return body.rows[0];
+    };
+    const { purchaseId, expirationDate: renewalDate = '' } = await readRow();
+    const refresh = async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+    const setClock = async (hours: number) =>
+      await service.callControl('/clock', { set: new Date(Date.parse(renewalDate) + hours * hourMs).toISOString() });
+    // A refresh before the outage: the StoreID key of the Microsoft Store must be renewed.
+    await setClock(-48);
+    await refresh();
+    const readAfter = async (hours: number) => {
+      await setClock(hours);
+      await startOutage(platform);
+      const unchecked = await readRow();
+      await refresh();
+      const { notifications = [], ...row } = await readRow();
+      // The date decides, not the refresh.
+      expect(row).toEqual({ ...row, isExpired: unchecked.isExpired, unverifiedSince: unchecked.unverifiedSince });
+      return { ...row, reasons: notifications.map(({ reason }) => reason) };
+    };
+    const unverified = { isExpired: false, unverifiedSince: renewalDate };
+    expect(await readAfter(1)).toMatchObject({ ...unverified, reasons: ['PURCHASED'] });
+    const lastHour = await readAfter(23);
+    expect(lastHour).toMatchObject({ ...unverified, reasons: ['PURCHASED'] });
+    expect(Date.parse(lastHour.expirationDate ?? '')).toBe(Date.parse(renewalDate) + 24 * hourMs);
+    expect(await readAfter(25)).toMatchObject({
+      isExpired: true,
+      expirationDate: renewalDate,
+      unverifiedSince: renewalDate,
+      reasons: ['PURCHASED', 'EXPIRED'],
+    });
+    await service.clearFaults();
+    await refresh();
+    const { notifications = [], ...renewed } = await readRow();
+    expect(renewed).toMatchObject({ isExpired: false });
+    expect(renewed).not.toHaveProperty('unverifiedSince');
+    expect(notifications.map(({ reason }) => reason)).toEqual(['PURCHASED', 'EXPIRED', 'RENEWED']);
   });
 });

@@ -92,7 +92,8 @@ function describeEnd(purchase: DescribedPurchase, transactions: readonly Transac
   // An end in the future or without a date: only a purchase that was never paid has it.
   if (expirationDate === undefined || Date.parse(expirationDate) > now)
     return noAccess('Never paid', 'neutral', 'The first payment was not completed: the purchase never gave access.');
-  return noAccess('Expired', 'bad', `Expired${on(expirationDate)}${toCause(cancelationReason)}.`);
+  const unverified = purchase.unverifiedSince === undefined ? '' : ' Since then, the store could not be queried.';
+  return noAccess('Expired', 'bad', `Expired${on(expirationDate)}${toCause(cancelationReason)}.${unverified}`);
 }
 
 function describeSubscription(purchase: DescribedPurchase, now: number): State {
@@ -101,6 +102,12 @@ function describeSubscription(purchase: DescribedPurchase, now: number): State {
     return access('Active', 'good', 'Active: the store does not report when the period ends.');
   const end = formatIso(expirationDate);
   const isOverdue = Date.parse(expirationDate) <= now;
+  if (purchase.unverifiedSince !== undefined)
+    return access(
+      'Not verified',
+      'warn',
+      `Renewal not verified since ${formatIso(purchase.unverifiedSince)}: access lasts until the store reports it, at most until ${end}.`,
+    );
   if (purchase.isBillingRetryPeriod)
     return access('Grace period', 'warn', `${describeFailures(purchase)}: in grace until ${end}.`);
   const [label, subject] = purchase.isTrialPeriod ? ['Trial', 'Free trial'] : ['Active', 'Paid'];

@@ -45,6 +45,10 @@ export const appDescriptions = [
       'all',
     ],
     vocabulary: ['Whether ids and platforms have neutral or brand tokens.', 'neutral'],
+    unverifiedHours: [
+      'Hours of access after the expiration date while the renewal of a subscription cannot be verified.',
+      24,
+    ],
     webhooks: ['Webhook settings. Absent until the operator sets a webhook URL.'],
     catalogue: ['Products by product id with platform prefix.', { 'store_a:premium': { type: 'paid subscription' } }],
     stores: ['All stores, connected or not.'],

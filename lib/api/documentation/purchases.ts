@@ -52,6 +52,10 @@ export const purchaseFields = {
   currency: ['ISO 4217 code of the currency of `amountMicros`.', 'EUR'],
   isSharedPurchase: ['Whether another store account made the purchase, for example in a family.', false],
   isExpired: ['Whether the subscription has expired.', false],
+  unverifiedSince: [
+    'Renewal date since which the store could not be queried. Absent if the state is verified.',
+    '2026-03-15T09:30:00.000Z',
+  ],
   isPaused: ['Whether the subscription is paused. It then gives no access.', false],
   autoResumeDate: [
     'Date of the automatic resume. Only present while the subscription is paused.',

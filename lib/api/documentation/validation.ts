@@ -151,6 +151,10 @@ export const validationDescriptions = [
       purchaseDate: ['Date of the first transaction.', 1768469400000],
       expiryDate: ['Date at which the subscription expires or renews.', 1773567000000],
       isExpired: ['Whether the purchase gives no access.', false],
+      unverifiedSince: [
+        'Renewal date since which the store could not be queried. Absent if the state is verified.',
+        1773567000000,
+      ],
       renewalIntent: ['Whether the subscription will renew.'],
       renewalIntentChangeDate: ['Date at which the renewal intent changed.', 1771574400000],
       cancelationReason: ['Why the purchase ended or does not renew. Absent if it was not canceled.'],

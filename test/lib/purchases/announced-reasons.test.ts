@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { EncryptedObservation } from '../../../lib/purchases/merge.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import {
   computePurchaseChange,
@@ -164,20 +165,42 @@ describe('selectAnnouncedReasons', () => {
     expect(announcedReasons).toEqual(['REFUNDED']);
   });
 
-  it('announces an expiration by date once, after the store has been unavailable for several refreshes', () => {
+  const announceWhileUnavailable = (observation: EncryptedObservation, unverifiedHours?: number) => {
     let { stored } = update(undefined, {
       trigger: 'validation',
-      observation: { ...observe(), refreshToken: 'encrypted' },
+      observation: { ...observation, refreshToken: 'encrypted' },
       claim: claimByAnn,
+      unverifiedHours,
     });
-    const announced: string[][] = [];
-    for (let hour = 1; hour <= 8; hour++) {
-      const next = update(stored, { trigger: 'refresh', now: startDate + 31 * dayMs + hour * hourMs });
-      announced.push([...next.announcedReasons]);
+    const announcedAfter: (readonly [hours: number, reason: string])[] = [];
+    for (let hours = 0; hours < 50; hours++) {
+      const next = update(stored, { trigger: 'refresh', now: startDate + 31 * dayMs + hours * hourMs });
+      announcedAfter.push(...next.announcedReasons.map((reason) => [hours, reason] as const));
       stored = next.stored;
     }
-    expect(announced.flat()).toEqual(['EXPIRED']);
-    expect(announced.findIndex((reasons) => reasons.length > 0)).toBe(5);
+    return announcedAfter;
+  };
+
+  it('announces the expiration of a renewing subscription once, 24 hours after its date, if its store is unavailable', () => {
+    expect(announceWhileUnavailable(observe())).toEqual([[24, 'EXPIRED']]);
+  });
+
+  it('announces the expiration after the hours that the app has set', () => {
+    expect(announceWhileUnavailable(observe(), 48)).toEqual([[48, 'EXPIRED']]);
+    expect(announceWhileUnavailable(observe(), 0)).toEqual([[0, 'EXPIRED']]);
+  });
+
+  it.each([
+    ['lapses', { renewalIntent: 'Lapse' }],
+    ['has a failed payment', { isBillingRetryPeriod: true }],
+    ['does not renew', { productType: 'non renewing subscription' }],
+  ] as const)('announces the expiration of a subscription that %s on its date', (_title, fields) => {
+    expect(announceWhileUnavailable(observe(fields))).toEqual([[0, 'EXPIRED']]);
+  });
+
+  it('announces the expiration on its date if the store has reported the state after it', () => {
+    const asOf = startDate + 31 * dayMs;
+    expect(announceWhileUnavailable({ ...observe(), asOf })).toEqual([[0, 'EXPIRED']]);
   });
 });
 
@@ -251,5 +274,15 @@ describe('an import without webhooks', () => {
   it('changes nothing if it is repeated', () => {
     const { stored } = runImport(undefined);
     expect(runImport(stored).change).toBeUndefined();
+  });
+
+  it('records whether store notifications arrive, until a refresh finds a change without one', () => {
+    const notified = update(owned, { ...later, observation: observe({ renewalIntent: 'Lapse' }, later.now) }).stored;
+    expect(notified?.isNotified).toBe(true);
+    const refresh = { trigger: 'refresh', now: startDate + 5 * dayMs } as const;
+    const lapses = observe({ renewalIntent: 'Lapse' }, refresh.now);
+    expect(update(notified, { ...refresh, observation: lapses }).stored?.isNotified).toBe(true);
+    const renews = observe({ renewalIntent: 'Renew' }, refresh.now);
+    expect(update(notified, { ...refresh, observation: renews }).stored?.isNotified).toBeUndefined();
   });
 });

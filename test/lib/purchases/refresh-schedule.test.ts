@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { computeNextRefresh } from '../../../lib/purchases/refresh-schedule.ts';
+import type { Platform } from '../../../lib/shared/platform.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
@@ -56,5 +57,22 @@ describe('computeNextRefresh', () => {
         },
       ),
     );
+  });
+
+  it('refreshes an active subscription every ten days while store notifications arrive', () => {
+    const { purchase } = createObservation({ expirationDate: startDate + 30 * dayMs });
+    const schedule = (platform: Platform) =>
+      computeNextRefresh({ ...purchase, platform }, { ...refreshAt(startDate), isNotified: true });
+    expect(schedule('store_a')).toBe(startDate + 10 * dayMs);
+    // The Microsoft Store sends no notifications of renewals.
+    expect(schedule('store_c')).toBe(startDate + dayMs);
+  });
+
+  it('retries a failed refresh at the end of access at the latest', () => {
+    const { purchase } = createObservation({ unverifiedUntil: startDate + 32 * dayMs });
+    const retryAfter = (now: number) =>
+      computeNextRefresh(purchase, { now, hasRefreshToken: true, failedRefreshes: 20 });
+    expect(retryAfter(startDate + 31.9 * dayMs)).toBe(startDate + 32 * dayMs + 5_000);
+    expect(retryAfter(startDate + 33 * dayMs)).toBe(startDate + 33.25 * dayMs);
   });
 });
