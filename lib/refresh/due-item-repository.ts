@@ -2,7 +2,13 @@ import type { EpochMillis } from '../shared/time.ts';
 
 /** A purchase to refresh or a webhook to retry. */
 export type DueItem =
-  | { readonly kind: 'purchase'; readonly appName: string; readonly purchaseId: string }
+  | {
+      readonly kind: 'purchase';
+      readonly appName: string;
+      readonly purchaseId: string;
+      /** Whether the refresh only searches for a lost store notification, so that it can wait. */
+      readonly isIntervalCheck?: boolean;
+    }
   | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string };
 
 /** Due times of purchases. */

@@ -3,6 +3,7 @@ import type { EpochMillis } from '../shared/time.ts';
 import { secondMs } from '../shared/time.ts';
 import type { WebhookMessage } from '../webhooks/webhook-message.ts';
 import type { DueItemRepository } from './due-item-repository.ts';
+import { createRefreshBudget, type RefreshBudget } from './refresh-budget.ts';
 import type { RefreshMessage } from './refresh-message.ts';
 
 /** Items leased at once: a batch takes less than a second. */
@@ -18,18 +19,39 @@ interface EnqueueDeps {
 }
 type DueItem = Awaited<ReturnType<DueItemRepository['lease']>>[number];
 
-/** Leases the due items, oldest first, and enqueues them until less than half a batch is due or the time is over. */
+/**
+ * Leases the due items, oldest first, and enqueues them until less than half a batch is due or the time is over.
+ * Refreshes above the budget of an app at a store are not enqueued: they are due again after their lease.
+ */
 export async function enqueueDueItems(deps: EnqueueDeps, remainingMs: () => number): Promise<void> {
+  const budget = createRefreshBudget();
   for (;;) {
     const items = await deps.dueItems.lease(deps.now(), batchSize);
-    await enqueue(items, deps);
+    await enqueueRefreshes(items, budget, deps);
+    await enqueueDeliveries(items, deps);
     if (items.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
   }
 }
 
-async function enqueue(items: readonly DueItem[], { refreshQueue, webhookQueue }: EnqueueDeps): Promise<void> {
-  const purchases = items.filter((item) => item.kind === 'purchase');
-  await refreshQueue.send(purchases.map(({ appName, purchaseId }) => ({ appName, purchaseId })));
+/** Enqueues the refreshes within the budget, renewals first, spread over the time until the next run. */
+async function enqueueRefreshes(
+  items: readonly DueItem[],
+  budget: RefreshBudget,
+  { refreshQueue }: EnqueueDeps,
+): Promise<void> {
+  const refreshes = items.filter((item) => item.kind === 'purchase');
+  const renewalsFirst = refreshes.toSorted((a, b) => Number(a.isIntervalCheck ?? 0) - Number(b.isIntervalCheck ?? 0));
+  const messagesByDelay = new Map<number, RefreshMessage[]>();
+  for (const refresh of renewalsFirst) {
+    const delaySeconds = budget.take(refresh);
+    if (delaySeconds === undefined) continue;
+    const { appName, purchaseId } = refresh;
+    messagesByDelay.set(delaySeconds, [...(messagesByDelay.get(delaySeconds) ?? []), { appName, purchaseId }]);
+  }
+  for (const [delaySeconds, messages] of messagesByDelay) await refreshQueue.send(messages, { delaySeconds });
+}
+
+async function enqueueDeliveries(items: readonly DueItem[], { webhookQueue }: EnqueueDeps): Promise<void> {
   const deliveries = items.filter((item) => item.kind === 'delivery');
   const appNames = [...new Set(deliveries.map(({ appName }) => appName))];
   await Promise.all(

@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DueItem } from '../../../lib/refresh/due-item-repository.ts';
+import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
+import type { RefreshMessage } from '../../../lib/refresh/refresh-message.ts';
+
+interface EnqueuedRefresh extends RefreshMessage {
+  readonly delaySeconds: number;
+}
+
+/** Runs the worker once over due items and returns the enqueued refreshes. */
+async function enqueue(dueItems: readonly DueItem[]): Promise<EnqueuedRefresh[]> {
+  const due = [...dueItems];
+  const enqueued: EnqueuedRefresh[] = [];
+  await enqueueDueItems(
+    {
+      now: () => 0,
+      dueItems: {
+        lease: async (_now, limit) => due.splice(0, limit),
+        listOverdueRefreshes: async () => ({ dueTimes: [], isComplete: true }),
+      },
+      refreshQueue: {
+        async send(messages, { delaySeconds = 0 } = {}) {
+          enqueued.push(...messages.map((message) => ({ ...message, delaySeconds })));
+        },
+      },
+      webhookQueue: { send: async () => {} },
+    },
+    () => 60_000,
+  );
+  return enqueued;
+}
+
+const createRefreshes = (count: number, prefix: string, isIntervalCheck: boolean): DueItem[] =>
+  Array.from({ length: count }, (_, number) => ({
+    kind: 'purchase',
+    appName: 'shop',
+    purchaseId: `${prefix}${number}`,
+    isIntervalCheck,
+  }));
+
+const countByStore = (enqueued: readonly EnqueuedRefresh[], store: string): number =>
+  enqueued.filter(({ purchaseId }) => purchaseId.startsWith(store)).length;
+
+describe('enqueueDueItems', () => {
+  it('enqueues at most 25 refreshes a second of an app at each store', async () => {
+    const enqueued = await enqueue([
+      ...createRefreshes(4_000, 'store_a:', false),
+      ...createRefreshes(10, 'store_b:', false),
+    ]);
+    expect([countByStore(enqueued, 'store_a:'), countByStore(enqueued, 'store_b:')]).toEqual([1_500, 10]);
+    for (let second = 0; second < 60; second++) {
+      const inSecond = enqueued.filter(({ delaySeconds }) => delaySeconds === second);
+      expect(countByStore(inSecond, 'store_a:')).toBe(25);
+    }
+  });
+
+  it('enqueues renewals before interval checks, and all renewals although more interval checks are due', async () => {
+    const enqueued = await enqueue([
+      ...createRefreshes(300, 'store_a:check', true),
+      ...createRefreshes(25, 'store_a:renewal', false),
+      ...createRefreshes(4_000, 'store_a:later', true),
+      ...createRefreshes(700, 'store_a:renewal', false),
+    ]);
+    expect(enqueued.filter(({ delaySeconds }) => delaySeconds === 0).map(({ purchaseId }) => purchaseId)).toEqual(
+      createRefreshes(25, 'store_a:renewal', false).map((item) => item.kind === 'purchase' && item.purchaseId),
+    );
+    expect(countByStore(enqueued, 'store_a:renewal')).toBe(725);
+  });
+});
