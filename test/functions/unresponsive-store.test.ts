@@ -33,7 +33,9 @@ const reachable: readonly (readonly [Platform, string])[] = [
 
 /** Buys and validates a subscription at a store that sends no notifications. */
 async function subscription(platform: Platform, productId: string, settings: object = {}) {
-  const keys = await service.createApp([platform], settings);
+  // Google Play refunds a purchase that is not acknowledged within three days.
+  const acknowledged = platform === 'store_b' ? { acknowledge: true } : {};
+  const keys = await service.createApp([platform], { ...acknowledged, ...settings });
   const order = { platform, productId, type: 'paid subscription', applicationUsername: createUniqueName('user') };
   const { id, validate } = await service.callControl('/purchases', order);
   const { body } = await service.validate(keys, validate);
@@ -52,7 +54,8 @@ async function look({ appName, secretKey }: IssuedApiKeys, purchaseId: string) {
     params: { purchaseId },
     query,
   });
-  return { ...body, reasons: body.notifications.map(({ reason }: { reason: string }) => reason) };
+  const reasons = body.notifications.map(({ reason }: { reason: string }) => reason);
+  return { ...body, reasons: reasons.filter((reason: string) => reason !== 'ACKNOWLEDGED') };
 }
 
 /** Advances the clock and runs the minutely workers. */
