@@ -145,16 +145,23 @@ export async function waitUntilLoaded({ page, pending }: ConsolePage): Promise<v
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Lists the violations that axe finds on the page, with their elements. Runs all rules, or the rules about colors. */
+const colorRules = ['color-contrast', 'link-in-text-block'];
+const ruleSets = {
+  all: undefined,
+  colors: colorRules,
+  layout: [...colorRules, 'target-size', 'scrollable-region-focusable', 'button-name', 'aria-hidden-focus', 'region'],
+} as const;
+
+/** Lists the violations that axe finds on the page, with their elements. */
 export async function findAccessibilityViolations(
   { page }: ConsolePage,
-  rules: 'all' | 'colors' = 'all',
+  rules: keyof typeof ruleSets = 'all',
 ): Promise<string[]> {
   // Not by a script element, which the content security policy of the console forbids.
   await page.evaluate(`globalThis.axe || (() => { ${axeSource} })()`);
-  const options =
-    rules === 'colors' ? "{ runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] } }" : '{}';
-  const { violations } = (await page.evaluate(`axe.run(${options})`)) as AxeResults;
+  const values = ruleSets[rules];
+  const options = values ? { runOnly: { type: 'rule', values } } : {};
+  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults;
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );

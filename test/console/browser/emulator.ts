@@ -1,10 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { waitUntilQueuesEmpty } from '../../../testing/call-local.ts';
 import { issueViewerKey } from '../../../testing/command-line.ts';
 import { emulatorSteps, listProblems, performStep } from '../../../testing/emulator-steps.ts';
 import { expectUsablePage } from '../../../testing/expect-usable-page.ts';
 import { type ConsolePage, type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';
-import { waitFor } from '../../../testing/wait-for.ts';
 
 let running: RunningConsole;
 
@@ -23,7 +21,6 @@ export function describeEmulator(getRunning: () => Promise<RunningConsole>): voi
 
   describe('Emulator page', () => {
     it('shows each step of a subscription without a reload', async () => {
-      await expectUsablePage(running, '/emulator', 'Emulator');
       const consolePage = await running.open('/emulator');
       await consolePage.page.getByText('The stores have no purchase.').waitFor();
       for (const step of emulatorSteps) await performStep(consolePage.page, step);
@@ -77,34 +74,6 @@ export function describeEmulator(getRunning: () => Promise<RunningConsole>): voi
       expect(await main.getByRole('button', { name: /Buy|Renew|day|year|Refund|Submit/ }).count()).toBe(0);
       await main.getByRole('list', { name: 'Webhooks to the app' }).waitFor();
       expect([viewer.changes, listProblems(viewer)]).toEqual([[], []]);
-    });
-
-    it('plays a year within a minute, and renews the subscription each month', async () => {
-      const consolePage = await running.open('/emulator');
-      await consolePage.page.getByLabel('Customer', { exact: true }).fill('yearling');
-      await click(consolePage, 'Buy');
-      await consolePage.page.getByRole('heading', { name: 'premium of yearling' }).waitFor();
-      const before = await readNow();
-      // Timers of the page run immediately, in place of a minute.
-      await consolePage.page.clock.install();
-      await click(consolePage, 'Play a year in a minute');
-      await waitFor(
-        'the end of the year',
-        async () => {
-          await consolePage.page.clock.runFor(1_000);
-          return await readNow();
-        },
-        (now) => now >= before + 365 * 86_400_000,
-      );
-      await consolePage.page.clock.resume();
-      await expectClock(consolePage, before + 365 * 86_400_000);
-      const renewals = consolePage.page
-        .getByRole('list', { name: 'Notifications of the store' })
-        .getByRole('listitem')
-        .filter({ hasText: 'DID_RENEW' });
-      await renewals.nth(11).waitFor();
-      await consolePage.page.close();
-      await waitUntilQueuesEmpty(running.service);
     });
   });
 }

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { issueViewerKey } from '../../../testing/command-line.ts';
 import { expectUsablePage } from '../../../testing/expect-usable-page.ts';
-import { type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';
+import type { RunningConsole } from '../../../testing/open-console.ts';
 import { createShowcase } from '../../../testing/showcase.ts';
 
 let running: RunningConsole;
@@ -42,14 +41,6 @@ export function describeStores(getRunning: () => Promise<RunningConsole>): void 
       expect(consolePage.changes).toEqual(['POST /v3/stores/store_a/check', 'POST /v3/stores/store_b/check']);
       expect(consolePage.problems).toEqual([]);
       await setProblem(null);
-    });
-
-    it('offers no check to a viewer key', async () => {
-      const viewer = await running.open('/stores', { key: await issueViewerKey(running.service) });
-      await viewer.page.getByRole('heading', { name: 'App Store' }).waitFor();
-      await waitUntilLoaded(viewer);
-      expect(await viewer.page.getByRole('button', { name: /Check/ }).count()).toBe(0);
-      expect([viewer.changes, viewer.problems]).toEqual([[], []]);
     });
   });
 }

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { startApplicationServer } from '../../../testing/application-server.ts';
 import { letSettingsTakeEffect } from '../../../testing/call-local.ts';
-import { issueViewerKey, runCommand } from '../../../testing/command-line.ts';
+import { runCommand } from '../../../testing/command-line.ts';
 import { emulatorSteps, listProblems, performStep } from '../../../testing/emulator-steps.ts';
 import { expectUsablePage } from '../../../testing/expect-usable-page.ts';
-import { type ConsolePage, type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';
+import type { ConsolePage, RunningConsole } from '../../../testing/open-console.ts';
 
 let running: RunningConsole;
 
@@ -63,62 +63,6 @@ export function describeWebhooks(getRunning: () => Promise<RunningConsole>): voi
       expect(listProblems(consolePage)).toEqual([]);
     });
 
-    it('keeps the filters in the URL, and offers to remove filters that match nothing', async () => {
-      const { page } = await running.open('/webhooks?state=dead&user=nobody');
-      await page.getByText('No delivery matches the filters.').waitFor();
-      await page.getByRole('link', { name: 'Remove the filters' }).click();
-      await page.getByRole('row').nth(1).waitFor();
-      await page.getByLabel('State').selectOption('delivered');
-      await page.waitForURL(/state=delivered/);
-    });
-
-    it('searches behind a page without matching deliveries', async () => {
-      const { page } = await running.open('/');
-      const requested: string[] = [];
-      await page.route(/\/v3\/webhooks\/deliveries\?/, async (route) => {
-        const cursor = new URL(route.request().url()).searchParams.get('cursor');
-        requested.push(String(cursor));
-        await (cursor === null
-          ? route.fulfill({ json: { rows: [], nextCursor: 'next' } })
-          : route.fulfill({ json: { rows: [] } }));
-      });
-      await page.getByRole('navigation').getByRole('link', { name: 'Webhooks' }).click();
-      await page.getByText('The service has not sent a webhook.').waitFor();
-      expect(requested.slice(0, 2)).toEqual(['null', 'next']);
-      await page.route(/\/v3\/webhooks\/deliveries\?/, async (route) => {
-        await route.fulfill({ json: { rows: [], nextCursor: 'next' } });
-      });
-      await page.getByText('None of the latest deliveries matches the filters.').waitFor();
-      await page.getByRole('button', { name: 'Older' }).waitFor();
-    });
-
-    it('stops a replay of several requests when the session ends', async () => {
-      const consolePage = await running.open('/webhooks?state=delivered');
-      const { page } = consolePage;
-      await click(consolePage, /^Replay delivered deliveries/);
-      let respond = async () => {};
-      const requests: string[] = [];
-      const requested = new Promise<void>((resolve) => {
-        page.route(/\/v3\/webhooks\/replay$/, (route) => {
-          requests.push(route.request().url());
-          respond = async () => await route.fulfill({ json: { replayed: 1000, isComplete: requests.length > 2 } });
-          resolve();
-        });
-      });
-      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
-      await requested;
-      // A link that signs in again, possibly to another app.
-      const signedIn = page.waitForResponse(/\/v3\/app$/);
-      await page.evaluate((link) => {
-        location.href = link;
-      }, running.service.consoleUrl);
-      await signedIn;
-      await page.getByRole('heading', { name: 'Overview' }).waitFor();
-      await respond();
-      await page.waitForLoadState('networkidle');
-      expect(requests).toHaveLength(1);
-    });
-
     it('shows an error of an action once, and stays open while the action is in progress', async () => {
       const consolePage = await running.open('/webhooks');
       const { page } = consolePage;
@@ -150,21 +94,6 @@ export function describeWebhooks(getRunning: () => Promise<RunningConsole>): voi
       await page.getByRole('tabpanel').filter({ hasText: 'from standardwebhooks.webhooks import Webhook' }).waitFor();
       await page.waitForURL(/language=python/);
       await page.locator('[role=tab]:focus', { hasText: 'Python' }).waitFor();
-    });
-
-    it('offers nothing that changes to a viewer key', async () => {
-      const viewer = await running.open('/webhooks', {
-        key: await issueViewerKey(running.service, running.service.appName),
-      });
-      await viewer.page.locator('main tbody a').first().waitFor();
-      await waitUntilLoaded(viewer);
-      expect(
-        await viewer.page
-          .locator('main')
-          .getByRole('button', { name: /Replay|test/ })
-          .count(),
-      ).toBe(0);
-      expect([viewer.changes, listProblems(viewer)]).toEqual([[], []]);
     });
 
     it('shows the failure and the body of a failed attempt, and follows the attempts', async () => {

@@ -1,0 +1,261 @@
+/**
+ * The modules of the console hold the objects of jsdom until the end of the process.
+ *
+ * @jest-environment-options { "globalsCleanup": "off" }
+ */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  addCustomerPurchase,
+  getCustomerClaims,
+  getCustomerTimeline,
+  getCustomerTransactions,
+} from '../../lib/api/customers.ts';
+import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
+import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
+import type { TimelineRecord } from '../../lib/api/timeline-records.ts';
+import { type ConsoleRequest, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+const dayMs = 86_400_000;
+const toDate = (day: number): string => new Date(Date.parse('2026-01-01T00:00:00Z') + day * dayMs).toISOString();
+
+const toPurchase = (productId: string, details: Partial<PurchaseRow> = {}): PurchaseRow => ({
+  purchaseId: `store_a:${productId}`,
+  transactionId: `store_a:${productId}`,
+  productId: `store_a:${productId}`,
+  platform: 'store_a',
+  purchaseDate: toDate(0),
+  entitledUsers: ['alice'],
+  notifications: [],
+  canRefresh: true,
+  ...details,
+});
+
+const toSubscription = (productId: string): PurchaseRow =>
+  toPurchase(productId, { expirationDate: '2999-01-01T00:00:00.000Z', renewalIntent: 'Renew', isExpired: false });
+
+const payment: TransactionRecord = {
+  transactionId: 'store_a:1',
+  purchaseId: 'store_a:premium',
+  productId: 'store_a:premium',
+  platform: 'store_a',
+  sandbox: false,
+  purchaseDate: toDate(0),
+  amountUSD: 9.99,
+  amountMicros: 9_990_000,
+  currency: 'USD',
+};
+
+const toEvent = (day: number, eventType: string): TimelineRecord => ({
+  type: 'event',
+  date: toDate(day),
+  eventId: `${eventType}-${day}`,
+  eventType,
+  ok: true,
+  applicationUsername: 'alice',
+  purchaseIds: ['store_a:premium'],
+});
+
+/** The state of a service with the customer `alice`. */
+interface Data {
+  purchases: PurchaseRow[];
+  payments?: TransactionRecord[];
+  /** Newest first. */
+  timeline: TimelineRecord[];
+  claims?: 'validation' | 'manual';
+  unowned?: string[];
+}
+
+const timelinePage = 100;
+
+/** Returns a page of a list. The cursor is the position of its first row. */
+function toCursorPage<Row>(rows: readonly Row[], { query: { limit = '100', cursor = '0' } }: ConsoleRequest) {
+  const end = Number(cursor) + Number(limit);
+  return { rows: rows.slice(Number(cursor), end), ...(end < rows.length && { nextCursor: String(end) }) };
+}
+
+const toRoutes = (data: Data) => [
+  respondTo(listPurchases, ({ query: { skip = '0', limit = '100', active } }) => {
+    const selected =
+      active === undefined ? data.purchases : data.purchases.filter(({ isExpired }) => isExpired === false);
+    return {
+      paging: { skip: Number(skip), limit: Number(limit), total: selected.length },
+      rows: selected.slice(Number(skip), Number(skip) + Number(limit)),
+    };
+  }),
+  respondTo(getPurchase, ({ params: { purchaseId = '' } }) => {
+    const { canRefresh, ...purchase } = toSubscription(purchaseId.replace('store_a:', ''));
+    return purchase;
+  }),
+  respondTo(getCustomerTimeline, (request) => ({
+    applicationUsername: 'alice',
+    ...toCursorPage(data.timeline, request),
+  })),
+  respondTo(getCustomerTransactions, () => ({
+    applicationUsername: 'alice',
+    transactions: data.payments ?? [payment],
+  })),
+  respondTo(getCustomerClaims, () => ({
+    applicationUsername: 'alice',
+    rows: (data.unowned ?? []).map((productId) => ({
+      purchaseId: `store_a:${productId}`,
+      productId: `store_a:${productId}`,
+      platform: 'store_a' as const,
+      isEntitled: false,
+      source: 'validation' as const,
+      firstClaimedAt: toDate(0),
+      lastClaimedAt: toDate(0),
+    })),
+  })),
+  respondTo(getPurchaseOwners, ({ params: { purchaseId = '' } }) => ({
+    purchaseId,
+    strategy: 'all' as const,
+    decidedBy: data.claims === 'manual' || data.unowned ? ('manual' as const) : ('strategy' as const),
+    entitledUsers: data.unowned ? ['hugo'] : ['alice'],
+    claims: [
+      {
+        applicationUsername: 'alice',
+        source: data.claims ?? 'validation',
+        isEntitled: !data.unowned,
+        firstClaimedAt: toDate(0),
+        lastClaimedAt: toDate(0),
+      },
+    ],
+    userAliases: [],
+  })),
+  respondTo(addCustomerPurchase, () => {
+    data.claims = 'manual';
+    return { ok: true, applicationUsername: 'alice', purchases: {} };
+  }),
+];
+
+let rendered: RenderedConsole;
+afterEach(() => rendered.close());
+
+const open = async (data: Data, query = ''): Promise<RenderedConsole> => {
+  rendered = await renderConsole(`/customers/alice${query}`, toRoutes(data));
+  return rendered;
+};
+
+describe('Customer page', () => {
+  describe('with more entries than a page of the timeline', () => {
+    const givenTimeline = (): Data => ({
+      purchases: [toSubscription('premium')],
+      timeline: [
+        ...Array.from({ length: 105 }, (_, index) => toEvent(200 - index, 'purchase.claimed')),
+        toEvent(1, 'receipt.validated'),
+        { type: 'payment', date: toDate(0), transaction: payment },
+      ],
+    });
+
+    it('shows payments that are older than the newest page of the timeline', async () => {
+      const page = await open(givenTimeline(), '?tab=payments');
+      await waitFor('the payment', () => page.findAll('tbody tr', 'History').length === 1);
+      expect(page.readText('History')).toContain('$9.99');
+      await page.click('Timeline');
+      await page.waitForText('Show older entries');
+    });
+
+    it('loads older entries until one is of the selected kind', async () => {
+      const page = await open(givenTimeline(), '?kind=payment');
+      await page.waitForText(/Paid/, 'History');
+      expect(page.requests.filter((request) => request.includes('cursor=100'))).toHaveLength(1);
+    });
+
+    it('loads older entries once each, and keeps them while new ones arrive', async () => {
+      const data = givenTimeline();
+      const page = await open(data);
+      const countEntries = () => page.findAll('.timeline > li, ol > li', 'History').length;
+      await waitFor('the newest entries', () => countEntries() === timelinePage);
+      await page.click('Show older entries');
+      await page.waitForText('Receipt validated', 'History');
+      expect(countEntries()).toBe(107);
+      expect(page.readText('History')).not.toContain('Show older entries');
+      data.timeline = [toEvent(300, 'purchase.claimed'), ...data.timeline];
+      page.poll();
+      await waitFor('the new entry', () => countEntries() === 108);
+    });
+  });
+
+  it('shows the entries behind a page of the timeline that has only reads', async () => {
+    const routes = toRoutes({ purchases: [toSubscription('premium')], timeline: [] });
+    const behindReads = respondTo(getCustomerTimeline, ({ query }) => ({
+      applicationUsername: 'alice',
+      ...(query.cursor === undefined
+        ? { rows: [], nextCursor: 'behind-the-reads' }
+        : { rows: [toEvent(1, 'receipt.validated')] }),
+    }));
+    rendered = await renderConsole('/customers/alice', [behindReads, ...routes]);
+    await rendered.waitForText('Receipt validated', 'History');
+  });
+
+  it('shows the access of an old subscription below 105 later purchases, and pages all of them', async () => {
+    const coins = Array.from({ length: 105 }, (_, index) => toPurchase(`coins-${index}`, { isExpired: true }));
+    const page = await open({ purchases: [...coins, toSubscription('old-plan')], timeline: [] });
+    await page.waitForText(/old-plan.*Active.*Renews on/, 'Access now');
+    await page.waitForText('1–100 of 106', 'All purchases');
+    const countReasons = () => page.readText('All purchases').match(/Claimed with a receipt/g)?.length ?? 0;
+    expect(page.findAll('li', 'All purchases')).toHaveLength(100);
+    expect(page.readText('All purchases')).not.toContain('old-plan');
+    await waitFor('the reasons', () => countReasons() === 10);
+    await page.click('Show the reasons of 10 more purchases', 'All purchases');
+    await waitFor('further reasons', () => countReasons() === 20);
+    await page.click('Older', 'All purchases');
+    await page.waitForText('101–106 of 106', 'All purchases');
+    expect(location.hash).toContain('skip=100');
+    await page.waitForText('old-plan', 'All purchases');
+    await page.click('Newer', 'All purchases');
+    await page.waitForText('1–100 of 106', 'All purchases');
+    expect(location.hash).not.toContain('skip');
+  });
+
+  it('states what to do for an unknown name', async () => {
+    const page = await open({ purchases: [], payments: [], timeline: [] });
+    await page.waitForText('The app has no customer with this name.');
+  });
+
+  it('lists a purchase that the customer claims and another customer owns', async () => {
+    const page = await open({ purchases: [], timeline: [], unowned: ['lost'] });
+    await page.waitForText(
+      /lost.*Claimed with a receipt on .*, but it is linked manually to hugo\./,
+      'Claimed, but not owned',
+    );
+  });
+
+  it('shows the new reason after a link of a purchase that the customer already owned', async () => {
+    const page = await open({ purchases: [toSubscription('premium')], timeline: [] });
+    await page.waitForText(/Claimed with a receipt/, 'Access now');
+    await page.click('Link a purchase');
+    await page.enter('Purchase id', 'store_a:premium');
+    await page.click('Find');
+    await page.waitForText('Link this purchase to alice?');
+    expect(page.requests.filter((request) => request.startsWith('POST'))).toEqual([]);
+    await page.click('Link');
+    await page.waitForText(/Linked manually/, 'Access now');
+  });
+
+  it('shows what changed on another device: a new purchase, its payment and its reason', async () => {
+    const data: Data = { purchases: [toSubscription('premium')], timeline: [toEvent(1, 'receipt.validated')] };
+    const page = await open(data, '?tab=payments');
+    await page.waitForText('$9.99', 'History');
+    data.purchases = [toSubscription('family'), ...data.purchases];
+    data.payments = [{ ...payment, transactionId: 'store_a:2', amountUSD: 14, amountMicros: 14_000_000 }, payment];
+    data.timeline = [toEvent(2, 'purchase.claimed'), ...data.timeline];
+    data.claims = 'manual';
+    page.poll();
+    await page.waitForText('$14.00', 'History');
+    await page.waitForText(/family.*Linked manually.*premium.*Linked manually/, 'Access now');
+  });
+
+  it('requests again only what can have changed', async () => {
+    const page = await open({ purchases: [toSubscription('premium')], timeline: [toEvent(1, 'receipt.validated')] });
+    await page.waitForText(/Claimed with a receipt/, 'Access now');
+    const before = page.requests.length;
+    for (let count = 1; count <= 2; count += 1) {
+      page.poll();
+      await waitFor('the requests', () => page.requests.length >= before + 2 * count);
+    }
+    const paths = page.requests.slice(before).map((request) => request.replace(/\?.*/, ''));
+    expect([...new Set(paths)].sort()).toEqual(['GET /v3/customers/alice/timeline', 'GET /v3/purchases']);
+  });
+});

@@ -1,0 +1,323 @@
+/**
+ * The modules of the console hold the objects of jsdom until the end of the process.
+ *
+ * @jest-environment-options { "globalsCleanup": "off" }
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { getApp } from '../../lib/api/app.ts';
+import {
+  getCustomerClaims,
+  getCustomerTimeline,
+  getCustomerTransactions,
+  listCustomers,
+} from '../../lib/api/customers.ts';
+import type { EventSearchResult } from '../../lib/api/event-records.ts';
+import { listEvents, searchEvents } from '../../lib/api/events.ts';
+import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
+import { getPurchase, getPurchaseOwners, getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
+import { search } from '../../lib/api/search.ts';
+import { listStores } from '../../lib/api/stores.ts';
+import { listTransactions } from '../../lib/api/transactions.ts';
+import { type DeliveryRecord, listDeliveries, replayDeliveries } from '../../lib/api/webhooks.ts';
+import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+const date = '2026-01-01T00:00:00.000Z';
+const paging = { skip: 0, limit: 50, total: 1 };
+
+const toEvent = (eventId: string, eventType: string): EventSearchResult => ({
+  tag: '',
+  type: '',
+  eventId,
+  context: { appName: 'demo', eventType, eventDate: date, eventDateMs: Date.parse(date), includeHeavyData: false },
+  content: {
+    products: [],
+    purchases: [],
+    transactions: [],
+    claims: [],
+    notifications: [],
+    refreshFailures: [],
+    exchangeRates: [],
+    tags: {},
+  },
+});
+
+const purchase: PurchaseRow = {
+  purchaseId: 'store_a:1',
+  transactionId: 'store_a:1',
+  productId: 'store_a:premium',
+  platform: 'store_a',
+  purchaseDate: date,
+  expirationDate: '2999-01-01T00:00:00.000Z',
+  isExpired: false,
+  entitledUsers: ['alice'],
+  notifications: [],
+  canRefresh: true,
+};
+
+const payment: TransactionRecord = {
+  transactionId: 'store_a:1',
+  purchaseId: 'store_a:1',
+  productId: 'store_a:premium',
+  platform: 'store_a',
+  sandbox: false,
+  purchaseDate: date,
+  amountUSD: 9.99,
+  amountMicros: 9_990_000,
+  currency: 'USD',
+};
+
+const delivery: DeliveryRecord = {
+  deliveryId: 'dlv_1',
+  type: 'purchases.updated',
+  state: 'delivered',
+  url: 'https://app.example/purchases',
+  applicationUsername: 'alice',
+  notification: { id: 'n1', reason: 'PURCHASED', date },
+  createdAt: date,
+  failedAttempts: 0,
+};
+
+/** The service with one customer, purchase, payment, delivery and store. */
+const routes = [
+  respondTo(getApp, () => ({
+    appName: 'demo',
+    createdAt: date,
+    key: { id: 'k1', name: 'default', level: 'secret' as const },
+    strategy: 'all' as const,
+    vocabulary: 'neutral' as const,
+    unverifiedHours: 24,
+    webhooks: { urls: ['https://app.example/purchases'], sandboxUrls: [], includesPassword: false },
+    catalogue: {},
+    stores: [{ platform: 'store_a' as const, isConnected: true }],
+    service: { version: '0.1.0' },
+  })),
+  respondTo(listCustomers, () => ({ paging, rows: [{ applicationUsername: 'alice', customerInfo: {} }] })),
+  respondTo(listPurchases, () => ({ paging, rows: [purchase] })),
+  respondTo(getPurchase, () => {
+    const { canRefresh, ...details } = purchase;
+    return details;
+  }),
+  respondTo(getPurchaseOwners, ({ params: { purchaseId = '' } }) => ({
+    purchaseId,
+    strategy: 'all' as const,
+    decidedBy: 'strategy' as const,
+    entitledUsers: ['alice'],
+    claims: [],
+    userAliases: [],
+  })),
+  respondTo(getPurchaseTimeline, () => ({
+    purchaseId: 'store_a:1',
+    asOf: date,
+    checkedAt: date,
+    updatedAt: date,
+    createdAt: date,
+    failedRefreshes: 0,
+    canRefresh: true,
+    rows: [],
+  })),
+  respondTo(getCustomerTimeline, () => ({ applicationUsername: 'alice', rows: [] })),
+  respondTo(getCustomerTransactions, () => ({ applicationUsername: 'alice', transactions: [payment] })),
+  respondTo(getCustomerClaims, () => ({ applicationUsername: 'alice', rows: [] })),
+  respondTo(search, () => ({ results: [] })),
+  respondTo(searchEvents, ({ query }) => ({
+    ok: true,
+    ...(query.cursor === undefined
+      ? { rows: [], nextCursor: 'behind-the-reads' }
+      : { rows: [toEvent('e1', 'receipt.validated')] }),
+  })),
+  respondTo(listTransactions, ({ query }) =>
+    query.startdate === undefined ? { paging, rows: [payment] } : { paging: { ...paging, total: 0 }, rows: [] },
+  ),
+  respondTo(listDeliveries, () => ({ rows: [delivery] })),
+  respondTo(listStores, () => ({
+    appName: 'demo',
+    rows: [{ platform: 'store_a' as const, isFailing: false, lastDay: { numRequests: 1, numFailures: 0 } }],
+  })),
+];
+
+let rendered: RenderedConsole;
+afterEach(() => rendered.close());
+
+/** Opens a page. Routes in front take precedence. */
+const open = async (path: string, further: typeof routes = [], options = {}): Promise<RenderedConsole> => {
+  rendered = await renderConsole(path, [...further, ...routes], options);
+  return rendered;
+};
+
+describe('Customers page', () => {
+  it('states what to do if nothing is found', async () => {
+    const page = await open('/customers?q=nobody');
+    await page.waitForText('Nothing has the name or id nobody.');
+  });
+});
+
+describe('Purchase page', () => {
+  it('states what to do for an unknown id', async () => {
+    const notFound = { ok: false, status: 404, code: 'ResourceNotFound', message: '-' } as const;
+    const page = await open('/purchases/store_a:1', [respondTo(getPurchase, () => notFound)]);
+    await page.waitForText('The app has no purchase with this id.');
+  });
+
+  it('shows the events behind a page that has only reads', async () => {
+    const page = await open('/purchases/store_a:1?tab=raw');
+    await page.waitForText('receipt.validated');
+  });
+});
+
+describe('Transactions page', () => {
+  it('filters by days, and keeps the filter in the URL', async () => {
+    const page = await open('/transactions?from=2001-01-01&to=2001-01-31');
+    await page.waitForText('These days have no transactions.');
+    await page.click('All days');
+    await page.waitForText('$9.99');
+    expect(location.hash).toBe('#/transactions');
+  });
+});
+
+describe('Events page', () => {
+  it.each(['/events', '/events?tag=alice', '/events?live=true', '/events?tag=alice&live=true'])(
+    'shows events behind a page of reads at %s',
+    async (path) => {
+      const listBehindReads = respondTo(listEvents, ({ query }) => ({
+        ok: true,
+        ...(query.cursor === undefined
+          ? { rows: [], nextCursor: 'behind-the-reads' }
+          : { rows: [toEvent('e1', 'receipt.validated')] }),
+      }));
+      const page = await open(path, [listBehindReads]);
+      await page.waitForText('Receipt validated');
+      expect(page.requests.filter((request) => request.includes('reads=false')).length).toBeGreaterThan(0);
+    },
+  );
+
+  it('adds older events to the table until there are none', async () => {
+    const reads = Array.from({ length: 110 }, (_, index) => toEvent(`read-${index}`, 'customer.read'));
+    const events = [...reads, toEvent('e1', 'receipt.validated')];
+    const searchPages = respondTo(searchEvents, ({ query: { cursor = '0' } }) => {
+      const end = Number(cursor) + 100;
+      return {
+        ok: true,
+        rows: events.slice(Number(cursor), end),
+        ...(end < events.length && { nextCursor: String(end) }),
+      };
+    });
+    const page = await open('/events?tag=reader&reads=true', [searchPages]);
+    await page.waitForText('the latest 100 events');
+    expect(page.readText()).not.toContain('Receipt validated');
+    await page.click('Show older events');
+    await page.waitForText('Receipt validated');
+    expect([page.findAll('tbody tr').length, page.readText().includes('Show older events')]).toEqual([111, false]);
+  });
+
+  it('requests reads only if they are selected', async () => {
+    const failedRead = respondTo(searchEvents, ({ query: { reads } }) => ({
+      ok: true,
+      rows: reads === 'false' ? [] : [toEvent('e1', 'purchase.read')],
+    }));
+    const page = await open('/events?tag=error', [failedRead]);
+    await page.waitForText('No request, notification or webhook has failed.');
+    page.go('/events?tag=error&reads=true');
+    await page.waitForText('Purchase read');
+  });
+});
+
+describe('Webhooks page', () => {
+  it('keeps the filters in the URL, and offers to remove filters that match nothing', async () => {
+    const page = await open('/webhooks?state=dead&user=nobody', [
+      respondTo(listDeliveries, ({ query: { state } }) => ({ rows: state === 'dead' ? [] : [delivery] })),
+    ]);
+    await page.waitForText('No delivery matches the filters.');
+    await page.click('Remove the filters');
+    await page.waitForText('PURCHASED');
+    await page.enter('State', 'delivered');
+    await waitFor('the filter in the URL', () => location.hash.includes('state=delivered'));
+  });
+
+  it('searches behind a page without matching deliveries', async () => {
+    const page = await open('/webhooks', [
+      respondTo(listDeliveries, ({ query: { cursor } }) => ({
+        rows: [],
+        ...(cursor === undefined && { nextCursor: 'next' }),
+      })),
+    ]);
+    await page.waitForText('The service has not sent a webhook.');
+    const requests = page.requests.filter((request) => request.includes('/v3/webhooks/deliveries'));
+    expect([requests[0]?.includes('cursor'), requests[1]?.includes('cursor=next')]).toEqual([false, true]);
+  });
+
+  it('offers older deliveries if many pages have none that matches', async () => {
+    const page = await open('/webhooks', [respondTo(listDeliveries, () => ({ rows: [], nextCursor: 'next' }))]);
+    await page.waitForText('None of the latest deliveries matches the filters.');
+    await page.waitForText('Older', 'Deliveries');
+  });
+
+  it('stops a replay of several requests when the session ends', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const replay = respondTo(replayDeliveries, async () => {
+      await released;
+      return { ok: true, replayed: 1_000, isComplete: false };
+    });
+    const page = await open('/webhooks?state=delivered', [replay]);
+    await page.click(/^Replay delivered/);
+    await page.waitForText('1 delivered delivery is sent again');
+    await page.click('Replay');
+    const countReplays = () => page.requests.filter((request) => request.startsWith('POST')).length;
+    await waitFor('the first request', () => countReplays() === 1);
+    await page.click('Sign out');
+    release();
+    await page.waitForText('Sign in');
+    await delay(50);
+    expect(countReplays()).toBe(1);
+  });
+});
+
+describe('viewer key', () => {
+  it.each([
+    ['/customers', 'alice'],
+    ['/customers/alice', 'premium'],
+    ['/purchases/store_a:1', 'premium'],
+    ['/transactions', '$9.99'],
+    ['/webhooks', 'PURCHASED'],
+    ['/stores', 'App Store'],
+  ])('is offered no change at %s', async (path, text) => {
+    const changes = /^(Link a purchase|Refresh at the store|Replay.*|Send a test|Check.*)$/;
+    const page = await open(path, [], { level: 'viewer' });
+    await page.waitForText(text);
+    await waitFor('the whole page', () => page.findAll('.skeleton, .skeleton-text').length === 0);
+    const names = page.findAll('button').map((button) => button.textContent ?? '');
+    expect(names.filter((name) => changes.test(name))).toEqual([]);
+    expect(page.requests.filter((request) => !request.startsWith('GET'))).toEqual([]);
+  });
+});
+
+describe('Playback of a year', () => {
+  const { setTimeout: realSetTimeout } = globalThis;
+  afterEach(() => {
+    globalThis.setTimeout = realSetTimeout;
+  });
+
+  it('moves the clock by a year in steps of at most a week', async () => {
+    const day = 86_400_000;
+    const start = Date.now();
+    const times: number[] = [];
+    rendered = await renderConsole('/transactions', routes, {
+      respondAsStores: (_path, body) => {
+        const { set } = (body ?? {}) as { readonly set?: string };
+        if (set !== undefined) times.push(Date.parse(set));
+        return { now: set ?? new Date(times.at(-1) ?? start).toISOString() };
+      },
+    });
+    // A second of the page takes 10 ms.
+    globalThis.setTimeout = ((run: () => void, ms = 0) => realSetTimeout(run, ms / 100)) as typeof setTimeout;
+    const { advanceYear } = await loadConsoleModule('pages/emulator/playback.ts');
+    await advanceYear?.();
+    expect(times.at(-1)).toBeGreaterThanOrEqual(start + 365 * day);
+    const steps = times.map((time, index) => time - (times[index - 1] ?? start));
+    expect(Math.max(...steps)).toBeLessThan(7.1 * day);
+  });
+});
