@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { Contract, ContractResponse } from '../../lib/api/contract.ts';
+import { useChange } from '../use-change.ts';
 import { callApi, type Endpoint, type EndpointRequest } from './client.ts';
 
 /**
@@ -16,18 +17,26 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
-interface LoadOptions {
+/** `undefined` while it is loading. A function computes it from the data. */
+type Revision<T> = string | undefined | ((data: T) => string | undefined);
+
+interface LoadOptions<T> {
   /** Requests the data again after this time, while the tab is visible. */
   readonly refreshMs?: number;
   /** The data of the former identity is removed before the next data arrives. */
   readonly identity?: string;
+  /**
+   * Version of what the data depends on, for example of the purchases whose payments are loaded. If it changes, the
+   * data is stale and requested again.
+   */
+  readonly revision?: Revision<T>;
 }
 
 /** Calls an endpoint when the component appears and when the request changes. `undefined` calls nothing. */
 export function useApi<C extends Contract>(
   endpoint: Endpoint<C>,
   request: EndpointRequest<C> | undefined,
-  options: Omit<LoadOptions, 'identity'> = {},
+  options: Omit<LoadOptions<ContractResponse<C>>, 'identity'> = {},
 ): Loaded<ContractResponse<C>> {
   const load = request && ((signal: AbortSignal) => callApi(endpoint, request, { signal }));
   return useLoad(load, JSON.stringify([endpoint.path, request]), {
@@ -49,7 +58,7 @@ interface LoadState<T> {
 export function useLoad<T>(
   load: ((signal: AbortSignal) => Promise<T>) | undefined,
   key: string,
-  { refreshMs, identity = '' }: LoadOptions = {},
+  { refreshMs, identity = '', revision }: LoadOptions<T> = {},
 ): Loaded<T> {
   const [state, setState] = useState<LoadState<T>>({ isLoading: load !== undefined, key, identity });
   const [run, setRun] = useState(0);
@@ -78,6 +87,8 @@ export function useLoad<T>(
   const reload = useCallback(() => setRun((count) => count + 1), []);
   useInterval(reload, isEnabled && !state.isLoading ? refreshMs : undefined);
   const isCurrent = state.identity === identity;
+  const dataOfRevision = isCurrent ? state.data : undefined;
+  useChange(typeof revision === 'function' ? dataOfRevision && revision(dataOfRevision) : revision, reload);
   return {
     data: isCurrent ? state.data : undefined,
     error: isCurrent ? state.error : undefined,

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 
 interface PollingOptions {
   /** The interval is the minimum again whenever this value changes. */
-  readonly version: string;
+  readonly revision: string;
   /** First interval. Each further one is half as long again, up to the maximum. */
   readonly minMs: number;
   readonly maxMs: number;
@@ -12,7 +12,7 @@ interface PollingOptions {
  * Calls `run` again and again while the tab is visible, less often while nothing changes, and immediately when the tab
  * becomes visible again.
  */
-export function usePolling(run: () => void, { version, minMs, maxMs }: PollingOptions): void {
+export function usePolling(run: () => void, { revision, minMs, maxMs }: PollingOptions): void {
   const latestRun = useRef(run);
   latestRun.current = run;
   useEffect(() => {
@@ -38,5 +38,5 @@ export function usePolling(run: () => void, { version, minMs, maxMs }: PollingOp
       clearTimeout(timer);
       document.removeEventListener('visibilitychange', handleVisibility);
     };
-  }, [version, minMs, maxMs]);
+  }, [revision, minMs, maxMs]);
 }

@@ -32,7 +32,7 @@ export function OverviewPage({ query }: PageProps) {
   const before = useApi(endpoints.getStatsBreakdown, {
     query: { interval: 'range', startdate: previous.first, enddate: previous.last },
   });
-  usePolling(reload, { version: JSON.stringify(data), minMs: 30_000, maxMs: 300_000 });
+  usePolling(reload, { revision: JSON.stringify(data), minMs: 30_000, maxMs: 300_000 });
   const rows = data?.groups[0]?.rows;
   const rowsBefore = before.data?.groups[0]?.rows;
   const isEmpty = rows && rowsBefore && [...rows, ...rowsBefore].every(hasNoValues);

@@ -7,7 +7,7 @@ import { EmptyState, Skeleton } from '../../components/notice.tsx';
 import { formatNumber } from '../../format.ts';
 import { changeQuery } from '../../router.tsx';
 import { describePurchase } from '../purchase/describe-purchase.ts';
-import type { GetClaimVersion } from './ownership-reason.tsx';
+import type { GetClaimRevision } from './ownership-reason.tsx';
 import { type DescribedPurchaseRow, PurchaseList } from './purchase-list.tsx';
 import { type ClaimPage, UnownedClaims } from './unowned-claims.tsx';
 import { type CustomerPurchaseLists, maxListedPurchases, purchasePageSize } from './use-customer-purchases.ts';
@@ -18,19 +18,17 @@ interface CustomerPurchasesProps {
   readonly payments: readonly TransactionRecord[] | undefined;
   /** The newest claims on purchases that the customer does not own. */
   readonly claims: ClaimPage | undefined;
-  readonly getClaimVersion: GetClaimVersion;
+  readonly getClaimRevision: GetClaimRevision;
 }
 
 /** What a customer owns now and why, what no longer gives access, and what they claim without owning it. */
-export function CustomerPurchases({ user, lists, payments, claims, getClaimVersion }: CustomerPurchasesProps) {
+export function CustomerPurchases({ user, lists, payments, claims, getClaimRevision }: CustomerPurchasesProps) {
   const now = useNow();
   const describe = (purchases: readonly PurchaseDetails[]): DescribedPurchaseRow[] =>
     purchases.map((purchase) => ({
       purchase,
       description: describePurchase(purchase, { now, ...(payments && { transactions: payments }) }),
-      claimVersion:
-        getClaimVersion &&
-        JSON.stringify([purchase.entitledUsers, purchase.isPending, getClaimVersion(purchase.purchaseId)]),
+      claimRevision: getClaimRevision([purchase.entitledUsers, purchase.isPending], purchase.purchaseId),
     }));
   const { newest, total } = lists;
   const isPaged = total > purchasePageSize;
@@ -59,7 +57,7 @@ export function CustomerPurchases({ user, lists, payments, claims, getClaimVersi
           <PurchaseList user={user} rows={active} />
         )}
       </Section>
-      {claims && <UnownedClaims user={user} newest={claims} getClaimVersion={getClaimVersion} />}
+      {claims && <UnownedClaims user={user} newest={claims} getClaimRevision={getClaimRevision} />}
       {isPaged ? (
         <Section title="All purchases" description="Newest first.">
           {lists.page ? (

@@ -9,7 +9,6 @@ import { EmptyState, ErrorNotice } from '../../components/notice.tsx';
 import { CopyId } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
-import { useChange } from '../../use-change.ts';
 import type { PageProps } from '../page.ts';
 import { parseSkip } from '../parse-skip.ts';
 import { HistoryTabs, timelinePageSize } from '../purchase/history-tabs.tsx';
@@ -18,7 +17,7 @@ import { MissingRecord } from '../purchase/missing-record.tsx';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { CustomerPurchases } from './customer-purchases.tsx';
 import { LinkPurchaseButton } from './link-purchase-button.tsx';
-import { findLatestClaim } from './ownership-reason.tsx';
+import { findLatestClaim, type GetClaimRevision } from './ownership-reason.tsx';
 import { unownedClaims } from './unowned-claims.tsx';
 import { purchasePageSize, useCustomerPurchases } from './use-customer-purchases.ts';
 
@@ -36,30 +35,31 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
     params: { applicationUsername: user },
     query: { limit: timelinePageSize },
   });
+  const events = timeline.data?.rows ?? [];
+  const [linkCount, setLinkCount] = useState(0);
+  const revision = purchases.isLoaded ? JSON.stringify([newest, active]) : undefined;
+  const getClaimRevision: GetClaimRevision = (details, purchaseId) =>
+    timeline.data && JSON.stringify([linkCount, details, findLatestClaim(events, purchaseId)]);
   const loadPayments = async (signal: AbortSignal) =>
     await loadPaymentsFromStart(async (page) => {
       const request = { params: { applicationUsername: user }, query: page };
       return (await callApi(purchaseEndpoints.getCustomerTransactions, request, { signal })).transactions;
     });
-  const payments = useLoad(loadPayments, user, { identity: user });
-  const claims = useApi(purchaseEndpoints.getCustomerClaims, {
-    params: { applicationUsername: user },
-    query: unownedClaims,
-  });
-  const [linkCount, setLinkCount] = useState(0);
-  const events = timeline.data?.rows ?? [];
+  const payments = useLoad(loadPayments, user, { identity: user, revision });
+  const claims = useApi(
+    purchaseEndpoints.getCustomerClaims,
+    { params: { applicationUsername: user }, query: unownedClaims },
+    { revision: revision && getClaimRevision(revision) },
+  );
   const error = purchases.error ?? timeline.error ?? payments.error ?? claims.error;
   const reload = () => {
     for (const loaded of [purchases, timeline, payments, claims]) loaded.reload();
   };
   const handleLink = () => {
     setLinkCount(linkCount + 1);
-    reload();
+    purchases.reload();
+    timeline.reload();
   };
-  const version = JSON.stringify([newest, active]);
-  useChange(version, purchases.isLoaded, payments.reload);
-  const claimVersion = JSON.stringify([version, findLatestClaim(events)]);
-  useChange(claimVersion, purchases.isLoaded && timeline.data !== undefined, claims.reload);
   usePolling(
     () => {
       readEmulatorClock().catch(() => {});
@@ -67,7 +67,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
       purchases.reload();
       timeline.reload();
     },
-    { version: JSON.stringify([version, timeline.data?.rows]), minMs: 4_000, maxMs: 60_000 },
+    { revision: JSON.stringify([revision, timeline.data?.rows]), minMs: 4_000, maxMs: 60_000 },
   );
   const isUnknown =
     [newest, timeline.data?.rows, claims.data?.rows].every((rows) => rows?.length === 0) &&
@@ -102,9 +102,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
             lists={purchases.lists}
             payments={payments.data?.rows}
             claims={claims.data}
-            getClaimVersion={
-              timeline.data && ((purchaseId) => JSON.stringify([linkCount, findLatestClaim(events, purchaseId)]))
-            }
+            getClaimRevision={getClaimRevision}
           />
           <HistoryTabs
             subject="customer"

@@ -1,23 +1,24 @@
 import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
 import { useApi } from '../../api/use-api.ts';
-import { useChange } from '../../use-change.ts';
 import { describeOwnership } from '../purchase/describe-ownership.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 
 interface OwnershipReasonProps {
   readonly user: string;
   readonly purchaseId: string;
-  /** The reason is requested again if it changes. Undefined while it is loading. */
-  readonly version: string | undefined;
+  /** Version of the claims on the purchase. */
+  readonly revision: string | undefined;
 }
 
-/** Returns a value that changes with the customer's claims on a purchase. Undefined while the claims are loading. */
-export type GetClaimVersion = ((purchaseId: string) => string) | undefined;
+/**
+ * Returns a revision that changes with `details` and with the customer's claims, or with those on one purchase.
+ * Undefined while the claims are loading.
+ */
+export type GetClaimRevision = (details: unknown, purchaseId?: string) => string | undefined;
 
 /** Why a customer owns a purchase or does not own it. */
-export function OwnershipReason({ user, purchaseId, version }: OwnershipReasonProps) {
-  const { data, error, reload } = useApi(purchaseEndpoints.getPurchaseOwners, { params: { purchaseId } });
-  useChange(version ?? '', version !== undefined, reload);
+export function OwnershipReason({ user, purchaseId, revision }: OwnershipReasonProps) {
+  const { data, error } = useApi(purchaseEndpoints.getPurchaseOwners, { params: { purchaseId } }, { revision });
   if (error !== undefined) return <p class="quiet">The reason of the ownership cannot be loaded.</p>;
   return <p class="quiet">{data ? describeOwnership(data, user) : '\u00a0'}</p>;
 }

@@ -13,8 +13,8 @@ import { OwnershipReason } from './ownership-reason.tsx';
 export interface DescribedPurchaseRow {
   readonly purchase: PurchaseDetails;
   readonly description: PurchaseDescription;
-  /** Changes with the claims on the purchase. Undefined while they are loading. */
-  readonly claimVersion: string | undefined;
+  /** Version of the claims on the purchase. */
+  readonly claimRevision: string | undefined;
 }
 
 /** Each reason is a request. */
@@ -33,7 +33,7 @@ export function PurchaseList({
   return (
     <>
       <ul class="purchase-list">
-        {rows.map(({ purchase: { purchaseId, productId, platform }, description, claimVersion }, index) => (
+        {rows.map(({ purchase: { purchaseId, productId, platform }, description, claimRevision }, index) => (
           <li key={purchaseId}>
             <h3>
               <Link to="/purchases/:id" params={{ id: purchaseId }}>
@@ -47,7 +47,7 @@ export function PurchaseList({
               </CopyId>
             </h3>
             <PurchaseState description={description} />
-            {index < reasonCount && <OwnershipReason user={user} purchaseId={purchaseId} version={claimVersion} />}
+            {index < reasonCount && <OwnershipReason user={user} purchaseId={purchaseId} revision={claimRevision} />}
           </li>
         ))}
       </ul>

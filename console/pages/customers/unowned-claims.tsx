@@ -9,9 +9,8 @@ import { EmptyState, ErrorNotice } from '../../components/notice.tsx';
 import { Platform } from '../../components/values.tsx';
 import { formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
-import { useChange } from '../../use-change.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
-import { type GetClaimVersion, OwnershipReason } from './ownership-reason.tsx';
+import { type GetClaimRevision, OwnershipReason } from './ownership-reason.tsx';
 
 export type ClaimPage = Pick<ContractResponse<typeof getCustomerClaims>, 'rows' | 'nextCursor'>;
 
@@ -21,21 +20,19 @@ export const unownedClaims = { isEntitled: 'false', limit: 10 } as const;
 interface UnownedClaimsProps {
   readonly user: string;
   readonly newest: ClaimPage;
-  readonly getClaimVersion: GetClaimVersion;
+  readonly getClaimRevision: GetClaimRevision;
 }
 
 /** The purchases that a customer claims and does not own. Shows nothing if there are none. */
-export function UnownedClaims({ user, newest, getClaimVersion }: UnownedClaimsProps) {
-  const [older, setOlder] = useState<readonly ClaimPage[]>([]);
-  const version = JSON.stringify(newest);
-  // Older pages continue the newest one.
-  useChange(version, true, () => setOlder([]));
+export function UnownedClaims({ user, newest, getClaimRevision }: UnownedClaimsProps) {
+  const [older, setOlder] = useState({ newest, pages: [] as readonly ClaimPage[] });
   const { run, isRunning, error } = useAction(async (cursor: string) => {
     const request = { params: { applicationUsername: user }, query: { ...unownedClaims, cursor } };
     const page = await callApi(purchaseEndpoints.getCustomerClaims, request);
-    setOlder((pages) => [...pages, page]);
+    setOlder((state) => ({ newest, pages: [...(state.newest === newest ? state.pages : []), page] }));
   });
-  const pages = [newest, ...older];
+  // Older pages continue the newest one: those behind a former one are not shown.
+  const pages = [newest, ...(older.newest === newest ? older.pages : [])];
   const rows = pages.flatMap((page) => page.rows);
   const nextCursor = pages.at(-1)?.nextCursor;
   if (rows.length === 0 && nextCursor === undefined) return null;
@@ -55,11 +52,7 @@ export function UnownedClaims({ user, newest, getClaimVersion }: UnownedClaimsPr
                 <Platform value={platform} />
               </span>
             </span>
-            <OwnershipReason
-              user={user}
-              purchaseId={purchaseId}
-              version={getClaimVersion && JSON.stringify([claim, getClaimVersion(purchaseId)])}
-            />
+            <OwnershipReason user={user} purchaseId={purchaseId} revision={getClaimRevision(claim, purchaseId)} />
           </li>
         ))}
       </ul>

@@ -72,33 +72,33 @@ interface LoadedPurchase {
 function usePurchase(id: string): LoadedPurchase {
   const now = useNow();
   const params = { purchaseId: id };
-  const purchase = useApi(purchaseEndpoints.getPurchase, { params, query: { include_notifications: 'true' } });
+  const timeline = useApi(purchaseEndpoints.getPurchaseTimeline, { params, query: { limit: timelinePageSize } });
+  const revision = timeline.data && JSON.stringify([timeline.data.updatedAt, timeline.data.checkedAt]);
+  const purchase = useApi(
+    purchaseEndpoints.getPurchase,
+    { params, query: { include_notifications: 'true' } },
+    // Time alone ends a purchase, too.
+    { revision: ({ expirationDate = '' }) => revision && `${revision} ${Date.parse(expirationDate) <= now}` },
+  );
   const isKnown = purchase.data !== undefined;
   const loadPayments = async (signal: AbortSignal) =>
     await loadPaymentsFromEnd(
       async (page) =>
         await callApi(purchaseEndpoints.listTransactions, { query: { ...page, purchaseId: id } }, { signal }),
     );
-  const payments = useLoad(isKnown ? loadPayments : undefined, id, { identity: id });
-  const owners = useApi(purchaseEndpoints.getPurchaseOwners, isKnown ? { params } : undefined);
-  const timeline = useApi(
-    purchaseEndpoints.getPurchaseTimeline,
-    isKnown ? { params, query: { limit: timelinePageSize } } : undefined,
-  );
-  const { expirationDate } = purchase.data ?? {};
-  // Time alone ends a purchase, too.
-  const isPastEnd = expirationDate !== undefined && Date.parse(expirationDate) <= now;
-  const version = JSON.stringify([timeline.data?.updatedAt, timeline.data?.checkedAt, isPastEnd]);
-  useChange(version, timeline.data !== undefined, () => {
-    for (const loaded of [purchase, payments, owners]) loaded.reload();
-  });
+  const payments = useLoad(isKnown ? loadPayments : undefined, id, { identity: id, revision });
+  const owners = useApi(purchaseEndpoints.getPurchaseOwners, isKnown ? { params } : undefined, { revision });
   usePolling(
     () => {
       // The clock of a deployment does not move.
       readEmulatorClock().catch(() => {});
-      if (!timeline.isLoading) timeline.reload();
+      if (isKnown && !timeline.isLoading) timeline.reload();
     },
-    { version: JSON.stringify([version, timeline.data?.rows.length, isKnown]), minMs: 2_000, maxMs: 60_000 },
+    {
+      revision: JSON.stringify([revision, timeline.data?.rows.length, isKnown]),
+      minMs: 2_000,
+      maxMs: 60_000,
+    },
   );
   return {
     purchase: purchase.data,
@@ -125,7 +125,7 @@ function KnownPurchase({ purchase, payments, timeline, owners, query, onReload, 
   const { purchaseId, productId, platform } = purchase;
   const transactions = payments?.rows.toReversed();
   const description = describePurchase(purchase, { now, ...(transactions && { transactions }) });
-  useChange(description.headline, transactions !== undefined, () =>
+  useChange(transactions && description.headline, () =>
     announce(`The purchase has changed. ${description.label}. ${description.headline}`),
   );
   return (

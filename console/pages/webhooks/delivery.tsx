@@ -19,7 +19,7 @@ import { describeDeliveryState } from './delivery-state.ts';
 export function DeliveryPage({ params }: PageProps<'id'>) {
   const canChange = useCanChange();
   const { data, error, reload } = useApi(webhookEndpoints.getDelivery, { params });
-  usePolling(reload, { version: JSON.stringify(data), minMs: 3_000, maxMs: 60_000 });
+  usePolling(reload, { revision: JSON.stringify(data), minMs: 3_000, maxMs: 60_000 });
   return (
     <Page
       title={data ? `Webhook ${data.notification.reason}` : 'Webhook'}

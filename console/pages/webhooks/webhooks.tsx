@@ -29,7 +29,7 @@ export function WebhooksPage({ query }: PageProps) {
   const app = useApi(endpoints.getApp, {});
   const filters = toFilters(query);
   const { data, error, isStale, reload } = useDeliveries(filters, query.cursor);
-  usePolling(reload, { version: JSON.stringify([filters, data?.rows]), minMs: 3_000, maxMs: 60_000 });
+  usePolling(reload, { revision: JSON.stringify([filters, data?.rows]), minMs: 3_000, maxMs: 60_000 });
   const urls = app.data?.webhooks && [...app.data.webhooks.urls, ...app.data.webhooks.sandboxUrls];
   return (
     <Page
