@@ -52,6 +52,7 @@ export function merge(state: PurchaseState | undefined, observation: EncryptedOb
 
 function toPurchaseState({
   replacedPurchaseId: _replacedPurchaseId,
+  relatedPurchaseId: _relatedPurchaseId,
   checkoutUsername: _checkoutUsername,
   isOrderedByTransaction: _isOrdered,
   transactionsAsOf,

@@ -42,6 +42,8 @@ export interface Observation {
   readonly checkoutUsername?: string;
   /** The purchase that this one replaces, for example after a plan change in Google Play. Its claims are copied. */
   readonly replacedPurchaseId?: string;
+  /** A purchase of the same buyer, such as another item of one subscription. A new purchase starts with its claims. */
+  readonly relatedPurchaseId?: string;
   /** Data for a refresh, stored encrypted. Undefined if the store cannot be queried for the purchase. */
   readonly refreshToken?: Readonly<Record<string, string>>;
 }

@@ -59,6 +59,8 @@ export interface PurchaseUpdate {
   readonly observation?: EncryptedObservation;
   /** The purchase that this one replaces. A new purchase starts with its claims. */
   readonly replacedPurchase?: StoredPurchase;
+  /** A purchase of the same buyer. A new purchase that replaces none starts with its claims. */
+  readonly relatedPurchase?: StoredPurchase;
   /** Other purchases of the subscription group that the customer owns. Only set for a new purchase. */
   readonly groupPurchases?: readonly Purchase[];
   readonly claim?: ClaimRequest;
@@ -121,7 +123,8 @@ export function computePurchaseChange(
   if (!state) return undefined;
   const appliedClaims =
     update.trigger === 'validation' ? selectSharedClaims(before?.sharedClaims ?? [], update.now) : [];
-  const claims = applyClaims(before?.claims ?? update.replacedPurchase?.claims ?? [], {
+  const inheritedClaims = (update.replacedPurchase ?? update.relatedPurchase)?.claims ?? [];
+  const claims = applyClaims(before?.claims ?? inheritedClaims, {
     state,
     sharedClaims: appliedClaims,
     update,
@@ -152,7 +155,7 @@ export function computePurchaseChange(
     ...(isOwnershipOnly && ownershipChanges <= maxAnnouncedUsers && { announcedUsers: [...gainedUsers, ...lostUsers] }),
     newClaims: claims.filter((claim) => !before?.claims.includes(claim)),
     appliedClaims,
-    copiedClaims: before ? [] : claims.filter((claim) => update.replacedPurchase?.claims.includes(claim)),
+    copiedClaims: before ? [] : claims.filter((claim) => inheritedClaims.includes(claim)),
     evictedClaims: (before?.claims ?? []).filter(
       ({ username }) => !claims.some((claim) => claim.username === username),
     ),

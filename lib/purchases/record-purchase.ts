@@ -17,7 +17,7 @@ import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 /** An update of a purchase as adapters and API clients deliver it. */
 export type RecordPurchaseInput = Omit<
   PurchaseUpdate,
-  'observation' | 'replacedPurchase' | 'groupPurchases' | 'catalogue' | 'unverifiedHours'
+  'observation' | 'replacedPurchase' | 'relatedPurchase' | 'groupPurchases' | 'catalogue' | 'unverifiedHours'
 > & {
   readonly observation?: Observation;
   /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
@@ -81,6 +81,10 @@ export function createRecordPurchase(
         isFirstPayment(before) && observation?.replacedPurchaseId
           ? await purchases.load(appName, observation.replacedPurchaseId)
           : undefined;
+      const relatedPurchase =
+        isFirstPayment(before) && !replacedPurchase && observation?.relatedPurchaseId
+          ? await purchases.load(appName, observation.relatedPurchaseId)
+          : undefined;
       const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
       const groupPurchases =
         isFirstPayment(before) && !replacedPurchase && username !== undefined && canResubscribe(observation, catalogue)
@@ -91,6 +95,7 @@ export function createRecordPurchase(
         ...rules,
         ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
         ...(replacedPurchase && { replacedPurchase }),
+        ...(relatedPurchase && { relatedPurchase }),
         ...(groupPurchases && { groupPurchases }),
       });
       if (before && change && !part && isCheckOnly(change)) {

@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { isActive } from '../../lib/purchases/purchase.ts';
+import { listRefundedAmounts } from '../../lib/purchases/refunds.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { dayMs, hourMs } from '../../lib/shared/time.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -283,5 +285,144 @@ describe('acknowledgement of Google Play', () => {
       isExpired: true,
     });
     expect(await reasons()).toEqual(['PURCHASED', 'REVOKED']);
+  });
+});
+
+describe('subscriptions with add-ons of Google Play', () => {
+  beforeAll(async () => {
+    keys = await fixture.createNotifiedApp('store_b');
+  });
+  const priceMicros = 10_000_000;
+  const buyWithAddOn = async () => {
+    const [productId, addOnId] = [createUniqueName('z-base'), createUniqueName('addon')];
+    const purchase = await buy({ productId, priceMicros, addOns: [{ productId: addOnId, priceMicros: 5_000_000 }] });
+    return { ...purchase, productId, addOnId };
+  };
+  /** Lists the purchases of the customer of a token by product, with the amounts of their payments and refunds. */
+  const readItems = async (id: string, productIds: readonly string[]) => {
+    const items = await Promise.all(
+      [`store_b:${id}`, ...productIds.map((productId) => `store_b:${id}:${productId}`)].map(async (purchaseId) => {
+        const stored = await deps().purchases.find(keys.appName, purchaseId);
+        if (!stored) return [];
+        const transactions = await deps().purchases.listTransactions(keys.appName, [purchaseId]);
+        const summary = {
+          isOwned: stored.entitledUsers.length > 0 && isActive(stored.purchase, Date.now()),
+          renewalIntent: stored.purchase.renewalIntent,
+          cancelationReason: stored.purchase.cancelationReason,
+          paid: transactions.flatMap(({ amountMicros }) => (amountMicros ? [amountMicros / 1_000_000] : [])),
+          refunded: transactions.flatMap((transaction) =>
+            listRefundedAmounts(transaction).map(({ amountMicros = 0 }) => amountMicros / 1_000_000),
+          ),
+        };
+        return [[stored.purchase.productId.replace('store_b:', ''), summary] as const];
+      }),
+    );
+    return new Map(items.flat());
+  };
+  const running = { isOwned: true, renewalIntent: 'Renew', refunded: [] };
+
+  it('count each item with its own line of every order', async () => {
+    const { id, act, productId, addOnId } = await buyWithAddOn();
+    await advance(31 * dayMs);
+    await act('renew');
+    const items = await readItems(id, [productId, addOnId]);
+    expect(items.get(productId)).toMatchObject({ ...running, paid: [10, 10] });
+    expect(items.get(addOnId)).toMatchObject({ ...running, paid: [5, 5] });
+    expect(items.size).toBe(2);
+  });
+
+  it('keep a removed item until its end, and count the payments of the replaced purchase once', async () => {
+    const { id, act, productId, addOnId } = await buyWithAddOn();
+    const successor = (await act('remove-item', { productId: addOnId })).replace('store_b:', '');
+    const removed = await readItems(successor, [productId, addOnId]);
+    expect(removed.get(productId)).toMatchObject({ ...running, paid: [] });
+    expect(removed.get(addOnId)).toMatchObject({ isOwned: true, renewalIntent: 'Lapse', paid: [] });
+    await advance(31 * dayMs);
+    await fixture.callControl(`/purchases/${successor}/renew`, {});
+    await fixture.processNotifications();
+    const renewed = await readItems(successor, [productId, addOnId]);
+    expect(renewed.get(productId)).toMatchObject({ ...running, paid: [10] });
+    expect(renewed.get(addOnId)).toMatchObject({ isOwned: false });
+    const replaced = await readItems(id, [productId, addOnId]);
+    expect([...replaced.values()].map(({ isOwned, paid }) => ({ isOwned, paid }))).toEqual(
+      expect.arrayContaining([
+        { isOwned: false, paid: [10] },
+        { isOwned: false, paid: [5] },
+      ]),
+    );
+  });
+
+  it('give an added item to the customer of the others', async () => {
+    const { act, id } = await buy({ priceMicros });
+    const addOnId = createUniqueName('addon');
+    const successor = (await act('add-item', { productId: addOnId, priceMicros: 5_000_000 })).replace('store_b:', '');
+    const { productId } = await fixture.callControl(`/purchases/${id}`);
+    const items = await readItems(successor, [productId, addOnId]);
+    expect(items.get(addOnId)).toMatchObject({ ...running, paid: [5] });
+    expect(items.get(productId)).toMatchObject({ ...running, paid: [] });
+  });
+
+  it('end a revoked item alone and count its refund once', async () => {
+    const { id, act, productId, addOnId } = await buyWithAddOn();
+    await act('revoke-item', { productId: addOnId });
+    const items = await readItems(id, [productId, addOnId]);
+    expect(items.get(productId)).toMatchObject({ ...running, paid: [10] });
+    expect(items.get(addOnId)).toMatchObject({ isOwned: false, paid: [5], refunded: [5] });
+  });
+
+  it('split a partial refund of an amount between the items', async () => {
+    const { id, act, validate, productId, addOnId } = await buyWithAddOn();
+    await act('refund', { amountMicros: 3_000_000 });
+    await validate();
+    const items = await readItems(id, [productId, addOnId]);
+    expect([items.get(productId)?.refunded, items.get(addOnId)?.refunded]).toEqual([[2], [1]]);
+  });
+
+  it('refund and end all items with the purchase', async () => {
+    const { id, act, productId, addOnId } = await buyWithAddOn();
+    await act('revoke');
+    const items = await readItems(id, [productId, addOnId]);
+    expect(items.get(productId)).toMatchObject({ isOwned: false, refunded: [10] });
+    expect(items.get(addOnId)).toMatchObject({ isOwned: false, refunded: [5] });
+  });
+
+  it('end only the declined item after account hold', async () => {
+    const { id, act, productId, addOnId } = await buyWithAddOn();
+    const isOwned = async () => {
+      const items = await readItems(id, [productId, addOnId]);
+      return [items.get(productId)?.isOwned, items.get(addOnId)?.isOwned];
+    };
+    await act('fail-payment', { productId: addOnId });
+    expect(await isOwned()).toEqual([true, true]);
+    await act('fail-payment');
+    expect(await isOwned()).toEqual([false, false]);
+    await advance(2 * dayMs);
+    await act('expire');
+    const items = await readItems(id, [productId, addOnId]);
+    expect(items.get(productId)).toMatchObject({ isOwned: true, renewalIntent: 'Lapse', cancelationReason: undefined });
+    expect(items.get(addOnId)).toMatchObject({ isOwned: false, cancelationReason: 'System.BillingError', paid: [5] });
+  });
+});
+
+describe('rentals and prepaid plans of Google Play', () => {
+  it('end a rental after its period', async () => {
+    const { read, validate, reasons, refresh } = await buy({ type: 'non consumable', rentalPeriod: 'P2D' });
+    expect(await read()).toMatchObject({ isExpired: false });
+    await advance(2 * dayMs + hourMs);
+    expect(await validate()).toMatchObject({ ok: false, code: 6778003 });
+    await refresh();
+    expect(await reasons()).toEqual(['PURCHASED', 'EXPIRED']);
+  });
+
+  it('end a prepaid plan after its period, which a top-up extends', async () => {
+    const { act, read } = await buy({ prepaid: true, period: 'P1W' });
+    expect(await read()).toMatchObject({ isExpired: false, renewalIntent: 'Lapse' });
+    const successorId = await act('top-up');
+    expect(await read()).toMatchObject({ isExpired: true, cancelationReason: 'System.Replaced' });
+    await advance(10 * dayMs);
+    const { entitledUsers, isExpired } = await fixture.fetchPurchase(keys, successorId);
+    expect({ entitledUsers, isExpired }).toEqual({ entitledUsers: [expect.any(String)], isExpired: false });
+    await advance(5 * dayMs);
+    expect(await fixture.fetchPurchase(keys, successorId)).toMatchObject({ isExpired: true });
   });
 });

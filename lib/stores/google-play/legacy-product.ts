@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import type { OneTimePurchase } from './payloads.ts';
+import { lenient, type OneTimePurchase } from './payloads.ts';
 
-const Text = v.exactOptional(v.string());
-const OptionalNumber = v.exactOptional(v.number());
+const Text = lenient(v.string());
+const OptionalNumber = lenient(v.number());
 
 /** @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.products */
 export const LegacyProduct = v.looseObject({
-  purchaseState: OptionalNumber,
+  purchaseState: v.optional(v.nullish(v.number())),
   consumptionState: OptionalNumber,
   acknowledgementState: OptionalNumber,
   purchaseType: OptionalNumber,

@@ -1,19 +1,18 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import { loadKnownPurchases, type StoredData } from './known-purchases.ts';
+import { observeDroppedItems } from './dropped-items.ts';
+import { fetchItemOrders } from './item-orders.ts';
+import { loadTokenPurchases, type StoredData } from './known-purchases.ts';
 import type { MappingContext, PaymentNotification, RequestHints } from './mapping-context.ts';
-import { listEarlierOrderIds, withPastOrders } from './past-orders.ts';
-import type { OneTimePurchase, Order, Subscription } from './payloads.ts';
+import { withPastOrders } from './past-orders.ts';
+import type { OneTimePurchase, Subscription } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
+import { findPredecessors } from './predecessors.ts';
+import { toProductObservations } from './product-observation.ts';
+import { findRentalEnds } from './rental.ts';
+import { listOwnedItems, toSubscriptionObservations } from './subscription-observation.ts';
 import { isFirstPaymentMissing } from './subscription-state.ts';
-import {
-  findPaidOrderId,
-  listOwnedItems,
-  toProductObservations,
-  toPurchaseIds,
-  toSubscriptionObservations,
-} from './to-observation.ts';
 
 /** The purchases that Google Play has under a token. */
 export interface LookupResult {
@@ -57,16 +56,11 @@ export async function lookUpToken(request: LookupRequest, context: LookupContext
   return request.isSubscription && typeof second === 'string' ? first : second;
 }
 
-async function findSubscription(
-  { token, hints }: LookupRequest,
-  context: LookupContext,
-): Promise<LookupResult | MissingKind> {
-  const result = await context.play.fetchSubscription(token);
+async function findSubscription(request: LookupRequest, context: LookupContext): Promise<LookupResult | MissingKind> {
+  const result = await context.play.fetchSubscription(request.token);
   if (result.kind !== 'found') return result.kind;
-  const own = await toObservations(result.value, { token, hints }, context);
-  const replaced = await findReplacedPurchases(result.value, context, maxReplacedTokens);
   return {
-    observations: [...own, ...replaced],
+    observations: await observeSubscription(result.value, request, { context, remainingTokens: maxReplacedTokens }),
     nativeTransaction: { ...omitPersonalData(result.native), kind: 'androidpublisher#subscriptionPurchaseV2' },
   };
 }
@@ -84,33 +78,44 @@ function omitPersonalData(native: LookupResult['nativeTransaction']): LookupResu
   return JSON.parse(JSON.stringify(rest, (key, value) => (key === 'reasonUserInput' ? undefined : value)));
 }
 
-async function toObservations(
+interface ChainContext {
+  readonly context: LookupContext;
+  /** Number of replaced tokens that are still followed. */
+  readonly remainingTokens: number;
+}
+
+/** Observes the items of a subscription, the stored items that it dropped, and the purchases that it replaced. */
+async function observeSubscription(
   subscription: Subscription,
-  { token, hints }: Pick<LookupRequest, 'token' | 'hints'>,
-  context: LookupContext,
+  { token, hints, productId }: Omit<LookupRequest, 'isSubscription'>,
+  chain: ChainContext,
 ): Promise<Observation[]> {
-  const { play, now, storedData } = context;
+  const { play, now, storedData } = chain.context;
+  const replaced = await findReplacedPurchases(subscription, chain);
   const items = listOwnedItems(subscription);
-  const orders = new Map<string, Order>();
-  const pastOrders = new Map<string, Order>();
-  for (const item of items) {
-    const paidOrderId = findPaidOrderId(subscription, item);
-    if (paidOrderId === undefined) continue;
-    for (const [orderId, order] of await play.fetchOrders([...listEarlierOrderIds(paidOrderId), paidOrderId])) {
-      if (orderId === paidOrderId) orders.set(item.productId, order);
-      else pastOrders.set(orderId, order);
-    }
-  }
-  const known = await loadKnownPurchases(toPurchaseIds(token, items), storedData);
+  const productIds = items.map((item) => item.productId);
+  const own = await loadTokenPurchases(token, productIds, storedData);
+  const { orders, pastOrders, productsPaidBefore } = await fetchItemOrders(items, { token, play, replaced });
   const observations = toSubscriptionObservations(subscription, {
     token,
     now,
     orders,
     hints,
-    known,
-    ...pickOptional(context),
+    ...own,
+    predecessors: await findPredecessors(subscription, items, { own, replaced, storedData }),
+    productsPaidBefore,
+    ...pickOptional(chain.context),
   });
-  return observations.map((observation) => withPastOrders(observation, pastOrders));
+  const allOrders = [...orders.values(), ...pastOrders.values()];
+  const dropped = await observeDroppedItems(subscription, {
+    token,
+    own,
+    orders: allOrders,
+    productId,
+    now,
+    storedData,
+  });
+  return [...[...observations, ...dropped].map((observation) => withPastOrders(observation, pastOrders)), ...replaced];
 }
 
 /**
@@ -119,19 +124,21 @@ async function toObservations(
  */
 async function findReplacedPurchases(
   successor: Subscription,
-  context: LookupContext,
-  remainingTokens: number,
+  { context, remainingTokens }: ChainContext,
 ): Promise<Observation[]> {
   const { linkedPurchaseToken: token } = successor;
   if (!token || remainingTokens === 0 || isFirstPaymentMissing(successor)) return [];
   const result = await context.play.fetchSubscription(token);
   if (result.kind !== 'found') return [];
-  const observations = await toObservations(result.value, { token, hints: undefined }, context);
+  const request = { token, hints: undefined, productId: '' };
+  const observations = await observeSubscription(result.value, request, {
+    context,
+    remainingTokens: remainingTokens - 1,
+  });
   const replacedAt = Math.min(successor.startTime ?? context.now, context.now);
-  return [
-    ...observations.map((observation) => markReplaced(observation, replacedAt)),
-    ...(await findReplacedPurchases(result.value, context, remainingTokens - 1)),
-  ];
+  return observations.map((observation) =>
+    observation.refreshToken?.purchaseToken === token ? markReplaced(observation, replacedAt) : observation,
+  );
 }
 
 /** Ends a replaced purchase, even if Google Play does not report it as expired yet. */
@@ -151,26 +158,27 @@ async function findProduct(
   const { play, now, storedData } = context;
   const result = await play.fetchProduct(token, productId);
   if (result.kind !== 'found') return result.kind;
-  const orders = await fetchProductOrders(result.value, play);
-  const known = await loadKnownPurchases(toPurchaseIds(token, result.value.productLineItem), storedData);
+  const { orderId, productLineItem } = result.value;
+  const order = orderId === undefined ? undefined : await play.tryFetchOrder(orderId);
+  const productIds = productLineItem.map((item) => item.productId);
+  const own = await loadTokenPurchases(token, productIds, storedData);
+  const mapping = {
+    token,
+    now,
+    orders: new Map(productIds.flatMap((id) => (order ? [[id, order] as const] : []))),
+    hints,
+    ...own,
+    rentalEnds: await findRentalEnds(result.value, own, play),
+    ...pickOptional(context),
+  };
   return {
-    observations: toProductObservations(result.value, { token, now, orders, hints, known, ...pickOptional(context) }),
+    observations: toProductObservations(result.value, mapping),
     nativeTransaction: {
       ...result.native,
       ...toLegacyFields(result.value),
       kind: 'androidpublisher#productPurchase',
     },
   };
-}
-
-async function fetchProductOrders(
-  { orderId, productLineItem }: OneTimePurchase,
-  play: PlayApi,
-): Promise<Map<string, Order>> {
-  // The total covers all products of the order, so it is the amount of a product only if there is one.
-  const [item, ...otherItems] = productLineItem;
-  const order = orderId === undefined || otherItems.length > 0 ? undefined : await play.tryFetchOrder(orderId);
-  return new Map(order && item ? [[item.productId, order]] : []);
 }
 
 /** Adds the numeric states of purchases.products, which existing clients read. */

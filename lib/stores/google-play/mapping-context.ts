@@ -1,7 +1,7 @@
 import type { Catalogue } from '../../purchases/catalogue.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { ValidationRequest } from '../store.ts';
-import type { KnownPurchases } from './known-purchases.ts';
+import type { TokenPurchases } from './known-purchases.ts';
 import type { Order } from './payloads.ts';
 
 /** The part of a request that completes what Google Play does not report about a product. */
@@ -14,13 +14,12 @@ export interface PaymentNotification {
 }
 
 /** Input to the mapping from a Google Play purchase to observations, in addition to the purchase. */
-export interface MappingContext {
+export interface MappingContext extends TokenPurchases {
   readonly token: string;
   readonly now: EpochMillis;
   /** The latest order of each product id, if Google Play returned it. */
   readonly orders: ReadonlyMap<string, Order>;
   readonly hints: RequestHints | undefined;
-  readonly known: KnownPurchases;
   readonly catalogue?: Catalogue;
   /** The notification of a payment that caused the query. */
   readonly paymentNotification?: PaymentNotification;

@@ -1,12 +1,13 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { isSubscription, type Purchase } from '../../purchases/purchase.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
-import type { StoredData } from './known-purchases.ts';
+import { type StoredData, toPurchaseId } from './known-purchases.ts';
 
 /** A token that Google Play rejects, with the stored data about it. */
 interface MissingToken {
   readonly token: string;
+  /** The product of one of several items. */
+  readonly productId?: string;
   readonly now: EpochMillis;
   readonly storedData: StoredData;
 }
@@ -28,9 +29,14 @@ export async function observeDeletion(missing: MissingToken): Promise<Observatio
  * Observes the stored purchase of a missing token as it is: a refund can be reported after Google Play deleted the
  * token.
  */
-export async function observeStored({ token, now, storedData }: MissingToken): Promise<Observation[]> {
-  const purchase = await storedData.findPurchase?.(withPlatform(platformTokens.googlePlay, token));
-  return purchase ? [{ asOf: now, purchase, transactions: [], userAliases: [] }] : [];
+export async function observeStored({ token, productId, now, storedData }: MissingToken): Promise<Observation[]> {
+  const purchaseIds = [toPurchaseId(token), ...(productId ? [toPurchaseId(token, productId)] : [])];
+  const purchases = await Promise.all(
+    purchaseIds.map(async (purchaseId) => await storedData.findPurchase?.(purchaseId)),
+  );
+  return purchases.flatMap((purchase) =>
+    purchase ? [{ asOf: now, purchase, transactions: [], userAliases: [] }] : [],
+  );
 }
 
 /** Whether the subscription has not reached its expiration date. */

@@ -1,7 +1,28 @@
 import type { PartialRefund } from '../../purchases/transaction.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { toAmount } from './money.ts';
+import { findLineTotal } from './order-lines.ts';
 import type { Order } from './payloads.ts';
+
+/** The refunds of one product of an order. */
+interface ProductRefunds {
+  /** Time of the full refund. */
+  readonly refundedAt?: EpochMillis | undefined;
+  /** Absent without any. */
+  readonly partialRefunds?: readonly PartialRefund[] | undefined;
+}
+
+/** Returns the refunds of a product: those of the order, which Google Play does not assign to a line. */
+export function getProductRefunds(order: Order | undefined, productId: string): ProductRefunds {
+  if (!order) return {};
+  const orderRefundedAt = getRefundDate(order);
+  if (order.lineItems.length <= 1) {
+    const partialRefunds = listPartialRefunds(order);
+    return { refundedAt: orderRefundedAt, ...(partialRefunds.length > 0 && { partialRefunds }) };
+  }
+  const { refundedAt = orderRefundedAt, partialRefunds } = assignToLine(order, productId);
+  return { refundedAt, ...(partialRefunds.length > 0 && { partialRefunds }) };
+}
 
 /** Returns the time of a full refund; undefined if the order was not refunded or Google Play reports no date. */
 export const getRefundDate = (order: Order | undefined): EpochMillis | undefined =>
@@ -10,13 +31,12 @@ export const getRefundDate = (order: Order | undefined): EpochMillis | undefined
     : undefined;
 
 /**
- * Lists the partial refunds of an order with a single line: Google Play does not report the line of a refund. The id is
- * the position by time, which the list of voided purchases yields as well.
+ * Lists the partial refunds of an order. The id is the position by time, which the list of voided purchases yields as
+ * well.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders#OrderHistory
  */
-export function listPartialRefunds(order: Order | undefined): PartialRefund[] | undefined {
-  if (!order || order.lineItems.length > 1) return undefined;
-  const refunds = (order.orderHistory?.partialRefundEvents ?? [])
+function listPartialRefunds(order: Order): PartialRefund[] {
+  return (order.orderHistory?.partialRefundEvents ?? [])
     .map(({ createTime, processTime, state, refundDetails }) => ({
       date: processTime ?? createTime,
       isPending: state === 'PENDING',
@@ -26,8 +46,57 @@ export function listPartialRefunds(order: Order | undefined): PartialRefund[] | 
     .flatMap(({ date, isPending, ...amount }, index) =>
       date === undefined || isPending ? [] : [{ id: toPartialRefundId(index), date, ...amount }],
     );
-  return refunds.length > 0 ? refunds : undefined;
 }
 
 /** Builds the id of a partial refund from its position in the list of the order's partial refunds. */
 export const toPartialRefundId = (index: number): string => String(index + 1);
+
+interface LineRefunds {
+  readonly productId: string;
+  readonly remainingMicros: number;
+  readonly partialRefunds: readonly PartialRefund[];
+  readonly refundedAt?: EpochMillis;
+}
+
+/**
+ * Assigns the partial refunds of an order to its lines, each once, and returns those of a product. A refund of exactly
+ * what remains of a line is of this line; any other is split by what remains. Depends on the order alone, so that every
+ * query assigns a refund alike.
+ */
+function assignToLine(order: Order, productId: string): Pick<LineRefunds, 'partialRefunds' | 'refundedAt'> {
+  const initial = order.lineItems
+    .map(({ productId: id = '' }): LineRefunds => {
+      const total = findLineTotal(order, id);
+      return { productId: id, remainingMicros: total ? toAmount(total).amountMicros : 0, partialRefunds: [] };
+    })
+    .sort((a, b) => (a.productId < b.productId ? -1 : 1));
+  const lines = listPartialRefunds(order).reduce(assignRefund, initial);
+  return lines.find((line) => line.productId === productId) ?? { partialRefunds: [] };
+}
+
+function assignRefund(lines: readonly LineRefunds[], refund: PartialRefund): LineRefunds[] {
+  const { amountMicros = 0 } = refund;
+  const exact = lines.find(({ remainingMicros }) => remainingMicros > 0 && remainingMicros === amountMicros);
+  const shares = exact ? lines.map((line) => (line === exact ? amountMicros : 0)) : splitAmount(lines, amountMicros);
+  return lines.map((line, index) => subtractShare(line, refund, shares[index] ?? 0));
+}
+
+/** Splits an amount by the remaining amounts. The shares add up to the amount. */
+function splitAmount(lines: readonly LineRefunds[], amountMicros: number): number[] {
+  const total = lines.reduce((sum, { remainingMicros }) => sum + remainingMicros, 0);
+  let remainingTotal = 0;
+  let assigned = 0;
+  return lines.map(({ remainingMicros }) => {
+    remainingTotal += remainingMicros;
+    const share = total === 0 ? 0 : Math.round((amountMicros * remainingTotal) / total) - assigned;
+    assigned += share;
+    return share;
+  });
+}
+
+function subtractShare(line: LineRefunds, { id, date }: PartialRefund, share: number): LineRefunds {
+  if (share === 0) return line;
+  const remainingMicros = line.remainingMicros - share;
+  if (remainingMicros <= 0) return { ...line, remainingMicros: 0, refundedAt: date };
+  return { ...line, remainingMicros, partialRefunds: [...line.partialRefunds, { id, date, amountMicros: share }] };
+}

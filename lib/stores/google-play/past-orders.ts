@@ -2,11 +2,11 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
-import { getRefundDate, listPartialRefunds } from './order-refunds.ts';
+import { findLine, findLineTotal } from './order-lines.ts';
+import { getProductRefunds } from './order-refunds.ts';
 import type { Order, OrderItem } from './payloads.ts';
 
 const maxEarlierOrders = 24;
@@ -33,21 +33,16 @@ export function withPastOrders(observation: Observation, orders: ReadonlyMap<str
 
 function toTransactions(order: Order, orderId: string, observation: Observation): Transaction[] {
   const item = findOrderItem(order, observation);
-  const refundedAt = getRefundDate(order);
-  return item === 'otherPurchase'
-    ? []
-    : [toPastTransaction(observation, { orderId, order, item, ...omitUndefined({ refundedAt }) })];
+  return item === 'otherPurchase' ? [] : [toPastTransaction(observation, { orderId, order, item })];
 }
 
 /**
  * Finds the line of an order that belongs to the purchase. A single line belongs to the first purchase of the token
  * even if its product differs, because plans change. Returns undefined if the order lacks lines.
  */
-export function findOrderItem(
-  { lineItems }: Order,
-  { purchase }: Observation,
-): OrderItem | undefined | 'otherPurchase' {
-  const item = lineItems.find(({ productId }) => productId === withoutPlatform(purchase.productId));
+export function findOrderItem(order: Order, { purchase }: Observation): OrderItem | undefined | 'otherPurchase' {
+  const { lineItems } = order;
+  const item = findLine(order, withoutPlatform(purchase.productId));
   if (item) return item;
   const isFirstOfToken = !withoutPlatform(purchase.purchaseId).includes(':');
   return isFirstOfToken && lineItems.length <= 1 ? lineItems[0] : 'otherPurchase';
@@ -57,19 +52,15 @@ interface PastOrder {
   readonly orderId: string;
   readonly order: Order;
   readonly item: OrderItem | undefined;
-  readonly refundedAt?: EpochMillis;
 }
 
 /** Converts the order of a past period to a transaction. */
-export function toPastTransaction(
-  { purchase, asOf }: Observation,
-  { orderId, order, item, refundedAt }: PastOrder,
-): Transaction {
+export function toPastTransaction({ purchase, asOf }: Observation, { orderId, order, item }: PastOrder): Transaction {
   const details = item?.subscriptionDetails ?? {};
   const { basePlanId, offerId, offerPhaseDetails, servicePeriodStartTime, servicePeriodEndTime } = details;
-  const amount = order.lineItems.length > 1 ? item?.total : order.total;
   const productId =
     item?.productId === undefined ? purchase.productId : withPlatform(platformTokens.googlePlay, item.productId);
+  const amount = findLineTotal(order, withoutPlatform(productId));
   return {
     ...pickSharedFields(purchase),
     transactionId: withPlatform(platformTokens.googlePlay, orderId),
@@ -80,8 +71,7 @@ export function toPastTransaction(
       expirationDate: servicePeriodEndTime,
       isTrialPeriod: offerPhaseDetails?.freeTrialDetails && true,
       isIntroPeriod: offerPhaseDetails?.introductoryPriceDetails && true,
-      partialRefunds: listPartialRefunds(order),
-      refundedAt,
+      ...getProductRefunds(order, withoutPlatform(productId)),
     }),
     ...(amount && toAmount(amount)),
   };

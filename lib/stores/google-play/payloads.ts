@@ -1,75 +1,101 @@
 import * as v from 'valibot';
 
-const Text = v.exactOptional(v.string());
-const OptionalBoolean = v.exactOptional(v.boolean());
+/**
+ * A field on which access does not depend. A value that the schema does not know counts as absent: it must not make
+ * Google Play unavailable.
+ */
+export const lenient = <S extends v.GenericSchema>(schema: S) => v.optional(v.fallback(v.optional(schema), undefined));
+
+/** A field on which access depends: an explicit null counts as absent, any other unknown value as an outage. */
+const strict = <S extends v.GenericSchema>(schema: S) =>
+  v.optional(
+    v.pipe(
+      v.nullish(schema),
+      v.transform((value) => value ?? undefined),
+    ),
+  );
+
+const Text = lenient(v.string());
 const Time = v.pipe(
   v.string(),
   v.transform((text) => Date.parse(text)),
   v.number(),
   v.check((date) => Number.isFinite(date)),
 );
-const OptionalObject = v.exactOptional(v.looseObject({}));
+const OptionalTime = lenient(Time);
+const OptionalObject = lenient(v.looseObject({}));
 
 /** An amount: whole units as text, the fraction in nanos. */
-export const Money = v.object({ currencyCode: v.string(), units: Text, nanos: v.exactOptional(v.number()) });
+export const Money = v.object({
+  currencyCode: v.string(),
+  units: v.optional(v.pipe(v.string(), v.regex(/^-?\d+$/))),
+  nanos: v.optional(v.number()),
+});
 export type Money = v.InferOutput<typeof Money>;
+const OptionalMoney = lenient(Money);
 
 const LineItem = v.looseObject({
   productId: v.string(),
-  expiryTime: v.exactOptional(Time),
+  expiryTime: strict(Time),
   latestSuccessfulOrderId: Text,
-  autoRenewingPlan: v.exactOptional(
+  autoRenewingPlan: lenient(
     v.looseObject({
-      autoRenewEnabled: OptionalBoolean,
-      recurringPrice: v.exactOptional(Money),
-      priceChangeDetails: v.exactOptional(v.looseObject({ priceChangeMode: Text, priceChangeState: Text })),
-      priceStepUpConsentDetails: v.exactOptional(v.looseObject({ state: Text })),
-      installmentDetails: v.exactOptional(v.looseObject({ pendingCancellation: OptionalObject })),
+      autoRenewEnabled: lenient(v.boolean()),
+      recurringPrice: OptionalMoney,
+      priceChangeDetails: lenient(v.looseObject({ priceChangeMode: Text, priceChangeState: Text })),
+      priceStepUpConsentDetails: lenient(v.looseObject({ state: Text })),
+      installmentDetails: lenient(v.looseObject({ pendingCancellation: OptionalObject })),
     }),
   ),
   prepaidPlan: OptionalObject,
-  deferredItemReplacement: v.exactOptional(v.looseObject({ productId: Text })),
-  offerDetails: v.exactOptional(v.looseObject({ basePlanId: Text, offerId: Text })),
-  offerPhase: v.exactOptional(
+  deferredItemReplacement: lenient(v.looseObject({ productId: Text })),
+  deferredItemRemoval: OptionalObject,
+  itemReplacement: lenient(v.looseObject({ productId: Text })),
+  offerDetails: lenient(v.looseObject({ basePlanId: Text, offerId: Text })),
+  offerPhase: lenient(
     v.looseObject({ freeTrial: OptionalObject, introductoryPrice: OptionalObject, prorationPeriod: OptionalObject }),
   ),
-  signupPromotion: v.exactOptional(
-    v.looseObject({ vanityCode: v.exactOptional(v.looseObject({ promotionCode: Text })) }),
-  ),
+  signupPromotion: lenient(v.looseObject({ vanityCode: lenient(v.looseObject({ promotionCode: Text })) })),
 });
 export type LineItem = v.InferOutput<typeof LineItem>;
 
-const AccountIds = v.exactOptional(
-  v.looseObject({ obfuscatedExternalAccountId: Text, obfuscatedExternalProfileId: Text }),
-);
+const AccountIds = lenient(v.looseObject({ obfuscatedExternalAccountId: Text, obfuscatedExternalProfileId: Text }));
+
+/** The order of a declined renewal. */
+const DeclinedContext = lenient(v.looseObject({ renewalDeclined: lenient(v.looseObject({ pendingOrderId: Text })) }));
 
 /** @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2 */
 export const Subscription = v.looseObject({
-  startTime: v.exactOptional(Time),
+  startTime: OptionalTime,
   subscriptionState: v.string(),
-  latestOrderId: Text,
+  regionCode: Text,
   linkedPurchaseToken: Text,
   acknowledgementState: Text,
   testPurchase: OptionalObject,
   externalAccountIdentifiers: AccountIds,
-  outOfAppPurchaseContext: v.exactOptional(
+  outOfAppPurchaseContext: lenient(
     v.looseObject({ expiredExternalAccountIdentifiers: AccountIds, expiredPurchaseToken: Text }),
   ),
-  pausedStateContext: v.exactOptional(v.looseObject({ autoResumeTime: v.exactOptional(Time) })),
-  canceledStateContext: v.exactOptional(
+  inGracePeriodStateContext: DeclinedContext,
+  onHoldStateContext: DeclinedContext,
+  pausedStateContext: lenient(v.looseObject({ autoResumeTime: OptionalTime })),
+  canceledStateContext: lenient(
     v.looseObject({
-      userInitiatedCancellation: v.exactOptional(
-        v.looseObject({
-          cancelTime: v.exactOptional(Time),
-          cancelSurveyResult: v.exactOptional(v.looseObject({ reason: Text })),
-        }),
+      userInitiatedCancellation: lenient(
+        v.looseObject({ cancelTime: OptionalTime, cancelSurveyResult: lenient(v.looseObject({ reason: Text })) }),
       ),
       systemInitiatedCancellation: OptionalObject,
       developerInitiatedCancellation: OptionalObject,
       replacementCancellation: OptionalObject,
     }),
   ),
-  lineItems: v.optional(v.array(LineItem), []),
+  lineItems: v.optional(
+    v.pipe(
+      v.nullish(v.array(LineItem)),
+      v.transform((items) => items ?? []),
+    ),
+    [],
+  ),
 });
 export type Subscription = v.InferOutput<typeof Subscription>;
 
@@ -79,71 +105,91 @@ export const OneTimePurchase = v.looseObject({
     v.array(
       v.looseObject({
         productId: v.string(),
-        productOfferDetails: v.exactOptional(
+        productOfferDetails: lenient(
           v.looseObject({
             offerId: Text,
             purchaseOptionId: Text,
-            quantity: v.exactOptional(v.number()),
+            quantity: lenient(v.number()),
             consumptionState: Text,
+            rentOfferDetails: OptionalObject,
           }),
         ),
       }),
     ),
     v.minLength(1),
   ),
-  purchaseStateContext: v.exactOptional(v.looseObject({ purchaseState: Text })),
-  testPurchaseContext: v.exactOptional(v.looseObject({ fopType: Text })),
+  purchaseStateContext: strict(v.looseObject({ purchaseState: strict(v.string()) })),
+  testPurchaseContext: lenient(v.looseObject({ fopType: Text })),
   orderId: Text,
+  regionCode: Text,
   obfuscatedExternalAccountId: Text,
   obfuscatedExternalProfileId: Text,
-  purchaseCompletionTime: v.exactOptional(Time),
+  purchaseCompletionTime: OptionalTime,
   acknowledgementState: Text,
 });
 export type OneTimePurchase = v.InferOutput<typeof OneTimePurchase>;
 
 const OrderItem = v.looseObject({
   productId: Text,
-  total: v.exactOptional(Money),
-  subscriptionDetails: v.exactOptional(
+  total: OptionalMoney,
+  subscriptionDetails: lenient(
     v.looseObject({
       basePlanId: Text,
       offerId: Text,
-      offerPhaseDetails: v.exactOptional(
+      offerPhaseDetails: lenient(
         v.looseObject({ freeTrialDetails: OptionalObject, introductoryPriceDetails: OptionalObject }),
       ),
-      servicePeriodStartTime: v.exactOptional(Time),
-      servicePeriodEndTime: v.exactOptional(Time),
+      servicePeriodStartTime: OptionalTime,
+      servicePeriodEndTime: OptionalTime,
     }),
   ),
 });
 export type OrderItem = v.InferOutput<typeof OrderItem>;
 
 const PartialRefundEvent = v.looseObject({
-  createTime: v.exactOptional(Time),
-  processTime: v.exactOptional(Time),
+  createTime: OptionalTime,
+  processTime: OptionalTime,
   state: Text,
-  refundDetails: v.exactOptional(v.looseObject({ total: v.exactOptional(Money) })),
+  refundDetails: lenient(v.looseObject({ total: OptionalMoney })),
 });
 
 /** @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders */
 export const Order = v.looseObject({
   orderId: Text,
-  total: v.exactOptional(Money),
+  purchaseToken: Text,
+  total: OptionalMoney,
   state: Text,
-  createTime: v.exactOptional(Time),
-  lastEventTime: v.exactOptional(Time),
-  orderHistory: v.exactOptional(
+  createTime: OptionalTime,
+  lastEventTime: OptionalTime,
+  orderHistory: lenient(
     v.looseObject({
-      partialRefundEvents: v.exactOptional(v.array(PartialRefundEvent)),
-      refundEvent: v.exactOptional(v.looseObject({ eventTime: v.exactOptional(Time) })),
+      partialRefundEvents: lenient(v.array(PartialRefundEvent)),
+      refundEvent: lenient(v.looseObject({ eventTime: OptionalTime })),
     }),
   ),
-  lineItems: v.optional(v.array(OrderItem), []),
+  lineItems: v.fallback(v.optional(v.array(OrderItem), []), []),
 });
 export type Order = v.InferOutput<typeof Order>;
 
 /** Response of orders.batchGet. */
 export const Orders = v.looseObject({ orders: v.optional(v.array(Order), []) });
+
+/**
+ * The purchase options of a product.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.onetimeproducts
+ */
+export const OneTimeProduct = v.looseObject({
+  purchaseOptions: v.optional(
+    v.array(
+      v.looseObject({
+        purchaseOptionId: Text,
+        rentOption: lenient(v.looseObject({ rentalPeriod: Text })),
+      }),
+    ),
+    [],
+  ),
+});
+export type OneTimeProduct = v.InferOutput<typeof OneTimeProduct>;
 
 const Int64 = v.pipe(v.string(), v.digits(), v.transform(Number));
 
@@ -155,12 +201,12 @@ export const VoidedPurchases = v.object({
         purchaseToken: v.string(),
         orderId: v.string(),
         voidedTimeMillis: Int64,
-        voidedReason: v.exactOptional(v.number()),
-        voidedQuantity: v.exactOptional(v.number()),
+        voidedReason: lenient(v.number()),
+        voidedQuantity: lenient(v.number()),
       }),
     ),
     [],
   ),
-  tokenPagination: v.exactOptional(v.looseObject({ nextPageToken: Text })),
+  tokenPagination: lenient(v.looseObject({ nextPageToken: Text })),
 });
 export type VoidedPurchases = v.InferOutput<typeof VoidedPurchases>;

@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import type { EpochMillis } from '../../shared/time.ts';
@@ -5,7 +6,7 @@ import type { StoreContext, StoreFetch, StoreResponse } from '../store-context.t
 import { evictAccessToken, getAccessToken } from './access-token.ts';
 import { checkResponse, parseResponse, unavailableError } from './api-errors.ts';
 import { fromLegacyProduct, LegacyProduct } from './legacy-product.ts';
-import { OneTimePurchase, Order, Orders, Subscription, VoidedPurchases } from './payloads.ts';
+import { OneTimeProduct, OneTimePurchase, Order, Orders, Subscription, VoidedPurchases } from './payloads.ts';
 import { isPlayId } from './play-id.ts';
 import { withRequestBudget } from './request-budget.ts';
 import type { GooglePlaySettings, ServiceAccount } from './settings.ts';
@@ -27,10 +28,13 @@ export interface PlayApi {
    */
   tryFetchOrder(orderId: string): Promise<Order | undefined>;
   /**
-   * Fetches several orders in one call, by id. If that fails, returns the last order or an empty map, like
-   * `tryFetchOrder`.
+   * Fetches several orders by id, in one call, or each on its own if Google does not have one of them: the call then
+   * fails as a whole. If Google rejects or fails the calls, returns the last order or none, like `tryFetchOrder`.
+   * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders/batchget
    */
   fetchOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
+  /** Fetches the purchase options of a one-time product. Returns undefined on errors: it needs a permission. */
+  tryFetchOneTimeProduct(productId: string): Promise<OneTimeProduct | undefined>;
   /** Fetches a page of the purchases that were voided since a time of the last 30 days. */
   listVoidedPurchases(since: EpochMillis, pageToken?: string): Promise<VoidedPurchases>;
   /** Returns false if Google rejects the call, which also happens if the purchase is acknowledged already. */
@@ -63,11 +67,16 @@ export function createPlayApi(
     if (requiresAmounts && error instanceof ServiceError && error.code === 'ConnectionFailed') throw error;
   };
   const tryFetchOrder = async (orderId: string) => await fetchOrder(orderId).catch(ignoreError);
-  const fetchOrderBatch = async (orderIds: readonly string[]): Promise<ReadonlyMap<string, Order> | undefined> => {
+  const fetchOrderBatch = async (orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>> => {
     const query = new URLSearchParams(orderIds.map((orderId) => ['orderIds', orderId]));
     const result = await read(`/orders:batchGet?${query}`, Orders);
-    if (result.kind !== 'found') return undefined;
-    return new Map(result.value.orders.flatMap((order) => (order.orderId ? [[order.orderId, order] as const] : [])));
+    const orders =
+      result.kind === 'found'
+        ? result.value.orders.map((order) => [order.orderId, order] as const)
+        : await pMap(orderIds, async (orderId) => [orderId, await fetchOrder(orderId)] as const, {
+            concurrency: orderConcurrency,
+          });
+    return new Map(orders.flatMap(([orderId, order]) => (orderId && order ? [[orderId, order] as const] : [])));
   };
 
   return {
@@ -87,6 +96,11 @@ export function createPlayApi(
       const lastOrder = await tryFetchOrder(lastOrderId);
       return new Map(lastOrder && [[lastOrderId, lastOrder]]);
     },
+    async tryFetchOneTimeProduct(productId) {
+      const path = `/oneTimeProducts/${encodeURIComponent(productId)}`;
+      const result = await read(path, OneTimeProduct).catch(() => undefined);
+      return result?.kind === 'found' ? result.value : undefined;
+    },
     async listVoidedPurchases(since, pageToken) {
       const query = new URLSearchParams({
         startTime: String(since),
@@ -105,6 +119,9 @@ export function createPlayApi(
     },
   };
 }
+
+/** Orders that are fetched concurrently if a batch fails. */
+const orderConcurrency = 5;
 
 /** `type` 1 includes subscriptions. */
 const voidedPurchasesOptions = { type: '1', maxResults: '1000', includeQuantityBasedPartialRefund: 'true' };

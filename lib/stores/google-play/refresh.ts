@@ -25,5 +25,5 @@ export async function refresh(
   const result = await lookUpToken(request, { play: connectPlay(context), now, storedData: context });
   if (typeof result === 'object')
     return markForFulfillment(result.observations, parseStoredSettings(context.settings), now);
-  return result === 'invalid' ? [] : await observeDeletion({ token, now, storedData: context });
+  return result === 'invalid' ? [] : await observeDeletion({ token, productId, now, storedData: context });
 }

@@ -23,12 +23,22 @@ const isInState = ({ subscriptionState }: Subscription, ...names: readonly State
 export const isFirstPaymentMissing = (subscription: Subscription): boolean =>
   isInState(subscription, 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
-/** Whether a payment is outstanding. `latestOrderId` then names an order that is not paid. */
+/** Whether a payment is outstanding. */
 export const hasOutstandingPayment = (subscription: Subscription): boolean =>
   isInState(subscription, 'IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING', 'PENDING_PURCHASE_CANCELED');
 
 const hasNoAccess = (subscription: Subscription): boolean =>
   isInState(subscription, 'EXPIRED', 'ON_HOLD', 'PAUSED', 'PENDING', 'PENDING_PURCHASE_CANCELED');
+
+/**
+ * Whether the item has ended while the subscription continues: its payment was declined, or it was removed, replaced or
+ * revoked. The only running item can be past its time while Google Play renews it.
+ * @see https://developer.android.com/google/play/billing/subscription-with-addons#item-expiration
+ */
+const hasEndedApart = ({ lineItems }: Subscription, { productId, expiryTime }: LineItem, now: EpochMillis): boolean =>
+  expiryTime !== undefined &&
+  expiryTime <= now &&
+  lineItems.some((other) => other.productId !== productId && (other.expiryTime ?? 0) > now);
 
 interface StateContext {
   readonly now: EpochMillis;
@@ -45,16 +55,21 @@ export function toSubscriptionState(
   const { pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
   const isPending = isInState(subscription, 'PENDING');
   const isPaused = isInState(subscription, 'PAUSED');
-  const isEnded = hasNoAccess(subscription);
+  const isEndedApart = hasEndedApart(subscription, item, now);
+  const isEnded = hasNoAccess(subscription) || isEndedApart;
   const { expiryTime } = item;
   // Otherwise the purchase would never expire.
   if (expiryTime === undefined && !isEnded) throw unavailableError('a line item has no expiryTime');
   return omitUndefined({
     // Clients compare this date with their clock, so it must be past if the customer lost access.
     expirationDate: isEnded && !isPending ? Math.min(expiryTime ?? subscription.startTime ?? now, now) : expiryTime,
-    renewalIntent: toRenewalIntent(subscription, item),
+    renewalIntent: isEndedApart ? 'Lapse' : toRenewalIntent(subscription, item),
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
-    cancelationReason: isEnded && !isPending ? toCancelationReason(subscription, item, known) : undefined,
+    cancelationReason: isEndedApart
+      ? toItemReason(subscription, item, known)
+      : isEnded && !isPending
+        ? toCancelationReason(subscription, item, known)
+        : undefined,
     isPending: isPending || undefined,
     isAbandoned: isInState(subscription, 'PENDING_PURCHASE_CANCELED') || undefined,
     isAcknowledged: acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
@@ -69,8 +84,13 @@ export function toSubscriptionState(
   });
 }
 
-function toRenewalIntent(subscription: Subscription, { autoRenewingPlan }: LineItem): Purchase['renewalIntent'] {
-  if (isInState(subscription, 'EXPIRED', 'CANCELED')) return 'Lapse';
+function toRenewalIntent(
+  subscription: Subscription,
+  { autoRenewingPlan, deferredItemRemoval, deferredItemReplacement }: LineItem,
+): Purchase['renewalIntent'] {
+  if (isInState(subscription, 'EXPIRED', 'CANCELED') || deferredItemRemoval) return 'Lapse';
+  // The replaced item does not renew, but the subscription continues with another product.
+  if (deferredItemReplacement?.productId) return 'Renew';
   const renews = autoRenewingPlan?.autoRenewEnabled && !autoRenewingPlan.installmentDetails?.pendingCancellation;
   return renews ? 'Renew' : 'Lapse';
 }
@@ -99,22 +119,25 @@ function toCancelationReason(
   if (context?.userInitiatedCancellation) {
     return surveyReasons[context.userInitiatedCancellation.cancelSurveyResult?.reason ?? ''] ?? 'Customer';
   }
-  if (isPaymentFailed(subscription, item, known)) return 'System.BillingError';
+  if (isPaymentFailed(known)) return 'System.BillingError';
   return context?.systemInitiatedCancellation ? 'System' : 'Unknown';
 }
 
-/**
- * Whether the subscription ended after a failed payment: its latest order is unpaid, or it was in a grace period or on
- * hold.
- */
-const isPaymentFailed = (
-  { latestOrderId }: Subscription,
-  { latestSuccessfulOrderId }: LineItem,
+/** Returns the reason for which an item ended while the subscription continues. */
+function toItemReason(
+  { lineItems }: Subscription,
+  { productId, deferredItemRemoval }: LineItem,
   known: Purchase | undefined,
-): boolean =>
-  (latestOrderId !== undefined && latestSuccessfulOrderId !== undefined && latestOrderId !== latestSuccessfulOrderId) ||
-  known?.isBillingRetryPeriod === true ||
-  known?.cancelationReason === 'System.BillingError';
+): CancelationReason {
+  const isReplaced = lineItems.some((other) => other.itemReplacement?.productId === productId);
+  if (isReplaced || known?.renewalProductId !== undefined) return 'System.Replaced';
+  if (isPaymentFailed(known)) return 'System.BillingError';
+  return deferredItemRemoval || known?.renewalIntent === 'Lapse' ? 'Customer' : 'Unknown';
+}
+
+/** Whether the subscription ended after a grace period or account hold, whose contexts Google Play removes then. */
+const isPaymentFailed = (known: Purchase | undefined): boolean =>
+  known?.isBillingRetryPeriod === true || known?.cancelationReason === 'System.BillingError';
 
 /** Returns the product that replaces this one at the next renewal; undefined if the product stays the same. */
 function toRenewalProductId({ productId, deferredItemReplacement }: LineItem): string | undefined {

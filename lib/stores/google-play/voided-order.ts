@@ -37,13 +37,17 @@ export async function applyVoidedOrder(context: VoidedOrderContext): Promise<rea
   const { own, payload } = context;
   const { voidedOrderId: orderId, isPartial } = payload;
   if (orderId === undefined || own.length === 0) return own;
-  const found = await findTransaction(orderId, context);
-  if (isPartial) return await applyPartialRefund(found, orderId, context);
-  const refunded = withTransaction(own, {
-    ...found,
-    transaction: { refundedAt: context.voidedAt, ...found.transaction },
-  });
-  const isLatest = found.observation.purchase.transactionId === found.transaction.transactionId;
+  const found = await findTransactions(orderId, context);
+  if (isPartial) return await applyPartialRefund(found[0], orderId, context);
+  // The order of several items states which of them was refunded, if it was not all of them.
+  const isStated = found.length > 1 && found.some(({ transaction }) => hasRefund(transaction));
+  const refunded = found.reduce<readonly Observation[]>((observations, { observation, transaction }) => {
+    const marked = isStated ? transaction : { refundedAt: context.voidedAt, ...transaction };
+    return withTransaction(observations, { observation, transaction: marked });
+  }, own);
+  const isLatest = found.some(
+    ({ observation, transaction }) => observation.purchase.transactionId === transaction.transactionId,
+  );
   return isLatest ? await endPurchase(refunded, context) : refunded;
 }
 
@@ -53,43 +57,50 @@ interface FoundTransaction {
   readonly transaction: Transaction;
 }
 
+const hasRefund = ({ refundedAt, partialRefunds }: Transaction): boolean =>
+  (refundedAt ?? partialRefunds) !== undefined;
+
 /**
- * Finds the transaction in the current purchases, in the order, among the stored ones; otherwise builds one without
- * amount.
+ * Finds the transactions of an order, one for each item that it paid for: in the current purchases, in the order, among
+ * the stored ones. Otherwise builds one without amount.
  */
-async function findTransaction(orderId: string, context: VoidedOrderContext): Promise<FoundTransaction> {
+async function findTransactions(
+  orderId: string,
+  context: VoidedOrderContext,
+): Promise<readonly [FoundTransaction, ...FoundTransaction[]]> {
   const { own, play, storedData, voidedAt } = context;
   const transactionId = withPlatform(platformTokens.googlePlay, orderId);
+  const isOfOrder = (transaction: Transaction): boolean => transaction.transactionId === transactionId;
   const current = findIn(own, (observation) =>
-    observation.hasInferredTransactions
-      ? undefined
-      : observation.transactions.find((transaction) => transaction.transactionId === transactionId),
+    observation.hasInferredTransactions ? undefined : observation.transactions.find(isOfOrder),
   );
-  if (current) return current;
+  if (isNonEmpty(current)) return current;
   const order = await tryFetchOrder(play, orderId);
-  const past = order && findIn(own, (observation) => toTransaction(observation, orderId, order));
-  if (past) return past;
+  const past = order ? findIn(own, (observation) => toTransaction(observation, orderId, order)) : [];
+  if (isNonEmpty(past)) return past;
+  const stored: FoundTransaction[] = [];
   for (const observation of own) {
-    const stored = (await storedData.listTransactions?.(observation.purchase.purchaseId)) ?? [];
-    const transaction = [...stored, ...observation.transactions].find((item) => item.transactionId === transactionId);
-    if (transaction) return { observation, transaction };
+    const transactions = (await storedData.listTransactions?.(observation.purchase.purchaseId)) ?? [];
+    const transaction = [...transactions, ...observation.transactions].find(isOfOrder);
+    if (transaction) stored.push({ observation, transaction });
   }
+  if (isNonEmpty(stored)) return stored;
   const [observation] = own as readonly [Observation, ...Observation[]];
   const { purchase } = observation;
   const purchaseDate = purchase.purchaseDate ?? voidedAt;
-  return { observation, transaction: { ...pickSharedFields(purchase), transactionId, purchaseDate } };
+  return [{ observation, transaction: { ...pickSharedFields(purchase), transactionId, purchaseDate } }];
 }
 
-function findIn(
+const isNonEmpty = <T>(items: readonly T[]): items is readonly [T, ...T[]] => items.length > 0;
+
+const findIn = (
   own: readonly Observation[],
   find: (observation: Observation) => Transaction | undefined,
-): FoundTransaction | undefined {
-  for (const observation of own) {
+): FoundTransaction[] =>
+  own.flatMap((observation) => {
     const transaction = find(observation);
-    if (transaction) return { observation, transaction };
-  }
-  return undefined;
-}
+    return transaction ? [{ observation, transaction }] : [];
+  });
 
 function toTransaction(observation: Observation, orderId: string, order: Order): Transaction | undefined {
   const item = findOrderItem(order, observation);
@@ -111,7 +122,7 @@ function withTransaction(
   { observation: target, transaction }: FoundTransaction,
 ): Observation[] {
   return own.map((observation) => {
-    if (observation !== target) return observation;
+    if (observation.purchase.purchaseId !== target.purchase.purchaseId) return observation;
     const { hasInferredTransactions, ...rest } = observation;
     const others = observation.transactions.filter(({ transactionId }) => transactionId !== transaction.transactionId);
     return { ...rest, transactions: hasInferredTransactions ? [transaction] : [...others, transaction] };

@@ -172,28 +172,18 @@ describe('validate (Google Play) of a subscription', () => {
       const unpaid = {
         ...withItem({ latestSuccessfulOrderId: undefined }),
         subscriptionState: `SUBSCRIPTION_STATE_${state}`,
-        latestOrderId: 'GPA.1..0',
+        inGracePeriodStateContext: { renewalDeclined: { pendingOrderId: 'GPA.1..0' } },
       };
       const [observation] = await validate(unpaid);
       expect(observation?.transactions).toEqual([]);
     },
   );
 
-  it('returns a purchase for each line item except deferred replacements', async () => {
-    const lineItems = [
-      item ?? {},
-      { ...item, productId: 'extra' },
-      { ...item, productId: 'next', latestSuccessfulOrderId: null },
-    ];
-    const ids = (
-      await validate({
-        ...active,
-        lineItems: lineItems.map(({ latestSuccessfulOrderId, ...rest }) =>
-          latestSuccessfulOrderId ? { ...rest, latestSuccessfulOrderId } : rest,
-        ),
-      })
-    ).map(({ purchase }) => purchase.purchaseId);
-    expect(ids).toEqual(['store_b:token-1', 'store_b:token-1:extra']);
+  it.each([1, -1])('returns a purchase for each line item in any order except deferred replacements', async (order) => {
+    const owned = [item ?? {}, { ...item, productId: 'extra' }].sort(() => order);
+    const { latestSuccessfulOrderId: _unpaid, ...next } = { ...item, productId: 'next' };
+    const ids = (await validate({ ...active, lineItems: [...owned, next] })).map(({ purchase }) => purchase.purchaseId);
+    expect(ids).toEqual(['store_b:token-1', 'store_b:token-1:premium']);
   });
 
   it('returns the account ids of the app and of the Play Store as aliases', async () => {

@@ -1,0 +1,19 @@
+import type { Order, OrderItem } from './payloads.ts';
+
+/** Returns the line of a product. Undefined if the order lacks lines or has lines of other products only. */
+export const findLine = ({ lineItems }: Order, productId: string): OrderItem | undefined =>
+  lineItems.find((line) => line.productId === productId);
+
+/**
+ * Returns the amount that the customer paid for a product, with tax: the line's own total. The order's total covers all
+ * lines, so it counts only for an order with one line.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders#LineItem
+ */
+export const findLineTotal = (order: Order, productId: string): Order['total'] => {
+  if (order.lineItems.length > 1) return findLine(order, productId)?.total;
+  return order.total ?? order.lineItems[0]?.total;
+};
+
+/** Whether the order paid for another purchase: an item that a plan change keeps has the order of the replaced token. */
+export const isOrderOfOtherToken = ({ purchaseToken = '' }: Order, token: string): boolean =>
+  purchaseToken !== '' && purchaseToken !== token;

@@ -1,0 +1,162 @@
+import { findCatalogueProduct } from '../../purchases/catalogue.ts';
+import type { Observation } from '../../purchases/observation.ts';
+import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
+import type { Transaction } from '../../purchases/transaction.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import { type EpochMillis, secondMs } from '../../shared/time.ts';
+import { pickSharedFields } from '../pick-shared-fields.ts';
+import type { ValidationRequest } from '../store.ts';
+import { type KnownPurchase, toPurchaseId, toRefreshToken } from './known-purchases.ts';
+import type { MappingContext } from './mapping-context.ts';
+import { toAmount, toReportedAmount } from './money.ts';
+import { findLineTotal } from './order-lines.ts';
+import { getProductRefunds, getRefundDate } from './order-refunds.ts';
+import type { OneTimePurchase, Order } from './payloads.ts';
+import { isRental } from './rental.ts';
+import { listDefined } from './user-aliases.ts';
+
+/** Input to the mapping of a one-time purchase, in addition to the purchase. */
+export interface ProductContext extends MappingContext {
+  /** End of each rental by product, if its purchase option is readable. */
+  readonly rentalEnds: ReadonlyMap<string, EpochMillis>;
+}
+
+const toPrefixedId = (native: string): string => withPlatform(platformTokens.googlePlay, native);
+
+/** Converts a one-time purchase to one observation for each of its products. */
+export function toProductObservations(oneTimePurchase: OneTimePurchase, context: ProductContext): Observation[] {
+  return oneTimePurchase.productLineItem.map((item) => {
+    const { productId } = item;
+    const order = context.orders.get(productId);
+    const state = oneTimePurchase.purchaseStateContext?.purchaseState;
+    const purchaseId = context.purchaseIds.get(productId) ?? toPurchaseId(context.token, productId);
+    const knownEnd = context.known.get(purchaseId)?.purchase.endedAt;
+    const endedAt =
+      state === 'CANCELLED' ? findProductEnd(oneTimePurchase, order, { ...context, knownEnd }) : undefined;
+    const isAbandoned = endedAt !== undefined && wasNeverPaid(oneTimePurchase, order, context.known.get(purchaseId));
+    const purchase = toProductPurchase(oneTimePurchase, item, { ...context, purchaseId, endedAt, isAbandoned });
+    const isPaid = state !== 'PENDING' && !isAbandoned;
+    return {
+      asOf: context.now,
+      ...(!order && endedAt === undefined && { hasInferredTransactions: true }),
+      purchase,
+      transactions: isPaid ? [toProductTransaction(purchase, context, { order, endedAt })] : [],
+      userAliases: listDefined([
+        oneTimePurchase.obfuscatedExternalAccountId,
+        oneTimePurchase.obfuscatedExternalProfileId,
+      ]),
+      refreshToken: toRefreshToken(context.token, purchase.productType ?? 'product', productId),
+    };
+  });
+}
+
+/**
+ * Whether a canceled purchase ended before it was paid. Such a purchase lacks its completion time. The older API
+ * reports a time for every purchase, so the stored state decides, or the order of an unknown purchase.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2
+ */
+const wasNeverPaid = (
+  { purchaseCompletionTime }: OneTimePurchase,
+  order: Order | undefined,
+  known: KnownPurchase | undefined,
+): boolean => purchaseCompletionTime === undefined || (known ? isUnpaid(known.purchase) : order?.state === 'CANCELED');
+
+type ProductItem = OneTimePurchase['productLineItem'][number];
+
+function toProductPurchase(
+  oneTimePurchase: OneTimePurchase,
+  item: ProductItem,
+  context: ProductContext & {
+    readonly purchaseId: string;
+    readonly endedAt: EpochMillis | undefined;
+    readonly isAbandoned: boolean;
+  },
+): Purchase {
+  const { productId: nativeProductId, productOfferDetails: details = {} } = item;
+  const { token, purchaseId, endedAt, isAbandoned } = context;
+  const productId = toPrefixedId(nativeProductId);
+  const offer = details.offerId ?? details.purchaseOptionId;
+  return {
+    purchaseId,
+    transactionId: toPrefixedId(oneTimePurchase.orderId ?? token),
+    productId,
+    platform: platformTokens.googlePlay,
+    sandbox: oneTimePurchase.testPurchaseContext !== undefined,
+    isAcknowledged: oneTimePurchase.acknowledgementState === 'ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED',
+    isConsumed: details.consumptionState === 'CONSUMPTION_STATE_CONSUMED',
+    quantity: details.quantity ?? 1,
+    ...omitUndefined({
+      productType: findProductType(item, context),
+      expirationDate: context.rentalEnds.get(nativeProductId),
+      offerId: offer === undefined ? undefined : `${productId}#${offer}`,
+      purchaseDate: oneTimePurchase.purchaseCompletionTime,
+      isPending: oneTimePurchase.purchaseStateContext?.purchaseState === 'PENDING' || undefined,
+      isAbandoned: isAbandoned || undefined,
+      endedAt,
+      cancelationReason: endedAt === undefined ? undefined : ('Unknown' as const),
+      discountId: details.offerId,
+    }),
+  };
+}
+
+/**
+ * Finds the type of a one-time product. Google Play reports only that a product was rented or consumed, so the catalogue
+ * decides, then the type that was stored first. The type in a request counts last and only for the requested product: a
+ * client must not turn a product into a consumable.
+ */
+function findProductType(
+  item: ProductItem,
+  { hints, known, catalogue, purchaseId }: MappingContext & { readonly purchaseId: string },
+): Purchase['productType'] {
+  if (isRental(item)) return 'non renewing subscription';
+  const productId = toPrefixedId(item.productId);
+  const ownType = findCatalogueProduct(catalogue, productId)?.type ?? known.get(purchaseId)?.purchase.productType;
+  if (ownType !== undefined) return toOneTimeType(ownType);
+  if (item.productOfferDetails?.consumptionState === 'CONSUMPTION_STATE_CONSUMED') return 'consumable';
+  return hints && toPrefixedId(hints.id) === productId ? toOneTimeType(hints.type) : undefined;
+}
+
+/** Returns the type unless it is of a subscription or app, which a one-time purchase cannot be. */
+const toOneTimeType = (type: ValidationRequest['type']): Purchase['productType'] =>
+  type === 'consumable' || type === 'non renewing subscription' ? type : 'non consumable';
+
+function toProductTransaction(
+  purchase: Purchase,
+  { now, hints }: ProductContext,
+  { order, endedAt }: { readonly order: Order | undefined; readonly endedAt: EpochMillis | undefined },
+): Transaction {
+  const isRequestedProduct = hints !== undefined && toPrefixedId(hints.id) === purchase.productId;
+  const productId = withoutPlatform(purchase.productId);
+  const refunds = getProductRefunds(order, productId);
+  const total = order && findLineTotal(order, productId);
+  return {
+    ...pickSharedFields(purchase),
+    purchaseDate: purchase.purchaseDate ?? now,
+    ...omitUndefined({
+      offerId: purchase.offerId,
+      quantity: purchase.quantity,
+      expirationDate: purchase.expirationDate,
+      partialRefunds: refunds.partialRefunds,
+      refundedAt: refunds.refundedAt ?? endedAt,
+    }),
+    ...(total ? toAmount(total) : toReportedAmount(isRequestedProduct ? hints : {}, purchase.quantity ?? 1)),
+  };
+}
+
+/**
+ * Finds the time of a cancellation, which only the order has. Without it, the stored end counts, then the notification.
+ * The purchase date comes last: it is the same in every query.
+ */
+function findProductEnd(
+  { purchaseCompletionTime }: OneTimePurchase,
+  order: Order | undefined,
+  {
+    now,
+    endNotifiedAt,
+    knownEnd,
+  }: Pick<MappingContext, 'now' | 'endNotifiedAt'> & { knownEnd: EpochMillis | undefined },
+): EpochMillis {
+  const endedAt = getRefundDate(order) ?? order?.lastEventTime ?? knownEnd ?? endNotifiedAt ?? purchaseCompletionTime;
+  return Math.min(endedAt ?? now, now - secondMs);
+}

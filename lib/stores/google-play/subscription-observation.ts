@@ -1,0 +1,128 @@
+import type { Observation } from '../../purchases/observation.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
+import type { Transaction } from '../../purchases/transaction.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
+import { pickSharedFields } from '../pick-shared-fields.ts';
+import { toPurchaseId, toRefreshToken } from './known-purchases.ts';
+import { type MappingContext, toOfferId } from './mapping-context.ts';
+import { toAmount } from './money.ts';
+import { findLineTotal } from './order-lines.ts';
+import { getProductRefunds } from './order-refunds.ts';
+import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
+import type { LineItem, Order, Subscription } from './payloads.ts';
+import type { Predecessors } from './predecessors.ts';
+import { hasOutstandingPayment, toSubscriptionState } from './subscription-state.ts';
+import { listDefined } from './user-aliases.ts';
+
+/** Input to the mapping of a subscription, in addition to the subscription. */
+export interface SubscriptionContext extends MappingContext {
+  readonly predecessors: Predecessors;
+  /** Products whose latest order paid for a replaced purchase. */
+  readonly productsPaidBefore: ReadonlySet<string>;
+}
+
+/** Lists the owned line items. If there are several, one without an order is a deferred replacement. */
+export const listOwnedItems = ({ lineItems }: Subscription): readonly LineItem[] =>
+  lineItems.length > 1 ? lineItems.filter(({ latestSuccessfulOrderId }) => latestSuccessfulOrderId) : lineItems;
+
+/** Converts a subscription to one observation for each owned line item, beginning with the item of the token's id. */
+export function toSubscriptionObservations(subscription: Subscription, context: SubscriptionContext): Observation[] {
+  const tokenId = toPurchaseId(context.token);
+  const observations = listOwnedItems(subscription).map((item) => toItemObservation(subscription, item, context));
+  return observations.sort(
+    (a, b) => Number(b.purchase.purchaseId === tokenId) - Number(a.purchase.purchaseId === tokenId),
+  );
+}
+
+function toItemObservation(subscription: Subscription, item: LineItem, context: SubscriptionContext): Observation {
+  const { token, now, orders, purchaseIds, predecessors, productsPaidBefore } = context;
+  const { productId } = item;
+  const purchaseId = purchaseIds.get(productId) ?? toPurchaseId(token, productId);
+  const tokenId = toPurchaseId(token);
+  const purchase = toSubscriptionPurchase(subscription, item, { ...context, purchaseId });
+  const isPaidBefore = productsPaidBefore.has(productId);
+  const replacedPurchaseId = predecessors.replacedIds.get(productId);
+  return {
+    asOf: now,
+    ...(!orders.has(productId) && !isPaidBefore && { hasInferredTransactions: true }),
+    purchase,
+    transactions: isPaidBefore ? [] : toSubscriptionTransactions(subscription, item, { ...context, purchase }),
+    userAliases: listUserAliases(subscription),
+    // Also set while the payment is outstanding: claims are copied only when the purchase is created.
+    ...omitUndefined({
+      replacedPurchaseId,
+      relatedPurchaseId: purchaseId === tokenId ? predecessors.relatedId : tokenId,
+    }),
+    refreshToken: toRefreshToken(token, 'subscription', purchaseId === tokenId ? undefined : productId),
+  };
+}
+
+function toSubscriptionPurchase(
+  subscription: Subscription,
+  item: LineItem,
+  { token, now, purchaseId, orders, known }: SubscriptionContext & { readonly purchaseId: string },
+): Purchase {
+  const orderId = item.latestSuccessfulOrderId;
+  const isRenewal = parseRenewalNumber(orderId) !== undefined;
+  const productId = withPlatform(platformTokens.googlePlay, item.productId);
+  return {
+    purchaseId,
+    transactionId: withPlatform(platformTokens.googlePlay, orderId ?? token),
+    productId,
+    platform: platformTokens.googlePlay,
+    productType: 'paid subscription',
+    sandbox: subscription.testPurchase !== undefined,
+    ...omitUndefined({
+      offerId: toOfferId(productId, item.offerDetails ?? {}),
+      purchaseDate: subscription.startTime,
+      lastRenewalDate: isRenewal ? orders.get(item.productId)?.createTime : undefined,
+    }),
+    ...toSubscriptionState(subscription, item, { now, known: known.get(purchaseId)?.purchase }),
+  };
+}
+
+function toSubscriptionTransactions(
+  subscription: Subscription,
+  item: LineItem,
+  context: SubscriptionContext & { readonly purchase: Purchase },
+): Transaction[] {
+  const { orders, purchase } = context;
+  const { latestSuccessfulOrderId: orderId, productId } = item;
+  if (orderId === undefined && hasOutstandingPayment(subscription)) return [];
+  const order = orders.get(productId);
+  return [
+    {
+      ...pickSharedFields(purchase),
+      ...getPaidPeriod({ subscription, item, order, orderId }, context),
+      ...omitUndefined({
+        offerId: purchase.offerId,
+        isTrialPeriod: purchase.isTrialPeriod,
+        isIntroPeriod: purchase.isIntroPeriod,
+        ...getProductRefunds(order, productId),
+      }),
+      ...toSubscriptionAmount(item, order),
+    },
+  ];
+}
+
+/** Uses the total of the order's line, otherwise the plan's price at full price and zero in a trial. */
+function toSubscriptionAmount(
+  { productId, offerPhase = {}, autoRenewingPlan }: LineItem,
+  order: Order | undefined,
+): Pick<Transaction, 'currency' | 'amountMicros'> {
+  const { freeTrial, introductoryPrice, prorationPeriod } = offerPhase;
+  const price = autoRenewingPlan?.recurringPrice;
+  const isFullPrice = !freeTrial && !introductoryPrice && !prorationPeriod;
+  const amount = (order && findLineTotal(order, productId)) ?? (isFullPrice ? price : undefined);
+  if (amount) return toAmount(amount);
+  return freeTrial && price?.currencyCode ? { currency: price.currencyCode, amountMicros: 0 } : {};
+}
+
+const listUserAliases = ({ externalAccountIdentifiers, outOfAppPurchaseContext }: Subscription): string[] =>
+  listDefined(
+    [externalAccountIdentifiers, outOfAppPurchaseContext?.expiredExternalAccountIdentifiers].flatMap((identifiers) => [
+      identifiers?.obfuscatedExternalAccountId,
+      identifiers?.obfuscatedExternalProfileId,
+    ]),
+  );

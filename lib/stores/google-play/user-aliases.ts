@@ -1,0 +1,3 @@
+/** Returns the values that are defined. */
+export const listDefined = (values: readonly (string | undefined)[]): string[] =>
+  values.filter((value) => value !== undefined);
