@@ -42,11 +42,15 @@ export const listFunctions = (): string[] =>
     .map((file) => file.replace(/\.ts$/, '').replaceAll('\\', '/'))
     .sort();
 
-/** Bundles all functions. Deletes the files of an earlier build. Without `mapsFolder`, it writes no source maps. */
-export async function buildFunctions(outdir: string, mapsFolder?: string): Promise<Bundle[]> {
+/** Bundles functions. Deletes the files of an earlier build. Without `mapsFolder`, it writes no source maps. */
+export async function buildFunctions(
+  outdir: string,
+  mapsFolder?: string,
+  names: readonly string[] = listFunctions(),
+): Promise<Bundle[]> {
   for (const folder of [outdir, mapsFolder]) if (folder) rmSync(folder, { recursive: true, force: true });
   return await pMap(
-    listFunctions(),
+    names,
     async (name) => {
       const files = await bundleFile(join('functions', `${name}.ts`), join(outdir, name), {
         ...(mapsFolder && { mapsFolder }),

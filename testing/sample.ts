@@ -19,13 +19,17 @@ export const sampleRuns = ({ sample, full }: SampleSizes): { readonly numRuns: n
   seed,
 });
 
+/** Returns `size` random items, in their order; all of them with `FULL=1`. */
+export const sampleItems = <T>(items: readonly T[], size: number): readonly T[] =>
+  isFull ? items : selectRandomItems(items, size);
+
 /** Runs a check for `size` random items, in their order; for all of them with `FULL=1`. An error names the item. */
 export async function checkSample<T>(
   items: readonly T[],
   size: number,
   check: (item: T) => Promise<void>,
 ): Promise<void> {
-  for (const item of isFull ? items : selectRandomItems(items, size)) {
+  for (const item of sampleItems(items, size)) {
     try {
       await check(item);
     } catch (cause) {

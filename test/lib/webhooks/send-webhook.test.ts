@@ -83,14 +83,14 @@ describe('fanOutDeliveries', () => {
     expect(listRecipients().slice(7).sort()).toEqual(['bob', 'eve']);
   });
 
-  it('creates a delivery for each of a thousand users of a purchase', async () => {
+  it('creates a delivery for each of hundreds of users of a purchase', async () => {
     const harness = await createWebhookHarness({ urls: [getServer().url] });
     const record = await harness.recordUpdate(purchaseId, buildPurchase('ann'));
-    const entitledUsers = Array.from({ length: 1000 }, (_, index) => `user-${index}`);
+    const entitledUsers = Array.from({ length: 250 }, (_, index) => `user-${index}`);
     const { table } = harness.deps;
     await table.batchPut(entitledUsers.map((username) => ({ ...customerKey(record.appName, username), username })));
     await fanOutDeliveries([{ ...record, after: { ...record.after, entitledUsers } }], harness.deps);
-    expect(new Set(harness.queue.map(({ message }) => message.deliveryId)).size).toBe(1000);
+    expect(new Set(harness.queue.map(({ message }) => message.deliveryId)).size).toBe(250);
   });
 
   it('creates no delivery for a user who was erased after the change', async () => {
