@@ -38,8 +38,10 @@ const platformActions = {
   processor_a: [...commonActions, 'pause', 'resume', 'pause-collection', 'resume-collection'],
 } as const satisfies Partial<Record<Platform, readonly string[]>>;
 
+export type HistoryPlatform = keyof typeof platformActions;
+
 /** The platforms of the generated histories. */
-export const historyPlatforms = Object.keys(platformActions) as (keyof typeof platformActions)[];
+export const historyPlatforms = Object.keys(platformActions) as HistoryPlatform[];
 
 const rounds = 3;
 
@@ -72,6 +74,8 @@ export interface RunningHistory {
   /** Returns the body for `POST /v1/validate` with the current evidence. */
   // biome-ignore lint/suspicious/noExplicitAny: the evidence of each store has another shape.
   getEvidence(): Promise<any>;
+  /** Returns the ids that the store's objects have, with platform. A plan change of Google Play adds one. */
+  getPurchaseIds(): readonly string[];
   /** Cancels or ends the subscription, so that later clock advances change nothing. */
   end(): Promise<void>;
 }
@@ -84,11 +88,13 @@ export async function startHistory(history: StoreHistory, service: TestService):
   const order = { platform, productId: productIds[0], ...terms };
   const purchase = await service.callControl('/purchases', { ...order, applicationUsername: createUniqueName('user') });
   let { id } = purchase as { id: string };
+  const ids = new Set([id]);
   let planChanges = 0;
   /** Returns whether the store accepted the action. */
   const perform = async (action: string, details: object = {}): Promise<boolean> => {
     const result = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
     id = result?.id ?? id;
+    ids.add(id);
     return result !== undefined;
   };
   return {
@@ -101,6 +107,7 @@ export async function startHistory(history: StoreHistory, service: TestService):
       if (await perform(action, { productId, period })) planChanges++;
     },
     getEvidence: async () => (await service.callControl(`/purchases/${id}`)).validate,
+    getPurchaseIds: () => [...ids].map((storeId) => `${platform}:${storeId}`),
     end: async () => void ((await perform('cancel')) || (await perform('expire'))),
   };
 }

@@ -196,9 +196,14 @@ export const sharedClaimKey = (appName: string, purchaseId: string, id: string):
   sk: `${sharedClaimPrefix}${id}`,
 });
 export const notificationPrefix = 'N#';
-export const notificationKey = (appName: string, purchaseId: string, date: EpochMillis, id: string): Key => ({
+/** Builds the key of a notification. Those of one version have the same date, and sort by their position. */
+export const notificationKey = (
+  appName: string,
+  purchaseId: string,
+  { date, position, id }: { readonly date: EpochMillis; readonly position: number; readonly id: string },
+): Key => ({
   pk: purchasePartition(appName, purchaseId),
-  sk: `${notificationPrefix}${toSortableTimestamp(date)}#${id}`,
+  sk: `${notificationPrefix}${toSortableTimestamp(date)}#${String(position).padStart(4, '0')}#${id}`,
 });
 export const transactionPrefix = 'T#';
 export const transactionKey = (appName: string, purchaseId: string, transactionId: string): Key => ({

@@ -42,10 +42,11 @@ export interface StateAt {
 }
 
 /**
- * Finds the lifecycle reasons between two purchase states, most important first. Comparing states reports each fact
- * once, from whichever source it came first, and reports missed facts: a renewal that has expired since yields both
- * reasons. The reason of the store notification distinguishes facts that result in the same state. Each refund has a
- * `REFUNDED` of its own.
+ * Finds the lifecycle reasons between two purchase states in their order: payments, refunds, the end, changes of the
+ * present state. Comparing states reports each fact once, from whichever source it came first, and reports missed facts:
+ * a renewal that has expired since yields both reasons. A history that is first seen later has the same reasons for its
+ * payments and its end. The reason of the store notification distinguishes facts that result in the same state. Each
+ * refund has a `REFUNDED` of its own.
  */
 export function findLifecycleReasons(
   before: StateAt | undefined,
@@ -53,52 +54,88 @@ export function findLifecycleReasons(
   storeReason?: NotificationReason,
 ): LifecycleReason[] {
   const to = after.state.purchase;
-  if (!before || isUnpaid(before.state.purchase)) return isExpired(to, after.at) ? [] : ['PURCHASED'];
-  const transitionReasons = findTransitionReasons(before, after);
+  if (isUnpaid(to)) return [];
+  if (!before || isUnpaid(before.state.purchase)) {
+    const start = { state: toFirstState(after.state), at: Number.NEGATIVE_INFINITY };
+    return ['PURCHASED', ...findPaymentReasons(start, after), ...findEndReasons(start, after, storeReason)];
+  }
+  const paymentReasons = findPaymentReasons(before, after);
   const stateReasons = isExpired(to, after.at)
     ? []
-    : findStateReasons(before.state, after.state, { transitionReasons, storeReason });
-  const reasons = [...transitionReasons, ...stateReasons];
+    : findStateReasons(before.state, after.state, { transitionReasons: paymentReasons, storeReason });
+  return [...paymentReasons, ...findEndReasons(before, after, storeReason), ...stateReasons];
+}
+
+/** Returns the state after the first known payment. */
+function toFirstState(state: PurchaseState): PurchaseState {
+  const { endedAt, lastRenewalDate, cancelationReason, isPaused, renewalProductId, ...purchase } = state.purchase;
+  const first = state.transactions[0]?.transaction;
+  if (!first) return { ...state, purchase };
+  const { transactionId, productId, expirationDate } = first;
+  return {
+    ...state,
+    purchase: { ...purchase, transactionId, productId, ...(expirationDate !== undefined && { expirationDate }) },
+    transactions: [],
+  };
+}
+
+/** Finds the reasons of refunds and of an end. */
+function findEndReasons(before: StateAt, after: StateAt, storeReason?: NotificationReason): LifecycleReason[] {
+  const { purchase: to } = after.state;
+  const endReasons = findAccessEndReasons(before, after);
   const newRefunds = findNewRefunds(before.state, after.state);
-  if (newRefunds.length === 0) return reasons;
-  // The refund reason covers an end by refund. An end together with the refund of an earlier period is reported as
-  // well.
-  const isEndedByRefund = to.endedAt !== undefined || newRefunds.includes(to.transactionId);
-  const otherReasons = isEndedByRefund
-    ? reasons.filter((reason) => reason !== 'EXPIRED' && reason !== 'REVOKED')
-    : reasons;
+  if (newRefunds.length === 0) return endReasons;
   const refundReasons =
     chooseRefundReason(before, after, storeReason) === 'REVOKED'
       ? ['REVOKED' as const]
       : newRefunds.map(() => 'REFUNDED' as const);
-  return [...refundReasons, ...otherReasons];
+  // The refund reason covers an end by refund. An end together with the refund of an earlier period is reported as
+  // well.
+  const isEndedByRefund = to.endedAt !== undefined || newRefunds.includes(to.transactionId);
+  const isCovered = (reason: LifecycleReason) => isEndedByRefund && (reason === 'EXPIRED' || reason === 'REVOKED');
+  return [...refundReasons, ...endReasons.filter((reason) => !isCovered(reason))];
 }
 
-/** Finds the reasons of a new plan, a new payment and a change of access. */
-function findTransitionReasons(before: StateAt, after: StateAt): LifecycleReason[] {
+/** Finds the reasons of a new plan and of a new payment. */
+function findPaymentReasons(before: StateAt, after: StateAt): LifecycleReason[] {
   const [from, to] = [before.state.purchase, after.state.purchase];
   const [wasExpired, isNowExpired] = [isExpired(from, before.at), isExpired(to, after.at)];
   const hasNewPayment = isNewPayment(before.state, after.state);
-  const reasons: LifecycleReason[] = [];
+  const isRenewed = hasNewPayment || (wasExpired && !isNowExpired);
+  const hasLaterRenewal = (to.lastRenewalDate ?? 0) > (from.lastRenewalDate ?? from.purchaseDate ?? Infinity);
   // A payment after the end is a resubscription, also with another product of the same subscription group. A replaced
   // subscription continues with the payment that replaced it.
   const isResubscription = wasExpired && hasNewPayment && from.cancelationReason !== 'System.Replaced';
-  if (isPlanChange(from, to) && !isResubscription) reasons.push('PLAN_CHANGED');
-  else if (hasNewPayment || (wasExpired && !isNowExpired)) reasons.push('RENEWED');
-  if (to.isPaused) return from.isPaused ? reasons : [...reasons, 'PAUSED'];
+  if (!isPlanChange(from, to) || isResubscription) return isRenewed || hasLaterRenewal ? ['RENEWED'] : [];
+  return hasLaterRenewal ? ['PLAN_CHANGED', 'RENEWED'] : ['PLAN_CHANGED'];
+}
+
+/** Finds the reason of an end of access other than by a refund. */
+function findAccessEndReasons(before: StateAt, after: StateAt): LifecycleReason[] {
+  const [from, to] = [before.state.purchase, after.state.purchase];
+  const [wasExpired, isNowExpired] = [isExpired(from, before.at), isExpired(to, after.at)];
+  if (to.isPaused) return from.isPaused ? [] : ['PAUSED'];
   // The purchase that replaces this one announces the change.
-  if (to.cancelationReason === 'System.Replaced' && isNowExpired) return reasons;
-  if (isNowExpired && (!wasExpired || hasNewPayment)) reasons.push(isEndedEarly(from, to) ? 'REVOKED' : 'EXPIRED');
-  return reasons;
+  if (!isNowExpired || to.cancelationReason === 'System.Replaced') return [];
+  if (wasExpired && !isNewPayment(before.state, after.state)) return [];
+  return [isEndedEarly(from, after.state) ? 'REVOKED' : 'EXPIRED'];
 }
 
 /**
  * Whether the store ended the purchase before the known expiration date without a reason, or a purchase without an end.
  */
-const isEndedEarly = ({ expirationDate = Infinity }: Purchase, to: Purchase) =>
-  to.endedAt !== undefined &&
-  to.endedAt < expirationDate &&
-  (to.cancelationReason === 'Unknown' || (expirationDate === Infinity && !isSubscription(to)));
+function isEndedEarly(
+  { expirationDate: knownEnd = Infinity }: Purchase,
+  { purchase: to, transactions }: PurchaseState,
+) {
+  if (to.endedAt === undefined) return false;
+  const paidEnd = findTransaction({ transactions }, to.transactionId)?.expirationDate ?? knownEnd;
+  const expirationDate = Math.max(knownEnd, paidEnd);
+  return (
+    to.endedAt < expirationDate &&
+    (to.cancelationReason === 'Unknown' || (expirationDate === Infinity && !isSubscription(to)))
+  );
+}
 
 /**
  * Whether the latest transaction pays for a later period. False if the store reports an earlier transaction again
@@ -195,5 +232,5 @@ function isPaidPeriodExtended(before: PurchaseState, after: PurchaseState): bool
   return endBefore === undefined || endAfter === undefined || endAfter > endBefore;
 }
 
-const findTransaction = ({ transactions }: PurchaseState, id: string): Transaction | undefined =>
+const findTransaction = ({ transactions }: Pick<PurchaseState, 'transactions'>, id: string): Transaction | undefined =>
   transactions.find(({ transaction }) => transaction.transactionId === id)?.transaction;

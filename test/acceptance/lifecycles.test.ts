@@ -15,6 +15,7 @@ import { loadPurchases } from '../../testing/load-purchases.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
 import {
   arbitraryStoreHistories,
+  type HistoryPlatform,
   historyPlatforms,
   type RunningHistory,
   type StoreHistories,
@@ -69,6 +70,121 @@ describe('lifecycle of a subscription', () => {
   }, 1_800_000);
 });
 
+/** Actions at each store, and the announcements about payments and ends in their order. */
+const missedHistories: readonly (readonly [
+  actions: string,
+  announced: string,
+  platforms: readonly HistoryPlatform[],
+])[] = [
+  ['renew', 'PURCHASED RENEWED', historyPlatforms],
+  ['renew renew', 'PURCHASED RENEWED', historyPlatforms],
+  // Apple signs the present product only: the first sight after a plan change does not show the former plan.
+  ['change-plan renew', 'PURCHASED PLAN_CHANGED RENEWED', ['processor_a']],
+  ['renew cancel expire', 'PURCHASED RENEWED EXPIRED', historyPlatforms],
+  // Google Play keeps access after a refund. Its notifications do not report it.
+  ['refund', 'PURCHASED REFUNDED', ['store_a', 'processor_a']],
+  ['renew refund', 'PURCHASED RENEWED REFUNDED', ['store_a', 'processor_a']],
+  ['renew revoke', 'PURCHASED RENEWED REVOKED', ['store_b', 'processor_a']],
+];
+
+/** How an app sees a history. A `known` one is validated before its first action. */
+const sights = [
+  'punctual',
+  'held',
+  'reversed',
+  'validated',
+  'known held',
+  'known reversed',
+  'known validated',
+] as const;
+/** Apple signs the content of a notification, so it is processed while the App Store Server API is unavailable. */
+const offlineSights = ['offline held', 'offline reversed'] as const;
+type Sight = (typeof sights)[number] | (typeof offlineSights)[number];
+
+describe('announcements of a missed history', () => {
+  it('are the same in the same order, whenever and in whichever order the service sees it', async () => {
+    const histories = missedHistories.flatMap(([actions, announced, platforms]) =>
+      platforms.map((platform) => ({ platform, actions: actions.split(' '), announced: announced.split(' ') })),
+    );
+    const allSights: readonly Sight[] = [...sights, ...offlineSights];
+    const apps = new Map<Sight, IssuedApiKeys>();
+    for (const sight of allSights) apps.set(sight, await createAcknowledgingApp());
+    const selectApps = (isSelected: (sight: Sight) => boolean) =>
+      [...apps].filter(([sight]) => isSelected(sight)).map(([, keys]) => keys);
+    router.routeTo([...apps.values()].map(({ appName }) => appName));
+    const running = await Promise.all(
+      histories.map(async ({ platform, actions }) => {
+        const history = { platform, actions, autoRenew: false, period: 'P1M', validates: 'never' } as const;
+        return await startHistory(history, service);
+      }),
+    );
+    await validateAll(
+      running,
+      selectApps((sight) => sight.startsWith('known')),
+    );
+    // An earlier test can have stopped the clock.
+    await service.callControl('/clock', { advance: 'PT1H' });
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(running.map((history) => history.act(round)));
+      await Promise.all(selectApps((sight) => sight === 'punctual').map(processAtOnce));
+      await service.callControl('/clock', { advance: 'P3D' });
+    }
+    await router.waitUntilPosted();
+    for (const [sight, { appName }] of apps) {
+      const notifications = router.take(appName);
+      if (sight.includes('offline'))
+        await service.callControl('/faults', { platform: 'store_a', fault: 'down', times: 1e4 });
+      const seen = notifications.filter(({ platform }) => platform === 'store_a' || !sight.includes('offline'));
+      if (sight.includes('held')) await router.process(seen);
+      if (sight.includes('reversed')) await router.process(seen.toReversed());
+      await service.clearFaults();
+    }
+    await validateAll(
+      running,
+      selectApps((sight) => sight.includes('validated')),
+    );
+    router.routeTo([]);
+    const differences = [...apps].flatMap(([sight, { appName }]) =>
+      running.flatMap(({ history: { platform, actions }, getPurchaseIds }, index) => {
+        if (sight.includes('offline') && platform !== 'store_a') return [];
+        const ids = getPurchaseIds();
+        const reasons = router
+          .listChanges(appName)
+          .filter(({ after }) => ids.includes(after.state.purchase.purchaseId))
+          .flatMap(({ lifecycleReasons }) => lifecycleReasons)
+          .filter((reason) => !intermediateReasons.includes(reason));
+        const announced = [...new Set(reasons)].join(' ');
+        const expected = histories[index]?.announced.join(' ');
+        return announced === expected ? [] : [{ sight, platform, actions: actions.join(' '), announced, expected }];
+      }),
+    );
+    expect(differences).toEqual([]);
+    await Promise.all(running.map((history) => history.end()));
+  }, 600_000);
+});
+
+/** Google Play refunds a purchase that no app acknowledges within three days. */
+const createAcknowledgingApp = async (): Promise<IssuedApiKeys> => {
+  const keys = await service.createApp(historyPlatforms);
+  const settings = (await router.deps.apps.findStoreSettings(keys.appName, 'store_b')) as object;
+  await router.deps.apps.setStoreSettings(keys.appName, 'store_b', { ...settings, acknowledge: true });
+  return keys;
+};
+
+/** The reasons of states that end without a trace: a later state does not show that the customer canceled in between. */
+const intermediateReasons: readonly string[] = [
+  'ACKNOWLEDGED',
+  'WILL_LAPSE',
+  'WILL_AUTO_RENEW',
+  'ENTERED_GRACE_PERIOD',
+  'EXTENDED',
+];
+
+const validateAll = async (running: readonly RunningHistory[], apps: readonly IssuedApiKeys[]): Promise<void> =>
+  void (await pMap(running, async (history) => await validateIn(history, apps), {
+    concurrency: validationConcurrency,
+  }));
+
 /** Runs the histories round by round. The punctual app processes notifications at once, the late app not yet. */
 async function runHistories(
   { histories, clockAdvances }: StoreHistories,
@@ -79,7 +195,7 @@ async function runHistories(
   const running = await Promise.all(histories.map((history) => startHistory(history, service)));
   const validate = async (when: StoreHistory['validates']) => {
     const validating = running.filter(({ history }) => history.validates === when);
-    await pMap(validating, async (history) => await validateInBoth(history, [punctual, late]), {
+    await pMap(validating, async (history) => await validateIn(history, [punctual, late]), {
       concurrency: validationConcurrency,
     });
   };
@@ -97,7 +213,7 @@ async function runHistories(
 }
 
 /** Validates the current evidence. Uses the router's dependencies instead of the handler, to record the changes. */
-async function validateInBoth({ history, getEvidence }: RunningHistory, apps: readonly IssuedApiKeys[]): Promise<void> {
+async function validateIn({ history, getEvidence }: RunningHistory, apps: readonly IssuedApiKeys[]): Promise<void> {
   const request = toValidationRequest(parse(validateReceipt.body, await getEvidence()));
   for (const { appName } of apps) {
     const app = await router.deps.appCache.find(appName);

@@ -73,7 +73,7 @@ async function givenManyPurchases(count: number): Promise<IssuedApiKeys> {
         entitledUsers: index < batchSize ? entitledUsers : [],
       },
       {
-        ...notificationKey(keys.appName, purchaseId, date, 'n'),
+        ...notificationKey(keys.appName, purchaseId, { date, position: 0, id: 'n' }),
         id: 'n',
         date,
         reason: 'RENEWED',

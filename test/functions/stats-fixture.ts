@@ -39,7 +39,7 @@ function buildItems(appName: string) {
       refundedAt: atTenOClock('2026-03-03'),
     }),
     {
-      ...notificationKey(appName, 'store_a:1', date, 'n'),
+      ...notificationKey(appName, 'store_a:1', { date, position: 0, id: 'n' }),
       date,
       reason: 'RENEWED',
       platform: 'store_a',

@@ -120,10 +120,10 @@ describe('findLifecycleReasons', () => {
     expect(findLifecycleReasons(before, after, 'EXTENDED')).toEqual(['EXTENDED']);
   });
 
-  it('returns PURCHASED for a new purchase only if it gives access', () => {
+  it('returns PURCHASED for a new purchase, with its end, unless it is not paid', () => {
     expect(findLifecycleReasons(undefined, createStateAt(0))).toEqual(['PURCHASED']);
     expect(findLifecycleReasons(undefined, createStateAt(0, { isPending: true }))).toEqual([]);
-    expect(findLifecycleReasons(undefined, createStateAt(60 * dayMs))).toEqual([]);
+    expect(findLifecycleReasons(undefined, createStateAt(60 * dayMs))).toEqual(['PURCHASED', 'EXPIRED']);
   });
 
   it('returns REFUNDED for a refund, and REVOKED for a refund of a shared purchase', () => {

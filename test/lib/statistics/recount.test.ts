@@ -54,7 +54,7 @@ function buildItems(appName: string): Item[] {
     ...purchases,
     ...payments,
     {
-      ...keys.notificationKey(appName, 'store_a:0', date, 'n'),
+      ...keys.notificationKey(appName, 'store_a:0', { date, position: 0, id: 'n' }),
       id: 'n',
       date,
       reason: 'RENEWED',
