@@ -15,10 +15,11 @@ export interface Metric {
 const sum = (rows: Rows, read: (row: BreakdownRow) => number): number =>
   rows.reduce((total, row) => total + read(row), 0);
 
+/** Counts a lifecycle reason of subscriptions outside the sandbox. */
 const countReason =
   (reason: string) =>
   (rows: Rows): number =>
-    sum(rows, ({ notifications }) => notifications[reason] ?? 0);
+    sum(rows, ({ subscriptionNotifications }) => subscriptionNotifications[reason] ?? 0);
 
 /** Counts the trials that started in the intervals, by outcome. */
 export function summarizeTrials(rows: Rows) {
@@ -51,6 +52,12 @@ export const metrics = [
     id: 'active',
     label: 'Active subscriptions',
     read: readLast((row) => row.activeSubscriptions),
+    format: formatNumber,
+  },
+  {
+    id: 'unverified',
+    label: 'Not verified',
+    read: readLast((row) => row.unverifiedSubscriptions),
     format: formatNumber,
   },
   { id: 'new', label: 'New', read: countReason('PURCHASED'), format: formatNumber },

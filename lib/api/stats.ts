@@ -75,12 +75,16 @@ export const BreakdownRow = v.strictObject({
   amountMicros: v.record(v.string(), v.number()),
   numTransactions: v.number(),
   numPaidTransactions: v.number(),
-  /** Number by lifecycle reason. */
+  /** Number by lifecycle reason, sandbox and one-time purchases included. */
   notifications: v.record(v.string(), v.number()),
+  /** Number by lifecycle reason of subscriptions outside the sandbox. */
+  subscriptionNotifications: v.record(v.string(), v.number()),
   /** Subscriptions that are active at the end of the interval, or now if it has not ended. Includes trials. */
   activeSubscriptions: v.number(),
   /** The free trials among the active subscriptions. */
   activeTrials: v.number(),
+  /** The active subscriptions whose renewal the store has not reported yet. 0 for past days. */
+  unverifiedSubscriptions: v.number(),
   trialsStarted: v.number(),
   /** Trials whose first paid period starts in the interval. */
   trialsConverted: v.number(),

@@ -1,6 +1,7 @@
 import { buildAnnouncements } from '../purchases/announcement.ts';
 import type { Claim } from '../purchases/claims.ts';
 import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
+import { isSubscription } from '../purchases/purchase.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
 import { isIntervalCheck } from '../purchases/refresh-schedule.ts';
 import { listRefundKeys } from '../purchases/refunds.ts';
@@ -168,12 +169,13 @@ function isNewRefund({ transaction }: ObservedTransaction, change: PurchaseChang
 
 function buildNotificationWrites(table: string, appName: string, { after, lifecycleReasons }: PurchaseChange): Write[] {
   const { state, version, updatedAt } = after;
-  const { purchaseId, platform, productId } = state.purchase;
+  const { purchaseId, platform, productId, sandbox } = state.purchase;
+  // Statistics count by platform and product, and subscriptions outside the sandbox apart.
+  const counted = { platform, productId, ...(isSubscription(state.purchase) && !sandbox && { isSubscription: true }) };
   const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, lifecycleReasons);
-  return announcements.map(({ id, date, reason }) => {
-    const key = keys.notificationKey(appName, purchaseId, date, id);
-    // Statistics count by platform and product.
-    return { Put: { TableName: table, Item: { ...key, id, date, reason, platform, productId } } };
+  return announcements.map(({ id, date, reason }, position) => {
+    const key = keys.notificationKey(appName, purchaseId, { date, position, id });
+    return { Put: { TableName: table, Item: { ...key, id, date, reason, ...counted } } };
   });
 }
 

@@ -17,7 +17,7 @@ import {
 import { findLifecycleReasons, type LifecycleReason, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
 import { completeState } from './period-end.ts';
-import { hasOtherPlan, isActive, isExpired, isUnpaid, type Purchase } from './purchase.ts';
+import { hasOtherPlan, isActive, isExpired, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 import { isResubscription } from './resubscription.ts';
 import type { Transaction } from './transaction.ts';
@@ -188,7 +188,7 @@ function applyUpdate(
   const failedRefreshes = observation ? 0 : (before?.failedRefreshes ?? 0) + (trigger === 'refresh' ? 1 : 0);
   const hasRefreshToken = state.refreshToken !== undefined;
   const isMissed = trigger === 'refresh' && before !== undefined && hasMissedNotification(before, state, now);
-  const expiresByDate = trigger === 'refresh' && isExpired(state.purchase, now);
+  const expiresByDate = trigger === 'refresh' && (isExpired(state.purchase, now) || isUnverified(state.purchase, now));
   const checkedAt = observation || expiresByDate ? now : (before?.checkedAt ?? now);
   const isNotified = trigger === 'notification' || (before?.isNotified === true && !isMissed);
   const isNewImport = !before && trigger === 'import' && !isUnpaid(state.purchase);

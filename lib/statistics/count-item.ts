@@ -7,7 +7,7 @@ import { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { countProductItem, type ProductCounts } from './count-product.ts';
+import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';
 import { addCounts, type Counts, type ListKind } from './counts.ts';
 
@@ -18,7 +18,11 @@ const noCounts: DailyCounts = new Map();
 
 const CreatedItem = v.object({ createdAt: v.number() });
 const TransactionItem = v.object({ transaction: Transaction });
-const NotificationItem = v.object({ date: v.number(), reason: NotificationReason });
+const NotificationItem = v.object({
+  date: v.number(),
+  reason: NotificationReason,
+  isSubscription: v.exactOptional(v.boolean()),
+});
 const EventItem = v.object({ date: v.number(), type: v.string() });
 
 /** The contribution of an item to the counts of its app and its products. */
@@ -106,8 +110,8 @@ const toAmountCounts = (currency: string, amountMicros: number, amountUsd: numbe
 
 const negate = (counts: Counts): Counts => addCounts({}, counts, -1);
 
-const countNotification = ({ date, reason }: v.InferOutput<typeof NotificationItem>): DailyCounts =>
-  buildForDay(date, { [`N.${reason}`]: 1 });
+const countNotification = ({ date, ...notification }: v.InferOutput<typeof NotificationItem>): DailyCounts =>
+  buildForDay(date, countReason(notification));
 
 /** The events of scheduled and background work, which do not count as requests. */
 const workerEventTypes = new Set([

@@ -3,6 +3,7 @@ import { toUtcDay } from '../money/daily-rates.ts';
 import { toAmountUsd } from '../money/usd-amount.ts';
 import { listActivePeriods, listTrials, SubscriptionActivity, type Trial } from '../purchases/active-periods.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { isActive, isUnverified } from '../purchases/purchase.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
@@ -25,8 +26,9 @@ export interface ProductCounts extends Product {
 }
 
 /**
- * The names of the sums of a product, besides `transactions`, `paid`, `EUR.micros` and `N.RENEWED`. `usd` is in micros
- * of US dollars. `active` and `activeTrials` are changes: their sum up to a day is the number at the end of the day.
+ * The names of the sums of a product, besides `EUR.micros`, `N.RENEWED`, and `NS.RENEWED` of subscriptions outside the
+ * sandbox. `usd` is in micros of US dollars. `active`, `activeTrials` and `unverified` are changes: their sum up to a
+ * day is the number at the end of the day. `unverified` counts the active subscriptions whose renewal is not verified.
  * `cohort.converted` and `cohort.ended` count trials on the day on which they started.
  */
 export type ProductSum =
@@ -35,6 +37,7 @@ export type ProductSum =
   | 'usd'
   | 'active'
   | 'activeTrials'
+  | 'unverified'
   | 'trials.started'
   | 'trials.converted'
   | 'trials.ended'
@@ -47,6 +50,7 @@ const NotificationItem = v.object({
   reason: NotificationReason,
   platform: Platform,
   productId: v.string(),
+  isSubscription: v.exactOptional(v.boolean()),
 });
 const PurchaseItem = v.object({
   ...SubscriptionActivity.entries,
@@ -98,11 +102,22 @@ function countPayment(transaction: Transaction): ProductCounts[] {
 
 const countNotification = ({
   date,
-  reason,
   platform,
   productId,
+  ...notification
 }: v.InferOutput<typeof NotificationItem>): ProductCounts[] =>
-  buildCounts({ platform, productId }, [[date, { [`N.${reason}`]: 1 }]]);
+  buildCounts({ platform, productId }, [[date, countReason(notification)]]);
+
+/** Counts a lifecycle reason. One of a subscription outside the sandbox is also counted apart. */
+export const countReason = ({ reason, isSubscription }: CountedReason): Counts => ({
+  [`N.${reason}`]: 1,
+  ...(isSubscription && { [`NS.${reason}`]: 1 }),
+});
+
+interface CountedReason {
+  readonly reason: NotificationReason;
+  readonly isSubscription?: boolean;
+}
 
 /** Counts the active periods and trials of an owned subscription outside the sandbox. */
 function countSubscription(item: v.InferOutput<typeof PurchaseItem>): ProductCounts[] {
@@ -118,8 +133,15 @@ function countSubscription(item: v.InferOutput<typeof PurchaseItem>): ProductCou
       ]),
     ),
     ...listTrials(periods).flatMap((trial) => countTrial(platform, trial)),
+    ...countUnverified(item),
   ];
 }
+
+/** Counts a subscription from its renewal date on while its renewal is not verified. */
+const countUnverified = ({ purchase, checkedAt }: v.InferOutput<typeof PurchaseItem>): ProductCounts[] =>
+  isActive(purchase, checkedAt) && isUnverified(purchase, checkedAt)
+    ? buildCounts(purchase, [[purchase.expirationDate, { unverified: 1 }]])
+    : [];
 
 function countTrial(platform: Platform, { productId, startedAt, convertedAt, endedAt }: Trial): ProductCounts[] {
   return buildCounts({ platform, productId }, [
@@ -132,8 +154,8 @@ function countTrial(platform: Platform, { productId, startedAt, convertedAt, end
 }
 
 /** Returns the part of a day's counts that the counts of the month contains: the changes of the running totals. */
-export const pickRunningTotals = ({ active = 0, activeTrials = 0 }: Counts): Counts =>
-  addCounts({}, { active, activeTrials });
+export const pickRunningTotals = ({ active = 0, activeTrials = 0, unverified = 0 }: Counts): Counts =>
+  addCounts({}, { active, activeTrials, unverified });
 
 /** Adds up the counts of each product and day. Leaves out those without a sum. */
 export function sumProductCounts(countsByDay: readonly ProductCounts[]): ProductCounts[] {

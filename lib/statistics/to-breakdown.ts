@@ -52,18 +52,21 @@ export function buildBreakdownRows(sums: SumsByPeriod, { intervals, today }: Row
   const earlier = [...sums.earlierMonths, ...daysBefore.map(readDay)];
   let active = sumName(earlier, 'active');
   let activeTrials = sumName(earlier, 'activeTrials');
+  let unverified = sumName(earlier, 'unverified');
   return intervals.map((interval) => {
     const days = listDays(interval.first, interval.last);
     const counts = days.map(readDay).reduce<Counts>((sum, day) => addCounts(sum, day), {});
     const pastDays = days.filter((day) => day <= today).map(readDay);
     active += sumName(pastDays, 'active');
     activeTrials += sumName(pastDays, 'activeTrials');
+    unverified += sumName(pastDays, 'unverified');
     return {
       date: interval.first,
       enddate: interval.last,
       ...toCounts(counts),
       activeSubscriptions: active,
       activeTrials,
+      unverifiedSubscriptions: unverified,
     };
   });
 }
@@ -71,7 +74,9 @@ export function buildBreakdownRows(sums: SumsByPeriod, { intervals, today }: Row
 const sumName = (countsByDay: readonly Counts[], name: ProductSum): number =>
   countsByDay.reduce((sum, counts) => sum + (counts[name] ?? 0), 0);
 
-function toCounts(counts: Counts): Omit<BreakdownRow, 'date' | 'enddate' | 'activeSubscriptions' | 'activeTrials'> {
+type RunningTotals = 'activeSubscriptions' | 'activeTrials' | 'unverifiedSubscriptions';
+
+function toCounts(counts: Counts): Omit<BreakdownRow, 'date' | 'enddate' | RunningTotals> {
   const read = (name: ProductSum): number => counts[name] ?? 0;
   const amounts = Object.entries(counts).filter(([name]) => name.endsWith('.micros'));
   return {
@@ -80,6 +85,7 @@ function toCounts(counts: Counts): Omit<BreakdownRow, 'date' | 'enddate' | 'acti
     numTransactions: read('transactions'),
     numPaidTransactions: read('paid'),
     notifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`N.${reason}`] ?? 0])),
+    subscriptionNotifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`NS.${reason}`] ?? 0])),
     trialsStarted: read('trials.started'),
     trialsConverted: read('trials.converted'),
     trialsEnded: read('trials.ended'),
@@ -109,6 +115,6 @@ export function pickAppSums(counts: Counts): Counts {
 }
 
 const subscriptionSums: ReadonlySet<string> = new Set<ProductSum>([
-  ...(['active', 'activeTrials', 'trials.started', 'trials.converted', 'trials.ended'] as const),
+  ...(['active', 'activeTrials', 'unverified', 'trials.started', 'trials.converted', 'trials.ended'] as const),
   ...(['cohort.converted', 'cohort.ended'] as const),
 ]);

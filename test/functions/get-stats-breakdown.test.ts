@@ -187,6 +187,19 @@ describe('GET /v3/stats/breakdown', () => {
     expect(await fetchBreakdown(query)).toMatchObject({ ok: false, status: 400, code: 'InvalidPayload' });
   });
 
+  it('counts the reasons of subscriptions apart from the sandbox and one-time purchases', async () => {
+    const app = await givenApp(await createTestTable());
+    const today = new Date().toISOString().slice(0, 10);
+    const bought = { start: today, days: 30 };
+    await givenSubscription(app, { id: '1', ...bought });
+    await givenSubscription(app, { id: '2', ...bought, fields: { sandbox: true } });
+    await givenSubscription(app, { id: '3', ...bought, fields: { productType: 'non consumable' } });
+    const { body } = await callWithSecretKey(getStatsBreakdown, app, { query: { startdate: today, enddate: today } });
+    expect(body.groups[0].rows).toMatchObject([
+      { notifications: { PURCHASED: 3 }, subscriptionNotifications: { PURCHASED: 1 }, activeSubscriptions: 1 },
+    ]);
+  });
+
   it('rejects the public key', async () => {
     const { status } = await callWithPublicKey(getStatsBreakdown, keys, { query: {} });
     expect(status).toBe(403);

@@ -59,9 +59,17 @@ export const statsDescriptions = [
     ...amountFields,
     date: ['First day of the interval within the range, `YYYY-MM-DD`.', '2026-01-01'],
     enddate: ['Last day of the interval within the range, `YYYY-MM-DD`.', '2026-01-31'],
-    notifications: ['Number by lifecycle reason.', { PURCHASED: 20, RENEWED: 80 }],
+    notifications: [
+      'Number by lifecycle reason, sandbox and one-time purchases included.',
+      { PURCHASED: 20, RENEWED: 80 },
+    ],
+    subscriptionNotifications: [
+      'Number by lifecycle reason of subscriptions outside the sandbox.',
+      { PURCHASED: 12, RENEWED: 75 },
+    ],
     activeSubscriptions: ['Subscriptions that are active at the end of the interval, trials included.', 900],
     activeTrials: ['Free trials among the active subscriptions.', 40],
+    unverifiedSubscriptions: ['Active subscriptions whose renewal the store has not reported yet. 0 for past days.', 0],
     trialsStarted: ['Trials that started in the interval.', 30],
     trialsConverted: ['Trials whose first paid period starts in the interval.', 12],
     trialsEnded: ['Trials that ended in the interval without a paid period.', 7],

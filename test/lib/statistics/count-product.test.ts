@@ -101,6 +101,28 @@ describe('countProductItem', () => {
   });
 });
 
+describe('countProductItem (unverified)', () => {
+  const renewalDate = startDate + 31 * dayMs;
+  const unverifiedUntil = renewalDate + dayMs;
+  const countAt = (checkedAt: number) =>
+    countProductItem({
+      kind: 'purchase',
+      item: {
+        purchase: createObservation({ unverifiedUntil }).purchase,
+        createdAt: startDate,
+        checkedAt,
+        entitledUsers: ['ann'],
+      },
+    });
+
+  it('counts an active subscription apart while its renewal is not verified', () => {
+    const active = { ...product, day: '2026-01-01', counts: { active: 1 } };
+    expect(countAt(startDate)).toEqual([active]);
+    expect(countAt(renewalDate)).toEqual([active, { ...product, day: '2026-02-01', counts: { unverified: 1 } }]);
+    expect(countAt(unverifiedUntil)).toEqual([active, { ...product, day: '2026-02-02', counts: { active: -1 } }]);
+  });
+});
+
 describe('toCountsChange (products)', () => {
   const renewalDate = startDate + 31 * dayMs;
   const renewal = {

@@ -52,7 +52,9 @@ function computeProductSums(purchases: readonly Item[][]): Readonly<Record<strin
     for (const item of items) {
       if (item.transaction) addPayment(sums, item.transaction as Transaction);
       if (item.reason) {
-        sums.add([String(item.platform), String(item.productId), toDay(Number(item.date))], `N.${item.reason}`);
+        const key = [String(item.platform), String(item.productId), toDay(Number(item.date))];
+        sums.add(key, `N.${item.reason}`);
+        if (item.isSubscription) sums.add(key, `NS.${item.reason}`);
       }
       if (item.purchase) addSubscription(sums, item as PurchaseItem);
     }

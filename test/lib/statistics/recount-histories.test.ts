@@ -108,7 +108,10 @@ async function computeSums(appName: string): Promise<SumsByPeriod> {
   for (const { pk, createdAt } of await readRows(appName, 'P')) {
     add(Number(createdAt), 'P', { isHourly: true });
     const notifications = await table.query({ partition: String(pk), prefix: keys.notificationPrefix });
-    for (const { date, reason } of notifications) add(Number(date), `N.${reason}`);
+    for (const { date, reason, isSubscription } of notifications) {
+      add(Number(date), `N.${reason}`);
+      if (isSubscription) add(Number(date), `NS.${reason}`);
+    }
   }
   for (const item of await readRows(appName, 'T')) {
     const {
