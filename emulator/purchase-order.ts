@@ -49,7 +49,7 @@ export const PurchaseOrder = v.strictObject({
    * paid.
    */
   acknowledged: v.exactOptional(v.boolean()),
-  /** store_b: products of the subscription beside `productId`, which is the base item. */
+  /** store_b: products of the subscription in addition to `productId`, the base item. */
   addOns: v.exactOptional(v.pipe(v.array(AddOn), v.minLength(1), v.maxLength(49))),
   /** store_b: time that the customer has a rented one-time product. */
   rentalPeriod: v.exactOptional(Period),

@@ -259,7 +259,7 @@ describe('acknowledgement of Google Play', () => {
     ['a subscription', { type: 'paid subscription' }, 'P3D', 'EXPIRED'],
     ['a one-time purchase', { type: 'non consumable' }, 'P3D', 'CANCELLED'],
     ['a prepaid plan of two days', { type: 'paid subscription', period: 'P2D', prepaid: true }, 'P1D', 'EXPIRED'],
-  ])('is due within its time, after which Google refunds and revokes %s', async (_what, order, time, state) => {
+  ])('must happen in time: otherwise Google refunds and revokes %s', async (_what, order, time, state) => {
     const productId = `unacknowledged ${state} ${time}`;
     const { id, latestOrderId } = (await client.buy({ ...unacknowledged, ...order, productId })).body;
     expect((await client.control('GET', '/control/clock')).body.nextDueTime).toBeDefined();

@@ -40,6 +40,12 @@ export const Transaction = v.object({
   isReplaced: v.exactOptional(v.boolean()),
   quantity: v.exactOptional(v.number()),
   currency: v.exactOptional(v.string()),
+  /** Country of the store in which it was bought, as the store writes it: `USA` at store_a. Internal. */
+  storefront: v.exactOptional(v.string()),
+  /** Kind of the offer in the store's terms, such as `1` for an introductory offer of store_a. Internal. */
+  offerType: v.exactOptional(v.string()),
+  /** Length of one period of the offer, such as `P1M`. Internal. */
+  offerPeriod: v.exactOptional(v.string()),
   /** Total amount for the quantity. */
   amountMicros: v.exactOptional(v.number()),
   /** USD conversion by currency and purchase date, set when the transaction is recorded. */

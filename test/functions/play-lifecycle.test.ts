@@ -261,7 +261,7 @@ describe('acknowledgement of Google Play', () => {
     expect(await readLater(successorId)).toEqual(paidAndOwned);
   });
 
-  it.each(['paid subscription', 'non consumable'])('is repeated until Google Play is available (%s)', async (type) => {
+  it.each(['paid subscription', 'non consumable'])('repeats until Google Play is available (%s)', async (type) => {
     const { act, purchaseId } = await buyPending({ type });
     await fixture.callControl('/faults', { platform: 'store_b', fault: 'down', times: 20, path: ':acknowledge' });
     await act('pay');
@@ -276,7 +276,7 @@ describe('acknowledgement of Google Play', () => {
     expect(await fixture.fetchPurchase(keys, purchaseId)).toMatchObject({ isAcknowledged: true });
   });
 
-  it('ends a purchase that nobody acknowledges, with a refund', async () => {
+  it('ends a purchase that is not acknowledged, with a refund', async () => {
     await useApp({});
     const { purchaseId, reasons } = await buy({ acknowledged: false });
     expect(await readLater(purchaseId)).toMatchObject({

@@ -12,7 +12,7 @@ interface ProductRefunds {
   readonly partialRefunds?: readonly PartialRefund[] | undefined;
 }
 
-/** Returns the refunds of a product: those of the order, which Google Play does not assign to a line. */
+/** Returns the refunds of a product of an order. Google Play does not assign the refunds of an order to its lines. */
 export function getProductRefunds(order: Order | undefined, productId: string): ProductRefunds {
   if (!order) return {};
   const orderRefundedAt = getRefundDate(order);
@@ -59,8 +59,8 @@ interface LineRefunds {
 }
 
 /**
- * Assigns the partial refunds of an order to its lines, each once, and returns those of a product. A refund of exactly
- * what remains of a line is of this line; any other is split by what remains. Depends on the order alone, so that every
+ * Assigns the partial refunds of an order to its lines, each once, and selects the refunds of a product. A refund of
+ * exactly what remains of a line is of this line; any other is split by what remains. Depends on the order alone, so that every
  * query assigns a refund alike.
  */
 function assignToLine(order: Order, productId: string): Pick<LineRefunds, 'partialRefunds' | 'refundedAt'> {

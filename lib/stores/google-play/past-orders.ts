@@ -5,6 +5,7 @@ import { platformTokens, withoutPlatform, withPlatform } from '../../shared/plat
 import { pickSharedFields } from '../pick-shared-fields.ts';
 import { toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
+import { toPastOfferType } from './offer-type.ts';
 import { findLine, findLineTotal } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
 import type { Order, OrderItem } from './payloads.ts';
@@ -71,6 +72,8 @@ export function toPastTransaction({ purchase, asOf }: Observation, { orderId, or
       expirationDate: servicePeriodEndTime,
       isTrialPeriod: offerPhaseDetails?.freeTrialDetails && true,
       isIntroPeriod: offerPhaseDetails?.introductoryPriceDetails && true,
+      storefront: order.buyerAddress?.buyerCountry,
+      offerType: toPastOfferType(details),
       ...getProductRefunds(order, withoutPlatform(productId)),
     }),
     ...(amount && toAmount(amount)),

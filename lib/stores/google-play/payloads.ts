@@ -137,7 +137,11 @@ const OrderItem = v.looseObject({
       basePlanId: Text,
       offerId: Text,
       offerPhaseDetails: lenient(
-        v.looseObject({ freeTrialDetails: OptionalObject, introductoryPriceDetails: OptionalObject }),
+        v.looseObject({
+          freeTrialDetails: OptionalObject,
+          introductoryPriceDetails: OptionalObject,
+          prorationPeriodDetails: OptionalObject,
+        }),
       ),
       servicePeriodStartTime: OptionalTime,
       servicePeriodEndTime: OptionalTime,
@@ -157,6 +161,7 @@ const PartialRefundEvent = v.looseObject({
 export const Order = v.looseObject({
   orderId: Text,
   purchaseToken: Text,
+  buyerAddress: lenient(v.looseObject({ buyerCountry: Text })),
   total: OptionalMoney,
   state: Text,
   createTime: OptionalTime,

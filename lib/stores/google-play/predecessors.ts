@@ -59,7 +59,7 @@ function findReplacedId({ productId, itemReplacement }: LineItem, { ownIds, link
   return linkedIds.get(replacedProductId) ?? (isOtherProduct ? ownIds.get(replacedProductId) : undefined);
 }
 
-/** Returns the ids of the purchases of the replaced token by product: those of Google Play, otherwise the stored ones. */
+/** Returns the ids of the purchases of the replaced token by product, from Google Play or from the table. */
 async function findLinkedIds(
   linkedToken: string,
   items: readonly LineItem[],

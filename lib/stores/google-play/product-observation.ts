@@ -37,11 +37,12 @@ export function toProductObservations(oneTimePurchase: OneTimePurchase, context:
     const isAbandoned = endedAt !== undefined && wasNeverPaid(oneTimePurchase, order, context.known.get(purchaseId));
     const purchase = toProductPurchase(oneTimePurchase, item, { ...context, purchaseId, endedAt, isAbandoned });
     const isPaid = state !== 'PENDING' && !isAbandoned;
+    const { regionCode: storefront } = oneTimePurchase;
     return {
       asOf: context.now,
       ...(!order && endedAt === undefined && { hasInferredTransactions: true }),
       purchase,
-      transactions: isPaid ? [toProductTransaction(purchase, context, { order, endedAt })] : [],
+      transactions: isPaid ? [toProductTransaction(purchase, context, { order, endedAt, storefront })] : [],
       userAliases: listDefined([
         oneTimePurchase.obfuscatedExternalAccountId,
         oneTimePurchase.obfuscatedExternalProfileId,
@@ -121,10 +122,16 @@ function findProductType(
 const toOneTimeType = (type: ValidationRequest['type']): Purchase['productType'] =>
   type === 'consumable' || type === 'non renewing subscription' ? type : 'non consumable';
 
+interface PaymentFacts {
+  readonly order: Order | undefined;
+  readonly endedAt: EpochMillis | undefined;
+  readonly storefront: string | undefined;
+}
+
 function toProductTransaction(
   purchase: Purchase,
   { now, hints }: ProductContext,
-  { order, endedAt }: { readonly order: Order | undefined; readonly endedAt: EpochMillis | undefined },
+  { order, endedAt, storefront }: PaymentFacts,
 ): Transaction {
   const isRequestedProduct = hints !== undefined && toPrefixedId(hints.id) === purchase.productId;
   const productId = withoutPlatform(purchase.productId);
@@ -139,6 +146,7 @@ function toProductTransaction(
       expirationDate: purchase.expirationDate,
       partialRefunds: refunds.partialRefunds,
       refundedAt: refunds.refundedAt ?? endedAt,
+      storefront,
     }),
     ...(total ? toAmount(total) : toReportedAmount(isRequestedProduct ? hints : {}, purchase.quantity ?? 1)),
   };

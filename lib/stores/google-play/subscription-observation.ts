@@ -7,6 +7,7 @@ import { pickSharedFields } from '../pick-shared-fields.ts';
 import { toPurchaseId, toRefreshToken } from './known-purchases.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
+import { toOfferType } from './offer-type.ts';
 import { findLineTotal } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
 import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
@@ -99,6 +100,8 @@ function toSubscriptionTransactions(
         offerId: purchase.offerId,
         isTrialPeriod: purchase.isTrialPeriod,
         isIntroPeriod: purchase.isIntroPeriod,
+        storefront: subscription.regionCode,
+        offerType: toOfferType(item),
         ...getProductRefunds(order, productId),
       }),
       ...toSubscriptionAmount(item, order),

@@ -166,6 +166,11 @@ describe('validate (Google Play) of a subscription', () => {
     });
   });
 
+  it('returns the country of the store and the kind of the offer', async () => {
+    const [observation] = await validate({ ...withItem({ offerPhase: { introductoryPrice: {} } }), regionCode: 'DE' });
+    expect(observation?.transactions).toMatchObject([{ storefront: 'DE', offerType: 'introductoryPrice' }]);
+  });
+
   it.each(['IN_GRACE_PERIOD', 'ON_HOLD', 'PENDING'])(
     'returns no transaction for the unpaid order of state %s',
     async (state) => {
