@@ -16,7 +16,7 @@ import { hourMs, minuteMs } from '../../lib/shared/time.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import { type QueueServer, startQueueServer } from '../../local/queue-server.ts';
 import { type SecretsManager, startSecretsManager } from '../../local/secrets-manager.ts';
-import { spawnCommand } from '../../testing/command-line.ts';
+import { runCommand, spawnCommand } from '../../testing/command-line.ts';
 import { listItems, readDocument } from '../../testing/documents.ts';
 import { type FakeAccount, type FakeAws, startFakeAws } from '../../testing/fake-aws.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -111,7 +111,9 @@ interface Finding {
 /** Runs the command for the deployment. Omits the notes about the app. */
 async function doctor(outputs: object = {}, environment: object = {}) {
   aws.account.outputs = buildOutputs(outputs);
-  const { code, out, error } = await spawnCommand(
+  // Options of Node need a process of their own.
+  const run = 'NODE_OPTIONS' in environment ? spawnCommand : runCommand;
+  const { code, out, error } = await run(
     {
       AWS_REGION: 'eu-west-1',
       AWS_ACCESS_KEY_ID: 'local',
