@@ -49,7 +49,8 @@ export function applyAction(emulator: Emulator, call: HttpRequest, [id = '', nam
 }
 
 /** Stores that refund a part of a payment, by the member of the body. */
-const partialRefundStores: Readonly<Record<'quantity' | 'amountMicros', readonly string[]>> = {
+const partialRefundStores: Readonly<Record<'quantity' | 'amountMicros' | 'prorated', readonly string[]>> = {
+  prorated: [platformTokens.appStore],
   quantity: [platformTokens.appStore, platformTokens.googlePlay],
   amountMicros: [
     platformTokens.appStore,
@@ -62,7 +63,7 @@ const partialRefundStores: Readonly<Record<'quantity' | 'amountMicros', readonly
 
 /** Throws 422 if the action or the store does not support a refund of a part. */
 function checkRefundedPart({ platform }: RunningStore, action: string, details: ActionBody): void {
-  for (const member of ['quantity', 'amountMicros'] as const) {
+  for (const member of ['quantity', 'amountMicros', 'prorated'] as const) {
     const supporting = partialRefundStores[member];
     if (details[member] === undefined || (action === 'refund' && supporting.includes(platform))) continue;
     throw controlError(

@@ -91,6 +91,8 @@ export const ActionBody = v.strictObject({
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** Amount to refund, in micros. Default: the whole payment. */
   amountMicros: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  /** store_a: refunds the unused time of a subscription period. */
+  prorated: v.exactOptional(v.boolean()),
   form: v.exactOptional(v.string()),
 });
 export type ActionBody = v.InferOutput<typeof ActionBody>;

@@ -16,7 +16,7 @@ import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 import { recover, renew } from './renewal.ts';
 import { acceptPriceIncrease, cancelRenewal, increasePrice, resumeRenewal } from './renewal-settings.ts';
-import { refund, revoke } from './revocation.ts';
+import { refund, revoke, revokeRefundedShare } from './revocation.ts';
 import type { StoreState } from './store-state.ts';
 
 /** Action on a purchase and on its family shares. */
@@ -34,13 +34,7 @@ export const createActions = (state: StoreState): Readonly<Record<string, Action
   'fail-payment': applyToAll(failPayment),
   recover: applyToAll(recover),
   expire: applyToAll(expire),
-  refund: {
-    apply: refund,
-    applyToShares: (share, context, { amountMicros, quantity }) =>
-      amountMicros === undefined && quantity === undefined
-        ? revoke(share, context)
-        : { purchase: share, notifications: [] },
-  },
+  refund: { apply: refund, applyToShares: revokeRefundedShare },
   revoke: applyToAll(revoke),
   finish: { apply: finish },
   'change-plan': applyToAll((purchase, context, details) =>

@@ -66,7 +66,8 @@ export function reverseRefund(
   transactionId = getLatestTransaction(purchase).transactionId,
 ): Transition {
   const refunded = requireTransaction(purchase, transactionId);
-  requirePossible(refunded.revocation?.type === 'REFUND_FULL', purchase, `has not refunded ${transactionId}`);
+  const isRefunded = refunded.revocation?.type === 'REFUND_FULL' || refunded.revocation?.type === 'REFUND_PRORATED';
+  requirePossible(isRefunded, purchase, `has not refunded ${transactionId}`);
   const { revocation: _reversed, ...paid } = refunded;
   const transaction: Transaction = { ...paid, changedAt: at };
   const restored = { ...purchase, transactions: replaceTransaction(purchase.transactions, transaction) };

@@ -15,26 +15,43 @@ import { getLatestTransaction, type Purchase, type Transaction } from './records
 const fullPercentage = 100_000;
 
 /**
- * Refunds a transaction, by default the latest, or a part of its price. Only the full refund of the latest transaction
- * ends a subscription.
+ * Refunds a transaction, by default the latest, or a part of its price. The refund of the latest transaction ends a
+ * subscription, also a prorated one. A one-time purchase continues after the refund of a part.
  *
  * @see https://developer.apple.com/documentation/appstoreserverapi/revocationpercentage
  */
 export function refund(purchase: Purchase, { at }: TransitionContext, details: ActionBody): Transition {
   const { transactionId = getLatestTransaction(purchase).transactionId } = details;
   const refunded = requireTransaction(purchase, transactionId);
-  const percentage = computePercentage(purchase, refunded, details);
+  const percentage = details.prorated
+    ? computeUnusedPercentage(purchase, refunded, at)
+    : computePercentage(purchase, refunded, details);
+  const type = percentage < fullPercentage ? 'REFUND_PRORATED' : 'REFUND_FULL';
+  const revocation = { date: at, reason: 0, type, percentage } as const;
   const notifications: NotificationType[] = [{ ...buildNotificationType('REFUND'), transactionId }];
-  if (percentage < fullPercentage) {
-    const revocation = { date: at, reason: 0, type: 'REFUND_PRORATED', percentage } as const;
+  if (type === 'REFUND_PRORATED' && purchase.subscription === undefined)
     return { purchase: withRevocation(purchase, refunded, revocation), notifications };
-  }
   const ends = refunded === getLatestTransaction(purchase) && purchase.subscription?.willRenew === true;
   if (ends) notifications.push(buildNotificationType('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_DISABLED'));
-  return {
-    purchase: revokeTransaction(purchase, refunded, { date: at, reason: 0, type: 'REFUND_FULL', percentage }),
-    notifications,
-  };
+  return { purchase: revokeTransaction(purchase, refunded, revocation), notifications };
+}
+
+/** Revokes a share together with the owner's purchase, unless the owner keeps a purchase after a partial refund. */
+export const revokeRefundedShare = (
+  share: Purchase,
+  context: TransitionContext,
+  { amountMicros, quantity }: ActionBody,
+): Transition =>
+  share.subscription === undefined && (amountMicros !== undefined || quantity !== undefined)
+    ? { purchase: share, notifications: [] }
+    : revoke(share, context);
+
+/** Returns the share of a subscription period that is left at `at`. */
+function computeUnusedPercentage(purchase: Purchase, { purchaseDate, expiresDate }: Transaction, at: number): number {
+  requirePossible(expiresDate !== undefined, purchase, 'is not a subscription: a prorated refund needs a period');
+  const percentage = Math.round(((expiresDate - at) / (expiresDate - purchaseDate)) * fullPercentage);
+  requirePossible(percentage > 0, purchase, 'has no unused time in this period');
+  return Math.min(percentage, fullPercentage);
 }
 
 /** Returns the refunded share of the price, together with earlier partial refunds of the transaction. */

@@ -127,6 +127,19 @@ describe('subscription of the App Store', () => {
       ['REFUND', 'DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED'],
     ],
     [
+      'is revoked by a prorated refund of the unused time',
+      ['P7D', ['refund', { prorated: true }]],
+      {
+        status: 5,
+        transaction: {
+          revocationDate: startTime + 7 * dayMs,
+          revocationType: 'REFUND_PRORATED',
+          revocationPercentage: 75_000,
+        },
+      },
+      ['REFUND', 'DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED'],
+    ],
+    [
       'is revoked without a refund',
       [['revoke']],
       { status: 5, transaction: { revocationDate: startTime, revocationReason: 0 } },

@@ -89,9 +89,9 @@ describe('POST /v1/validate (App Store) with consumables', () => {
 
 describe('partial refund (App Store)', () => {
   it.each([
-    ['paid subscription', { amountMicros: 1_000_000 }, {}],
-    ['consumable', { quantity: 1 }, { quantity: 4, priceMicros: 1_000_000 }],
-  ])('announces the refund of a %s and keeps the purchase', async (type, part, terms) => {
+    ['ends', 'paid subscription', { amountMicros: 1_000_000 }, {}],
+    ['keeps', 'consumable', { quantity: 1 }, { quantity: 4, priceMicros: 1_000_000 }],
+  ])('%s a %s and announces the refund', async (effect, type, part, terms) => {
     const keys = await fixture.createNotifiedApp('store_a');
     const order = {
       productId: createUniqueName('product'),
@@ -105,8 +105,8 @@ describe('partial refund (App Store)', () => {
     await fixture.processNotifications();
     const purchase = await fixture.fetchPurchase(keys, `store_a:${id}`);
     expect(listReasons(purchase)).toEqual(['PURCHASED', 'REFUNDED']);
-    expect(purchase.isExpired ?? false).toBe(false);
-    expect(purchase).not.toHaveProperty('cancelationReason');
+    expect(purchase.isExpired ?? false).toBe(effect === 'ends');
+    expect(purchase.cancelationReason).toBe(effect === 'ends' ? 'Customer.OtherReason' : undefined);
     const { body } = await callWithSecretKey(getTransaction, keys, { params: { transactionId: `store_a:${id}` } });
     // Apple rounds the refunded share to a thousandth of a percent.
     expect(Math.abs(Number(body.refundedAmountMicros) - 1_000_000)).toBeLessThan(50);

@@ -4,6 +4,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import type { Environment } from './payloads.ts';
 import { refundReasons } from './signed-transaction.ts';
 import type { StoreTransaction } from './store-transaction.ts';
+import { isSharedOwnership } from './transaction-refunds.ts';
 
 /** verifyReceipt returns most values as strings, but not all. The receipt itself is passed to the client unchanged. */
 const Scalar = v.union([v.string(), v.number(), v.boolean()]);
@@ -91,7 +92,7 @@ export function fromClassicTransaction(
       offerId: discountId,
       discountId,
       quantity: toNumber(record.quantity),
-      isShared: ownership === undefined ? undefined : ownership === 'FAMILY_SHARED',
+      isShared: ownership === undefined ? undefined : isSharedOwnership(String(ownership)),
       userAlias: toText(record.app_account_token),
       signedAt,
     }),
@@ -112,6 +113,7 @@ function toEndDates(record: ClassicTransaction, expiresDate: EpochMillis | undef
   if (canceledAt === undefined) return {};
   return {
     revokedAt: canceledAt,
+    refundedAt: canceledAt,
     revocationReason: refundReasons[String(record.cancellation_reason)] ?? ('Unknown' as const),
   };
 }

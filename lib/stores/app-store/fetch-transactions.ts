@@ -134,7 +134,7 @@ function verifyResponsePart<T extends { readonly environment: Environment }>(
 interface ResponseOrigin {
   readonly environment: Environment;
   readonly bundleId: string;
-  readonly appAppleId?: number;
+  readonly appAppleId?: number | undefined;
 }
 
 /** The token selects the app by its bundle id. A different `appAppleId` shows that the setting is wrong. */

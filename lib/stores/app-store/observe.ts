@@ -5,7 +5,7 @@ import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectAppStore } from './connect-app-store.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
-import { toNotificationReason } from './notification-reason.ts';
+import { getBaseType, toNotificationReason } from './notification-reason.ts';
 import { verifySignedParts } from './parse-notification.ts';
 import { refetchPurchase } from './refetch-purchase.ts';
 import { withRequestBudget } from './request-budget.ts';
@@ -42,7 +42,8 @@ export async function observe(
 ): Promise<ObservedNotification> {
   const { type, occurredAt, payload } = storeNotification;
   const reason = toNotificationReason(type);
-  if (type === consumptionRequestType || payload.transaction === undefined) return { reason, observations: [] };
+  if (getBaseType(type) === consumptionRequestType || payload.transaction === undefined)
+    return { reason, observations: [] };
   const settings = parseStoredSettings(context.settings);
   const verification = createVerificationContext(settings, context);
   const parts = verifySignedParts(storeNotification, verification);

@@ -1,7 +1,10 @@
 import * as v from 'valibot';
+import { lenientOptional, nullableOptional } from '../lenient-optional.ts';
 
-const OptionalText = v.exactOptional(v.string());
-const OptionalNumber = v.exactOptional(v.number());
+const OptionalText = lenientOptional(v.string());
+const OptionalNumber = lenientOptional(v.number());
+const OptionalFlag = lenientOptional(v.boolean());
+const RequiredIfPresent = nullableOptional(v.number());
 
 /**
  * The environments of the App Store. `Xcode` and `LocalTesting` are not accepted: their data is signed on a developer's
@@ -11,8 +14,28 @@ const OptionalNumber = v.exactOptional(v.number());
 export const Environment = v.picklist(['Production', 'Sandbox']);
 export type Environment = v.InferOutput<typeof Environment>;
 
+/** @see https://developer.apple.com/documentation/appstoreserverapi/multiseatpricetier */
+const PriceTier = v.looseObject({ price: v.number(), quantity: v.number() });
+
+/** @see https://developer.apple.com/documentation/appstoreserverapi/transactionmultiseatinfo */
+const MultiSeatInfo = v.looseObject({
+  /** The tiers are in no particular order. */
+  priceTiers: lenientOptional(v.array(PriceTier)),
+  revokedSeatQuantity: OptionalNumber,
+});
+
 /**
- * A signed transaction. Dates are epoch milliseconds. `price` is in thousandths of `currency` for the whole quantity.
+ * An item that the app sells by the Advanced Commerce API.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/advancedcommercetransactioninfo
+ */
+const AdvancedCommerceItem = v.looseObject({
+  SKU: OptionalText,
+  refunds: lenientOptional(v.array(v.looseObject({ refundAmount: OptionalNumber, refundDate: OptionalNumber }))),
+});
+
+/**
+ * A signed transaction. Dates are epoch milliseconds. `price` is in thousandths of `currency` for the whole quantity, or for a seat of
+ * a multiseat purchase.
  * @see https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
  */
 export const TransactionPayload = v.looseObject({
@@ -23,15 +46,15 @@ export const TransactionPayload = v.looseObject({
   environment: Environment,
   purchaseDate: v.number(),
   originalPurchaseDate: OptionalNumber,
-  expiresDate: OptionalNumber,
+  expiresDate: RequiredIfPresent,
   signedDate: v.number(),
   type: OptionalText,
   quantity: OptionalNumber,
   subscriptionGroupIdentifier: OptionalText,
   appAccountToken: OptionalText,
   inAppOwnershipType: OptionalText,
-  isUpgraded: v.exactOptional(v.boolean()),
-  revocationDate: OptionalNumber,
+  isUpgraded: OptionalFlag,
+  revocationDate: RequiredIfPresent,
   revocationReason: OptionalNumber,
   revocationType: OptionalText,
   /** Thousandths of a percent. */
@@ -41,6 +64,11 @@ export const TransactionPayload = v.looseObject({
   offerDiscountType: OptionalText,
   price: OptionalNumber,
   currency: OptionalText,
+  multiSeatInfo: lenientOptional(MultiSeatInfo),
+  revokedSeatQuantity: OptionalNumber,
+  /** Reason why further transactions represent the same period, such as `SEAT_ADDITION`. */
+  additionalTransactionReason: OptionalText,
+  advancedCommerceInfo: lenientOptional(v.looseObject({ items: lenientOptional(v.array(AdvancedCommerceItem)) })),
 });
 export type TransactionPayload = v.InferOutput<typeof TransactionPayload>;
 
@@ -55,10 +83,16 @@ export const RenewalPayload = v.looseObject({
   autoRenewProductId: OptionalText,
   autoRenewStatus: OptionalNumber,
   expirationIntent: OptionalNumber,
-  gracePeriodExpiresDate: OptionalNumber,
-  isInBillingRetryPeriod: v.exactOptional(v.boolean()),
+  gracePeriodExpiresDate: RequiredIfPresent,
+  isInBillingRetryPeriod: OptionalFlag,
   priceIncreaseStatus: OptionalNumber,
   appAccountToken: OptionalText,
+  /** Product of the current period. */
+  productId: OptionalText,
+  /** End of the current period. */
+  renewalDate: OptionalNumber,
+  renewalBillingPlanType: OptionalText,
+  commitmentInfo: lenientOptional(v.looseObject({ commitmentAutoRenewStatus: OptionalNumber })),
 });
 export type RenewalPayload = v.InferOutput<typeof RenewalPayload>;
 
@@ -106,7 +140,7 @@ export type HistoryResponse = v.InferOutput<typeof HistoryResponse>;
 export const NotificationHistoryResponse = v.object({
   notificationHistory: v.optional(v.array(v.object({ signedPayload: v.string() })), []),
   paginationToken: OptionalText,
-  hasMore: v.exactOptional(v.boolean()),
+  hasMore: OptionalFlag,
 });
 
 /** @see https://developer.apple.com/documentation/appstoreserverapi/get_transaction_info */

@@ -3,6 +3,8 @@ import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
+import { toAmountMicros } from './transaction-amount.ts';
+import { isSharedOwnership, toRefundFields } from './transaction-refunds.ts';
 
 /** @see https://developer.apple.com/documentation/appstoreserverapi/type */
 const productTypes: Readonly<Record<string, NonNullable<Purchase['productType']>>> = {
@@ -14,9 +16,6 @@ const productTypes: Readonly<Record<string, NonNullable<Purchase['productType']>
 
 /** @see https://developer.apple.com/documentation/appstoreserverapi/offertype */
 const introductoryOffer = 1;
-
-/** Factor from Apple's thousandths of a currency unit to millionths. */
-const microsPerMilliunit = 1000;
 
 /**
  * Values of `revocationReason`.
@@ -39,17 +38,15 @@ export const expirationReasons: Readonly<Record<number | string, CancelationReas
 };
 
 export function fromSignedTransaction(payload: TransactionPayload): StoreTransaction {
-  const { isUpgraded, revocationDate, expiresDate, signedDate, offerType, offerIdentifier, price } = payload;
+  const { isUpgraded, revocationDate, expiresDate, signedDate, offerType, offerIdentifier } = payload;
   const isTrial = isFreeTrial(payload);
-  const partialRefund = toPartialRefund(payload);
   return {
     ...omitUndefined({
       productType: productTypes[payload.type ?? ''],
       subscriptionGroupId: payload.subscriptionGroupIdentifier,
       originalPurchaseDate: payload.originalPurchaseDate,
       expiresDate,
-      revokedAt: partialRefund ? undefined : revocationDate,
-      partialRefund,
+      ...toRefundFields(payload),
       revocationReason: revocationDate === undefined ? undefined : toRevocationReason(payload),
       replacedAt: isUpgraded ? Math.min(expiresDate ?? signedDate, signedDate) : undefined,
       isTrial: isTrial || undefined,
@@ -58,8 +55,9 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
       discountId: offerType === introductoryOffer ? undefined : offerIdentifier,
       quantity: payload.quantity,
       currency: payload.currency,
-      amountMicros: price === undefined ? undefined : price * microsPerMilliunit,
-      isShared: payload.inAppOwnershipType === undefined ? undefined : payload.inAppOwnershipType === 'FAMILY_SHARED',
+      amountMicros: toAmountMicros(payload),
+      sharesPeriod: payload.additionalTransactionReason === undefined ? undefined : true,
+      isShared: payload.inAppOwnershipType === undefined ? undefined : isSharedOwnership(payload.inAppOwnershipType),
       userAlias: payload.appAccountToken,
     }),
     transactionId: payload.transactionId,
@@ -77,24 +75,6 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
 function isFreeTrial({ offerType, offerDiscountType, price }: TransactionPayload): boolean {
   if (offerDiscountType !== undefined) return offerDiscountType === 'FREE_TRIAL';
   return offerType === introductoryOffer && price === 0;
-}
-
-/** `revocationPercentage` of a full refund: 100 %. */
-const fullPercentage = 100_000;
-
-/**
- * Returns undefined for a full refund and without a refund.
- * @see https://developer.apple.com/documentation/appstoreserverapi/revocationpercentage
- */
-function toPartialRefund({
-  revocationDate,
-  revocationType,
-  revocationPercentage = fullPercentage,
-}: TransactionPayload) {
-  const isPartial =
-    revocationType === 'REFUND_PRORATED' && revocationPercentage > 0 && revocationPercentage < fullPercentage;
-  if (revocationDate === undefined || !isPartial) return undefined;
-  return { date: revocationDate, share: revocationPercentage / fullPercentage };
 }
 
 /** @see https://developer.apple.com/documentation/appstoreservernotifications/revocationtype */

@@ -1,5 +1,6 @@
 import type { CancelationReason, PriceConsentStatus, RenewalIntent } from '../../api/enumerations.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
+import type { PartialRefund } from '../../purchases/transaction.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 
 /** A transaction of the App Store, from a JWS, a receipt or a response of verifyReceipt. Ids have no prefix. */
@@ -17,11 +18,14 @@ export interface StoreTransaction {
   readonly purchaseDate: EpochMillis;
   readonly originalPurchaseDate?: EpochMillis;
   readonly expiresDate?: EpochMillis;
-  /** Date of the full refund, or of the revocation from a family member. */
+  /** Date at which a refund or the revocation of a shared purchase ended access. */
   readonly revokedAt?: EpochMillis;
   readonly revocationReason?: CancelationReason;
-  /** A refund of a part of the price. The purchase continues unless the status is `revoked`. */
-  readonly partialRefund?: PartialRefund;
+  /** Date of the full refund. */
+  readonly refundedAt?: EpochMillis;
+  readonly partialRefunds?: readonly PartialRefund[];
+  /** Whether further transactions represent the same period, because seats were added. */
+  readonly sharesPeriod?: boolean;
   /** The transaction was replaced by another product of its group at this date or earlier. */
   readonly replacedAt?: EpochMillis;
   readonly isTrial?: boolean;
@@ -31,12 +35,13 @@ export interface StoreTransaction {
   readonly offerId?: string;
   /** `offerId` unless the offer is introductory. */
   readonly discountId?: string;
+  /** Units, or the seats that are left after refunds. */
   readonly quantity?: number;
   /** ISO 4217 code. */
   readonly currency?: string;
-  /** Price for the whole quantity, in millionths of `currency`. */
+  /** Payment for the whole quantity, in millionths of `currency`. */
   readonly amountMicros?: number;
-  /** Whether the customer got it by Family Sharing. */
+  /** Whether the customer got it by Family Sharing or as an assigned seat. */
   readonly isShared?: boolean;
   /** `appAccountToken`, the UUID that the app set for the customer. */
   readonly userAlias?: string;
@@ -44,12 +49,6 @@ export interface StoreTransaction {
   readonly signedAt?: EpochMillis;
   /** The unchanged data of Apple. */
   readonly native: Readonly<Record<string, unknown>>;
-}
-
-interface PartialRefund {
-  readonly date: EpochMillis;
-  /** Refunded share of the price so far, above 0 and below 1. */
-  readonly share: number;
 }
 
 /**

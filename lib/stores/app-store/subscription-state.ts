@@ -51,9 +51,9 @@ function toRenewalProductId({ productId }: StoreTransaction, { status, renewalPr
 /** Handles refund, revocation and replacement. In an active subscription, these concern a past period. */
 function toEndedFields({ latest, status, asOf }: TransactionGroup): SubscriptionFields | undefined {
   if (status && (status.status === active || status.status === gracePeriod)) return undefined;
-  const { expiresDate, revokedAt, partialRefund, revocationReason = 'Unknown', replacedAt } = latest;
+  const { expiresDate, revokedAt, revocationReason = 'Unknown', replacedAt } = latest;
   if (revokedAt !== undefined) return buildEndedFields(revokedAt, revocationReason, expiresDate);
-  if (status?.status === revoked) return buildEndedFields(partialRefund?.date ?? asOf, revocationReason, expiresDate);
+  if (status?.status === revoked) return buildEndedFields(asOf, revocationReason, expiresDate);
   return replacedAt === undefined ? undefined : buildEndedFields(replacedAt, 'System.Replaced', expiresDate);
 }
 

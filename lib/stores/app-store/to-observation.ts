@@ -67,20 +67,11 @@ function toTransaction(transaction: StoreTransaction, group: TransactionGroup, d
       isIntroPeriod: transaction.isIntro,
       isReplaced: transaction.replacedAt === undefined ? undefined : true,
       quantity: transaction.quantity,
-      refundedAt: transaction.revokedAt,
-      partialRefunds: toPartialRefunds(transaction),
+      refundedAt: transaction.refundedAt,
+      partialRefunds: transaction.partialRefunds,
     }),
     ...toAmount(transaction, group, details),
   };
-}
-
-/** The share is the sum of all refunds of the transaction, so all observations of it have one id. */
-function toPartialRefunds({ partialRefund, amountMicros }: StoreTransaction): Transaction['partialRefunds'] {
-  if (!partialRefund) return undefined;
-  const { date, share } = partialRefund;
-  return [
-    { id: 'revocation', date, ...(amountMicros !== undefined && { amountMicros: Math.round(amountMicros * share) }) },
-  ];
 }
 
 type Amount = Pick<Transaction, 'currency' | 'amountMicros' | 'isReportedAmount'>;

@@ -3,6 +3,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { deriveStatus } from './classic-status.ts';
 import type { StoreAccount } from './fetch-account.ts';
 import { groupByPurchase, type TransactionGroup } from './group-by-purchase.ts';
+import { getBaseType } from './notification-reason.ts';
 import type { SignedParts } from './parse-notification.ts';
 import { fromSignedStatus, fromSignedTransaction } from './signed-transaction.ts';
 import { subscriptionStatuses } from './store-transaction.ts';
@@ -14,13 +15,16 @@ export interface VerifiedNotification extends SignedParts {
   readonly occurredAt: EpochMillis;
 }
 
+const { active, gracePeriod } = subscriptionStatuses;
+
 /** Types whose transaction can be of any period. The transaction of all other types is the latest one. */
 const anyPeriodTypes = new Set(['REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED']);
 
 /** Whether the signed parts contain the current state of the purchase, not only that of a past period. */
-export function isNotificationCurrent({ type, occurredAt, status, transaction }: VerifiedNotification): boolean {
+export function isNotificationCurrent(notification: VerifiedNotification): boolean {
+  const { type, occurredAt, transaction, status = deriveRunningStatus(notification) } = notification;
   const { expiresDate, revocationDate, isUpgraded } = transaction;
-  if (!anyPeriodTypes.has(type) || expiresDate === undefined) return true;
+  if (!anyPeriodTypes.has(getBaseType(type)) || expiresDate === undefined) return true;
   const isEnded = revocationDate !== undefined || isUpgraded === true;
   if (status === subscriptionStatuses.expired || status === subscriptionStatuses.revoked) return isEnded;
   // An active subscription does not run on a refunded or replaced transaction.
@@ -33,10 +37,26 @@ export const toCurrentGroup = (notification: VerifiedNotification): TransactionG
 
 /** Returns the purchase with a state that every other state of it replaces: only the transaction is current. */
 export const toPastGroup = (notification: VerifiedNotification): TransactionGroup => {
-  const { occurredAt } = notification;
+  const { occurredAt, transaction } = notification;
   const group = findOwnGroup(notification, { ...toAccount(notification, occurredAt), statuses: [] });
-  return { ...group, asOf: notification.transaction.purchaseDate, isInferred: true };
+  return { ...group, ...findRunningPeriod(notification, group), asOf: transaction.purchaseDate, isInferred: true };
 };
+
+/**
+ * Finds the running period of a subscription whose past transaction was refunded. The renewal information contains its
+ * product and its end. A transaction of an earlier period must not end it.
+ */
+function findRunningPeriod(
+  notification: VerifiedNotification,
+  { latest }: TransactionGroup,
+): Pick<TransactionGroup, 'latest' | 'status'> | undefined {
+  const { transaction, renewal, status = deriveMissingStatus(notification) } = notification;
+  if (status !== active && status !== gracePeriod) return undefined;
+  const { revokedAt: _revokedAt, replacedAt: _replacedAt, revocationReason: _reason, ...paid } = latest;
+  const { productId = paid.productId, renewalDate = transaction.expiresDate } = renewal ?? {};
+  const running = { ...paid, productId, ...omitUndefined({ expiresDate: renewalDate }) };
+  return { latest: running, status: { ...fromSignedStatus(status, transaction, renewal), transaction: running } };
+}
 
 function toAccount(notification: VerifiedNotification, asOf: EpochMillis): StoreAccount {
   const { transaction, renewal } = notification;
@@ -46,14 +66,24 @@ function toAccount(notification: VerifiedNotification, asOf: EpochMillis): Store
 }
 
 /** Some notifications about a subscription contain its renewal but not its status. */
-function deriveMissingStatus({ transaction, renewal, occurredAt }: VerifiedNotification): number | undefined {
+function deriveMissingStatus(notification: VerifiedNotification): number | undefined {
+  const { transaction, renewal, occurredAt } = notification;
   if (!renewal) return undefined;
   const { gracePeriodExpiresDate, isInBillingRetryPeriod = false } = renewal;
+  const runningStatus = deriveRunningStatus(notification);
+  if (runningStatus !== undefined) return runningStatus;
   return deriveStatus(
     fromSignedTransaction(transaction),
     { ...omitUndefined({ graceEndsAt: gracePeriodExpiresDate }), isBillingRetry: isInBillingRetryPeriod },
     occurredAt,
   );
+}
+
+/** Returns `active` if the renewal information is of a period after that of the transaction. */
+function deriveRunningStatus({ transaction, renewal, occurredAt }: VerifiedNotification): number | undefined {
+  const { renewalDate = 0, isInBillingRetryPeriod = false } = renewal ?? {};
+  const isOfLaterPeriod = renewalDate > Math.max(transaction.expiresDate ?? renewalDate, occurredAt);
+  return isOfLaterPeriod && !isInBillingRetryPeriod ? active : undefined;
 }
 
 /** Returns the purchase that the notification concerns, with all its transactions in the account. */

@@ -167,8 +167,12 @@ describe('validate (App Store) of a subscription', () => {
   it.each([
     ['a refund for a technical issue', { revocationReason: 1 }, 'Customer.TechnicalIssues'],
     ['a refund for another reason', { revocationReason: 0 }, 'Customer.OtherReason'],
-    ['a refund for an unknown reason', { revocationReason: 9 }, 'Unknown'],
-    ['a revocation from a family member', { revocationType: 'FAMILY_REVOKE' }, 'Customer.OtherReason'],
+    ['a refund for an unknown reason', { revocationType: 'REFUND_FULL', revocationReason: 9 }, 'Unknown'],
+    [
+      'a revocation from a family member',
+      { inAppOwnershipType: 'FAMILY_SHARED', revocationType: 'FAMILY_REVOKE' },
+      'Customer.OtherReason',
+    ],
   ])('ends the purchase at the date of %s', async (_title, revocation, cancelationReason) => {
     const revocationDate = purchaseDate + 3 * dayMs;
     const state = { revocationDate, signedDate: revocationDate, ...revocation };
@@ -182,6 +186,17 @@ describe('validate (App Store) of a subscription', () => {
       cancelationReason,
     });
     expect(observations[0]?.transactions).toMatchObject([{ refundedAt: revocationDate }]);
+  });
+
+  it.each([
+    ['type', { revocationType: 'SOMETHING_NEW', revocationReason: 0 }],
+    ['reason', { revocationReason: 9 }],
+  ])('ends the purchase and keeps its payment after a revocation of an unknown %s', async (_title, revocation) => {
+    const revocationDate = purchaseDate + 3 * dayMs;
+    const evidence = buildTransactionPayload({ revocationDate, signedDate: revocationDate, ...revocation });
+    const { observations } = await validateSignedTransaction(createSubscriber(5, evidence), evidence);
+    expect(observations[0]?.purchase).toMatchObject({ endedAt: revocationDate });
+    expect(observations[0]?.transactions[0]).not.toHaveProperty('refundedAt');
   });
 
   it('continues after the refund of a past period', async () => {

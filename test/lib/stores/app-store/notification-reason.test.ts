@@ -56,7 +56,18 @@ describe('toNotificationReason (App Store)', () => {
     expect(toNotificationReason(type)).toBe(reason);
   });
 
-  it.each(['', 'SOMETHING_NEW', 'DID_RENEW.SOMETHING_NEW', 'constructor', 'toString'])(
+  it.each([
+    ['DID_RENEW.SOMETHING_NEW', 'RENEWED'],
+    ['EXPIRED.SOMETHING_NEW', 'EXPIRED'],
+    ['SUBSCRIBED.SOMETHING_NEW', 'PURCHASED'],
+    ['REFUND.SEATS', 'REFUNDED'],
+    ['DID_CHANGE_RENEWAL_PREF.INCREASE_QUANTITY', 'OTHER'],
+    ['DID_CHANGE_RENEWAL_STATUS.SOMETHING_NEW', 'OTHER'],
+  ])('converts %s, whose subtype can be unknown, to the meaning of its type', (type, reason) => {
+    expect(toNotificationReason(type)).toBe(reason);
+  });
+
+  it.each(['', 'SOMETHING_NEW', 'SOMETHING_NEW.DID_RENEW', 'constructor', 'toString'])(
     'converts the unknown type %j to OTHER',
     (type) => {
       expect(toNotificationReason(type)).toBe('OTHER');

@@ -164,16 +164,38 @@ describe('observe (App Store) without an API key', () => {
   });
 
   it.each([
-    [1, {}],
-    [5, { endedAt: occurredAt, cancelationReason: 'Customer.OtherReason' }],
-  ] as const)('lets the status %i decide on access after a partial refund', async (status, fields) => {
-    const input = { type: 'REFUND', occurredAt, status, transaction: partialRefund, renewal: {} };
-    const { observations } = await observeNotification(input);
-    expect(observations).toMatchObject([
-      { purchase: fields, transactions: [{ partialRefunds: [{ date: occurredAt }] }] },
-    ]);
-    expect(observations[0]?.purchase.endedAt).toBe(status === 5 ? occurredAt : undefined);
+    [5, occurredAt],
+    [undefined, occurredAt],
+    // The App Store calls the subscription active, so that the refund is not of its present period.
+    [1, undefined],
+  ])('ends a subscription at its prorated refund with status %s', async (status, endedAt) => {
+    const input = { type: 'REFUND', occurredAt, ...(status && { status }), transaction: partialRefund };
+    for (const notification of [input, { ...input, renewal: {} }]) {
+      const { observations } = await observeNotification(notification);
+      expect(observations[0]?.purchase.endedAt).toBe(endedAt);
+      expect(observations[0]?.transactions).toMatchObject([{ partialRefunds: [{ date: occurredAt }] }]);
+      expect(observations[0]?.transactions[0]).not.toHaveProperty('refundedAt');
+    }
   });
+
+  it.each([1, undefined])(
+    'does not end a running subscription at the first notification, the refund of a past period (status %s)',
+    async (status) => {
+      const renewalDate = occurredAt + monthMs;
+      const purchase = await observePurchase({
+        type: 'REFUND',
+        ...(status && { status }),
+        transaction: { ...refund, expiresDate: occurredAt - dayMs },
+        renewal: { productId: 'yearly', renewalDate },
+      });
+      expect(purchase).toMatchObject({
+        productId: 'store_a:yearly',
+        expirationDate: renewalDate,
+        renewalIntent: 'Renew',
+      });
+      expect(purchase?.endedAt).toBeUndefined();
+    },
+  );
 
   it('treats a percentage of 100 as a full refund', async () => {
     const transaction = { ...partialRefund, revocationPercentage: 100_000 };

@@ -1,0 +1,103 @@
+import type { PartialRefund } from '../../purchases/transaction.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
+import type { EpochMillis } from '../../shared/time.ts';
+import type { TransactionPayload } from './payloads.ts';
+import type { StoreTransaction } from './store-transaction.ts';
+import { microsPerMilliunit, toAmountMicros } from './transaction-amount.ts';
+
+type RefundFields = Pick<StoreTransaction, 'revokedAt' | 'refundedAt' | 'partialRefunds'>;
+
+/** `revocationPercentage` of a full refund: 100 %. */
+const fullPercentage = 100_000;
+
+/**
+ * Derives the end of access and the returned money of a transaction.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/revocationdate
+ */
+export function toRefundFields(payload: TransactionPayload): RefundFields {
+  const { revocationDate, expiresDate } = payload;
+  const proratedRefunds = listProratedRefunds(payload);
+  const itemRefunds = listItemRefunds(payload);
+  const partialRefunds = [...proratedRefunds, ...itemRefunds, ...listSeatRefunds(payload)];
+  const isProrated = isProratedRefund(payload);
+  // A prorated refund ends a subscription. Apple does not document that it ends a one-time purchase.
+  const isEnd = !isProrated || expiresDate !== undefined;
+  const isFullRefund = !isProrated && itemRefunds.length === 0 && isRefund(payload);
+  return omitUndefined({
+    revokedAt: isEnd ? revocationDate : undefined,
+    refundedAt: isFullRefund ? revocationDate : undefined,
+    partialRefunds: partialRefunds.length > 0 ? partialRefunds : undefined,
+  });
+}
+
+/**
+ * Whether a revocation returns the payment. Further types, such as the end of a seat assignment, and further reasons,
+ * such as the change to a bundle, end access only. A shared purchase costs nothing, so that its revocation counts as
+ * the refund of nothing.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/revocationtype
+ */
+const isRefund = ({ revocationType, revocationReason = 0, inAppOwnershipType }: TransactionPayload): boolean =>
+  isSharedOwnership(inAppOwnershipType) ||
+  (revocationType === undefined
+    ? revocationReason === 0 || revocationReason === 1
+    : revocationType === 'REFUND_FULL' || revocationType === 'REFUND_PRORATED');
+
+/**
+ * Whether the customer got the purchase from its buyer: by Family Sharing, or as the holder of an assigned seat, whose
+ * transaction repeats the price and the seats of the buyer.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/inappownershiptype
+ * @see https://developer.apple.com/documentation/appstoreserverapi/invitationmanagement
+ */
+export const isSharedOwnership = (ownership: string | undefined): boolean =>
+  ownership !== undefined && ownership !== 'PURCHASED';
+
+const isProratedRefund = ({ revocationDate, revocationType, revocationPercentage }: TransactionPayload): boolean =>
+  revocationDate !== undefined &&
+  revocationType === 'REFUND_PRORATED' &&
+  revocationPercentage !== undefined &&
+  revocationPercentage < fullPercentage;
+
+/**
+ * The percentage is the sum of all refunds of the transaction, so all observations of it have one id.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/revocationpercentage
+ */
+function listProratedRefunds(payload: TransactionPayload): PartialRefund[] {
+  const { revocationDate, revocationPercentage = 0 } = payload;
+  if (revocationDate === undefined || !isProratedRefund(payload) || revocationPercentage <= 0) return [];
+  const total = toAmountMicros(payload);
+  const amountMicros = total === undefined ? undefined : Math.round((total * revocationPercentage) / fullPercentage);
+  return [{ id: 'revocation', date: revocationDate, ...omitUndefined({ amountMicros }) }];
+}
+
+/**
+ * A refund of some seats keeps the transaction valid for the others and has no date of its own. The App Store does not
+ * report its amount: the average price of the seats counts.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/revokedseatquantity
+ */
+function listSeatRefunds(payload: TransactionPayload): PartialRefund[] {
+  const quantity = countRevokedSeats(payload);
+  return quantity > 0 && !isSharedOwnership(payload.inAppOwnershipType)
+    ? [{ id: 'seats', date: payload.signedDate, quantity }]
+    : [];
+}
+
+/** The field is documented for the transaction, and in StoreKit for its seat information. */
+export const countRevokedSeats = ({ multiSeatInfo, revokedSeatQuantity }: TransactionPayload): number =>
+  multiSeatInfo?.revokedSeatQuantity ?? revokedSeatQuantity ?? 0;
+
+/**
+ * Lists the refunds of items that the app's own server sells by the Advanced Commerce API. Their transactions have no
+ * `revocationType`.
+ * @see https://developer.apple.com/documentation/storekit/transaction/revocationtype-swift.property
+ */
+function listItemRefunds({ advancedCommerceInfo, revocationDate, signedDate }: TransactionPayload): PartialRefund[] {
+  return (advancedCommerceInfo?.items ?? []).flatMap(({ SKU = '', refunds = [] }) =>
+    refunds.map(({ refundAmount, refundDate = revocationDate ?? signedDate }) => ({
+      id: toItemRefundId(SKU, refundDate),
+      date: refundDate,
+      ...(refundAmount !== undefined && { amountMicros: refundAmount * microsPerMilliunit }),
+    })),
+  );
+}
+
+const toItemRefundId = (sku: string, refundDate: EpochMillis): string => `item ${sku} ${refundDate}`;
