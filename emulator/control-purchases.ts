@@ -17,6 +17,10 @@ export function createPurchase(emulator: Emulator, call: HttpRequest): object {
   if (order.pending && !Object.hasOwn(store.actions, 'pay')) {
     throw controlError(422, `pending: ${store.platform} does not have pending purchases.`);
   }
+  for (const member of ['seats', 'seatTiers', 'commitment'] as const) {
+    if (order[member] !== undefined && store.platform !== platformTokens.appStore)
+      throw controlError(422, `${member}: only ${platformTokens.appStore} supports it.`);
+  }
   return applyChange(emulator, store, { form: order.form, change: () => store.placeOrder(order) });
 }
 
@@ -65,7 +69,9 @@ const partialRefundStores: Readonly<Record<'quantity' | 'amountMicros' | 'prorat
 function checkRefundedPart({ platform }: RunningStore, action: string, details: ActionBody): void {
   for (const member of ['quantity', 'amountMicros', 'prorated'] as const) {
     const supporting = partialRefundStores[member];
-    if (details[member] === undefined || (action === 'refund' && supporting.includes(platform))) continue;
+    const isSeatAction = member === 'quantity' && (action === 'refund-seats' || action === 'add-seats');
+    const isSupported = isSeatAction || (action === 'refund' && supporting.includes(platform));
+    if (details[member] === undefined || isSupported) continue;
     throw controlError(
       422,
       `${member}: only refund of ${supporting.join(', ')} supports it, not ${action} of ${platform}.`,

@@ -28,6 +28,9 @@ const OrderItem = v.strictObject({ productId: ProductId, priceMicros: Micros, pe
 /** Add-on of a subscription: it has the billing period of the first product. */
 const AddOn = v.strictObject({ productId: ProductId, priceMicros: v.exactOptional(Micros) });
 
+const Seats = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000));
+const SeatTier = v.strictObject({ priceMicros: Micros, quantity: Seats });
+
 /** Body of `POST /control/purchases` without the platform. */
 export const PurchaseOrder = v.strictObject({
   productId: ProductId,
@@ -71,6 +74,12 @@ export const PurchaseOrder = v.strictObject({
    * customer.
    */
   clientToken: v.exactOptional(v.pipe(v.string(), v.minLength(1))),
+  /** store_a: seats of a multiseat purchase. `priceMicros` is the price of a seat. */
+  seats: v.exactOptional(Seats),
+  /** store_a: prices of the seats. Default: all at the price of the product. */
+  seatTiers: v.exactOptional(v.pipe(v.array(SeatTier), v.minLength(1))),
+  /** store_a: monthly billing with a commitment of twelve months. */
+  commitment: v.exactOptional(v.boolean()),
   /** Subscription group of a product that this purchase creates. */
   group: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),
 });

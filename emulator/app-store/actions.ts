@@ -17,6 +17,7 @@ import { getLatestTransaction, type Product, type Purchase } from './records.ts'
 import { recover, renew } from './renewal.ts';
 import { acceptPriceIncrease, cancelRenewal, increasePrice, resumeRenewal } from './renewal-settings.ts';
 import { refund, revoke, revokeRefundedShare } from './revocation.ts';
+import { addSeats, refundSeats } from './seats.ts';
 import type { StoreState } from './store-state.ts';
 
 /** Action on a purchase and on its family shares. */
@@ -35,6 +36,8 @@ export const createActions = (state: StoreState): Readonly<Record<string, Action
   recover: applyToAll(recover),
   expire: applyToAll(expire),
   refund: { apply: refund, applyToShares: revokeRefundedShare },
+  'add-seats': { apply: addSeats },
+  'refund-seats': { apply: refundSeats },
   revoke: applyToAll(revoke),
   finish: { apply: finish },
   'change-plan': applyToAll((purchase, context, details) =>

@@ -16,8 +16,10 @@ import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
 import {
   applyActionToPurchase,
+  assignSeatTo,
   type OperationContext,
   placeOrder,
+  removeSeat,
   requireOwnPurchase,
   shareWithMember,
 } from './store-operations.ts';
@@ -58,6 +60,8 @@ async function openAppStore({
     placeOrder: (order) => placeOrder(operations, order),
     actions: {
       ...createPurchaseActions(operations),
+      'assign-seat': (id, details) => assignSeatTo(operations, getPurchase(state, id), details),
+      'remove-seat': (id, details) => removeSeat(operations, getPurchase(state, id), details),
       share: (id, details) => shareWithMember(operations, getPurchase(state, id), details),
     },
     findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),

@@ -1,6 +1,7 @@
 import { type BillingAnchor, getPeriodEnd } from '../billing-anchor.ts';
 import type { TransitionContext } from './purchase-transition.ts';
-import type { Subscription, Transaction } from './records.ts';
+import type { Commitment, SeatTier, Subscription, Transaction } from './records.ts';
+import { buildSeatMembers } from './seats.ts';
 
 /** Offer of a transaction with its price. */
 export interface AppliedOffer extends NonNullable<Transaction['offer']> {
@@ -15,11 +16,13 @@ export interface PaidPeriod {
   readonly reason: Transaction['reason'];
   readonly quantity?: number;
   readonly offer?: AppliedOffer | undefined;
+  readonly seatTiers?: readonly SeatTier[] | undefined;
+  readonly commitment?: Commitment | undefined;
 }
 
 /** Builds the transaction of a paid period. */
 export function buildPeriodTransaction(period: PaidPeriod, context: TransitionContext): Transaction {
-  const { anchor, price, start, reason, quantity = 1, offer } = period;
+  const { anchor, price, start, reason, quantity = 1, offer, seatTiers, commitment } = period;
   return {
     transactionId: context.nextId(),
     webOrderLineItemId: context.nextId(),
@@ -28,6 +31,8 @@ export function buildPeriodTransaction(period: PaidPeriod, context: TransitionCo
     expiresDate: getPeriodEnd(anchor),
     quantity,
     reason,
+    ...(seatTiers && buildSeatMembers(seatTiers)),
+    ...(commitment && { commitment }),
     ...(offer && { priceMicros: offer.priceMicros, offer: toOffer(offer) }),
     changedAt: context.at,
   };

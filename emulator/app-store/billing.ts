@@ -20,6 +20,13 @@ import { renew } from './renewal.ts';
  */
 const billingRetryMs = 60 * dayMs;
 
+/**
+ * Apple retries the failed renewal of a commitment plan for up to 90 days, without a grace period.
+ *
+ * @see https://developer.apple.com/documentation/storekit/managing-lifecycle-of-monthly-subscriptions-with-a-12-month-commitment-
+ */
+const commitmentRetryMs = 90 * dayMs;
+
 const expiredSubtypes = { 1: 'VOLUNTARY', 2: 'BILLING_RETRY', 3: 'PRICE_INCREASE', 5: undefined } as const;
 
 /** Returns the time of the next scheduled transition. A period, a grace period or a billing retry ends then. */
@@ -30,7 +37,7 @@ export function getNextDueTime(purchase: Purchase): number | undefined {
     case 'BILLING_GRACE_PERIOD':
       return purchase.subscription.graceUntil;
     case 'BILLING_RETRY':
-      return getPaidUntil(purchase) + billingRetryMs;
+      return getPaidUntil(purchase) + (purchase.subscription.commitment ? commitmentRetryMs : billingRetryMs);
     default:
       return undefined;
   }
@@ -54,7 +61,7 @@ export function failPayment(
   context: TransitionContext,
   { grace = true, period: gracePeriod = 'P16D' }: Pick<ActionBody, 'grace' | 'period'>,
 ): Transition {
-  const { state, willRenew, expirationIntent, anchor } = requireSubscription(purchase);
+  const { state, willRenew, expirationIntent, anchor, commitment } = requireSubscription(purchase);
   if (state === 'BILLING_GRACE_PERIOD') return endGrace(purchase, context);
   const isDue = (state === 'ACTIVE' && willRenew) || (state === 'EXPIRED' && expirationIntent === 5);
   requirePossible(isDue, purchase, `is ${state}${state === 'ACTIVE' ? ' but canceled' : ''}: no payment is due`);
@@ -64,7 +71,7 @@ export function failPayment(
     `can have a grace period of ${gracePeriods.join(', ')}`,
   );
   const graceUntil = getPaidUntil(purchase) + getGraceMs(anchor.period, gracePeriod);
-  if (!grace || graceUntil <= context.at) {
+  if (!grace || commitment || graceUntil <= context.at) {
     return {
       purchase: startBillingRetry(purchase, context),
       notifications: [buildNotificationType('DID_FAIL_TO_RENEW')],

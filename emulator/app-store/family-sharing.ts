@@ -1,8 +1,9 @@
 import { floorToSecond } from '../calendar.ts';
-import { requirePossible } from '../purchase-checks.ts';
-import type { Transition, TransitionContext } from './purchase-transition.ts';
+import { requirePossible, requireSubscription } from '../purchase-checks.ts';
+import { type Transition, type TransitionContext, withLatestTransaction } from './purchase-transition.ts';
 import { getInitialNotification } from './purchasing.ts';
 import { type Account, getLatestTransaction, type Product, type Purchase } from './records.ts';
+import { countCurrentSeats } from './seats.ts';
 import type { StoreState } from './store-state.ts';
 
 /**
@@ -16,6 +17,7 @@ export function sharePurchase(
   member: Account,
   { product, context }: { product: Product; context: TransitionContext },
 ): Transition {
+  requirePossible(owner.subscription?.seatTiers === undefined, owner, 'is a multiseat purchase: assign its seats');
   const isShareable = product.type === 'paid subscription' || product.type === 'non consumable';
   requirePossible(isShareable, owner, `is a ${product.type}, which cannot be shared`);
   const { state } = owner.subscription ?? {};
@@ -23,6 +25,28 @@ export function sharePurchase(
   requirePossible(isOwned, owner, 'is not active');
   requirePossible(member.id !== owner.accountId, owner, 'belongs to this customer');
   return { purchase: createShare(owner, member, context), notifications: [getInitialNotification(product)] };
+}
+
+/**
+ * Assigns a seat of a multiseat purchase whose invitations Apple hosts. The transaction of the member has the seats and
+ * price tiers of the purchaser.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/invitationmanagement
+ */
+export function assignSeat(
+  owner: Purchase,
+  member: Account,
+  { product, context, assignedCount }: { product: Product; context: TransitionContext; assignedCount: number },
+): Transition {
+  const { state, seatTiers } = requireSubscription(owner);
+  requirePossible(seatTiers !== undefined, owner, 'is not a multiseat purchase');
+  requirePossible(state === 'ACTIVE', owner, 'is not active');
+  requirePossible(assignedCount < countCurrentSeats(owner), owner, 'does not have a free seat');
+  requirePossible(member.id !== owner.accountId, owner, 'belongs to this customer');
+  const share = createShare(owner, member, context);
+  const { seats, quantity, priceMicros } = getLatestTransaction(owner);
+  const assigned = withLatestTransaction(share, { ...(seats && { seats }), quantity, priceMicros });
+  return { purchase: { ...assigned, isAssigned: true }, notifications: [getInitialNotification(product)] };
 }
 
 /** Lists the shares that follow the owner's purchase: not revoked and in the same state. */

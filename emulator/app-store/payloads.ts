@@ -3,8 +3,18 @@ import { getProduct } from '../product.ts';
 import { requireSubscription } from '../purchase-checks.ts';
 import { toUserUuid } from '../user-uuid.ts';
 import { app, getStorefront, sandboxDownloadDate } from './app.ts';
+import { commitmentPeriods } from './commitment.ts';
 import { getPaidUntil } from './purchase-transition.ts';
-import { type Account, getLatestTransaction, type Transaction } from './records.ts';
+import {
+  type Account,
+  type Commitment,
+  getLatestTransaction,
+  type Purchase,
+  type SeatTier,
+  type Subscription,
+  type Transaction,
+} from './records.ts';
+import { countSeats } from './seats.ts';
 import type { OwnedTransaction, StoreState } from './store-state.ts';
 
 const types = {
@@ -43,7 +53,7 @@ export function buildTransactionPayload(
     quantity,
     type: types[type],
     ...(!isShared && getAppAccountToken(account)),
-    inAppOwnershipType: isShared ? 'FAMILY_SHARED' : 'PURCHASED',
+    inAppOwnershipType: getOwnershipType(purchase),
     signedDate: now,
     ...toRevocation(transaction),
     ...(isUpgraded && { isUpgraded }),
@@ -51,11 +61,63 @@ export function buildTransactionPayload(
     environment: account.environment,
     transactionReason: transaction.reason,
     ...getStorefront(transaction.currency),
-    price: toMilliunits(transaction.priceMicros * quantity),
+    price: toMilliunits(transaction.seats ? transaction.priceMicros : transaction.priceMicros * quantity),
+    ...toMultiSeatInfo(transaction, isShared),
+    ...(transaction.sharesPeriod && { additionalTransactionReason: 'SEAT_ADDITION' }),
+    ...(transaction.commitment && toCommitment(transaction.commitment, transaction.priceMicros)),
     currency: transaction.currency,
     appTransactionId: account.appTransactionId,
   };
 }
+
+/** Returns how the customer of a purchase got it. */
+export const getOwnershipType = ({ sharedFrom, isAssigned }: Purchase): string =>
+  sharedFrom === undefined ? 'PURCHASED' : isAssigned ? 'ASSIGNED' : 'FAMILY_SHARED';
+
+/** @see https://developer.apple.com/documentation/appstoreserverapi/transactionmultiseatinfo */
+function toMultiSeatInfo({ seats }: Transaction, isShared: boolean): object {
+  if (seats === undefined) return {};
+  const { tiers, revoked } = seats;
+  return {
+    multiSeatInfo: {
+      invitationManagement: 'APPLE',
+      // Apple does not guarantee an order.
+      priceTiers: tiers.map(toPriceTier).reverse(),
+      ...(revoked !== undefined && !isShared && { revokedSeatQuantity: revoked }),
+    },
+  };
+}
+
+const toPriceTier = ({ priceMicros, quantity }: SeatTier): object => ({ price: toMilliunits(priceMicros), quantity });
+
+/** @see https://developer.apple.com/documentation/appstoreserverapi/transactioncommitmentinfo */
+const toCommitment = ({ billingPeriod, expiresDate }: Commitment, priceMicros: number): object => ({
+  billingPlanType: 'MONTHLY',
+  commitmentInfo: {
+    billingPeriodNumber: billingPeriod,
+    totalBillingPeriods: commitmentPeriods,
+    commitmentExpiresDate: expiresDate,
+    commitmentPrice: toMilliunits(priceMicros * commitmentPeriods),
+  },
+});
+
+/** @see https://developer.apple.com/documentation/appstoreserverapi/renewalcommitmentinfo */
+const toRenewalCommitment = ({ renews, expiresDate }: Commitment, renewal: Subscription['renewal']): object => ({
+  renewalBillingPlanType: 'MONTHLY',
+  commitmentInfo: {
+    commitmentAutoRenewProductId: renewal.productId,
+    commitmentAutoRenewStatus: renews ? 1 : 0,
+    commitmentRenewalBillingPlanType: 'MONTHLY',
+    commitmentRenewalDate: expiresDate,
+    commitmentRenewalPrice: toMilliunits(renewal.priceMicros * commitmentPeriods),
+  },
+});
+
+/** @see https://developer.apple.com/documentation/appstoreservernotifications/renewalquantity */
+const toRenewalSeats = (tiers: readonly SeatTier[]): object => ({
+  renewalQuantity: countSeats(tiers),
+  multiSeatInfo: { renewalPriceTiers: tiers.map(toPriceTier) },
+});
 
 /**
  * Builds the payload of a subscription's signed renewal information.
@@ -63,8 +125,9 @@ export function buildTransactionPayload(
  * @see https://developer.apple.com/documentation/appstoreserverapi/jwsrenewalinfodecodedpayload
  */
 export function buildRenewalPayload({ account, purchase }: Omit<OwnedTransaction, 'transaction'>, now: number): object {
+  const subscription = requireSubscription(purchase);
   const { state, willRenew, renewal, expirationIntent, graceUntil, priceIncrease, nextOffer, recentStart } =
-    requireSubscription(purchase);
+    subscription;
   return {
     ...(expirationIntent !== undefined && { expirationIntent }),
     originalTransactionId: purchase.id,
@@ -81,6 +144,8 @@ export function buildRenewalPayload({ account, purchase }: Omit<OwnedTransaction
     renewalDate: getPaidUntil(purchase),
     renewalPrice: toMilliunits(nextOffer?.priceMicros ?? priceIncrease?.priceMicros ?? renewal.priceMicros),
     currency: renewal.currency,
+    ...(subscription.seatTiers && toRenewalSeats(subscription.seatTiers)),
+    ...(subscription.commitment && toRenewalCommitment(subscription.commitment, renewal)),
     appTransactionId: account.appTransactionId,
     ...(purchase.sharedFrom === undefined && getAppAccountToken(account)),
   };

@@ -20,9 +20,14 @@ import { getLatestTransaction, type Product, type Purchase } from './records.ts'
  * same and has the same period; otherwise at the next renewal. The current product cancels a scheduled change.
  */
 export function changePlan(purchase: Purchase, product: Product, context: TransitionContext): Transition {
-  const { state, renewal } = requireSubscription(purchase);
+  const { state, renewal, seatTiers, commitment } = requireSubscription(purchase);
   requirePossible(state === 'ACTIVE', purchase, `is ${state}: only the plan of an active subscription can be changed`);
   requirePossible(product.id !== renewal.productId, purchase, `renews as ${product.id} already`);
+  requirePossible(
+    seatTiers === undefined && commitment === undefined,
+    purchase,
+    'has seats or a commitment: the change of its plan is not emulated',
+  );
   const current = context.product(getLatestTransaction(purchase).productId);
   requirePossible(product.group === current.group, purchase, `is in another subscription group than ${product.id}`);
   const withNextProduct = withRenewalProduct(purchase, product);

@@ -1,12 +1,15 @@
 import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
-import { getLatestTransaction, type Purchase } from './records.ts';
+import { getOwnershipType } from './payloads.ts';
+import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
+import { countCurrentSeats, getAmountMicros } from './seats.ts';
 import { getAccount, type StoreState } from './store-state.ts';
 
 /** Converts a purchase for responses of the control API. */
 export function toPurchaseSummary(state: StoreState, purchase: Purchase): PurchaseSummary {
-  const { environment, applicationUsername } = getAccount(state, purchase);
+  const { environment, applicationUsername, appTransactionId } = getAccount(state, purchase);
+  const lines = purchase.transactions.map((transaction) => toLine(purchase, transaction));
   const { productId, transactionId, expiresDate, revocation } = getLatestTransaction(purchase);
   const { subscription, sharedFrom } = purchase;
   return {
@@ -16,7 +19,15 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
     state: subscription?.state ?? (revocation ? 'REVOKED' : 'PURCHASED'),
     sandbox: environment === 'Sandbox',
     ...(applicationUsername !== undefined && { applicationUsername }),
-    ...(sharedFrom !== undefined && { sharedFrom }),
+    ...(sharedFrom !== undefined && { sharedFrom, ownershipType: getOwnershipType(purchase) }),
+    ...(subscription?.seatTiers && { seats: countCurrentSeats(purchase) }),
+    ...(subscription?.commitment && {
+      commitment: { ...subscription.commitment, expiresDate: formatTime(subscription.commitment.expiresDate) },
+    }),
+    appTransactionId,
+    lines,
+    paidMicros: sum(lines.map(({ amountMicros }) => amountMicros)),
+    refundedMicros: sum(lines.map(({ refundedMicros }) => refundedMicros)),
     transactionId,
     transactions: purchase.transactions.length,
     ...(expiresDate !== undefined && { expiresDate: formatTime(expiresDate) }),
@@ -26,3 +37,29 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
     ...(subscription && { autoRenewStatus: subscription.willRenew ? 1 : 0, renewsAs: subscription.renewal.productId }),
   };
 }
+
+/** Returns what was paid and returned for a transaction. A share costs nothing. */
+function toLine({ sharedFrom }: Purchase, transaction: Transaction) {
+  const { transactionId, productId, quantity, currency, purchaseDate } = transaction;
+  const isPaid = sharedFrom === undefined;
+  return {
+    transactionId,
+    productId,
+    quantity,
+    currency,
+    purchaseDate: formatTime(purchaseDate),
+    amountMicros: isPaid ? getAmountMicros(transaction) : 0,
+    refundedMicros: isPaid ? computeRefund(transaction) : 0,
+  };
+}
+
+/** The App Store does not report the price of refunded seats: the average of the transaction counts. */
+function computeRefund(transaction: Transaction): number {
+  const { revocation, seats, quantity } = transaction;
+  const amountMicros = getAmountMicros(transaction);
+  const bySeats = Math.round((amountMicros * (seats?.revoked ?? 0)) / quantity);
+  const share = revocation?.type?.startsWith('REFUND_') ? (revocation.percentage ?? 100_000) / 100_000 : 0;
+  return Math.min(amountMicros, Math.max(bySeats, Math.round(amountMicros * share)));
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

@@ -3,6 +3,7 @@ import { floorToSecond } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { type AppliedOffer, buildPeriodTransaction } from './billing-period.ts';
+import { startCommitment } from './commitment.ts';
 import { buildIntroductoryOffer } from './offers.ts';
 import {
   buildNotificationType,
@@ -13,6 +14,7 @@ import {
 } from './purchase-transition.ts';
 import { type Account, getLatestTransaction, type Product, type Purchase, type Transaction } from './records.ts';
 import { resubscribe } from './renewal.ts';
+import { buildSeatTiers } from './seats.ts';
 import { listPurchases, type StoreState } from './store-state.ts';
 
 interface Sale {
@@ -67,7 +69,10 @@ function createSubscription(sale: Sale, offer: AppliedOffer | undefined, context
   const start = floorToSecond(context.at);
   const anchor = createAnchor(start, offer?.period ?? getPeriod(sale.product));
   const price = toPrice(sale);
-  const transaction = buildPeriodTransaction({ anchor, price, start, reason: 'PURCHASE', offer }, context);
+  const seatTiers = buildSeatTiers(sale.order, price.priceMicros);
+  const commitment = startCommitment(sale.order, sale.product, start);
+  const period = { anchor, price, start, reason: 'PURCHASE', offer, seatTiers, commitment } as const;
+  const transaction = buildPeriodTransaction(period, context);
   return {
     id: transaction.transactionId,
     accountId: sale.buyer.id,
@@ -77,6 +82,8 @@ function createSubscription(sale: Sale, offer: AppliedOffer | undefined, context
       willRenew: true,
       renewsAutomatically: sale.order.autoRenew === true,
       renewal: price,
+      ...(seatTiers && { seatTiers }),
+      ...(commitment && { commitment }),
       anchor,
       recentStart: start,
     },

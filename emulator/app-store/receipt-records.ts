@@ -1,7 +1,7 @@
 import { getProduct } from '../product.ts';
 import { requireSubscription } from '../purchase-checks.ts';
 import { app, sandboxDownloadDate } from './app.ts';
-import { getAppAccountToken } from './payloads.ts';
+import { getAppAccountToken, getOwnershipType } from './payloads.ts';
 import { type Account, getLatestTransaction, type Purchase } from './records.ts';
 import type { OwnedTransaction, StoreState } from './store-state.ts';
 
@@ -29,7 +29,7 @@ export function buildInAppRecord(state: StoreState, { account, purchase, transac
       is_in_intro_offer_period: String(offer !== undefined && offer.discountType !== 'FREE_TRIAL'),
       subscription_group_identifier: group,
     }),
-    in_app_ownership_type: isShared ? 'FAMILY_SHARED' : 'PURCHASED',
+    in_app_ownership_type: getOwnershipType(purchase),
     ...(appAccountToken !== undefined && !isShared && { app_account_token: appAccountToken }),
     ...(revocation && {
       ...formatDate('cancellation_date', revocation.date),

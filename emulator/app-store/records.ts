@@ -32,10 +32,25 @@ const Revocation = v.object({
   date: v.number(),
   /** 1 is an issue with the app, 0 is any other reason. */
   reason: v.picklist([0, 1]),
-  type: v.exactOptional(v.picklist(['REFUND_FULL', 'REFUND_PRORATED', 'FAMILY_REVOKE'])),
+  type: v.exactOptional(v.picklist(['REFUND_FULL', 'REFUND_PRORATED', 'FAMILY_REVOKE', 'ASSIGNMENT_REVOKE'])),
   /** Refunded share of the price in thousandths of a percent; absent for a revocation without a refund. */
   percentage: v.exactOptional(v.number()),
 });
+
+/** Monthly plan with a commitment of twelve months. */
+const Commitment = v.object({
+  /** Number of the billing period, from 1 to 12. */
+  billingPeriod: v.number(),
+  /** Whether it renews after the last billing period. */
+  renews: v.boolean(),
+  expiresDate: v.number(),
+});
+export type Commitment = Readonly<v.InferOutput<typeof Commitment>>;
+
+/** Seats at one price. */
+const SeatTier = v.object({ priceMicros: v.number(), quantity: v.number() });
+export type SeatTier = Readonly<v.InferOutput<typeof SeatTier>>;
+const SeatTiers = v.pipe(v.array(SeatTier), v.readonly());
 
 /** Payment of a purchase, or its family share. */
 export const Transaction = v.object({
@@ -53,6 +68,12 @@ export const Transaction = v.object({
   offer: v.exactOptional(Offer),
   isUpgraded: v.exactOptional(v.literal(true)),
   revocation: v.exactOptional(Revocation),
+  /** Seats of a multiseat purchase. `priceMicros` is the average of a seat then. */
+  seats: v.exactOptional(v.object({ tiers: SeatTiers, revoked: v.exactOptional(v.number()) })),
+  /** Whether further transactions represent the same period, because seats were added. */
+  sharesPeriod: v.exactOptional(v.literal(true)),
+  /** Commitment in the period of this transaction. */
+  commitment: v.exactOptional(Commitment),
   /** Time of the last modification, by which histories are sorted. */
   changedAt: v.number(),
 });
@@ -67,6 +88,9 @@ export const Subscription = v.object({
   renewsAutomatically: v.boolean(),
   /** Product of the next renewal. It differs from the current product after a downgrade. */
   renewal: v.object({ productId: v.string(), priceMicros: v.number(), currency: v.string() }),
+  /** Seats of the next renewal; absent for a purchase of one customer. */
+  seatTiers: v.exactOptional(SeatTiers),
+  commitment: v.exactOptional(Commitment),
   anchor: BillingAnchor,
   /** 1 is canceled by the customer, 2 a billing error, 3 a declined price increase, 5 any other reason. */
   expirationIntent: v.exactOptional(v.picklist([1, 2, 3, 5])),
@@ -84,8 +108,10 @@ export const Purchase = v.object({
   /** Original transaction id. */
   id: v.string(),
   accountId: v.string(),
-  /** Purchase of the family member who paid; absent for an own purchase. */
+  /** Purchase of the customer who paid; absent for an own purchase. */
   sharedFrom: v.exactOptional(v.string()),
+  /** Whether the share is an assigned seat instead of a family share. */
+  isAssigned: v.exactOptional(v.literal(true)),
   /** Whether the app has finished the transaction of a consumable. */
   isFinished: v.exactOptional(v.literal(true)),
   /** Oldest first. */

@@ -1,6 +1,7 @@
 import { computeRaisedPrice } from '../product.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { expire } from './billing.ts';
+import { isLastPeriod } from './commitment.ts';
 import {
   buildNotificationType,
   type Transition,
@@ -11,10 +12,14 @@ import type { Purchase } from './records.ts';
 
 /** Turns automatic renewal off. During billing retry this ends the subscription. */
 export function cancelRenewal(purchase: Purchase, context: TransitionContext): Transition {
-  const { state, willRenew } = requireSubscription(purchase);
-  requirePossible(willRenew, purchase, `is ${state} and does not renew`);
-  const canceled = withSubscription(purchase, { willRenew: false });
+  const { state, willRenew, commitment } = requireSubscription(purchase);
+  requirePossible(willRenew && commitment?.renews !== false, purchase, `is ${state} and does not renew`);
   const disabled = buildNotificationType('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_DISABLED');
+  const lapsing = commitment && { commitment: { ...commitment, renews: false } };
+  // The billing periods of a commitment continue until the last one.
+  if (commitment && !isLastPeriod(commitment))
+    return { purchase: withSubscription(purchase, { ...lapsing }), notifications: [disabled] };
+  const canceled = withSubscription(purchase, { willRenew: false, ...lapsing });
   if (state !== 'BILLING_RETRY') return { purchase: canceled, notifications: [disabled] };
   const expired = expire(canceled, context);
   return { purchase: expired.purchase, notifications: [disabled, ...expired.notifications] };
@@ -22,15 +27,16 @@ export function cancelRenewal(purchase: Purchase, context: TransitionContext): T
 
 /** Turns automatic renewal on again before the end of the period. */
 export function resumeRenewal(purchase: Purchase): Transition {
-  const { state, willRenew } = requireSubscription(purchase);
+  const { state, willRenew, commitment } = requireSubscription(purchase);
   requirePossible(
     state === 'ACTIVE' || state === 'BILLING_GRACE_PERIOD',
     purchase,
     `is ${state}: use renew to resubscribe`,
   );
-  requirePossible(!willRenew, purchase, 'is not canceled');
+  requirePossible(!willRenew || commitment?.renews === false, purchase, 'is not canceled');
+  const renewing = commitment && { commitment: { ...commitment, renews: true } };
   return {
-    purchase: withSubscription(purchase, { willRenew: true }),
+    purchase: withSubscription(purchase, { willRenew: true, ...renewing }),
     notifications: [buildNotificationType('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_ENABLED')],
   };
 }

@@ -2,6 +2,7 @@ import { advanceAnchor } from '../billing-anchor.ts';
 import { dayMs, floorToSecond } from '../calendar.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { type AppliedOffer, buildPeriodTransaction, type PaidPeriod } from './billing-period.ts';
+import { advanceCommitment, isLastPeriod } from './commitment.ts';
 import {
   buildNotificationType,
   clampToLatestPeriod,
@@ -65,9 +66,13 @@ function withPeriod(purchase: Purchase, next: NextPeriod, context: TransitionCon
   const offer = next.offer ?? (next.reason === 'RENEWAL' ? current.nextOffer : undefined);
   const period = offer?.period ?? getPeriod(context.product(current.renewal.productId));
   const priceMicros = current.priceIncrease?.accepted ? current.priceIncrease.priceMicros : current.renewal.priceMicros;
+  const { seatTiers } = current;
+  const commitment = current.commitment && advanceCommitment(current.commitment, start);
   const subscription: Subscription = {
     state: 'ACTIVE',
-    willRenew: true,
+    willRenew: commitment === undefined || commitment.renews || !isLastPeriod(commitment),
+    ...(seatTiers && { seatTiers }),
+    ...(commitment && { commitment }),
     renewsAutomatically: current.renewsAutomatically,
     renewal: { ...current.renewal, priceMicros },
     anchor: advanceAnchor(current.anchor, period, start),
@@ -75,7 +80,16 @@ function withPeriod(purchase: Purchase, next: NextPeriod, context: TransitionCon
   };
   const { anchor, renewal: price } = subscription;
   const transaction = buildPeriodTransaction(
-    { ...next, start, offer, anchor, price, quantity: getLatestTransaction(purchase).quantity },
+    {
+      ...next,
+      start,
+      offer,
+      anchor,
+      price,
+      quantity: getLatestTransaction(purchase).quantity,
+      seatTiers,
+      commitment,
+    },
     context,
   );
   return { ...withTransaction(purchase, transaction), subscription };

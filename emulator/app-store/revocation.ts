@@ -10,6 +10,7 @@ import {
   withSubscriptionState,
 } from './purchase-transition.ts';
 import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
+import { getAmountMicros, listPeriodTransactions } from './seats.ts';
 
 /** 100 % in the unit of `revocationPercentage`. */
 const fullPercentage = 100_000;
@@ -31,7 +32,7 @@ export function refund(purchase: Purchase, { at }: TransitionContext, details: A
   const notifications: NotificationType[] = [{ ...buildNotificationType('REFUND'), transactionId }];
   if (type === 'REFUND_PRORATED' && purchase.subscription === undefined)
     return { purchase: withRevocation(purchase, refunded, revocation), notifications };
-  const ends = refunded === getLatestTransaction(purchase) && purchase.subscription?.willRenew === true;
+  const ends = endsWith(purchase, refunded) && purchase.subscription?.willRenew === true;
   if (ends) notifications.push(buildNotificationType('DID_CHANGE_RENEWAL_STATUS', 'AUTO_RENEW_DISABLED'));
   return { purchase: revokeTransaction(purchase, refunded, revocation), notifications };
 }
@@ -57,20 +58,24 @@ function computeUnusedPercentage(purchase: Purchase, { purchaseDate, expiresDate
 /** Returns the refunded share of the price, together with earlier partial refunds of the transaction. */
 function computePercentage(
   purchase: Purchase,
-  { priceMicros, quantity: boughtQuantity, revocation }: Transaction,
+  transaction: Transaction,
   { amountMicros, quantity }: ActionBody,
 ): number {
   if (amountMicros === undefined && quantity === undefined) return fullPercentage;
-  const total = priceMicros * boughtQuantity;
-  const amount = amountMicros ?? priceMicros * (quantity ?? boughtQuantity);
+  const { quantity: boughtQuantity, revocation } = transaction;
+  const total = getAmountMicros(transaction);
+  const amount = amountMicros ?? (total * (quantity ?? boughtQuantity)) / boughtQuantity;
   const percentage = (revocation?.percentage ?? 0) + Math.round((amount / total) * fullPercentage);
   requirePossible(percentage <= fullPercentage, purchase, `was paid with ${total} micros, less than the refund`);
   return percentage;
 }
 
-/** Revokes a purchase without a refund. For a family share this is the end of sharing. */
+/** Revokes a purchase without a refund. For a share this is the end of sharing or of the seat's assignment. */
 export function revoke(purchase: Purchase, { at }: TransitionContext): Transition {
-  const family = purchase.sharedFrom === undefined ? {} : ({ type: 'FAMILY_REVOKE' } as const);
+  const family =
+    purchase.sharedFrom === undefined
+      ? {}
+      : ({ type: purchase.isAssigned ? 'ASSIGNMENT_REVOKE' : 'FAMILY_REVOKE' } as const);
   const revoked = revokeTransaction(purchase, getLatestTransaction(purchase), { date: at, reason: 0, ...family });
   return { purchase: revoked, notifications: [buildNotificationType('REVOKE')] };
 }
@@ -82,9 +87,15 @@ function revokeTransaction(
 ): Purchase {
   const revoked = withRevocation(purchase, transaction, revocation);
   const hasEnded = purchase.subscription === undefined || purchase.subscription.state === 'EXPIRED';
-  const endsNow = !hasEnded && transaction === getLatestTransaction(purchase);
+  const endsNow = !hasEnded && endsWith(purchase, transaction);
   return endsNow ? withSubscriptionState(revoked, { state: 'REVOKED', willRenew: false }) : revoked;
 }
+
+/** Whether the revocation of a transaction leaves no valid transaction of the current period. */
+const endsWith = (purchase: Purchase, transaction: Transaction): boolean => {
+  const period = listPeriodTransactions(purchase);
+  return period.includes(transaction) && period.every((other) => other === transaction || other.revocation);
+};
 
 function withRevocation(
   purchase: Purchase,

@@ -5,10 +5,11 @@ import type { ActionBody, PurchaseOrder } from '../purchase-order.ts';
 import { getOrCreateAccount } from './accounts.ts';
 import type { Action } from './actions.ts';
 import { getOrCreateProduct } from './catalogue.ts';
-import { listLinkedShares, sharePurchase } from './family-sharing.ts';
+import { assignSeat, listLinkedShares, sharePurchase } from './family-sharing.ts';
 import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { purchaseProduct } from './purchasing.ts';
 import { type Account, getLatestTransaction, type Purchase } from './records.ts';
+import { revoke } from './revocation.ts';
 import { getAccount, nextId, type StoreState, savePurchase } from './store-state.ts';
 
 /** State, clock and notification emitter of the store, for operations that change purchases. */
@@ -40,6 +41,43 @@ export function shareWithMember(
   if (applicationUsername === undefined)
     throw controlError(400, 'applicationUsername: share requires the family member.');
   requireOwnPurchase(owner);
+  return saveShare(context, owner, { applicationUsername, share: sharePurchase });
+}
+
+/** Assigns a seat to a customer and returns the id of the customer's purchase. */
+export function assignSeatTo(context: OperationContext, owner: Purchase, { applicationUsername }: ActionBody): string {
+  if (applicationUsername === undefined)
+    throw controlError(400, 'applicationUsername: assign-seat requires the group member.');
+  requireOwnPurchase(owner);
+  const assignedCount = listLinkedShares(context.state, owner).length;
+  return saveShare(context, owner, {
+    applicationUsername,
+    share: (purchase, member, details) => assignSeat(purchase, member, { ...details, assignedCount }),
+  });
+}
+
+/**
+ * Takes away an assigned seat: of the member's purchase, or of the purchaser's with the member, by default the latest.
+ * Returns the id of the member's purchase.
+ */
+export function removeSeat(context: OperationContext, purchase: Purchase, { applicationUsername }: ActionBody): string {
+  const assigned = purchase.isAssigned ? [purchase] : listLinkedShares(context.state, purchase);
+  const seat = assigned.findLast(
+    (share) =>
+      applicationUsername === undefined || getAccount(context.state, share).applicationUsername === applicationUsername,
+  );
+  if (!seat?.isAssigned) throw controlError(422, `${purchase.id} does not have this assigned seat.`);
+  const at = context.now();
+  const transitionContext = createTransitionContext(context.state, getAccount(context.state, seat), at);
+  return saveTransition(context, revoke(seat, transitionContext), at);
+}
+
+interface Share {
+  readonly applicationUsername: string;
+  readonly share: typeof sharePurchase;
+}
+
+function saveShare(context: OperationContext, owner: Purchase, { applicationUsername, share }: Share): string {
   const at = context.now();
   const { environment } = getAccount(context.state, owner);
   const member = getOrCreateAccount(context.state, { environment, applicationUsername }, at);
@@ -47,11 +85,8 @@ export function shareWithMember(
   if (listLinkedShares(context.state, owner).some(({ accountId }) => accountId === member.id)) {
     throw controlError(422, `${owner.id} is already shared with this customer.`);
   }
-  return saveTransition(
-    context,
-    sharePurchase(owner, member, { product, context: createTransitionContext(context.state, member, at) }),
-    at,
-  );
+  const transitionContext = createTransitionContext(context.state, member, at);
+  return saveTransition(context, share(owner, member, { product, context: transitionContext }), at);
 }
 
 /** Applies an action to a purchase and to the shares that follow it. */

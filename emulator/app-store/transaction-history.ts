@@ -1,5 +1,6 @@
 import { getProduct } from '../product.ts';
 import { apiError } from './api-error.ts';
+import { getOwnershipType } from './payloads.ts';
 import type { Account } from './records.ts';
 import { listPurchases, type OwnedTransaction, type StoreState } from './store-state.ts';
 
@@ -92,9 +93,8 @@ function createProductFilter(state: StoreState, query: URLSearchParams): Filter 
 }
 
 function createOwnershipFilter(query: URLSearchParams): Filter {
-  const requested = parseChoice(query, 'inAppOwnershipType', ['PURCHASED', 'FAMILY_SHARED'], 4000026);
-  return ({ purchase }) =>
-    !requested || requested === (purchase.sharedFrom === undefined ? 'PURCHASED' : 'FAMILY_SHARED');
+  const requested = parseChoice(query, 'inAppOwnershipType', ['PURCHASED', 'FAMILY_SHARED', 'ASSIGNED'], 4000026);
+  return ({ purchase }) => !requested || requested === getOwnershipType(purchase);
 }
 
 function createRevocationFilter(query: URLSearchParams): Filter {

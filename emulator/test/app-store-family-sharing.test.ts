@@ -71,3 +71,61 @@ describe('family sharing (App Store)', () => {
     expect(await client.act(body.id, 'share', { applicationUsername: 'kid' })).toMatchObject({ status: 422 });
   });
 });
+
+describe('multiseat purchases (App Store)', () => {
+  const seatTiers = [
+    { priceMicros: 9_990_000, quantity: 5 },
+    { priceMicros: 7_990_000, quantity: 3 },
+  ];
+  const fetchHistory = async (id: string) =>
+    (await client.callServerApi(`/inApps/v2/history/${id}`)).body.signedTransactions.map(decodePayload);
+
+  it('has the average price of a seat, and the seats of each price', async () => {
+    const { transaction, renewal } = await runHistory(client, [], { seatTiers });
+    expect(transaction).toMatchObject({
+      quantity: 8,
+      price: 9_240,
+      multiSeatInfo: { priceTiers: expect.arrayContaining([{ price: 9_990, quantity: 5 }]) },
+    });
+    expect(renewal).toMatchObject({ renewalQuantity: 8 });
+  });
+
+  it('gives each member a transaction with the seats of the purchaser, until the seat is taken away', async () => {
+    const { id } = await runHistory(client, [], { seats: 2 });
+    const { body } = await client.act(id, 'assign-seat', { applicationUsername: 'member' });
+    expect(decodePayload(body.validate.transaction.jwsRepresentation)).toMatchObject({
+      inAppOwnershipType: 'ASSIGNED',
+      quantity: 2,
+      price: 4_990,
+    });
+    expect(body).toMatchObject({ sharedFrom: id, paidMicros: 0 });
+    const removed = await client.act(id, 'remove-seat', { applicationUsername: 'member' });
+    expect(removed.body).toMatchObject({ id: body.id, state: 'REVOKED', refundedMicros: 0 });
+    expect(removed.body.notifications.map(formatNotificationType)).toEqual(['REVOKE']);
+    expect((await client.control('GET', `/control/purchases/${id}`)).body).toMatchObject({ state: 'ACTIVE', seats: 2 });
+  });
+
+  it('bills added seats by a second transaction of the period, and all of them at the renewal', async () => {
+    const { id } = await runHistory(client, ['P7D', ['add-seats', { quantity: 3 }]], { seats: 2 });
+    const added = await fetchHistory(id);
+    expect(
+      added.map(({ quantity, expiresDate }: { quantity: number; expiresDate: number }) => [quantity, expiresDate]),
+    ).toEqual([
+      [2, monthEnd],
+      [3, monthEnd],
+    ]);
+    for (const transaction of added) expect(transaction.additionalTransactionReason).toBe('SEAT_ADDITION');
+    await runSteps(client, id, [['renew']]);
+    expect((await fetchHistory(id)).at(-1)).toMatchObject({ quantity: 5, purchaseDate: monthEnd });
+  });
+
+  it('keeps a transaction valid after the refund of some of its seats', async () => {
+    const { id, notifications, status, transaction } = await runHistory(client, [['refund-seats', { quantity: 3 }]], {
+      seatTiers,
+    });
+    expect({ notifications, status }).toEqual({ notifications: ['REFUND/SEATS'], status: 1 });
+    expect(transaction.multiSeatInfo.revokedSeatQuantity).toBe(3);
+    expect(transaction).not.toHaveProperty('revocationDate');
+    expect((await client.act(id, 'refund-seats', { quantity: 5 })).status).toBe(422);
+  });
+});

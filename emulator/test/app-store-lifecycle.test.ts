@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { dayMs } from '../calendar.ts';
 import { decodePayload, type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
-import { fetchSubscriptionStatus, monthEnd, nextMonthEnd, runHistory, type Step } from './random-histories.ts';
+import {
+  fetchSubscriptionStatus,
+  monthEnd,
+  nextMonthEnd,
+  runHistory,
+  runSteps,
+  type Step,
+} from './random-histories.ts';
 
 let client: EmulatorClient;
 beforeAll(async () => {
@@ -212,4 +219,39 @@ test.each<[string, readonly Step[], string]>([
   const refused = await client.act(id, action, action === 'change-plan' ? { productId: 'gold' } : {});
   expect(refused).toMatchObject({ status: 422, body: { message: expect.stringContaining(id) } });
   expect((await fetchSubscriptionStatus(client, id)).status).toBe(status);
+});
+
+describe('commitment plan (App Store)', () => {
+  const months = (count: number): Step[] => Array.from({ length: count }, () => 'P31D');
+  const order = { commitment: true, autoRenew: true };
+  const retryDays = (days: number): Step[] => ['P1M', ['fail-payment'], `P${days}D`];
+
+  it('is billed until the twelfth period after a cancelation, and expires then', async () => {
+    const { id, renewal } = await runHistory(client, ['P1M', ['cancel']], order);
+    expect(renewal).toMatchObject({ autoRenewStatus: 1, commitmentInfo: { commitmentAutoRenewStatus: 0 } });
+    await runSteps(client, id, months(10));
+    const last = await fetchSubscriptionStatus(client, id);
+    expect(last).toMatchObject({
+      status: 1,
+      transaction: { billingPlanType: 'MONTHLY', commitmentInfo: { billingPeriodNumber: 12 } },
+      renewal: { autoRenewStatus: 0 },
+    });
+    expect(last.transaction.commitmentInfo.commitmentExpiresDate).toBe(last.transaction.expiresDate);
+    await runSteps(client, id, ['P1M']);
+    expect(await fetchSubscriptionStatus(client, id)).toMatchObject({ status: 2, renewal: { expirationIntent: 1 } });
+  });
+
+  it('starts a new commitment after the twelfth period', async () => {
+    const { transaction } = await runHistory(client, months(12), order);
+    expect(transaction.commitmentInfo).toMatchObject({ billingPeriodNumber: 1, totalBillingPeriods: 12 });
+  });
+
+  it('has no grace period and is retried for 90 days, and a recovery moves its end', async () => {
+    const commitment = { commitment: true };
+    expect((await runHistory(client, retryDays(85), commitment)).status).toBe(3);
+    expect((await runHistory(client, retryDays(91), commitment)).status).toBe(2);
+    const before = (await runHistory(client, [], commitment)).transaction.commitmentInfo.commitmentExpiresDate;
+    const { transaction } = await runHistory(client, [...retryDays(20), ['recover']], commitment);
+    expect(transaction.commitmentInfo.commitmentExpiresDate).toBeGreaterThan(before);
+  });
 });

@@ -150,6 +150,8 @@ function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
     EpochMillis,
     EpochMillis,
   ];
+  // A further payment for the present period, such as that of added seats, does not renew.
+  if (toEnd === fromEnd && to.isRenewal === false && to.productId === from.productId) return false;
   return toEnd === fromEnd ? to.purchaseDate >= from.purchaseDate : toEnd > fromEnd;
 }
 

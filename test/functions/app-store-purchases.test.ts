@@ -112,3 +112,90 @@ describe('partial refund (App Store)', () => {
     expect(Math.abs(Number(body.refundedAmountMicros) - 1_000_000)).toBeLessThan(50);
   });
 });
+
+describe('multiseat purchase (App Store)', () => {
+  const seatTiers = [
+    { priceMicros: 9_990_000, quantity: 5 },
+    { priceMicros: 7_990_000, quantity: 3 },
+  ];
+  const total = 73_920_000;
+
+  const givenSeats = async () => {
+    const keys = await fixture.createNotifiedApp('store_a');
+    const order = { productId: createUniqueName('team'), type: 'paid subscription', seats: 8, seatTiers };
+    const { id, validate } = await buy({ ...order, applicationUsername: createUniqueName('user') });
+    await fixture.validate(keys, validate);
+    return {
+      keys,
+      id,
+      act: async (action: string, details: object = {}) => {
+        const result = await fixture.callControl(`/purchases/${id}/${action}`, details);
+        await fixture.processNotifications();
+        return result;
+      },
+      fetchPurchase: async () => await fixture.fetchPurchase(keys, `store_a:${id}`),
+      fetchTransaction: async (transactionId: string) =>
+        (await callWithSecretKey(getTransaction, keys, { params: { transactionId: `store_a:${transactionId}` } })).body,
+    };
+  };
+
+  it('counts the sum over the price tiers, once, and nothing for an assigned seat', async () => {
+    const { keys, act, fetchPurchase } = await givenSeats();
+    expect(await fetchPurchase()).toMatchObject({ quantity: 8, amountMicros: total });
+    const member = await act('assign-seat', { applicationUsername: createUniqueName('member') });
+    expect((await fixture.validate(keys, member.validate)).body.ok).toBe(true);
+    const purchase = await fixture.fetchPurchase(keys, `store_a:${member.id}`);
+    expect(purchase).toMatchObject({ isSharedPurchase: true, amountMicros: 0, isExpired: false });
+    await act('remove-seat');
+    const removed = await fixture.fetchPurchase(keys, `store_a:${member.id}`);
+    expect(removed).toMatchObject({ isExpired: true, amountMicros: 0 });
+    expect(listReasons(removed)).toEqual(['PURCHASED', 'REVOKED']);
+    expect(await fetchPurchase()).toMatchObject({ isExpired: false, amountMicros: total });
+  });
+
+  it('keeps the purchase and returns the price of refunded seats', async () => {
+    const { id, act, fetchPurchase, fetchTransaction } = await givenSeats();
+    const { refundedMicros } = await act('refund-seats', { quantity: 3 });
+    expect(await fetchPurchase()).toMatchObject({ isExpired: false, quantity: 5 });
+    expect(listReasons(await fetchPurchase())).toEqual(['PURCHASED', 'REFUNDED']);
+    expect(await fetchTransaction(id)).toMatchObject({ amountMicros: total, refundedAmountMicros: refundedMicros });
+    expect(refundedMicros).toBe((total * 3) / 8);
+  });
+
+  it('counts added seats as a further payment of the period, and ends with the last of them', async () => {
+    const { id, act, fetchPurchase, fetchTransaction } = await givenSeats();
+    await fixture.callControl('/clock', { advance: 'P3D' });
+    const { transactionId, expiresDate } = await act('add-seats', { quantity: 2, priceMicros: 5_000_000 });
+    const added = await fetchPurchase();
+    expect(added).toMatchObject({ quantity: 10, isExpired: false, expirationDate: expiresDate });
+    expect(listReasons(added)).toEqual(['PURCHASED']);
+    expect(added).not.toHaveProperty('lastRenewalDate');
+    expect(await fetchTransaction(transactionId)).toMatchObject({ amountMicros: 10_000_000 });
+    await act('refund');
+    expect(await fetchPurchase()).toMatchObject({ quantity: 8, isExpired: false });
+    await act('refund', { transactionId: id });
+    expect(await fetchPurchase()).toMatchObject({ isExpired: true });
+  });
+});
+
+describe('commitment plan (App Store)', () => {
+  it('lapses at the end of the commitment after a cancelation, without grace, and keeps earlier refunds', async () => {
+    const keys = await fixture.createNotifiedApp('store_a');
+    const order = { productId: createUniqueName('plan'), type: 'paid subscription', commitment: true };
+    const { id, validate } = await buy({ ...order, applicationUsername: createUniqueName('user') });
+    await fixture.validate(keys, validate);
+    const act = async (action: string, details: object = {}) => {
+      await fixture.callControl(`/purchases/${id}/${action}`, details);
+      await fixture.processNotifications();
+      return await fixture.fetchPurchase(keys, `store_a:${id}`);
+    };
+    await act('renew');
+    expect(await act('cancel')).toMatchObject({ isExpired: false, renewalIntent: 'Lapse' });
+    expect(await act('renew')).toMatchObject({ isExpired: false, renewalIntent: 'Lapse' });
+    const refunded = await act('refund', { transactionId: id });
+    expect(refunded).toMatchObject({ isExpired: false });
+    expect(listReasons(refunded)).toEqual(['PURCHASED', 'RENEWED', 'WILL_LAPSE', 'RENEWED', 'REFUNDED']);
+    expect(await act('fail-payment')).toMatchObject({ isExpired: true, cancelationReason: 'System.BillingError' });
+    expect(await act('recover')).toMatchObject({ isExpired: false, renewalIntent: 'Lapse' });
+  });
+});

@@ -3,10 +3,11 @@ import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { MappedPurchase } from './requested-purchase.ts';
 
 /**
- * Maximum time in which Apple retries a failed payment. After that, a subscription has ended or was bought again.
+ * Maximum time in which Apple retries a failed payment, which is that of a plan with a commitment. After that, a
+ * subscription has ended or was bought again.
  * @see https://developer.apple.com/documentation/storekit/reducing-involuntary-subscriber-churn
  */
-const billingRetryWindowMs = 60 * dayMs;
+const billingRetryWindowMs = 90 * dayMs;
 
 /** Whether the evidence or the table has the current state of all purchases. */
 export const isEveryPurchaseCurrent = (purchases: readonly MappedPurchase[], now: EpochMillis): boolean =>

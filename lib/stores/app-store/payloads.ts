@@ -50,6 +50,7 @@ export const TransactionPayload = v.looseObject({
   signedDate: v.number(),
   type: OptionalText,
   quantity: OptionalNumber,
+  transactionReason: OptionalText,
   subscriptionGroupIdentifier: OptionalText,
   appAccountToken: OptionalText,
   inAppOwnershipType: OptionalText,

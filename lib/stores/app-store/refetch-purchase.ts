@@ -1,4 +1,4 @@
-import { type ApiContext, fetchStatuses, fetchTransaction } from './fetch-transactions.ts';
+import { type ApiContext, fetchHistory, fetchStatuses, fetchTransaction } from './fetch-transactions.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { fromSignedTransaction } from './signed-transaction.ts';
 import type { StoreTransaction } from './store-transaction.ts';
@@ -28,12 +28,25 @@ async function refetchSubscription(
   if (!status) return undefined;
   const { signedAt = 0, transaction: latest } = status;
   const group = findOwnGroup(notification, {
-    transactions: latest.transactionId === transactionId ? [] : [await refetchTransaction(notification, context)],
+    transactions: latest.sharesPeriod
+      ? await fetchPeriodTransactions(notification, context)
+      : latest.transactionId === transactionId
+        ? []
+        : [await refetchTransaction(notification, context)],
     statuses: [status],
     asOf: Math.max(signedAt, latest.signedAt ?? 0),
     isComplete: true,
   });
   return group.status ? group : undefined;
+}
+
+/** The status contains one of the transactions that represent the period of added seats. */
+async function fetchPeriodTransactions(
+  { transaction }: VerifiedNotification,
+  context: ApiContext,
+): Promise<readonly StoreTransaction[]> {
+  const history = await fetchHistory(transaction.originalTransactionId, context);
+  return history.kind === 'found' ? history.value.transactions : [fromSignedTransaction(transaction)];
 }
 
 /**

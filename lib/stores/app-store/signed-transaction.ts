@@ -1,7 +1,8 @@
-import type { CancelationReason } from '../../api/enumerations.ts';
+import type { CancelationReason, RenewalIntent } from '../../api/enumerations.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
+import { toSeatFields } from './seats.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 import { toAmountMicros } from './transaction-amount.ts';
 import { isSharedOwnership, toRefundFields } from './transaction-refunds.ts';
@@ -56,7 +57,7 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
       quantity: payload.quantity,
       currency: payload.currency,
       amountMicros: toAmountMicros(payload),
-      sharesPeriod: payload.additionalTransactionReason === undefined ? undefined : true,
+      ...toSeatFields(payload),
       isShared: payload.inAppOwnershipType === undefined ? undefined : isSharedOwnership(payload.inAppOwnershipType),
       userAlias: payload.appAccountToken,
     }),
@@ -96,10 +97,10 @@ export function fromSignedStatus(
 }
 
 function toRenewalState(renewal: RenewalPayload): Omit<SubscriptionStatus, 'status' | 'transaction'> {
-  const { autoRenewStatus, expirationIntent, gracePeriodExpiresDate, priceIncreaseStatus } = renewal;
+  const { expirationIntent, gracePeriodExpiresDate, priceIncreaseStatus } = renewal;
   return omitUndefined({
     signedAt: renewal.signedDate,
-    renewalIntent: autoRenewStatus === undefined ? undefined : autoRenewStatus === 1 ? 'Renew' : 'Lapse',
+    renewalIntent: toRenewalIntent(renewal),
     renewalProductId: renewal.autoRenewProductId,
     graceEndsAt: gracePeriodExpiresDate,
     expirationReason: expirationIntent === undefined ? undefined : (expirationReasons[expirationIntent] ?? 'Unknown'),
@@ -107,4 +108,17 @@ function toRenewalState(renewal: RenewalPayload): Omit<SubscriptionStatus, 'stat
       priceIncreaseStatus === undefined ? undefined : priceIncreaseStatus === 1 ? 'Agreed' : 'Notified',
     userAlias: renewal.appAccountToken,
   } as const);
+}
+
+/**
+ * Returns the customer's choice. A canceled plan with a commitment is billed until the commitment ends, with an
+ * `autoRenewStatus` of 1.
+ * @see https://developer.apple.com/documentation/storekit/managing-lifecycle-of-monthly-subscriptions-with-a-12-month-commitment-
+ */
+function toRenewalIntent({ autoRenewStatus, commitmentInfo }: RenewalPayload): RenewalIntent | undefined {
+  const statuses = [autoRenewStatus, commitmentInfo?.commitmentAutoRenewStatus].filter(
+    (status) => status !== undefined,
+  );
+  if (statuses.length === 0) return undefined;
+  return statuses.every((status) => status === 1) ? 'Renew' : 'Lapse';
 }

@@ -26,6 +26,9 @@ export interface StoreTransaction {
   readonly partialRefunds?: readonly PartialRefund[];
   /** Whether further transactions represent the same period, because seats were added. */
   readonly sharesPeriod?: boolean;
+  /** Whether it pays for seats that were added to a period. */
+  readonly isSeatAddition?: boolean;
+  readonly revokedSeats?: number;
   /** The transaction was replaced by another product of its group at this date or earlier. */
   readonly replacedAt?: EpochMillis;
   readonly isTrial?: boolean;
@@ -35,7 +38,7 @@ export interface StoreTransaction {
   readonly offerId?: string;
   /** `offerId` unless the offer is introductory. */
   readonly discountId?: string;
-  /** Units, or the seats that are left after refunds. */
+  /** Units or seats that were bought. */
   readonly quantity?: number;
   /** ISO 4217 code. */
   readonly currency?: string;

@@ -52,6 +52,8 @@ function toRenewalProductId({ productId }: StoreTransaction, { status, renewalPr
 function toEndedFields({ latest, status, asOf }: TransactionGroup): SubscriptionFields | undefined {
   if (status && (status.status === active || status.status === gracePeriod)) return undefined;
   const { expiresDate, revokedAt, revocationReason = 'Unknown', replacedAt } = latest;
+  // Only the status says whether the other transactions of the period are valid.
+  if (latest.sharesPeriod && status === undefined) return undefined;
   if (revokedAt !== undefined) return buildEndedFields(revokedAt, revocationReason, expiresDate);
   if (status?.status === revoked) return buildEndedFields(asOf, revocationReason, expiresDate);
   return replacedAt === undefined ? undefined : buildEndedFields(replacedAt, 'System.Replaced', expiresDate);

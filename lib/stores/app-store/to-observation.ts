@@ -6,6 +6,7 @@ import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import type { MappingContext, RequestDetails } from './mapping-context.ts';
+import { countUnits } from './seats.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 import { toSubscriptionState } from './subscription-state.ts';
 
@@ -28,7 +29,7 @@ export function toObservation(group: TransactionGroup, { requestDetails, canRefr
 
 function toPurchase(group: TransactionGroup, details: RequestDetails): Purchase {
   const { latest, originalTransactionId } = group;
-  const { transactionId, productId, sandbox, quantity, discountId, isShared, isTrial, isIntro } = latest;
+  const { transactionId, productId, sandbox, discountId, isShared, isTrial, isIntro } = latest;
   const { isReportedAmount: _isReported, ...amount } = toAmount(latest, group, details);
   return {
     purchaseId: toPrefixedId(originalTransactionId),
@@ -43,7 +44,7 @@ function toPurchase(group: TransactionGroup, details: RequestDetails): Purchase 
       isTrialPeriod: isTrial,
       isIntroPeriod: isIntro,
       discountId,
-      quantity,
+      quantity: countUnits(group),
       isSharedPurchase: isShared,
     }),
     ...toSubscriptionState(group),
@@ -63,6 +64,7 @@ function toTransaction(transaction: StoreTransaction, group: TransactionGroup, d
     ...omitUndefined({
       offerId: toOfferId(transaction),
       expirationDate: expiresDate,
+      isRenewal: transaction.isSeatAddition ? false : undefined,
       isTrialPeriod: transaction.isTrial,
       isIntroPeriod: transaction.isIntro,
       isReplaced: transaction.replacedAt === undefined ? undefined : true,

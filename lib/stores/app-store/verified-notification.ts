@@ -79,11 +79,15 @@ function deriveMissingStatus(notification: VerifiedNotification): number | undef
   );
 }
 
-/** Returns `active` if the renewal information is of a period after that of the transaction. */
+/**
+ * Returns `active` if the renewal information is of a period after that of the transaction, or of a period with further
+ * transactions.
+ */
 function deriveRunningStatus({ transaction, renewal, occurredAt }: VerifiedNotification): number | undefined {
+  const { expiresDate, additionalTransactionReason } = transaction;
   const { renewalDate = 0, isInBillingRetryPeriod = false } = renewal ?? {};
-  const isOfLaterPeriod = renewalDate > Math.max(transaction.expiresDate ?? renewalDate, occurredAt);
-  return isOfLaterPeriod && !isInBillingRetryPeriod ? active : undefined;
+  const isOfOtherTransaction = renewalDate > (expiresDate ?? renewalDate) || additionalTransactionReason !== undefined;
+  return isOfOtherTransaction && renewalDate > occurredAt && !isInBillingRetryPeriod ? active : undefined;
 }
 
 /** Returns the purchase that the notification concerns, with all its transactions in the account. */

@@ -55,7 +55,7 @@ describe('validate (App Store) of a signed transaction during an outage', () => 
   });
 
   it('accepts a subscription that ended before the billing retry window', async () => {
-    expect(await validateTransaction(buildTransactionPayload(), monthEnd + 60 * dayMs)).toEqual({
+    expect(await validateTransaction(buildTransactionPayload(), monthEnd + 90 * dayMs)).toEqual({
       expirationDate: monthEnd,
       hasWarning: true,
     });
