@@ -25,7 +25,7 @@ export async function validate(request: ValidationRequest, context: StoreContext
   const verification = createVerificationContext(settings, context);
   const { now } = verification;
   const evidence = verifyEvidence(request.transaction, verification);
-  const scope = request.type === 'application' || request.id === settings.bundleId ? 'application' : 'product';
+  const scope: Scope = request.type === 'application' || request.id === settings.bundleId ? 'application' : 'product';
   const includeAppDownload = scope === 'application' && evidence.download === undefined;
   const lookup = await lookUpEvidence(evidence, { settings, context, verification, includeAppDownload });
   const requestDetails = toRequestDetails(request, evidence, scope);
@@ -37,7 +37,7 @@ export async function validate(request: ValidationRequest, context: StoreContext
   const purchases = lookup.outage === undefined ? observed : await withStoredPurchases(observed, context);
   const listed = purchases.filter((purchase) => !isForeignConsumable(purchase, evidence));
   const requested = findRequestedPurchase(listed, { request, evidence, scope, now });
-  const offlineContext = { purchases, requested: scope === 'product' ? requested : undefined, now };
+  const offlineContext = { scope, purchases, requested: scope === 'product' ? requested : undefined, now };
   if (lookup.outage !== undefined && !canValidateOffline(evidence, offlineContext)) throw lookup.outage;
   return {
     id: scope === 'product' ? request.id : settings.bundleId,
@@ -73,6 +73,7 @@ function toRequestDetails(
 }
 
 interface OfflineContext {
+  readonly scope: Scope;
   readonly purchases: readonly MappedPurchase[];
   readonly requested: MappedPurchase | undefined;
   readonly now: EpochMillis;
@@ -100,13 +101,15 @@ const isNewerThan = (
 ): boolean => purchaseDate > lastRenewalDate && withoutPlatform(stored.transactionId) !== transactionId;
 
 /**
- * Whether evidence and stored purchases suffice: they have the current state of all purchases in the evidence, or the
- * requested product is active.
+ * Whether evidence and stored purchases suffice: the evidence contains the requested product, and they have the current
+ * state of all purchases in the evidence or the requested product is active. Evidence without the product proves
+ * nothing: the store account can have bought it by another transaction, or since the evidence was signed.
  */
 function canValidateOffline(
   { receiptData, transactions }: Evidence,
-  { purchases, requested, now }: OfflineContext,
+  { purchases, requested, scope, now }: OfflineContext,
 ): boolean {
+  if (scope === 'product' && requested === undefined) return false;
   // A signed app download contains no purchases. A receipt without purchases proves that the customer owns nothing.
   if (receiptData === undefined && transactions.length === 0) return false;
   return isEveryPurchaseCurrent(purchases, now) || (requested !== undefined && isActive(requested.current, now));

@@ -129,8 +129,12 @@ describe('validate (App Store) of a receipt during an outage', () => {
     expect(await validateReceipt(bundleId)).toBe('ConnectionFailed');
   });
 
-  it('throws ConnectionFailed for a missing product if a different one may have been renewed', async () => {
+  it('throws ConnectionFailed for a product that the evidence does not contain', async () => {
     expect(await validateReceipt('weekly')).toBe('ConnectionFailed');
+    const evidence = createSignedRequest(buildOneTimePayload('Non-Consumable'));
+    const request = { ...evidence, type: 'paid subscription' as const, id: 'monthly' };
+    const validation = appStore.validate(request, createContext({ now: () => purchaseDate }));
+    await expect(validation).rejects.toMatchObject({ code: 'ConnectionFailed' });
   });
 
   it('uses verifyReceipt with a warning if only the App Store Server API is unavailable', async () => {
