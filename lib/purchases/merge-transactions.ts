@@ -78,7 +78,8 @@ function isLaterObservation(a: ObservedTransaction, b: ObservedTransaction): boo
 }
 
 /**
- * Whether the amount of `a` takes precedence. Store amounts take precedence over client amounts. The latest store
+ * Whether the amount of `a` takes precedence. Store amounts take precedence over client amounts, and these over
+ * estimates. The latest store
  * amount and the first client amount win: otherwise, resubmitting a receipt could change the revenue of a past day.
  */
 function hasBetterAmount(a: ObservedTransaction, b: ObservedTransaction): boolean {
@@ -87,19 +88,27 @@ function hasBetterAmount(a: ObservedTransaction, b: ObservedTransaction): boolea
   const order = compareAsOf(getAmountAsOf(a), getAmountAsOf(b));
   const isNewer =
     order === 0 ? toCanonicalJson(pickAmount(a.transaction)) > toCanonicalJson(pickAmount(b.transaction)) : order > 0;
-  return rank === amountRanks.fromClient ? !isNewer : isNewer;
+  return rank === amountRanks.fromStore ? isNewer : !isNewer;
 }
 
-const amountRanks = { none: 0, fromClient: 1, fromStore: 2 } as const;
+const amountRanks = { none: 0, estimated: 1, fromClient: 2, fromStore: 3 } as const;
 
-const rankAmount = ({ transaction: { amountMicros, isReportedAmount } }: ObservedTransaction): number =>
-  amountMicros === undefined ? amountRanks.none : isReportedAmount ? amountRanks.fromClient : amountRanks.fromStore;
+function rankAmount({ transaction }: ObservedTransaction): number {
+  if (transaction.amountMicros === undefined) return amountRanks.none;
+  if (transaction.isEstimatedAmount) return amountRanks.estimated;
+  return transaction.isReportedAmount ? amountRanks.fromClient : amountRanks.fromStore;
+}
 
-const pickAmount = ({ currency, amountMicros, isReportedAmount }: Transaction): Partial<Transaction> =>
-  omitUndefined({ currency, amountMicros, isReportedAmount });
+const pickAmount = ({
+  currency,
+  amountMicros,
+  isReportedAmount,
+  isEstimatedAmount,
+}: Transaction): Partial<Transaction> => omitUndefined({ currency, amountMicros, isReportedAmount, isEstimatedAmount });
 
 /** Removes the fields that are merged on their own. */
 function pickState(transaction: Transaction): Transaction {
-  const { currency, amountMicros, isReportedAmount, partialRefunds, ...rest } = omitUsdRate(transaction);
+  const { currency, amountMicros, isReportedAmount, isEstimatedAmount, partialRefunds, ...rest } =
+    omitUsdRate(transaction);
   return rest;
 }

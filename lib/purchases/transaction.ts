@@ -53,6 +53,8 @@ export const Transaction = v.object({
   usdRateDate: v.exactOptional(IsoDay),
   /** Whether the amount comes from the client (`priceMicros` of the request) and not from the store. */
   isReportedAmount: v.exactOptional(v.boolean()),
+  /** Whether the amount is that of an earlier payment, because it is unknown. It is a reported amount, too. Internal. */
+  isEstimatedAmount: v.exactOptional(v.boolean()),
   /** Refunds of parts of the payment, each once. Absent without any. */
   partialRefunds: v.exactOptional(v.pipe(v.array(PartialRefund), v.readonly())),
   /** When the store refunded the whole payment, or the rest of it after partial refunds. */

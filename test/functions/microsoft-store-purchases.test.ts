@@ -122,6 +122,23 @@ describe('a subscription of the Microsoft Store', () => {
     expect(Date.parse(resumed.renewalIntentChangeDate)).toBeGreaterThan(Date.parse(canceled.renewalIntentChangeDate));
   });
 
+  it.each([
+    ['a payment', {}],
+    ['a trial', { trial: 'P1M' }],
+  ])('estimates the amount of a renewal by the price that the client reported for %s', async (_first, order) => {
+    const { validate, act, refresh, listTransactions } = await buy({ type: 'paid subscription', ...order });
+    await validate({ priceMicros: 3_990_000, currency: 'EUR' });
+    await act('renew');
+    await refresh();
+    const [estimated] = await listTransactions();
+    expect(estimated).toMatchObject({ amountMicros: 3_990_000, currency: 'EUR', isReportedAmount: true });
+    await validate({ priceMicros: undefined, currency: undefined });
+    expect((await listTransactions())[0]).toEqual(estimated);
+    // The amount of this payment takes precedence over the estimate.
+    await validate({ priceMicros: 4_990_000, currency: 'EUR' });
+    expect((await listTransactions())[0]).toMatchObject({ amountMicros: 4_990_000, isReportedAmount: true });
+  });
+
   it('makes the customer ineligible for a second trial', async () => {
     const { validate, storeId } = await buy({ type: 'paid subscription', trial: true });
     expect(await validate()).toMatchObject({ ok: true, data: { ineligible_for_intro_price: [storeId] } });

@@ -2,7 +2,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { fetchCollection, type QueryScope, type RequestedProduct } from './collections.ts';
 import { toItemObservation } from './item-observation.ts';
-import type { MappingContext, ReportedAmount } from './mapping-context.ts';
+import { formatPrice, type MappingContext, type ReportedAmount } from './mapping-context.ts';
 import type { CollectionsItem, RecurrenceItem } from './payloads.ts';
 import { toRecurrenceObservation } from './recurrence-observation.ts';
 import { fetchRecurrences } from './recurrences.ts';
@@ -17,6 +17,8 @@ export interface LookupRequest {
   readonly sandboxId?: string;
   readonly period?: string;
   readonly reportedAmount?: ReportedAmount;
+  /** The price of the refresh token. */
+  readonly price?: string;
   readonly previousExpiration?: EpochMillis;
 }
 
@@ -99,6 +101,7 @@ function createMappingContext(
   { asOf, key }: { readonly asOf: EpochMillis; readonly key: StoreIdKey },
 ): MappingContext {
   const { keys, product, sandboxId, period, reportedAmount, previousExpiration } = request;
+  const price = reportedAmount ? formatPrice(reportedAmount) : request.price;
   return {
     asOf,
     sandbox: sandboxId !== undefined && sandboxId.toUpperCase() !== retail,
@@ -111,6 +114,7 @@ function createMappingContext(
       ...(keys.purchase && { purchaseKey: keys.purchase.key }),
       ...(sandboxId !== undefined && { sandboxId }),
       ...(period !== undefined && { period }),
+      ...(price !== undefined && { price }),
     },
   };
 }

@@ -20,6 +20,15 @@ export interface ReportedAmount {
   readonly currency: string;
 }
 
+/** Formats a price for the refresh token. */
+export const formatPrice = ({ amountMicros, currency }: ReportedAmount): string => `${amountMicros} ${currency}`;
+
+/** Parses the price of a refresh token. */
+export function parsePrice(price: string | undefined): ReportedAmount | undefined {
+  const [amount = '', currency = ''] = price?.split(' ') ?? [];
+  return currency === '' ? undefined : { amountMicros: Number(amount), currency };
+}
+
 /** Converts the reported price to members of a transaction. A trial is always free. */
 export const toReportedAmount = ({ reportedAmount }: MappingContext, isTrial = false) =>
   reportedAmount && { ...reportedAmount, ...(isTrial && { amountMicros: 0 }), isReportedAmount: true };

@@ -8,7 +8,7 @@ import { parseStoreIdKey, type StoreService, storeServices } from './store-id-ke
 
 /**
  * Replaces StoreID keys by stored ones that expire later. Clients keep a key for weeks, and the service may have
- * renewed it since.
+ * renewed it since. Keeps the stored price if the request has none.
  */
 export const withNewestKeys = async (
   observations: readonly Observation[],
@@ -21,10 +21,16 @@ export const withNewestKeys = async (
       if (!stored.success || !observation.refreshToken) return observation;
       return {
         ...observation,
-        refreshToken: { ...observation.refreshToken, ...pickLongerLivedKeys(stored.output, observation, session) },
+        refreshToken: {
+          ...pickPrice(stored.output),
+          ...observation.refreshToken,
+          ...pickLongerLivedKeys(stored.output, observation, session),
+        },
       };
     }),
   );
+
+const pickPrice = ({ price }: RefreshToken): Partial<RefreshToken> => (price === undefined ? {} : { price });
 
 function pickLongerLivedKeys(
   stored: RefreshToken,

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
+import { lenientOptional } from '../lenient-optional.ts';
 import { NullishText, parseTimestamp } from './timestamps.ts';
 
+const LenientText = lenientOptional(v.string());
 const NonEmptyText = v.pipe(v.string(), v.minLength(1));
 
 /**
@@ -11,19 +13,19 @@ export const CollectionsItem = v.looseObject({
   id: NullishText,
   itemId: NullishText,
   productId: v.string(),
-  skuId: NullishText,
+  skuId: LenientText,
   productKind: NullishText,
   productType: NullishText,
   status: NullishText,
   acquiredDate: NullishText,
   endDate: NullishText,
-  modifiedDate: NullishText,
-  transactionId: NullishText,
-  quantity: v.nullish(v.number()),
-  trialData: v.nullish(v.looseObject({ isInTrialPeriod: v.nullish(v.boolean()) })),
+  modifiedDate: LenientText,
+  transactionId: LenientText,
+  quantity: lenientOptional(v.number()),
+  trialData: lenientOptional(v.looseObject({ isInTrialPeriod: lenientOptional(v.boolean()) })),
   recurrenceId: NullishText,
-  inAppOfferToken: NullishText,
-  devOfferId: NullishText,
+  inAppOfferToken: LenientText,
+  devOfferId: LenientText,
 });
 export type CollectionsItem = v.InferOutput<typeof CollectionsItem>;
 
@@ -34,15 +36,15 @@ export type CollectionsItem = v.InferOutput<typeof CollectionsItem>;
 export const RecurrenceItem = v.looseObject({
   id: NonEmptyText,
   productId: v.string(),
-  skuId: NullishText,
-  autoRenew: v.nullish(v.boolean()),
-  beneficiary: NullishText,
+  skuId: LenientText,
+  autoRenew: lenientOptional(v.boolean()),
+  beneficiary: LenientText,
   expirationTime: NullishText,
   expirationTimeWithGrace: NullishText,
-  isTrial: v.nullish(v.boolean()),
-  lastModified: NullishText,
+  isTrial: lenientOptional(v.boolean()),
+  lastModified: LenientText,
   startTime: NullishText,
-  cancellationDate: NullishText,
+  cancellationDate: LenientText,
   recurrenceState: NullishText,
 });
 export type RecurrenceItem = v.InferOutput<typeof RecurrenceItem>;
@@ -70,7 +72,7 @@ export const ClawbackEvent = v.object({
       v.object({
         recurrenceId: NonEmptyText,
         durationIntervalStart: v.nullish(Timestamp),
-        durationInDays: v.nullish(v.number()),
+        durationInDays: lenientOptional(v.number()),
       }),
     ),
   }),

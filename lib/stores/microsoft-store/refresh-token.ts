@@ -14,6 +14,8 @@ export const RefreshToken = v.object({
   sandboxId: v.exactOptional(v.string()),
   /** Billing period such as `P1M`, from the client's request. Microsoft does not report it. */
   period: v.exactOptional(v.string()),
+  /** Latest price that a client reported, such as `4990000 USD`. Microsoft reports no prices of later payments. */
+  price: v.exactOptional(v.string()),
   /**
    * Expiration of a subscription at this refresh. It is the renewal date if a later refresh finds another expiration.
    */

@@ -1,6 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
+import { withEstimatedAmount } from './estimated-amount.ts';
 import { needsConsumption } from './fulfill.ts';
 import { withIntentChange } from './intent-change.ts';
 import { renewKeys } from './key-renewal.ts';
@@ -41,11 +42,12 @@ export async function refreshFromStore(
   const token = await renewKeys(session, parse(RefreshToken, refreshToken));
   const lookup = await lookUpProduct(session, toLookupRequest(token, session));
   if (lookup.kind === 'keyNeeded') throw missingKeyError(lookup.service);
-  return await Promise.all(lookup.observed.map(async (item) => await withIntentChange(item, context)));
+  const observations = await Promise.all(lookup.observed.map(async (item) => await withIntentChange(item, context)));
+  return observations.map(withEstimatedAmount);
 }
 
 function toLookupRequest(token: RefreshToken, session: MicrosoftSession): LookupRequest {
-  const { productId, collectionsKey, purchaseKey, sandboxId, period, expirationTime } = token;
+  const { productId, collectionsKey, purchaseKey, sandboxId, period, price, expirationTime } = token;
   const previousExpiration = parseTimestamp(expirationTime);
   return {
     product: { id: productId, isStoreId: true },
@@ -58,6 +60,7 @@ function toLookupRequest(token: RefreshToken, session: MicrosoftSession): Lookup
     },
     ...(sandboxId !== undefined && { sandboxId }),
     ...(period !== undefined && { period }),
+    ...(price !== undefined && { price }),
     ...(previousExpiration !== undefined && { previousExpiration }),
   };
 }

@@ -4,6 +4,7 @@ import { withoutPlatform } from '../../shared/platform.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { startFulfillDeadline } from '../time-budget.ts';
+import { withEstimatedAmount } from './estimated-amount.ts';
 import { withIntentChange } from './intent-change.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './lookup.ts';
@@ -43,7 +44,8 @@ async function withStoredData(
   context: StoreContext,
 ): Promise<Observation[]> {
   const observations = await Promise.all(items.map(async (item) => await withIntentChange(item, context)));
-  return await withNewestKeys(await withKnownRefunds(observations, context), session, context);
+  const complete = await withNewestKeys(await withKnownRefunds(observations, context), session, context);
+  return complete.map(withEstimatedAmount);
 }
 
 /** Lists the products whose free trial the customer has used. Microsoft grants one trial of a product. */
