@@ -11,8 +11,11 @@ export const FoundCustomer = v.strictObject({
 });
 export const FoundPurchase = v.strictObject({
   type: v.literal('purchase'),
-  /** `alias`: an unclaimed purchase of a store account with this name. */
-  match: v.picklist(['purchaseId', 'alias']),
+  /**
+   * `alias`: an unclaimed purchase of a store account with this name. `appTransactionId`: a purchase of the store_a
+   * account with this id.
+   */
+  match: v.picklist(['purchaseId', 'alias', 'appTransactionId']),
   purchase: PurchaseDetails,
 });
 export const FoundTransaction = v.strictObject({ type: v.literal('transaction'), transaction: TransactionRecord });
@@ -42,5 +45,5 @@ export const search = defineContract({
   eventType: 'search.read',
   query: v.object({ q: v.pipe(v.string(), v.trim(), Id) }),
   response: v.strictObject({ results: v.array(SearchResult) }),
-  permissions: ['indexes'],
+  permissions: ['indexes', 'userIndex'],
 });

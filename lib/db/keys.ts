@@ -20,7 +20,8 @@ import type { Product } from '../statistics/count-product.ts';
  * App                              APP#a                 APP                     byCreated
  * Store settings (encrypted)       APP#a                 STORE#<platform>
  * Catalogue                        APP#a                 CATALOGUE
- * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled)
+ * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled),
+ *                                                                                byUser (of store_a)
  *   Claim                          a#P#<purchaseId>      C#<username>            byUser
  *   Shared claim                   a#P#<purchaseId>      R#<id>                  byUser                            TTL
  *   Lifecycle notification         a#P#<purchaseId>      N#<date>#<id>
@@ -68,6 +69,7 @@ import type { Product } from '../statistics/count-product.ts';
  *            a#DL                           <createdAt>#<deliveryId>      webhook deliveries
  * due        DUE#<shard>                    <dueAt>                       purchases and deliveries of all apps
  * byUser     a#N#<username>                 <kind>#<date>#<digest>        items outside the customer's partition that name a user
+ *            a#J#<appTransactionId>         <purchaseId>                  purchases of a store account
  *
  * ACCESS PATTERNS
  *
@@ -85,6 +87,7 @@ import type { Product } from '../statistics/count-product.ts';
  * Newest events; events of a tag                      query  pk = a#E#<each shard>, sk begins with E#; query pk = a#G#<tag>
  * Newest webhook deliveries; failed ones              query  byKey = a#DL; query byCreated = a#D
  * Webhook attempts of a customer, or of a notification query pk = a#G#<tag>, the events with ids of attempts
+ * Purchases of a store account                        query  byUser = a#J#<appTransactionId>
  * Due refreshes and webhook retries                   query  due = DUE#<each shard>, sk < now
  * Statistics of a range                               query  pk = a#S, sk between two days or two months
  * The same by product                                 query  pk = a#S, sk begins with P#; for each product of the page
@@ -221,6 +224,13 @@ export const purchaseIndexKeys = (
   keyPk: `${appName}#PU`,
   keySk: `${toSortableTimestamp(dates.updatedAt)}#${purchaseId}`,
 });
+/** The partition of `byUser` that lists the purchases of a store account by its `appTransactionId`. */
+export const storeAccountPartition = (appName: string, appTransactionId: string): string =>
+  `${appName}#J#${appTransactionId}`;
+export const storeAccountIndexKeys = (appName: string, { appTransactionId, purchaseId }: Purchase) =>
+  appTransactionId === undefined
+    ? undefined
+    : { userPk: storeAccountPartition(appName, appTransactionId), userSk: purchaseId };
 /** Leaves out `byKey` if the ids of transaction and purchase are equal: the primary key finds such a transaction. */
 export const transactionIndexKeys = (
   appName: string,

@@ -28,6 +28,7 @@ import {
   purchasePartition,
   sharedClaimKey,
   sharedClaimPrefix,
+  storeAccountPartition,
   toKey,
   toTtl,
   transactionKey,
@@ -69,6 +70,10 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
     async find(appName, purchaseId) {
       const item = await table.get(purchaseKey(appName, purchaseId));
       return item && parsePurchaseItem(item);
+    },
+    async listIdsByStoreAccount(appName, appTransactionId, limit) {
+      const partition = storeAccountPartition(appName, appTransactionId);
+      return (await table.query({ partition, index: 'byUser', limit })).map(({ userSk }) => String(userSk));
     },
     async findMany(appName, purchaseIds) {
       const items = await table.batchGet([...new Set(purchaseIds)].map((id) => purchaseKey(appName, id)));

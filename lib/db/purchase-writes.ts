@@ -66,6 +66,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
       Item: {
         ...key,
         ...keys.purchaseIndexKeys(appName, purchaseId, after),
+        ...keys.storeAccountIndexKeys(appName, state.purchase),
         ...buildDueKeys(key, after),
         ...bookkeeping,
         ...purchaseState,

@@ -97,8 +97,16 @@ function isLaterState(a: PurchaseState, b: PurchaseState): boolean {
 
 /** Removes the fields that `fillDerivedFields`, `completeState` and `setUnverifiedEnd` can set. */
 function omitDerivedFields(purchase: Purchase): object {
-  const { productType, purchaseDate, renewalIntentChangeDate, lastRenewalDate, currency, amountMicros, ...rest } =
-    omitUsdRate(purchase);
+  const {
+    productType,
+    appTransactionId,
+    purchaseDate,
+    renewalIntentChangeDate,
+    lastRenewalDate,
+    currency,
+    amountMicros,
+    ...rest
+  } = omitUsdRate(purchase);
   const { serviceConsumption: _, expirationSource, expirationDate, renewalIntentDates, ...dated } = rest;
   const { unverifiedUntil, ...reported } = dated;
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
@@ -121,6 +129,7 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
     ...mergeRenewalIntent(purchase, earlier),
     ...omitUndefined({
       productType: purchase.productType ?? earlier.productType,
+      appTransactionId: purchase.appTransactionId ?? earlier.appTransactionId,
       purchaseDate,
       lastRenewalDate: purchase.lastRenewalDate ?? findLastRenewalDate(transactions, purchaseDate),
       serviceConsumption: chooseLaterConsumption(purchase.serviceConsumption, earlier.serviceConsumption),

@@ -61,6 +61,8 @@ export interface PurchaseRepository {
   find(appName: string, purchaseId: string): Promise<(EntitledPurchase & { readonly asOf: EpochMillis }) | undefined>;
   /** Returns the purchases that exist, in the order of the ids. */
   findMany(appName: string, purchaseIds: readonly string[]): Promise<EntitledPurchase[]>;
+  /** Lists the ids of the purchases of a store account. Eventually consistent. */
+  listIdsByStoreAccount(appName: string, appTransactionId: string, limit: number): Promise<string[]>;
   /** Returns the stored purchases of many observations, by purchase id. Eventually consistent. */
   findObserved(
     appName: string,

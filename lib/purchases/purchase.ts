@@ -66,6 +66,8 @@ export const Purchase = v.object({
   usdRate: v.exactOptional(UsdRate),
   usdRateDate: v.exactOptional(IsoDay),
   isSharedPurchase: v.exactOptional(v.boolean()),
+  /** Apple's id of the store account in the app, without prefix. The same for all its purchases. Internal. */
+  appTransactionId: v.exactOptional(v.string()),
   isPaused: v.exactOptional(v.boolean()),
   autoResumeDate: v.exactOptional(v.number()),
 });

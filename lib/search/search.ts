@@ -2,6 +2,7 @@ import type { SearchResult } from '../api/search.ts';
 import type { App } from '../apps/app.ts';
 import type { CustomerRepository } from '../customers/customer-repository.ts';
 import type { EventRepository } from '../events/event-repository.ts';
+import type { Purchase } from '../purchases/purchase.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.ts';
 import type { TransactionRepository } from '../purchases/transaction-repository.ts';
@@ -22,8 +23,8 @@ interface SearchDeps {
   readonly userAliases: UserAliasRepository;
 }
 
-/** Maximum number of unclaimed purchases of one store account. */
-const maxUnclaimedPurchases = 20;
+/** Maximum number of purchases of one store account. */
+const maxAccountPurchases = 20;
 
 /** Finds what has exactly this name or id: customers, purchases, transactions, an event, a delivery. */
 export async function search(app: App, q: string, deps: SearchDeps): Promise<SearchResult[]> {
@@ -61,14 +62,21 @@ async function findPurchases(
   q: string,
   { purchases, userAliases, now }: Pick<SearchDeps, 'purchases' | 'userAliases' | 'now'>,
 ) {
-  const unclaimedIds = await userAliases.listUnclaimedPurchasesByAlias(name, q, maxUnclaimedPurchases);
+  const [unclaimedIds, accountIds] = await Promise.all([
+    userAliases.listUnclaimedPurchasesByAlias(name, q, maxAccountPurchases),
+    purchases.listIdsByStoreAccount(name, q, maxAccountPurchases),
+  ]);
   const ids = new Set(listPrefixedIds(q));
-  const found = await purchases.findMany(name, [...ids, ...unclaimedIds]);
+  const found = await purchases.findMany(name, [...ids, ...unclaimedIds, ...accountIds]);
+  const chooseMatch = ({ purchaseId }: Purchase) => {
+    if (ids.has(purchaseId)) return 'purchaseId';
+    return accountIds.includes(purchaseId) ? 'appTransactionId' : 'alias';
+  };
   return found.map(
     ({ purchase, entitledUsers }) =>
       ({
         type: 'purchase',
-        match: ids.has(purchase.purchaseId) ? 'purchaseId' : 'alias',
+        match: chooseMatch(purchase),
         purchase: toPurchaseDetails(purchase, entitledUsers, { now: now() }),
       }) as const,
   );

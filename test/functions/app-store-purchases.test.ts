@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
+import { search } from '../../lib/api/search.ts';
 import { getTransaction } from '../../lib/api/transactions.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
@@ -84,6 +85,22 @@ describe('POST /v1/validate (App Store) with consumables', () => {
     const { validate } = await fixture.callControl(`/purchases/${coins.id}?form=receipt`);
     const { body } = await fixture.validate(keys, validate);
     expect(body).toMatchObject({ ok: true, data: { collection: [] } });
+  });
+});
+
+describe('GET /v3/search (App Store)', () => {
+  it('finds all purchases of the store account by its appTransactionId', async () => {
+    const keys = await fixture.createApp(['store_a']);
+    const applicationUsername = createUniqueName('user');
+    const hat = await buy({ productId: 'hat', type: 'non consumable', applicationUsername });
+    const plan = await buy({ productId: 'plan', type: 'paid subscription', applicationUsername });
+    await fixture.validate(keys, plan.validate);
+    const { results } = (await callWithSecretKey(search, keys, { query: { q: hat.appTransactionId } })).body;
+    expect(
+      results
+        .map(({ match, purchase }: { match: string; purchase: { purchaseId: string } }) => [match, purchase.purchaseId])
+        .sort(),
+    ).toEqual([hat, plan].map(({ id }) => ['appTransactionId', `store_a:${id}`]).sort());
   });
 });
 

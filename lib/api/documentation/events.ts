@@ -143,7 +143,8 @@ export const eventDescriptions = [
   describeObject('FoundPurchase', FoundPurchase, 'A purchase.', {
     type: ['The constant `purchase`.', 'purchase'],
     match: [
-      '`purchaseId`: the text is its id. `alias`: an unclaimed purchase of a store account with this name.',
+      '`purchaseId`: the text is its id. `alias`: an unclaimed purchase of a store account with this name. ' +
+        '`appTransactionId`: a purchase of the store_a account with this id.',
       'purchaseId',
     ],
     purchase: ['The purchase.'],

@@ -67,6 +67,9 @@ export const TransactionPayload = v.looseObject({
   currency: OptionalText,
   multiSeatInfo: lenientOptional(MultiSeatInfo),
   revokedSeatQuantity: OptionalNumber,
+  storefront: OptionalText,
+  appTransactionId: OptionalText,
+  offerPeriod: OptionalText,
   /** Reason why further transactions represent the same period, such as `SEAT_ADDITION`. */
   additionalTransactionReason: OptionalText,
   advancedCommerceInfo: lenientOptional(v.looseObject({ items: lenientOptional(v.array(AdvancedCommerceItem)) })),

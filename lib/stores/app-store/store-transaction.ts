@@ -48,6 +48,13 @@ export interface StoreTransaction {
   readonly isShared?: boolean;
   /** `appAccountToken`, the UUID that the app set for the customer. */
   readonly userAlias?: string;
+  /** Id of the store account in the app. Each family member has another one. */
+  readonly appTransactionId?: string;
+  /** Three letters of the country, such as `USA`. */
+  readonly storefront?: string;
+  /** A number, to which Apple can add further ones. */
+  readonly offerType?: string;
+  readonly offerPeriod?: string;
   /** Signing date. Undefined in responses of verifyReceipt. */
   readonly signedAt?: EpochMillis;
   /** The unchanged data of Apple. */

@@ -4,9 +4,9 @@ import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import { countUnits } from './count-units.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import type { MappingContext, RequestDetails } from './mapping-context.ts';
-import { countUnits } from './seats.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 import { toSubscriptionState } from './subscription-state.ts';
 
@@ -46,6 +46,7 @@ function toPurchase(group: TransactionGroup, details: RequestDetails): Purchase 
       discountId,
       quantity: countUnits(group),
       isSharedPurchase: isShared,
+      appTransactionId: latest.appTransactionId,
     }),
     ...toSubscriptionState(group),
     ...amount,
@@ -69,6 +70,9 @@ function toTransaction(transaction: StoreTransaction, group: TransactionGroup, d
       isIntroPeriod: transaction.isIntro,
       isReplaced: transaction.replacedAt === undefined ? undefined : true,
       quantity: transaction.quantity,
+      storefront: transaction.storefront,
+      offerType: transaction.offerType,
+      offerPeriod: transaction.offerPeriod,
       refundedAt: transaction.refundedAt,
       partialRefunds: transaction.partialRefunds,
     }),
