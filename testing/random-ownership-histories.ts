@@ -134,6 +134,8 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     ...(type === 'paid subscription' && { autoRenew, ...(trial && { trial: 'P1W' }) }),
     ...(type === 'paid subscription' && platform !== 'processor_b' && { period }),
     ...(pending && { pending }),
+    // The period of a one-time product has no other effect.
+    ...(platform === 'store_b' && type === 'non consumable' && period === 'P1Y' && { rentalPeriod: 'P8D' }),
   };
   let { id } = (await service.callControl('/purchases', order)) as { id: string };
   const accepted: string[] = [];

@@ -56,7 +56,7 @@ function stripeSubscriptionOracle({ state, currentPeriodEnd }: PurchaseSummary, 
 
 const oneTimeOracles: Readonly<Record<Platform, Oracle>> = {
   store_a: ({ state }) => state === 'PURCHASED',
-  store_b: ({ state }) => state === 'PURCHASED',
+  store_b: ({ state, rentalEnd }, now) => state === 'PURCHASED' && (rentalEnd === undefined || isAfter(rentalEnd, now)),
   store_c: ({ state }) => state === 'Active',
   processor_a: ({ state }) => state === 'paid',
   service_processor_a: ({ state }) => state === 'paid',
