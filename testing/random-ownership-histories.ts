@@ -127,7 +127,8 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
   const { first, other, wrong } = chooseProductIds(history);
   const order = {
     platform,
-    acknowledged: true,
+    // The service acknowledges the others.
+    acknowledged: autoRenew,
     productId: first,
     type,
     applicationUsername: username,

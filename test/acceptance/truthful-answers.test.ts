@@ -1,6 +1,7 @@
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
+import { deps } from '../../composition/deps.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
@@ -61,6 +62,8 @@ const chooseExamples = (problems: readonly Problem[]): Problem[] =>
 /** Runs the histories round by round in one app and returns the wrong responses. */
 async function runHistories({ histories, clockAdvances }: OwnershipHistories): Promise<Problem[]> {
   const keys = await service.createApp(ownershipPlatforms, {}, createUniqueName());
+  const playSettings = { ...(await service.callControl('/settings/store_b')), acknowledge: true };
+  await deps().apps.setStoreSettings(keys.appName, 'store_b', playSettings);
   const webhooks = { urls: ['https://app.example.com/webhook'], sandboxUrls: [], includesPassword: false };
   await setWebhook(keys.appName, webhooks, { newSecret: true, deps: router.deps });
   router.routeTo([keys.appName]);
@@ -186,6 +189,8 @@ async function findProblems(purchase: OwnedPurchase, { validation, keys, rows }:
   const problems: Problem[] = [];
   const report = (problem: string, details: object = {}) => problems.push({ problem, summary, ...details });
 
+  // Google refunds a purchase that is not acknowledged within three days.
+  if (expected === true && summary.isAcknowledged === false) report('a paid purchase is not acknowledged');
   if (expected === false && owned.length > 0) report('an unpaid purchase is owned', { owned });
   if (expected === false && validation?.ok) report('an unpaid purchase is validated', { validation });
   if (expected === true && validation?.ok === false) report('a paid purchase is refused', { validation });
