@@ -155,10 +155,13 @@ function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
   return toEnd === fromEnd ? to.purchaseDate >= from.purchaseDate : toEnd > fromEnd;
 }
 
-/** Whether the product changed other than by the announced renewal product, or a new renewal product was chosen. */
+/**
+ * Whether the product changed other than by the announced renewal product, or another renewal product was chosen. A
+ * chosen product that is withdrawn changes nothing.
+ */
 const isPlanChange = (from: Purchase, to: Purchase): boolean =>
   from.productId === to.productId
-    ? (from.renewalProductId ?? from.productId) !== (to.renewalProductId ?? to.productId)
+    ? ![undefined, to.productId, from.renewalProductId].includes(to.renewalProductId)
     : from.renewalProductId !== to.productId || from.transactionId === to.transactionId;
 
 function chooseRefundReason(

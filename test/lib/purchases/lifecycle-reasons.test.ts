@@ -38,7 +38,13 @@ describe('findLifecycleReasons', () => {
       [],
     ],
     ['a plan chosen for the next renewal', {}, { renewalProductId: 'store_a:yearly' }, ['PLAN_CHANGED']],
-    ['a chosen plan that is withdrawn', { renewalProductId: 'store_a:yearly' }, {}, ['PLAN_CHANGED']],
+    ['a chosen plan that is withdrawn', { renewalProductId: 'store_a:yearly' }, {}, []],
+    [
+      'a chosen plan that is replaced by another one',
+      { renewalProductId: 'store_a:yearly' },
+      { renewalProductId: 'store_a:weekly' },
+      ['PLAN_CHANGED'],
+    ],
     [
       'the renewal with the chosen plan',
       { renewalProductId: 'store_a:yearly' },
