@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../shared/errors.ts';
+import { isConflict, ServiceError } from '../shared/errors.ts';
 import type { RunOnce } from '../shared/stored-operations.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
 import * as keys from './keys.ts';
@@ -9,22 +9,31 @@ import type { Item, Table } from './table.ts';
 const maxRunMs = minuteMs;
 const retentionMs = 400 * dayMs;
 
+/** A concurrent call waits for the result at most 8 s: an API client waits at most 15 s. */
+const defaultWaiting = { maxWaits: 32, waitMs: 250 };
+
+interface RunOnceOptions {
+  readonly appName: string;
+  readonly platform: string;
+  readonly now: () => EpochMillis;
+  readonly waiting?: typeof defaultWaiting;
+}
+
 /**
  * Creates `RunOnce` for one platform of an app. The key is reserved before the operation runs. After a run that failed
- * or was interrupted, the next call recovers first and runs the operation again only if there is nothing to recover.
+ * or was interrupted, the next call recovers first and runs the operation again only if there is nothing to recover. A
+ * concurrent call waits for the result. Throws `Conflict` if the run takes longer.
  */
 export function createRunOnce(
   table: Table,
-  { appName, platform, now }: { appName: string; platform: string; now: () => EpochMillis },
+  { appName, platform, now, waiting = defaultWaiting }: RunOnceOptions,
 ): RunOnce {
   return async (key, run, recover) => {
     const digest = createHash('sha256').update(key).digest('hex');
     const itemKey = keys.idempotencyKey(appName, platform, digest);
-    const existing = await table.get(itemKey);
-    if (typeof existing?.result === 'string') return JSON.parse(existing.result);
-    const startedAt = now();
-    const ttl = keys.toTtl(startedAt + retentionMs);
-    await reserveKey(table, { item: { ...itemKey, startedAt, ttl }, existing });
+    const reservation = await reserveKey(table, { itemKey, now, waiting });
+    if (typeof reservation.result === 'string') return JSON.parse(reservation.result);
+    const { startedAt, ttl, existing } = reservation;
     const recoverOrRun = async () => (existing && (await recover())) ?? (await run());
     const result = await recoverOrRun().catch(async (error: unknown) => {
       // Releases the key, so that the next call does not wait for the maximum duration.
@@ -36,23 +45,48 @@ export function createRunOnce(
   };
 }
 
+interface Reservation {
+  /** Result of an earlier run. Otherwise, the key is reserved for this call. */
+  readonly result?: unknown;
+  readonly startedAt: EpochMillis;
+  readonly ttl: number;
+  readonly existing: Item | undefined;
+}
+
 async function reserveKey(
   table: Table,
-  { item, existing }: { item: Item & { startedAt: EpochMillis }; existing: Item | undefined },
-): Promise<void> {
-  const before = Number(existing?.startedAt);
-  if (existing && item.startedAt - before < maxRunMs) {
-    throw new ServiceError('Conflict', 'The same payment is being made by another request.');
+  { itemKey, now, waiting }: Pick<Required<RunOnceOptions>, 'now' | 'waiting'> & { readonly itemKey: keys.Key },
+): Promise<Reservation> {
+  for (let waits = 0; ; waits++) {
+    const existing = await table.get(itemKey);
+    const startedAt = now();
+    const ttl = keys.toTtl(startedAt + retentionMs);
+    if (existing?.result !== undefined) return { result: existing.result, startedAt, ttl, existing };
+    const isRunning = existing !== undefined && startedAt - Number(existing.startedAt) < maxRunMs;
+    if (!isRunning && (await tryReserve(table, { item: { ...itemKey, startedAt, ttl }, existing })))
+      return { startedAt, ttl, existing };
+    if (waits >= waiting.maxWaits)
+      throw new ServiceError('Conflict', 'The same payment is being made by another request.');
+    await new Promise((resolve) => setTimeout(resolve, waiting.waitMs));
   }
-  await table.transact([
-    {
-      Put: {
-        TableName: table.name,
-        Item: item,
-        ...(existing
-          ? { ConditionExpression: 'startedAt = :before', ExpressionAttributeValues: { ':before': before } }
-          : { ConditionExpression: 'attribute_not_exists(pk)' }),
-      },
-    },
-  ]);
+}
+
+/** Returns false if a concurrent call has reserved the key. */
+async function tryReserve(
+  table: Table,
+  { item, existing }: { readonly item: Item; readonly existing: Item | undefined },
+): Promise<boolean> {
+  const condition = existing
+    ? {
+        ConditionExpression: 'startedAt = :before',
+        ExpressionAttributeValues: { ':before': Number(existing.startedAt) },
+      }
+    : { ConditionExpression: 'attribute_not_exists(pk)' };
+  try {
+    await table.transact([{ Put: { TableName: table.name, Item: item, ...condition } }]);
+    return true;
+  } catch (error) {
+    if (isConflict(error)) return false;
+    throw error;
+  }
 }

@@ -3,6 +3,7 @@ import {
   type ConsumedCapacity,
   DynamoDBClient,
   TransactionCanceledException,
+  TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -63,7 +64,10 @@ export interface Table {
   batchPut(items: readonly Item[]): Promise<void>;
   /** Deletes items without condition and in any order, 25 in a request. Ignores missing items. */
   batchDelete(keys: readonly Key[]): Promise<void>;
-  /** Makes one conditional write, at half the price of a transaction. Throws `Conflict` if the condition fails. */
+  /**
+   * Makes one conditional write, at half the price of a transaction. Throws `Conflict` if the condition fails or a
+   * transaction interferes.
+   */
   update(update: Update): Promise<void>;
   /** Deletes one item on a condition, at half the price of a transaction. Throws `Conflict` if the condition fails. */
   delete(deletion: Deletion): Promise<void>;
@@ -250,8 +254,10 @@ function databaseError(cause: unknown): never {
   throw new ServiceError('DatabaseError', 'The database is unavailable. Try again later.', { cause });
 }
 
+/** A write of one item also fails while a transaction with this item is in progress. */
 function updateError(cause: unknown): never {
-  if (!(cause instanceof ConditionalCheckFailedException)) databaseError(cause);
+  const isConflict = cause instanceof ConditionalCheckFailedException || cause instanceof TransactionConflictException;
+  if (!isConflict) databaseError(cause);
   throw new ServiceError('Conflict', 'The data was changed by a concurrent request. Try again.', { cause });
 }
 

@@ -35,7 +35,7 @@ export interface RecordPurchaseResult {
  * Applies an update to a purchase and writes the change in one transaction. Idempotent for a notification part. A
  * validation that meets concurrent writers shares its claim, and the next writer applies all shared claims: the
  * attempts do not grow with the number of writers. Returns undefined if the purchase does not exist. Throws `Conflict`
- * if ten attempts met a concurrent writer.
+ * if ten attempts, or 20 of a validation, met a concurrent writer.
  */
 export type RecordPurchase = (
   appName: string,
@@ -48,6 +48,12 @@ export type RecordPurchase = (
  * customer have found the claim of the first one.
  */
 const sharingAttempt = 3;
+
+/**
+ * Attempts of a validation: more than of others, because each of them brings its claim closer to another writer. Takes
+ * about 10 s.
+ */
+const validationAttempts = 20;
 
 /** The settings of an app that observations depend on. */
 export type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours'>;
@@ -66,46 +72,52 @@ export function createRecordPurchase(
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
     const rules = observation && (await findRules(appName));
     const catalogue = rules?.catalogue;
-    return await retryOnConflict(async (attempt) => {
-      const { claim } = update;
-      // A shared claim has the time of its writer, so an imported claim with an earlier time is not shared.
-      if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined) {
-        await purchases.shareClaim(appName, purchaseId, claim, update.now);
-      }
-      const [before, isHandled] = await Promise.all([
-        purchases.load(appName, purchaseId),
-        part && purchases.isPartHandled(appName, purchaseId, part),
-      ]);
-      if (isHandled) return before && { stored: before };
-      const replacedPurchase =
-        isFirstPayment(before) && observation?.replacedPurchaseId
-          ? await purchases.load(appName, observation.replacedPurchaseId)
-          : undefined;
-      const relatedPurchase =
-        isFirstPayment(before) && !replacedPurchase && observation?.relatedPurchaseId
-          ? await purchases.load(appName, observation.relatedPurchaseId)
-          : undefined;
-      const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
-      const groupPurchases =
-        isFirstPayment(before) && !replacedPurchase && username !== undefined && canResubscribe(observation, catalogue)
-          ? selectPurchasesOfGroup(observation.purchase, await listSubscriptions(appName, username), catalogue)
-          : undefined;
-      const change = computePurchaseChange(before, {
-        ...update,
-        ...rules,
-        ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
-        ...(replacedPurchase && { replacedPurchase }),
-        ...(relatedPurchase && { relatedPurchase }),
-        ...(groupPurchases && { groupPurchases }),
-      });
-      if (before && change && !part && isCheckOnly(change)) {
-        await purchases.saveCheck(appName, change);
-        return { stored: { ...change.after, updatedAt: before.updatedAt }, change };
-      }
-      if (change) await purchases.saveChange(appName, change, part);
-      else if (part) await purchases.markPartHandled(appName, purchaseId, part, update.now);
-      return change ? { stored: change.after, change } : before && { stored: before };
-    });
+    return await retryOnConflict(
+      async (attempt) => {
+        const { claim } = update;
+        // A shared claim has the time of its writer, so an imported claim with an earlier time is not shared.
+        if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined) {
+          await purchases.shareClaim(appName, purchaseId, claim, update.now);
+        }
+        const [before, isHandled] = await Promise.all([
+          purchases.load(appName, purchaseId),
+          part && purchases.isPartHandled(appName, purchaseId, part),
+        ]);
+        if (isHandled) return before && { stored: before };
+        const replacedPurchase =
+          isFirstPayment(before) && observation?.replacedPurchaseId
+            ? await purchases.load(appName, observation.replacedPurchaseId)
+            : undefined;
+        const relatedPurchase =
+          isFirstPayment(before) && !replacedPurchase && observation?.relatedPurchaseId
+            ? await purchases.load(appName, observation.relatedPurchaseId)
+            : undefined;
+        const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
+        const groupPurchases =
+          isFirstPayment(before) &&
+          !replacedPurchase &&
+          username !== undefined &&
+          canResubscribe(observation, catalogue)
+            ? selectPurchasesOfGroup(observation.purchase, await listSubscriptions(appName, username), catalogue)
+            : undefined;
+        const change = computePurchaseChange(before, {
+          ...update,
+          ...rules,
+          ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
+          ...(replacedPurchase && { replacedPurchase }),
+          ...(relatedPurchase && { relatedPurchase }),
+          ...(groupPurchases && { groupPurchases }),
+        });
+        if (before && change && !part && isCheckOnly(change)) {
+          await purchases.saveCheck(appName, change);
+          return { stored: { ...change.after, updatedAt: before.updatedAt }, change };
+        }
+        if (change) await purchases.saveChange(appName, change, part);
+        else if (part) await purchases.markPartHandled(appName, purchaseId, part, update.now);
+        return change ? { stored: change.after, change } : before && { stored: before };
+      },
+      update.trigger === 'validation' ? validationAttempts : undefined,
+    );
   };
 }
 

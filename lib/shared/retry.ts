@@ -5,15 +5,18 @@ const baseDelayMs = 20;
 
 /**
  * Runs an optimistic write, which must read its input again on every call, until no other writer interferes. Retries a
- * `Conflict` with exponential backoff and full jitter. Throws the last `Conflict` after ten attempts. The first attempt
- * has the number 1.
+ * `Conflict` with exponential backoff and full jitter. Throws the last `Conflict` after `attempts` attempts. The first
+ * attempt has the number 1.
  */
-export async function retryOnConflict<T>(run: (attempt: number) => Promise<T>): Promise<T> {
+export async function retryOnConflict<T>(
+  run: (attempt: number) => Promise<T>,
+  attempts: number = maxAttempts,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run(attempt);
     } catch (error) {
-      if (!isConflict(error) || attempt === maxAttempts) throw error;
+      if (!isConflict(error) || attempt === attempts) throw error;
       await waitForOtherWriters(attempt);
     }
   }

@@ -48,6 +48,14 @@ describe('POST /v1/validate (Braintree nonce)', () => {
     expect(await validate()).toMatchObject(expired);
   });
 
+  it('charges a nonce that is submitted five times at once, and returns five equal responses', async () => {
+    const { validate } = await givenNonce();
+    const responses = await Promise.all(Array.from({ length: 5 }, validate));
+    expect(responses[0]).toMatchObject({ ok: true });
+    const withoutDate = responses.map(({ data: { date: _date, ...data } }) => data);
+    expect(withoutDate).toEqual(withoutDate.map(() => withoutDate[0]));
+  });
+
   it('returns the stored state of a nonce that is submitted again immediately', async () => {
     const { validate } = await givenNonce();
     await validate();
