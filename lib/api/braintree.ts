@@ -13,8 +13,8 @@ export const createClientToken = defineContract({
   keyLevel: 'public',
   errorFormat: 'client-token',
   eventType: 'client-token.created',
-  // Spec: required. Released clients omit it before the customer has signed in, and the token does not need it.
   body: v.object({
+    /** Required, except on the path of released clients, which omit it before the customer has signed in. */
     applicationUsername: nullableOptional(Username),
     /** `customer.id` of the buyer's own validation. Any other id is for a new customer. */
     customerId: nullableOptional(v.pipe(v.string(), v.maxLength(512))),

@@ -35,6 +35,8 @@ export interface ApiRequest<C extends Contract> {
   readonly body: ContractBody<C>;
   /** URL of the service as the client calls it, without a trailing slash. */
   readonly baseUrl: string;
+  /** Names of the response: brand names on the paths of released clients. */
+  readonly vocabulary: Vocabulary;
   /** Recorder of the event of this request. */
   readonly recorder: EventRecorder;
 }
@@ -101,7 +103,8 @@ function identifyCall(call: ApiCall, { app, key }: Authentication): void {
   call.recorder.setKey(key);
 }
 
-function parseRequest<C extends Contract>(contract: C, { lambdaEvent, app, key, recorder }: ApiCall): ApiRequest<C> {
+function parseRequest<C extends Contract>(contract: C, call: ApiCall): ApiRequest<C> {
+  const { lambdaEvent, app, key, recorder } = call;
   const match = matchPath([contract.path, ...contract.aliases], lambdaEvent.path);
   if (!match) throw new ServiceError('ResourceNotFound', 'The path is not found.');
   checkBodyDepth(lambdaEvent.body);
@@ -115,6 +118,7 @@ function parseRequest<C extends Contract>(contract: C, { lambdaEvent, app, key, 
     query: (contract.query && parse(contract.query, lambdaEvent.queryStringParameters ?? {})) as ContractQuery<C>,
     body: (contract.body && parse(contract.body, lambdaEvent.body)) as ContractBody<C>,
     baseUrl: getBaseUrl(lambdaEvent, match),
+    vocabulary: chooseVocabulary(call),
     recorder,
   };
 }

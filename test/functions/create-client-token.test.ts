@@ -47,7 +47,6 @@ const validatePurchase = async (order: object) => await validate(await buy(order
 describe('POST /v3/processor_b/client-token', () => {
   it.each([
     ['a new customer', { applicationUsername: 'user-42' }],
-    ['a request without a username', {}],
     ['a client that sends null as customer id', { applicationUsername: 'user-42', customerId: null }],
   ])('returns a client token for %s', async (_description, body) => {
     const response = await call(body);
@@ -57,6 +56,13 @@ describe('POST /v3/processor_b/client-token', () => {
   it('accepts the brand path of existing clients', async () => {
     expect((await call({}, '/v3/braintree/client-token')).body.success).toBe(true);
   });
+
+  it.each([{}, { applicationUsername: null }, { applicationUsername: '' }])(
+    'rejects %j without a username with status 400',
+    async (body) => {
+      expect(await call(body)).toMatchObject({ status: 400, body: { success: false, message: expect.any(String) } });
+    },
+  );
 
   it.each([tip, monthly])(
     'returns a client token for the customer of a validated purchase of $productId',
@@ -71,7 +77,7 @@ describe('POST /v3/processor_b/client-token', () => {
       const request = await buy({ ...order, applicationUsername: 'Bob' });
       const { customerId } = await validate(request);
       expect((await validate(request)).customerId).toBe(customerId);
-      const { clientToken } = await requestToken({ customerId });
+      const { clientToken } = await requestToken({ applicationUsername: 'Bob', customerId });
       for (const next of [tip, monthly]) {
         expect(await validatePurchase({ ...next, applicationUsername: 'Bob', clientToken })).toMatchObject({
           customerId,
@@ -95,14 +101,17 @@ describe('POST /v3/processor_b/client-token', () => {
       );
     }
     const otherApp = await service.createApp(['processor_b']);
-    expect((await requestToken({ customerId }, otherApp)).customer).toBeUndefined();
-    expect((await requestToken({ customerId })).customer).toEqual(expect.any(String));
+    expect((await requestToken({ applicationUsername: 'Cid', customerId }, otherApp)).customer).toBeUndefined();
+    expect((await requestToken({ applicationUsername: 'Cid', customerId })).customer).toEqual(expect.any(String));
   });
 
   it('does not show the customer of a buyer to another buyer with the same username', async () => {
     const victim = await validatePurchase({ ...tip, applicationUsername: 'Dora' });
     const attacker = await validatePurchase({ ...tip, applicationUsername: 'Dora' });
-    const [shown, own] = [await requestToken(attacker), await requestToken(victim)];
+    const [shown, own] = [
+      await requestToken({ applicationUsername: 'Dora', customerId: attacker.customerId }),
+      await requestToken({ applicationUsername: 'Dora', customerId: victim.customerId }),
+    ];
     expect(shown.customer).not.toBe(own.customer);
   });
 
