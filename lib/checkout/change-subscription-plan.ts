@@ -3,11 +3,13 @@ import type { changePlan, PurchaseWithOffer } from '../api/stripe.ts';
 import type { ActiveGrant } from '../customers/access-token-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { unavailableError } from '../stores/stripe/api-errors.ts';
-import { fetchObservation } from '../stores/stripe/fetch-observations.ts';
-import type { Subscription } from '../stores/stripe/payloads.ts';
+import { fetchObservations } from '../stores/stripe/fetch-observations.ts';
+import { getPriceProductId } from '../stores/stripe/mapping-context.ts';
+import type { Price, Subscription } from '../stores/stripe/payloads.ts';
 import type { StripeAccount } from '../stores/stripe/stripe-account.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
 import { fetchSubscription, listSubscriptions } from '../stores/stripe/stripe-queries.ts';
+import { listBilledItems } from '../stores/stripe/subscription-items.ts';
 import { authorizeSubscriptionId } from './authorize-subscription.ts';
 import {
   type CheckoutContext,
@@ -35,9 +37,10 @@ export async function changeSubscriptionPlan(
   const { customer, subscription } = await findOwnSubscription(request, grant, account);
   const { price } = await findOfferPrice(request.offerId, account);
   if (!price.recurring) throw new ServiceError('InvalidPayload', 'offerId must be the offer of a subscription.');
-  await updateSubscriptionPrice(subscription, price.id, account);
-  const observation = await callStripe(() => fetchObservation(subscription.id, account));
-  const [recorded] = await recordStripePurchases(observation ? [observation] : [], context);
+  await updateSubscriptionPrice(subscription, price, account);
+  const observations = await callStripe(() => fetchObservations(subscription.id, account));
+  const purchases = await recordStripePurchases(observations, context);
+  const recorded = purchases.find(({ purchase }) => purchase.offerId?.endsWith(`#${price.id}`)) ?? purchases[0];
   const newGrant: ActiveGrant = { ...grant, customer, subscription: subscription.id };
   return {
     ...(recorded && { purchase: toPurchaseWithOffer(recorded.purchase, deps.now()) }),
@@ -64,17 +67,25 @@ async function findOwnSubscription(
   return { customer, subscription };
 }
 
-/** @see https://docs.stripe.com/billing/subscriptions/prorations */
+/**
+ * Changes the price of the item with the same product, otherwise of the main item.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/prorations
+ */
 async function updateSubscriptionPrice(
   subscription: Subscription,
-  price: string,
-  { stripe }: StripeAccount,
+  price: Price,
+  { stripe, findStoredProductId }: StripeAccount,
 ): Promise<void> {
-  const [item] = subscription.items.data;
+  const items = subscription.items.data;
+  const mainProductId = items.length > 1 ? await findStoredProductId(subscription.id) : undefined;
+  const [main] = listBilledItems(subscription, [], mainProductId);
+  const sameProduct = items.find((item) => getPriceProductId(item.price) === getPriceProductId(price));
+  const item = sameProduct ?? main?.current;
   if (!item) throw unavailableError('The subscription does not have items.');
   await callStripe(() =>
     stripe.subscriptions.update(subscription.id, {
-      items: [{ id: item.id, price }],
+      items: [{ id: item.id, price: price.id }],
       proration_behavior: 'always_invoice',
       // Keeps the current plan if the payment fails.
       payment_behavior: 'error_if_incomplete',

@@ -15,7 +15,7 @@ export interface RefundedAmount {
 
 /**
  * Merges partial refunds by id, sorted by date. Idempotent, commutative and associative: the earliest date, the largest
- * amount and the largest quantity of a refund win, because a response of the store can lack any of them.
+ * amount, the largest quantity and the latest status of a refund win, because a response of the store can lack any.
  */
 export function mergePartialRefunds(
   a: readonly PartialRefund[] = [],
@@ -33,8 +33,15 @@ const mergePartialRefund = (a: PartialRefund, b: PartialRefund): PartialRefund =
   ...omitUndefined({
     amountMicros: chooseLarger(a.amountMicros, b.amountMicros),
     quantity: chooseLarger(a.quantity, b.quantity),
+    status: chooseLaterStatus(a.status, b.status),
   }),
 });
+
+/** A dispute ends as a refund or is returned. Both can still be returned. */
+function chooseLaterStatus(a: PartialRefund['status'], b: PartialRefund['status']): PartialRefund['status'] {
+  if (a === 'returned' || b === 'returned') return 'returned';
+  return a && b;
+}
 
 const chooseLarger = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
@@ -46,7 +53,9 @@ const chooseLarger = (a?: number, b?: number): number | undefined =>
 export function listRefundedAmounts(transaction: Transaction): RefundedAmount[] {
   const { partialRefunds = [], refundedAt, amountMicros: total } = transaction;
   const refunds = [
-    ...partialRefunds.map((refund) => ({ date: refund.date, amountMicros: computePartialAmount(refund, transaction) })),
+    ...partialRefunds
+      .filter(({ status }) => status !== 'returned')
+      .map((refund) => ({ date: refund.date, amountMicros: computePartialAmount(refund, transaction) })),
     ...(refundedAt === undefined ? [] : [{ date: refundedAt, amountMicros: total }]),
   ];
   let refunded = 0;
@@ -77,10 +86,13 @@ function subtractUsd(transaction: Transaction, micros: number, microsBefore: num
 }
 
 /**
- * Lists a key for each refund of the transactions: the id of each partial refund, and the full refund of a transaction.
+ * Lists a key for each final refund of the transactions: the id of each partial refund, and the full refund of a
+ * transaction.
  */
 export const listRefundKeys = (transactions: readonly Transaction[]): string[] =>
   transactions.flatMap(({ transactionId, partialRefunds = [], refundedAt }) => [
-    ...partialRefunds.map(({ id }) => toCanonicalJson([transactionId, id])),
+    ...partialRefunds
+      .filter(({ status }) => status === undefined)
+      .map(({ id }) => toCanonicalJson([transactionId, id])),
     ...(refundedAt === undefined ? [] : [transactionId]),
   ]);

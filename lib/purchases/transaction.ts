@@ -15,6 +15,13 @@ export const PartialRefund = v.object({
   amountMicros: v.exactOptional(v.number()),
   /** Number of refunded units. */
   quantity: v.exactOptional(v.number()),
+  /**
+   * - `disputed`: an open dispute has withdrawn the amount. Counts as refunded, but is not announced.
+   * - `returned`: the amount came back, because the dispute was won or the refund failed. Final.
+   *
+   * Absent for a final refund.
+   */
+  status: v.exactOptional(v.picklist(['disputed', 'returned'])),
 });
 export type PartialRefund = v.InferOutput<typeof PartialRefund>;
 

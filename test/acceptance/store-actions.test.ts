@@ -71,6 +71,8 @@ async function performActions([platform, actions]: ActionCase, type: ProductType
 }
 
 const actionDetails: Readonly<Record<string, object>> = {
+  'add-item': { productId: 'extra', priceMicros: 1_000_000 },
+  'remove-item': { productId: 'extra' },
   'change-plan': { productId: 'better' },
   share: { applicationUsername: 'a-relative' },
 };

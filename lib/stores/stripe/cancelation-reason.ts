@@ -28,14 +28,16 @@ const reasonsByFeedback: Readonly<Record<string, CancelationReason>> = {
 export function toCancelationReason(
   { status, cancellation_details: details }: Subscription,
   reversal: PaymentReversal | undefined,
+  isUnpaid: boolean,
 ): CancelationReason | undefined {
   if (reversal) return reversal.kind === 'refund' ? 'Customer' : 'System';
   switch (status) {
     case 'canceled':
       return toCanceledReason(details);
-    case 'unpaid':
     case 'incomplete_expired':
       return 'System.BillingError';
+    case 'unpaid':
+      return isUnpaid ? 'System.BillingError' : undefined;
     default:
       return status === 'paused' ? 'PAUSED' : undefined;
   }

@@ -5,7 +5,7 @@ import { parse } from '../../shared/parse.ts';
 import { platformTokens, withoutPlatform } from '../../shared/platform.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { AccessGrant, StoreContext } from '../store-context.ts';
-import { fetchCustomerObservations, fetchObservation } from './fetch-observations.ts';
+import { fetchCustomerObservations, fetchObservations } from './fetch-observations.ts';
 import type { StripeAccount } from './stripe-account.ts';
 import { fetchSession } from './stripe-queries.ts';
 
@@ -34,8 +34,7 @@ export async function fetchEvidenceObservations(
 ): Promise<Observation[]> {
   const id = parseEvidenceId(transaction);
   if (id === undefined) return await fetchGrantObservations(await requireGrant(transaction, context), account);
-  const observation = await fetchObservation(id, account);
-  return observation ? [observation] : [];
+  return await fetchObservations(id, account);
 }
 
 async function requireGrant(
@@ -60,6 +59,5 @@ export async function fetchGrantObservations(
     customer ?? (session === undefined ? undefined : (await fetchSession(account.stripe, session)).customer);
   if (customerId) return await fetchCustomerObservations(customerId, account);
   const id = subscription ?? session;
-  const observation = id === undefined ? undefined : await fetchObservation(id, account);
-  return observation ? [observation] : [];
+  return id === undefined ? [] : await fetchObservations(id, account);
 }

@@ -1,14 +1,14 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { getSubscriptionId } from './invoices.ts';
-import { isOwnMetadata } from './mapping-context.ts';
-import { type Charge, Invoice, PaymentIntent, parseStripeObject, type Session } from './payloads.ts';
+import { getPriceProductId, isOwnMetadata } from './mapping-context.ts';
+import { type Charge, Invoice, PaymentIntent, parseStripeObject, type Session, type Subscription } from './payloads.ts';
 import {
   getChargedProductId,
   getLatestCharge,
-  getPriceProductId,
+  getPaymentId,
   toChargeObservation,
-  toPaymentObservation,
+  toPaymentObservations,
 } from './payment-observation.ts';
 import { indexReversals, type PaymentReversals } from './payment-reversals.ts';
 import type { StripeAccount } from './stripe-account.ts';
@@ -24,27 +24,29 @@ import {
   listSessions,
   listSubscriptions,
 } from './stripe-queries.ts';
-import { toSubscriptionObservation } from './subscription-observation.ts';
+import { hasSeveralItems } from './subscription-items.ts';
+import { toSubscriptionObservations } from './subscription-observation.ts';
 
 /**
- * Fetches the purchase behind the id of a subscription, checkout session, payment intent, charge or invoice. Returns
- * undefined if it was never paid. Throws `InvalidPayload` for the id of any other object.
+ * Fetches the purchases behind the id of a subscription, checkout session, payment intent, charge or invoice, or of one
+ * of their items (`sub_…:si_…`). Returns an empty array if it was never paid. Throws `InvalidPayload` for the id of any
+ * other object.
  */
-export async function fetchObservation(id: string, account: StripeAccount): Promise<Observation | undefined> {
-  const prefix = /^([a-z]+)_[A-Za-z0-9_]{1,200}$/.exec(id)?.[1];
+export async function fetchObservations(id: string, account: StripeAccount): Promise<Observation[]> {
+  const [, objectId = '', prefix] = /^(([a-z]+)_[A-Za-z0-9_]{1,200})(?::\w{1,200})?$/.exec(id) ?? [];
   switch (prefix) {
     case 'sub':
-      return await fetchSubscriptionObservation(id, account);
+      return await fetchSubscriptionObservations(objectId, account);
     case 'cs':
-      return await fetchSessionObservation(await fetchSession(account.stripe, id), account);
+      return await fetchSessionObservations(await fetchSession(account.stripe, objectId), account);
     case 'pi':
-      return await fetchIntentObservation(id, account);
+      return await fetchIntentObservations(objectId, account);
     case 'ch':
     case 'py':
-      return await fetchChargeObservation(await fetchCharge(account.stripe, id), account);
+      return await fetchChargeObservations(await fetchCharge(account.stripe, objectId), account);
     case 'in':
-      return await fetchInvoiceObservation(
-        parseStripeObject(Invoice, await account.stripe.invoices.retrieve(id)),
+      return await fetchInvoiceObservations(
+        parseStripeObject(Invoice, await account.stripe.invoices.retrieve(objectId)),
         account,
       );
     default:
@@ -55,47 +57,56 @@ export async function fetchObservation(id: string, account: StripeAccount): Prom
   }
 }
 
-async function fetchSubscriptionObservation(
-  id: string,
-  { stripe, mapping: context }: StripeAccount,
-): Promise<Observation> {
+async function fetchSubscriptionObservations(id: string, account: StripeAccount): Promise<Observation[]> {
+  const { stripe } = account;
   const [subscription, invoices] = await Promise.all([
     fetchSubscription(stripe, id),
     listInvoices(stripe, { subscription: id }),
   ]);
-  const reversals = await fetchReversals(await listCharges(stripe, subscription.customer), stripe);
-  return toSubscriptionObservation(subscription, { context, invoices, reversals });
+  const charges = subscription.customer === null ? [] : await listCharges(stripe, subscription.customer);
+  return await mapSubscription(subscription, { invoices, reversals: await fetchReversals(charges, stripe) }, account);
 }
 
-async function fetchSessionObservation(session: Session, account: StripeAccount): Promise<Observation | undefined> {
-  if (session.subscription !== null) return await fetchSubscriptionObservation(session.subscription, account);
-  const [observation] = await toPaymentObservations([session], account);
-  return observation;
+/** Maps a subscription. The stored purchase decides which of several items is the main one. */
+async function mapSubscription(
+  subscription: Subscription,
+  billing: { readonly invoices: readonly Invoice[]; readonly reversals: ReadonlyMap<string, PaymentReversals> },
+  account: StripeAccount,
+): Promise<Observation[]> {
+  const mainProductId = hasSeveralItems(subscription, billing.invoices)
+    ? await account.findStoredProductId(subscription.id)
+    : undefined;
+  return toSubscriptionObservations(subscription, { ...billing, context: account.mapping, mainProductId });
 }
 
-async function fetchIntentObservation(id: string, account: StripeAccount): Promise<Observation | undefined> {
+const fetchSessionObservations = async (session: Session, account: StripeAccount): Promise<Observation[]> =>
+  session.subscription === null
+    ? await mapSessions([session], account)
+    : await fetchSubscriptionObservations(session.subscription, account);
+
+async function fetchIntentObservations(id: string, account: StripeAccount): Promise<Observation[]> {
   const [session] = await listSessions(account.stripe, { payment_intent: id });
-  if (session) return await fetchSessionObservation(session, account);
+  if (session) return await fetchSessionObservations(session, account);
   const subscription = await findSubscriptionOfPayment(id, account);
-  if (subscription !== undefined) return await fetchSubscriptionObservation(subscription, account);
+  if (subscription !== undefined) return await fetchSubscriptionObservations(subscription, account);
   const expand = ['latest_charge.refunds'];
   const charge = getLatestCharge(
     parseStripeObject(PaymentIntent, await account.stripe.paymentIntents.retrieve(id, { expand })),
   );
-  return charge && (await fetchStandaloneChargeObservation(charge, account));
+  return charge ? await fetchStandaloneChargeObservations(charge, account) : [];
 }
 
-async function fetchChargeObservation(charge: Charge, account: StripeAccount): Promise<Observation | undefined> {
-  if (charge.payment_intent === null) return await fetchStandaloneChargeObservation(charge, account);
-  return await fetchIntentObservation(charge.payment_intent, account);
+async function fetchChargeObservations(charge: Charge, account: StripeAccount): Promise<Observation[]> {
+  if (charge.payment_intent === null) return await fetchStandaloneChargeObservations(charge, account);
+  return await fetchIntentObservations(charge.payment_intent, account);
 }
 
-async function fetchInvoiceObservation(invoice: Invoice, account: StripeAccount): Promise<Observation> {
+async function fetchInvoiceObservations(invoice: Invoice, account: StripeAccount): Promise<Observation[]> {
   const subscription = getSubscriptionId(invoice);
   if (subscription === undefined) {
     throw new ServiceError('InvalidPayload', 'The invoice does not belong to a subscription.');
   }
-  return await fetchSubscriptionObservation(subscription, account);
+  return await fetchSubscriptionObservations(subscription, account);
 }
 
 /**
@@ -113,16 +124,17 @@ async function findSubscriptionOfPayment(id: string, { stripe }: StripeAccount):
   return payment && getSubscriptionId(parseStripeObject(Invoice, payment.invoice));
 }
 
-async function fetchStandaloneChargeObservation(
+async function fetchStandaloneChargeObservations(
   charge: Charge,
   { stripe, mapping: context }: StripeAccount,
-): Promise<Observation | undefined> {
+): Promise<Observation[]> {
   const productId = getChargedProductId(charge);
   const [products, reversals] = await Promise.all([
     listProducts(stripe, productId === undefined ? [] : [productId]),
     fetchReversals([charge], stripe),
   ]);
-  return toChargeObservation(charge, { context, reversals, products });
+  const observation = toChargeObservation(charge, { context, reversals, products });
+  return observation ? [observation] : [];
 }
 
 /** Fetches the refunds and disputes of charges, by charge id and payment intent id. */
@@ -149,19 +161,15 @@ export async function fetchCustomerObservations(customer: string, account: Strip
   const reversals = await fetchReversals(charges, stripe);
   const ownSubscriptions = subscriptions.filter(({ metadata }) => isOwnMetadata(context, metadata));
   const ownPayments = sessions.filter(({ mode, metadata }) => mode === 'payment' && isOwnMetadata(context, metadata));
-  return [
-    ...ownSubscriptions.map((subscription) => {
-      const ownInvoices = invoices.filter((invoice) => getSubscriptionId(invoice) === subscription.id);
-      return toSubscriptionObservation(subscription, { context, invoices: ownInvoices, reversals });
-    }),
-    ...(await toPaymentObservations(ownPayments, account)),
-  ];
+  const bySubscription = ownSubscriptions.map(async (subscription) => {
+    const ownInvoices = invoices.filter((invoice) => getSubscriptionId(invoice) === subscription.id);
+    return await mapSubscription(subscription, { invoices: ownInvoices, reversals }, account);
+  });
+  return [...(await Promise.all(bySubscription)).flat(), ...(await mapSessions(ownPayments, account))];
 }
 
-async function toPaymentObservations(
-  sessions: readonly Session[],
-  { stripe, mapping: context }: StripeAccount,
-): Promise<Observation[]> {
+async function mapSessions(sessions: readonly Session[], account: StripeAccount): Promise<Observation[]> {
+  const { stripe, mapping: context } = account;
   const charges = sessions.flatMap(({ payment_intent: intent }) =>
     typeof intent === 'string' ? [] : (getLatestCharge(intent ?? undefined) ?? []),
   );
@@ -169,5 +177,10 @@ async function toPaymentObservations(
     (line_items?.data ?? []).flatMap(({ price }) => (price === null ? [] : [getPriceProductId(price)])),
   );
   const [products, reversals] = await Promise.all([listProducts(stripe, productIds), fetchReversals(charges, stripe)]);
-  return sessions.flatMap((session) => toPaymentObservation(session, { context, reversals, products }) ?? []);
+  const observations = sessions.map(async (session) => {
+    const hasSeveralLines = (session.line_items?.data ?? []).length > 1;
+    const mainProductId = hasSeveralLines ? await account.findStoredProductId(getPaymentId(session)) : undefined;
+    return toPaymentObservations(session, { context, reversals, products, mainProductId });
+  });
+  return (await Promise.all(observations)).flat();
 }

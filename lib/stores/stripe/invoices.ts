@@ -1,21 +1,23 @@
-import type { Transaction } from '../../purchases/transaction.ts';
-import { withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
-import { omitNullish, toMillis } from './convert.ts';
-import { type MappingContext, toOfferId } from './mapping-context.ts';
-import { toCurrencyCode, toMicros } from './money.ts';
-import type { Invoice, Subscription } from './payloads.ts';
-import { getPriceProductId } from './payment-observation.ts';
-import { type PaymentReversals, toRefundFields } from './payment-reversals.ts';
+import { splitAmount } from '../../money/split-amount.ts';
+import type { Invoice } from './payloads.ts';
+import type { PaymentReversals } from './payment-reversals.ts';
+import { splitReversals } from './payment-reversals.ts';
+import { type BilledItem, getItemId, isCredit, type Line } from './subscription-items.ts';
 
-type Line = Invoice['lines']['data'][number];
+/** The part of a paid invoice that bills one item. */
+export interface InvoiceShare {
+  readonly invoice: Invoice;
+  readonly item: BilledItem;
+  /** Lines of the item, and those of no item if it is the first item of the invoice. */
+  readonly lines: readonly Line[];
+  /** In the currency's smallest unit. */
+  readonly amount: number;
+  readonly reversals: PaymentReversals | undefined;
+}
 
 /** Returns the id of the subscription that an invoice bills. */
 export const getSubscriptionId = ({ parent }: Invoice): string | undefined =>
-  parent?.subscription_details?.subscription;
-
-/** Returns the payment time, or the creation time of an invoice that needed no payment. */
-const getPaidAt = ({ status_transitions: { paid_at }, created }: Invoice): EpochMillis => toMillis(paid_at ?? created);
+  parent?.subscription_details?.subscription ?? undefined;
 
 /** Returns the paid invoices, oldest first. */
 export const filterPaidInvoices = (invoices: readonly Invoice[]): Invoice[] =>
@@ -23,68 +25,78 @@ export const filterPaidInvoices = (invoices: readonly Invoice[]): Invoice[] =>
     .filter(({ status }) => status === 'paid')
     .sort((a, b) => a.created - b.created || getPaidAt(a) - getPaidAt(b));
 
-/** Whether an invoice renews its subscription. The invoice of a plan change does not. */
-const isRenewal = ({ billing_reason }: Invoice): boolean => billing_reason === 'subscription_cycle';
+/** Returns the payment time, or the creation time of an invoice that needed no payment, in epoch seconds. */
+const getPaidAt = ({ status_transitions, created }: Invoice): number => status_transitions?.paid_at ?? created;
 
-/** Returns the start of the latest renewed period. `paid` are the paid invoices, oldest first. */
-export function findLastRenewalDate(paid: readonly Invoice[]): EpochMillis | undefined {
-  const invoice = paid.findLast(isRenewal);
-  return invoice && toMillis(findMainLine(invoice)?.period.start ?? invoice.created);
+/**
+ * Splits the paid amount of an invoice by the totals of its items. It can differ from their sum, because of credits and
+ * customer balances. Items that are only credited do not have a share. Other invoice items belong to the first item.
+ */
+export function splitInvoice(
+  invoice: Invoice,
+  items: readonly BilledItem[],
+  reversals: ReadonlyMap<string, PaymentReversals>,
+): InvoiceShare[] {
+  const { data } = invoice.lines;
+  const amountPaid = invoice.amount_paid ?? 0;
+  const isOf = (item: BilledItem, line: Line): boolean => item.itemIds.includes(getItemId(line) ?? '');
+  const otherLines = data.filter((line) => !items.some((item) => isOf(item, line)));
+  const charged = items.filter((item) => data.some((line) => isOf(item, line) && !isCredit(line)));
+  const isOfMain = charged.length === 0 && (amountPaid > 0 || otherLines.length > 0);
+  const shares = (isOfMain ? items.slice(0, 1) : charged).map((item, index) => ({
+    item,
+    lines: data.filter((line) => isOf(item, line) || (index === 0 && otherLines.includes(line))),
+  }));
+  const totals = shares.map(({ lines }) => sumTotals(lines));
+  const amounts = splitAmount(amountPaid, totals);
+  const paymentReversals = findInvoiceReversals(invoice, reversals);
+  const parts = paymentReversals && splitReversals(paymentReversals, amounts, invoice.currency);
+  return shares.map((share, index) => ({
+    ...share,
+    invoice,
+    amount: amounts[index] ?? 0,
+    reversals: parts?.[index],
+  }));
 }
 
+/** Sums the totals of lines after discounts and with the taxes that their amount does not include. */
+const sumTotals = (lines: readonly Line[]): number =>
+  lines.reduce((total, { amount, discount_amounts, taxes }) => {
+    const discount = sum(discount_amounts.map((part) => part.amount));
+    const tax = sum(taxes.map((part) => (part.tax_behavior === 'exclusive' ? part.amount : 0)));
+    return total + amount - discount + tax;
+  }, 0);
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Whether an invoice renews an item. The invoice of a plan change does not. */
+export const isRenewal = ({ invoice }: Pick<InvoiceShare, 'invoice'>): boolean =>
+  invoice.billing_reason === 'subscription_cycle';
+
 /** Finds the reversals of an invoice's payment. */
-export function findInvoiceReversals(
+function findInvoiceReversals(
   { payments }: Invoice,
   reversals: ReadonlyMap<string, PaymentReversals>,
 ): PaymentReversals | undefined {
-  const ids = (payments?.data ?? []).flatMap(({ payment }) => [payment.charge, payment.payment_intent]);
-  return ids.flatMap((id) => (id === undefined ? [] : (reversals.get(id) ?? [])))[0];
-}
-
-/** Maps a paid invoice to a transaction. */
-export function toInvoiceTransaction(
-  invoice: Invoice,
-  subscription: Subscription,
-  { context, reversals }: { context: MappingContext; reversals: ReadonlyMap<string, PaymentReversals> },
-): Transaction {
-  const { platform } = context;
-  const line = findMainLine(invoice);
-  const { product, price } = line?.pricing?.price_details ?? getCurrentPrice(subscription);
-  const isTrial = invoice.amount_paid === 0 && subscription.trial_end === line?.period.end;
-  return {
-    transactionId: withPlatform(platform, invoice.id),
-    purchaseId: withPlatform(platform, subscription.id),
-    productId: withPlatform(platform, product),
-    offerId: toOfferId(context, product, price),
-    platform,
-    sandbox: !subscription.livemode,
-    // The first invoice is paid shortly after the start. Its payment time would be mistaken for a renewal.
-    purchaseDate:
-      invoice.billing_reason === 'subscription_create' ? toMillis(subscription.start_date) : getPaidAt(invoice),
-    currency: toCurrencyCode(invoice.currency),
-    amountMicros: toMicros(invoice.amount_paid, invoice.currency),
-    isRenewal: isRenewal(invoice),
-    ...omitNullish({
-      quantity: line?.quantity,
-      expirationDate: line && toMillis(line.period.end),
-      isTrialPeriod: isTrial || undefined,
-    }),
-    ...toRefundFields(findInvoiceReversals(invoice, reversals)),
-  };
+  const ids = payments.data.flatMap(({ payment }) => [payment.charge, payment.payment_intent]);
+  return ids.flatMap((id) => (id === null ? [] : (reversals.get(id) ?? [])))[0];
 }
 
 /**
- * Finds the last line that is not a proration, or the last line if all of them are prorations.
+ * Finds the last line that is not a proration, or the last charge if all of them are prorations. A line of a period
+ * after `periodEnd`, in epoch seconds, was billed in advance.
  *
  * @see https://docs.stripe.com/billing/subscriptions/prorations
  */
-function findMainLine({ lines: { data } }: Invoice): Line | undefined {
-  const isProration = ({ parent }: Line): boolean =>
-    (parent?.subscription_item_details ?? parent?.invoice_item_details)?.proration === true;
-  return data.findLast((line) => !isProration(line)) ?? data.at(-1);
+export function findMainLine({ lines }: Pick<InvoiceShare, 'lines'>, periodEnd = Infinity): Line | undefined {
+  const started = lines.filter(({ period }) => period.start < periodEnd);
+  const candidates = started.length > 0 ? started : lines;
+  return (
+    candidates.findLast((line) => !isProration(line)) ??
+    candidates.findLast((line) => !isCredit(line)) ??
+    candidates.at(-1)
+  );
 }
 
-function getCurrentPrice({ items }: Subscription): { product: string; price: string } {
-  const [item] = items.data;
-  return item ? { product: getPriceProductId(item.price), price: item.price.id } : { product: '', price: '' };
-}
+const isProration = ({ parent }: Line): boolean =>
+  (parent?.subscription_item_details ?? parent?.invoice_item_details)?.proration === true;

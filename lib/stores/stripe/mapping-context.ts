@@ -3,6 +3,7 @@ import { Username } from '../../api/identifiers.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { type Platform, type platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import type { Price } from './payloads.ts';
 
 /** Platforms of this adapter: an app's own account and the account of the deployment. */
 export type StripePlatform = Extract<Platform, typeof platformTokens.stripe | typeof platformTokens.serviceStripe>;
@@ -22,6 +23,9 @@ type Metadata = Readonly<Record<string, string>> | null;
 /** Creates the offer id `{platform}:{product}#{price}`. */
 export const toOfferId = ({ platform }: Pick<MappingContext, 'platform'>, product: string, price: string): string =>
   `${withPlatform(platform, product)}#${price}`;
+
+/** Returns the product id of a price. */
+export const getPriceProductId = ({ product }: Price): string => (typeof product === 'string' ? product : product.id);
 
 /** Whether an object belongs to the app. Several apps can share an account; `metadata.app` names the app. */
 export const isOwnMetadata = ({ appName }: Pick<MappingContext, 'appName'>, metadata: Metadata): boolean =>

@@ -6,7 +6,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { tryFetchOwnPurchase } from '../try-fetch-own-purchase.ts';
-import { fetchObservation } from './fetch-observations.ts';
+import { fetchObservations } from './fetch-observations.ts';
 import type { StripePlatform } from './mapping-context.ts';
 import { openStripeAccount } from './stripe-account.ts';
 import { callStripe } from './stripe-client.ts';
@@ -32,16 +32,16 @@ export async function observe(
   platform: StripePlatform,
 ): Promise<ObservedNotification> {
   const { reason, subjectId, renewsSince, pricesChanged } = parse(NotificationPayload, payload, 'InternalError');
-  const observation =
+  const observations =
     subjectId === undefined
       ? undefined
       : await tryFetchOwnPurchase(
           async () =>
-            await callStripe(async () => await fetchObservation(subjectId, openStripeAccount(platform, context))),
+            await callStripe(async () => await fetchObservations(subjectId, openStripeAccount(platform, context))),
         );
   return {
     reason,
-    observations: observation ? [withIntentDate(observation, renewsSince)] : [],
+    observations: (observations ?? []).map((observation) => withIntentDate(observation, renewsSince)),
     ...(pricesChanged && { pricesChanged }),
   };
 }

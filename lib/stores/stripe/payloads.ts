@@ -1,25 +1,47 @@
 import * as v from 'valibot';
 import { unavailableError } from './api-errors.ts';
 
+/**
+ * Accepts every value: null for an absent or invalid one. Stripe adds values to its enumerations, and older objects
+ * lack members. Only the members that decide about access are required.
+ */
+const lenient = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.optional(v.nullable(schema), null), null);
+
 /** Id of an object that can be expanded. */
 const Reference = v.pipe(
   v.union([v.string(), v.object({ id: v.string() })]),
   v.transform((reference) => (typeof reference === 'string' ? reference : reference.id)),
 );
-const NullableReference = v.optional(v.nullable(Reference), null);
+const NullableReference = lenient(Reference);
 const Seconds = v.number();
-const NullableSeconds = v.optional(v.nullable(Seconds), null);
-const NullableText = v.optional(v.nullable(v.string()), null);
-const NullableMetadata = v.optional(v.nullable(v.record(v.string(), v.string())), {});
+const NullableSeconds = lenient(Seconds);
+const NullableText = lenient(v.string());
+/** An empty text for an absent or invalid one. */
+const Text = v.fallback(v.nullish(v.string(), ''), '');
+const NullableNumber = lenient(v.number());
+const Flag = v.fallback(v.nullish(v.boolean(), false), false);
+const Livemode = v.fallback(v.nullish(v.boolean(), true), true);
+const NullableMetadata = lenient(v.record(v.string(), v.string()));
 
 /** First page of a list inside a parent object. */
 const listSchema = <const S extends v.GenericSchema>(schema: S) => v.object({ data: v.array(schema) });
+/** A list whose elements do not decide about access. Leaves out invalid elements. */
+const lenientArray = <const S extends v.GenericSchema>(schema: S) =>
+  v.pipe(
+    lenient(v.array(lenient(schema))),
+    v.transform((elements) => (elements ?? []).filter((element) => element !== null)),
+  );
+const lenientList = <const S extends v.GenericSchema>(schema: S) =>
+  v.pipe(
+    lenient(v.object({ data: lenientArray(schema), has_more: Flag })),
+    v.transform((list) => list ?? { data: [], has_more: false }),
+  );
 
 /** @see https://docs.stripe.com/api/products/object */
 export const Product = v.object({
   id: v.string(),
-  active: v.boolean(),
-  name: v.string(),
+  active: Flag,
+  name: Text,
   description: NullableText,
   metadata: NullableMetadata,
 });
@@ -28,62 +50,55 @@ export type Product = v.InferOutput<typeof Product>;
 /** @see https://docs.stripe.com/api/prices/object */
 export const Price = v.object({
   id: v.string(),
-  active: v.boolean(),
-  currency: v.string(),
+  active: Flag,
+  currency: Text,
   product: v.union([v.string(), Product, v.object({ id: v.string() })]),
-  recurring: v.nullable(
-    v.object({
-      interval: v.string(),
-      interval_count: v.number(),
-      trial_period_days: v.optional(v.nullable(v.number()), null),
-    }),
-  ),
-  unit_amount: v.nullable(v.number()),
+  recurring: lenient(v.object({ interval: v.string(), interval_count: v.number(), trial_period_days: NullableNumber })),
+  unit_amount: NullableNumber,
   /** A decimal object of the Stripe client. `String()` returns the number. */
-  unit_amount_decimal: v.unknown(),
+  unit_amount_decimal: v.optional(v.unknown()),
   metadata: NullableMetadata,
 });
 export type Price = v.InferOutput<typeof Price>;
 
-const Coupon = v.object({ id: v.string(), duration: v.string() });
+const Coupon = v.object({ id: v.string(), duration: NullableText });
 const Discount = v.object({
   end: NullableSeconds,
   promotion_code: NullableReference,
-  source: v.object({ coupon: v.nullable(v.union([v.string(), Coupon])) }),
+  source: lenient(v.object({ coupon: lenient(v.union([v.string(), Coupon])) })),
 });
 export type Discount = v.InferOutput<typeof Discount>;
 
+const Amounts = lenientArray(v.object({ amount: v.number() }));
 const InvoiceLine = v.object({
+  /** Without discounts and exclusive taxes. Negative for a credit. */
+  amount: v.fallback(v.nullish(v.number(), 0), 0),
+  discount_amounts: Amounts,
+  taxes: lenientArray(v.object({ amount: v.number(), tax_behavior: NullableText })),
   period: v.object({ start: Seconds, end: Seconds }),
-  quantity: v.nullable(v.number()),
-  parent: v.nullable(
+  quantity: NullableNumber,
+  parent: lenient(
     v.object({
-      subscription_item_details: v.optional(v.nullable(v.object({ proration: v.boolean() })), null),
-      invoice_item_details: v.optional(v.nullable(v.object({ proration: v.boolean() })), null),
+      subscription_item_details: lenient(v.object({ proration: Flag, subscription_item: NullableText })),
+      invoice_item_details: lenient(v.object({ proration: Flag })),
     }),
   ),
-  pricing: v.nullable(
-    v.object({ price_details: v.exactOptional(v.object({ price: Reference, product: v.string() })) }),
-  ),
+  pricing: lenient(v.object({ price_details: lenient(v.object({ price: Reference, product: v.string() })) })),
 });
 
 /** @see https://docs.stripe.com/api/invoices/object */
 export const Invoice = v.object({
   id: v.string(),
-  status: v.nullable(v.string()),
-  amount_paid: v.number(),
-  currency: v.string(),
-  created: Seconds,
-  billing_reason: v.nullable(v.string()),
-  parent: v.nullable(v.object({ subscription_details: v.nullable(v.object({ subscription: Reference })) })),
-  status_transitions: v.object({ paid_at: v.nullable(Seconds) }),
-  lines: listSchema(InvoiceLine),
-  payments: v.exactOptional(
-    listSchema(
-      v.object({
-        payment: v.object({ payment_intent: v.exactOptional(Reference), charge: v.exactOptional(Reference) }),
-      }),
-    ),
+  status: NullableText,
+  amount_paid: NullableNumber,
+  currency: Text,
+  created: v.fallback(v.nullish(Seconds, 0), 0),
+  billing_reason: NullableText,
+  parent: lenient(v.object({ subscription_details: lenient(v.object({ subscription: Reference })) })),
+  status_transitions: lenient(v.object({ paid_at: NullableSeconds })),
+  lines: lenientList(InvoiceLine),
+  payments: lenientList(
+    v.object({ payment: v.object({ payment_intent: NullableReference, charge: NullableReference }) }),
   ),
 });
 export type Invoice = v.InferOutput<typeof Invoice>;
@@ -92,23 +107,23 @@ export type Invoice = v.InferOutput<typeof Invoice>;
 export const Subscription = v.object({
   id: v.string(),
   status: v.string(),
-  livemode: v.boolean(),
-  customer: Reference,
-  created: Seconds,
-  start_date: Seconds,
-  trial_end: v.nullable(Seconds),
-  canceled_at: v.nullable(Seconds),
-  cancel_at: v.nullable(Seconds),
-  cancel_at_period_end: v.boolean(),
-  ended_at: v.nullable(Seconds),
-  cancellation_details: v.nullable(v.object({ reason: v.nullable(v.string()), feedback: v.nullable(v.string()) })),
-  discounts: v.array(v.union([v.string(), Discount])),
+  livemode: Livemode,
+  customer: NullableReference,
+  start_date: NullableSeconds,
+  trial_end: NullableSeconds,
+  canceled_at: NullableSeconds,
+  cancel_at: NullableSeconds,
+  cancel_at_period_end: Flag,
+  ended_at: NullableSeconds,
+  cancellation_details: lenient(v.object({ reason: NullableText, feedback: NullableText })),
+  discounts: lenientArray(v.union([v.string(), Discount])),
   metadata: NullableMetadata,
-  latest_invoice: v.nullable(v.union([v.string(), Invoice])),
+  latest_invoice: lenient(v.union([v.string(), Invoice])),
   items: listSchema(
     v.object({
       id: v.string(),
-      quantity: v.exactOptional(v.number()),
+      created: NullableSeconds,
+      quantity: NullableNumber,
       current_period_start: Seconds,
       current_period_end: Seconds,
       price: Price,
@@ -118,12 +133,7 @@ export const Subscription = v.object({
 export type Subscription = v.InferOutput<typeof Subscription>;
 
 /** @see https://docs.stripe.com/api/refunds/object */
-export const Refund = v.object({
-  id: v.string(),
-  amount: v.number(),
-  created: Seconds,
-  status: v.nullable(v.string()),
-});
+export const Refund = v.object({ id: v.string(), amount: v.number(), created: Seconds, status: NullableText });
 export type Refund = v.InferOutput<typeof Refund>;
 
 /** @see https://docs.stripe.com/api/charges/object */
@@ -131,57 +141,70 @@ export const Charge = v.object({
   id: v.string(),
   amount: v.number(),
   refunded: v.boolean(),
-  disputed: v.boolean(),
+  disputed: Flag,
   paid: v.boolean(),
-  created: Seconds,
-  currency: v.string(),
-  livemode: v.boolean(),
+  created: NullableSeconds,
+  currency: Text,
+  livemode: Livemode,
   customer: NullableReference,
   payment_intent: NullableReference,
   metadata: NullableMetadata,
   /** Newest first. Has only the latest ten refunds if `has_more` is set. */
-  refunds: v.optional(v.nullable(v.object({ data: v.array(Refund), has_more: v.optional(v.boolean(), false) })), null),
+  refunds: lenientList(Refund),
 });
 export type Charge = v.InferOutput<typeof Charge>;
 
 /** @see https://docs.stripe.com/api/disputes/object */
-export const Dispute = v.object({ status: v.string(), created: Seconds, charge: Reference });
+export const Dispute = v.object({
+  id: v.string(),
+  status: Text,
+  created: NullableSeconds,
+  charge: NullableReference,
+  amount: NullableNumber,
+  /** A negative amount is a withdrawal, a positive amount its return. */
+  balance_transactions: lenientArray(v.object({ amount: v.number(), created: Seconds })),
+});
 export type Dispute = v.InferOutput<typeof Dispute>;
 
 /** @see https://docs.stripe.com/api/payment_intents/object */
 export const PaymentIntent = v.object({
   id: v.string(),
-  status: v.string(),
-  amount_received: v.number(),
-  currency: v.string(),
-  created: Seconds,
-  livemode: v.boolean(),
+  status: Text,
+  amount_received: NullableNumber,
+  currency: Text,
+  created: NullableSeconds,
+  livemode: Livemode,
   customer: NullableReference,
   metadata: NullableMetadata,
-  latest_charge: v.nullable(v.union([v.string(), Charge])),
+  latest_charge: lenient(v.union([v.string(), Charge])),
 });
 export type PaymentIntent = v.InferOutput<typeof PaymentIntent>;
+
+const LineItem = v.object({
+  id: NullableText,
+  quantity: NullableNumber,
+  amount_total: NullableNumber,
+  price: v.nullable(Price),
+});
+export type LineItem = v.InferOutput<typeof LineItem>;
 
 /** @see https://docs.stripe.com/api/checkout/sessions/object */
 export const Session = v.object({
   id: v.string(),
   mode: v.string(),
-  status: v.nullable(v.string()),
+  status: NullableText,
   payment_status: v.string(),
-  created: Seconds,
-  livemode: v.boolean(),
-  currency: v.nullable(v.string()),
-  amount_total: v.nullable(v.number()),
-  client_reference_id: v.nullable(v.string()),
+  created: NullableSeconds,
+  livemode: Livemode,
+  currency: NullableText,
+  amount_total: NullableNumber,
+  client_reference_id: NullableText,
   customer: NullableReference,
   subscription: NullableReference,
-  payment_intent: v.nullable(v.union([v.string(), PaymentIntent])),
+  payment_intent: lenient(v.union([v.string(), PaymentIntent])),
   metadata: NullableMetadata,
-  discounts: v.optional(
-    v.nullable(v.array(v.object({ coupon: NullableReference, promotion_code: NullableReference }))),
-    null,
-  ),
-  line_items: v.exactOptional(listSchema(v.object({ quantity: v.nullable(v.number()), price: v.nullable(Price) }))),
+  discounts: lenientArray(v.object({ coupon: NullableReference, promotion_code: NullableReference })),
+  line_items: v.exactOptional(listSchema(LineItem)),
 });
 export type Session = v.InferOutput<typeof Session>;
 

@@ -1,13 +1,21 @@
+import { splitAmount } from '../../money/split-amount.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import { omitNullish, toMillis } from './convert.ts';
-import { type MappingContext, readCheckoutUser, readUserAliases, requireOwnApp, toOfferId } from './mapping-context.ts';
+import {
+  getPriceProductId,
+  type MappingContext,
+  readCheckoutUser,
+  readUserAliases,
+  requireOwnApp,
+  toOfferId,
+} from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
-import type { Charge, PaymentIntent, Price, Product, Session } from './payloads.ts';
-import { type PaymentReversals, toRefundFields } from './payment-reversals.ts';
+import type { Charge, LineItem, PaymentIntent, Price, Product, Session } from './payloads.ts';
+import { type PaymentReversals, splitReversals, toRefundFields } from './payment-reversals.ts';
 import { toProductType } from './product-type.ts';
 
 interface SaleContext {
@@ -16,6 +24,8 @@ interface SaleContext {
   readonly reversals: ReadonlyMap<string, PaymentReversals>;
   /** Products of the line items, by id. */
   readonly products: ReadonlyMap<string, Product>;
+  /** Product of the stored purchase with the id of the payment, without platform prefix. */
+  readonly mainProductId?: string | undefined;
 }
 
 /** The item of a one-time sale. */
@@ -27,23 +37,63 @@ interface SoldItem {
 }
 
 /**
- * Maps a one-time sale of a checkout session. Returns undefined if the session is not complete. Throws `InvalidPayload`
- * if the session belongs to another app.
+ * Maps a one-time sale of a checkout session to one observation for each line item. Returns an empty array if the
+ * session is not complete. Throws `InvalidPayload` if the session belongs to another app.
  *
  * @see https://docs.stripe.com/api/checkout/sessions/object
  */
-export function toPaymentObservation(
-  session: Session,
-  { context, reversals, products }: SaleContext,
-): Observation | undefined {
+export function toPaymentObservations(session: Session, sale: SaleContext): Observation[] {
+  const { context, reversals, products, mainProductId } = sale;
   const intent = typeof session.payment_intent === 'string' ? undefined : (session.payment_intent ?? undefined);
   requireOwnApp(context, session.metadata);
-  const [line] = session.line_items?.data ?? [];
-  if (session.status !== 'complete') return undefined;
-  if (!line?.price) throw new ServiceError('InvalidPayload', 'The product of the checkout session is missing.');
-  const productId = getPriceProductId(line.price);
-  const item = { productId, price: line.price, quantity: line.quantity ?? 1, product: products.get(productId) };
-  const { purchase, transaction } = toOneTimePurchase(toSessionPayment(session, intent, reversals), item, context);
+  if (session.status !== 'complete') return [];
+  const lines = listSoldLines(session, mainProductId);
+  if (lines.length === 0) throw new ServiceError('InvalidPayload', 'The product of the checkout session is missing.');
+  const payments = splitPayment(toSessionPayment(session, intent, reversals), lines);
+  return lines.map(({ price, quantity }, index) => {
+    const productId = getPriceProductId(price);
+    const item = { productId, price, quantity: quantity ?? 1, product: products.get(productId) };
+    return toLineObservation(session, toOneTimePurchase(payments[index] as Payment, item, context), {
+      context,
+      intent,
+    });
+  });
+}
+
+type SoldLine = LineItem & { readonly price: Price };
+
+/** Lists the line items with a price. The line of the stored purchase is first, in any order of the response. */
+function listSoldLines({ line_items }: Session, mainProductId: string | undefined): SoldLine[] {
+  const lines = (line_items?.data ?? []).filter((line): line is SoldLine => line.price !== null);
+  const main = lines.find(({ price }) => getPriceProductId(price) === mainProductId) ?? lines[0];
+  return main ? [main, ...lines.filter((line) => line !== main)] : [];
+}
+
+/** Splits a payment by the totals of its lines. The first one has the ids of the payment, the others add their own. */
+function splitPayment(payment: Payment, lines: readonly SoldLine[]): Payment[] {
+  if (lines.length === 1) return [payment];
+  const totals = lines.map(
+    ({ amount_total, price, quantity }) => amount_total ?? (price.unit_amount ?? 0) * (quantity ?? 1),
+  );
+  const amounts = splitAmount(payment.amount, totals);
+  const reversals = payment.reversals && splitReversals(payment.reversals, amounts, payment.currency);
+  return lines.map(({ id, price }, index) => {
+    const suffix = index === 0 ? '' : `:${id ?? price.id}`;
+    return {
+      ...payment,
+      id: `${payment.id}${suffix}`,
+      transactionId: `${payment.transactionId}${suffix}`,
+      amount: amounts[index] ?? 0,
+      reversals: reversals?.[index],
+    };
+  });
+}
+
+function toLineObservation(
+  session: Session,
+  { purchase, transaction }: ReturnType<typeof toOneTimePurchase>,
+  { context, intent }: { context: MappingContext; intent: PaymentIntent | undefined },
+): Observation {
   const isUnpaid = session.payment_status === 'unpaid';
   const isAbandoned = isUnpaid && failedStatuses.has(intent?.status ?? '');
   const isPending = isUnpaid && !isAbandoned;
@@ -69,6 +119,10 @@ export function toPaymentObservation(
  */
 const failedStatuses = new Set(['requires_payment_method', 'canceled']);
 
+/** Returns the id of the payment intent of a session, or of a session without payment. */
+export const getPaymentId = ({ id, payment_intent: intent }: Session): string =>
+  typeof intent === 'string' ? id : (intent?.id ?? id);
+
 function toSessionPayment(
   session: Session,
   intent: PaymentIntent | undefined,
@@ -76,11 +130,11 @@ function toSessionPayment(
 ): Payment {
   const charge = getLatestCharge(intent);
   return {
-    id: intent?.id ?? session.id,
+    id: getPaymentId(session),
     transactionId: charge?.id ?? intent?.id ?? session.id,
-    created: charge?.created ?? intent?.created ?? session.created,
+    created: charge?.created ?? intent?.created ?? session.created ?? 0,
     livemode: session.livemode,
-    currency: intent?.currency ?? session.currency ?? '',
+    currency: intent?.currency || session.currency || '',
     amount: intent?.amount_received ?? session.amount_total ?? 0,
     reversals: charge && reversals.get(charge.id),
   };
@@ -103,6 +157,7 @@ export function toChargeObservation(
   const { purchase, transaction } = toOneTimePurchase(
     {
       ...charge,
+      created: charge.created ?? 0,
       id: charge.payment_intent ?? charge.id,
       transactionId: charge.id,
       reversals: reversals.get(charge.id),
@@ -142,7 +197,7 @@ function toOneTimePurchase(
   context: MappingContext,
 ) {
   const { platform } = context;
-  const full = payment.reversals?.full;
+  const end = payment.reversals?.end;
   const common = {
     purchaseId: withPlatform(platform, payment.id),
     transactionId: withPlatform(platform, payment.transactionId),
@@ -150,15 +205,17 @@ function toOneTimePurchase(
     platform,
     sandbox: !payment.livemode,
     purchaseDate: toMillis(payment.created),
-    currency: toCurrencyCode(payment.currency),
-    amountMicros: toMicros(payment.amount, payment.currency),
+    ...(payment.currency && {
+      currency: toCurrencyCode(payment.currency),
+      amountMicros: toMicros(payment.amount, payment.currency),
+    }),
     quantity,
     ...(price && { offerId: toOfferId(context, productId, price.id) }),
   };
   const purchase: Purchase = {
     ...common,
     productType: toProductType(product, price),
-    ...(full && { endedAt: full.at, cancelationReason: full.kind === 'refund' ? 'Customer' : 'System' }),
+    ...(end && { endedAt: end.at, cancelationReason: end.kind === 'refund' ? 'Customer' : 'System' }),
   };
   const transaction: Transaction = { ...common, ...toRefundFields(payment.reversals) };
   return { purchase, transaction };
@@ -168,8 +225,5 @@ function toOneTimePurchase(
 export const getLatestCharge = (intent: PaymentIntent | undefined): Charge | undefined =>
   typeof intent?.latest_charge === 'object' ? (intent.latest_charge ?? undefined) : undefined;
 
-/** Returns the product id of a price. */
-export const getPriceProductId = ({ product }: Price): string => (typeof product === 'string' ? product : product.id);
-
 const toDiscountId = ({ discounts }: Session) =>
-  omitNullish({ discountId: discounts?.[0]?.promotion_code ?? discounts?.[0]?.coupon });
+  omitNullish({ discountId: discounts[0]?.promotion_code ?? discounts[0]?.coupon });

@@ -1,10 +1,12 @@
 import type { PartialRefund } from '../../purchases/transaction.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import { splitPartialRefunds } from '../split-partial-refunds.ts';
 import { toMillis } from './convert.ts';
 import { toMicros } from './money.ts';
 import type { Charge, Dispute, Refund } from './payloads.ts';
 
-/** Return of a whole payment, or of its rest, to the customer. */
+/** Return of a payment to the customer that ends the access. */
 export interface PaymentReversal {
   readonly at: EpochMillis;
   readonly kind: 'refund' | 'dispute';
@@ -12,9 +14,11 @@ export interface PaymentReversal {
 
 /** The money of one payment that was returned to the customer. */
 export interface PaymentReversals {
-  /** Full refund or lost dispute. Revokes the purchase. */
-  readonly full: PaymentReversal | undefined;
-  /** Refunds of parts of the payment. They do not revoke the purchase. */
+  /** Full refund or lost dispute. Ends the purchase. */
+  readonly end?: PaymentReversal;
+  /** When the whole payment, or the rest of it, was returned. */
+  readonly refundedAt?: EpochMillis;
+  /** Refunds of parts of the payment, and disputes. They do not end the purchase. */
   readonly partialRefunds: readonly PartialRefund[];
 }
 
@@ -23,38 +27,96 @@ export interface PaymentReversals {
  * newest refund first, and the order decides between refunds of the same second.
  */
 function toPaymentReversals(charge: Charge, disputes: readonly Dispute[]): PaymentReversals {
-  const refunds = [...(charge.refunds?.data ?? [])]
-    .reverse()
-    .filter(({ status }) => status !== 'failed' && status !== 'canceled')
-    .sort((a, b) => a.created - b.created);
-  const completing = charge.refunded ? refunds.at(-1) : undefined;
-  const partial = refunds.filter((refund) => refund !== completing && refund.status === 'succeeded');
+  const refunds = [...charge.refunds.data].reverse().sort((a, b) => a.created - b.created);
+  const completing = charge.refunded ? refunds.findLast((refund) => !isReturned(refund)) : undefined;
+  const refundEnd = charge.refunded ? toMillis(completing?.created ?? charge.created ?? 0) : undefined;
+  const ownDisputes = disputes.filter((dispute) => dispute.charge === charge.id);
+  const lost = ownDisputes.find(({ status }) => status === 'lost');
+  const lostAt = lost && toMillis(lost.created ?? charge.created ?? 0);
+  const end = toEnd(lostAt, refundEnd);
+  const isWholeDispute = lost !== undefined && getDisputedAmount(lost, charge) >= charge.amount - sumRefunds(refunds);
   return {
-    full: findLostDispute(charge, disputes) ?? toFullRefund(charge, completing),
-    partialRefunds: partial.map((refund) => toPartialRefund(refund, charge)),
+    ...(end && { end }),
+    ...omitUndefined({ refundedAt: isWholeDispute ? lostAt : refundEnd }),
+    partialRefunds: [
+      ...refunds
+        .filter((refund) => refund !== completing && isCounted(refund))
+        .map((refund) => toPartialRefund(refund, charge)),
+      ...ownDisputes.flatMap((dispute) => toDisputedAmount(dispute, charge, isWholeDispute)),
+    ],
   };
 }
 
-/** A dispute withdraws the payment when it is opened and returns it when it is won. Only a lost dispute is final. */
-function findLostDispute({ id }: Charge, disputes: readonly Dispute[]): PaymentReversal | undefined {
-  const lost = disputes.find(({ charge, status }) => charge === id && status === 'lost');
-  return lost && { at: toMillis(lost.created), kind: 'dispute' };
-}
+const toEnd = (lostAt: EpochMillis | undefined, refundEnd: EpochMillis | undefined): PaymentReversal | undefined =>
+  lostAt !== undefined
+    ? { at: lostAt, kind: 'dispute' }
+    : refundEnd === undefined
+      ? undefined
+      : { at: refundEnd, kind: 'refund' };
 
-const toFullRefund = ({ refunded, created }: Charge, refund: Refund | undefined): PaymentReversal | undefined =>
-  refunded ? { at: toMillis(refund?.created ?? created), kind: 'refund' } : undefined;
+/** Whether the money of a refund came back to the account. */
+const isReturned = ({ status }: Refund): boolean => status === 'failed' || status === 'canceled';
+/** Whether a refund was paid, or had been paid before it failed. */
+const isCounted = (refund: Refund): boolean => refund.status === 'succeeded' || isReturned(refund);
 
-const toPartialRefund = ({ id, created, amount }: Refund, { currency }: Charge): PartialRefund => ({
-  id,
-  date: toMillis(created),
-  amountMicros: toMicros(amount, currency),
+const sumRefunds = (refunds: readonly Refund[]): number =>
+  refunds.filter((refund) => refund.status === 'succeeded').reduce((sum, { amount }) => sum + amount, 0);
+
+const toPartialRefund = (refund: Refund, { currency }: Charge): PartialRefund => ({
+  id: refund.id,
+  date: toMillis(refund.created),
+  amountMicros: toMicros(refund.amount, currency),
+  ...(isReturned(refund) && { status: 'returned' }),
 });
+
+const getDisputedAmount = ({ amount }: Dispute, charge: Charge): number => amount ?? charge.amount;
+
+/**
+ * Maps a dispute to the amount that it withdrew. Stripe withdraws the amount when the dispute is opened and returns it
+ * when it is won; an inquiry withdraws nothing. The amounts of the balance transactions are in the currency of the
+ * account, so only their signs and dates apply.
+ *
+ * @see https://docs.stripe.com/api/disputes/object#dispute_object-balance_transactions
+ */
+function toDisputedAmount(dispute: Dispute, charge: Charge, isWholeDispute: boolean): PartialRefund[] {
+  const { id, status, created, balance_transactions: balances } = dispute;
+  const withdrawal = balances.find(({ amount }) => amount < 0);
+  if (!withdrawal && (status !== 'lost' || isWholeDispute)) return [];
+  const isBack = status === 'won' || balances.some(({ amount }) => amount > 0);
+  const isFinal = status === 'lost' && !isWholeDispute;
+  return [
+    {
+      id,
+      date: toMillis(withdrawal?.created ?? created ?? charge.created ?? 0),
+      amountMicros: toMicros(getDisputedAmount(dispute, charge), charge.currency),
+      ...(isBack ? { status: 'returned' } : !isFinal && { status: 'disputed' }),
+    },
+  ];
+}
 
 /** Returns the fields of a transaction that describe its refunds. */
 export const toRefundFields = (reversals: PaymentReversals | undefined) => ({
-  ...(reversals?.full && { refundedAt: reversals.full.at }),
+  ...(reversals?.refundedAt !== undefined && { refundedAt: reversals.refundedAt }),
   ...(reversals && reversals.partialRefunds.length > 0 && { partialRefunds: reversals.partialRefunds }),
 });
+
+/**
+ * Splits the reversals of a payment among its parts, which have these amounts in the currency's smallest unit.
+ */
+export function splitReversals(
+  reversals: PaymentReversals,
+  amounts: readonly number[],
+  currency: string,
+): PaymentReversals[] {
+  if (amounts.length === 1) return [reversals];
+  const unit = toMicros(1, currency);
+  const parts = splitPartialRefunds(
+    reversals.partialRefunds,
+    amounts.map((amount) => amount * unit),
+    unit,
+  );
+  return parts.map((partialRefunds) => ({ ...reversals, partialRefunds }));
+}
 
 /** Indexes reversals by charge id and payment intent id, because an invoice can name either. */
 export function indexReversals(

@@ -1,6 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
 import type { StoreContext } from '../store-context.ts';
-import { fetchObservation } from './fetch-observations.ts';
+import { fetchObservations } from './fetch-observations.ts';
 import type { StripePlatform } from './mapping-context.ts';
 import { openStripeAccount } from './stripe-account.ts';
 import { callStripe } from './stripe-client.ts';
@@ -11,6 +11,5 @@ export async function refresh(
   context: StoreContext,
   platform: StripePlatform,
 ): Promise<Observation[]> {
-  const observation = await callStripe(() => fetchObservation(id, openStripeAccount(platform, context)));
-  return observation ? [observation] : [];
+  return await callStripe(() => fetchObservations(id, openStripeAccount(platform, context)));
 }

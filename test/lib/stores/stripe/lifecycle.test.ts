@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { deps } from '../../../../composition/deps.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
+import { listRefundedAmounts } from '../../../../lib/purchases/refunds.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
 let service: CheckoutService;
@@ -143,6 +144,45 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     expect((await service.validate(service.keys, validate)).body.data.collection).toMatchObject([
       { id: 'bigger', purchaseId: id },
     ]);
+  });
+
+  it('records each item of a subscription with its part of each payment, and ends a removed item', async () => {
+    const items = [{ productId: 'add-on', priceMicros: 5_000_000 }];
+    const { id, validate } = await service.buy({ productId: 'base', priceMicros: 10_000_000, items });
+    const validateItem = async (product: string) =>
+      (await service.validate(service.keys, { ...validate, id: product })).body;
+    const { data } = await validateItem('add-on');
+    expect(data.collection).toMatchObject([
+      { id: 'base', purchaseId: id, isExpired: false },
+      { id: 'add-on', purchaseId: expect.stringMatching(`^${id}:si_`), isExpired: false },
+    ]);
+    const purchaseIds = data.collection.map(({ purchaseId }: { purchaseId: string }) => `processor_a:${purchaseId}`);
+    await service.callControl('/clock', { advance: 'P1M' });
+    await service.act(id, 'renew');
+    await service.act(id, 'remove-item', { productId: 'add-on' });
+    expect(await validateItem('base')).toMatchObject({ ok: true });
+    expect(await validateItem('add-on')).toMatchObject({ ok: false, code: 6778003 });
+    const transactions = await deps().purchases.listTransactions(service.keys.appName, purchaseIds);
+    expect(transactions.map(({ productId, amountMicros }) => `${productId} ${amountMicros}`).toSorted()).toEqual([
+      'processor_a:add-on 5000000',
+      'processor_a:add-on 5000000',
+      'processor_a:base 10000000',
+      'processor_a:base 10000000',
+    ]);
+  });
+
+  it('counts the funds of an open dispute as refunded until it is won', async () => {
+    const { id } = await service.buy();
+    const readRefunds = async () => {
+      expect(await service.validatePurchase(id)).toMatchObject({ ok: true });
+      const transactions = await deps().purchases.listTransactions(service.keys.appName, [`processor_a:${id}`]);
+      return transactions.flatMap(listRefundedAmounts);
+    };
+    expect(await readRefunds()).toEqual([]);
+    await service.act(id, 'dispute');
+    expect(await readRefunds()).toMatchObject([{ amountMicros: 4_990_000 }]);
+    await service.act(id, 'win-dispute');
+    expect(await readRefunds()).toEqual([]);
   });
 
   it('refreshes a subscription by its refresh token', async () => {

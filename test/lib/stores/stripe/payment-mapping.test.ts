@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
 import { toMicros } from '../../../../lib/stores/stripe/money.ts';
 import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/stripe/payloads.ts';
-import { toChargeObservation, toPaymentObservation } from '../../../../lib/stores/stripe/payment-observation.ts';
+import { toChargeObservation, toPaymentObservations } from '../../../../lib/stores/stripe/payment-observation.ts';
 import { indexReversals } from '../../../../lib/stores/stripe/payment-reversals.ts';
-import { context, givenCharge, givenRefund, givenSession, startSeconds } from './stripe-fixtures.ts';
+import { context, givenCharge, givenDispute, givenRefund, givenSession, startSeconds } from './stripe-fixtures.ts';
 
 const givenProduct = (product_type?: string): Product => ({
   id: 'prod_basic',
@@ -26,7 +26,8 @@ function observe(
 ) {
   const session = givenSession(state);
   const charge = typeof session.payment_intent === 'object' ? session.payment_intent?.latest_charge : undefined;
-  return toPaymentObservation(session, givenSale(type, typeof charge === 'object' && charge ? [charge] : [], disputes));
+  const charges = typeof charge === 'object' && charge ? [charge] : [];
+  return toPaymentObservations(session, givenSale(type, charges, disputes))[0];
 }
 
 const givenIntent = (charge: Partial<v.InferInput<typeof Charge>>) => {
@@ -39,7 +40,7 @@ const givenIntent = (charge: Partial<v.InferInput<typeof Charge>>) => {
   };
 };
 
-describe('toPaymentObservation', () => {
+describe('toPaymentObservations', () => {
   const common = {
     purchaseId: 'processor_a:pi_1',
     transactionId: 'processor_a:ch_1',
@@ -120,9 +121,51 @@ describe('toPaymentObservation', () => {
   });
 
   it('ends a purchase with a lost dispute', () => {
-    const disputes = [{ status: 'lost', created: startSeconds + 90, charge: 'ch_1' }];
+    const disputes = [givenDispute({ status: 'lost', created: startSeconds + 90, charge: 'ch_1', amount: 1497 })];
     const observation = observe({ payment_intent: givenIntent({ disputed: true }) }, { disputes });
     expect(observation?.purchase).toMatchObject({ endedAt: (startSeconds + 90) * 1000, cancelationReason: 'System' });
+  });
+
+  it('maps each line item of a session to a purchase with its part of the payment, in any order', () => {
+    const [line] = givenSession().line_items?.data ?? [];
+    const sold = (id: string, product: string, total: number) => ({
+      ...line,
+      id,
+      quantity: 1,
+      amount_total: total,
+      price: { ...line?.price, id: `price_${id}`, product },
+    });
+    const lines = [sold('li_1', 'prod_basic', 1000), sold('li_2', 'prod_extra', 497)];
+    const refunds = { data: [givenRefund({ id: 're_1', amount: 300 })] };
+    const read = (data: typeof lines) =>
+      toPaymentObservations(givenSession({ line_items: { data } as never, payment_intent: givenIntent({ refunds }) }), {
+        ...givenSale(undefined, [givenCharge({ id: 'ch_1', amount: 1497, refunds })]),
+        mainProductId: 'prod_basic',
+      });
+    const observations = read(lines);
+    expect(observations.map(({ purchase, transactions }) => [purchase, transactions])).toMatchObject([
+      [
+        { purchaseId: 'processor_a:pi_1', productId: 'processor_a:prod_basic' },
+        [
+          {
+            transactionId: 'processor_a:ch_1',
+            amountMicros: 10_000_000,
+            partialRefunds: [{ amountMicros: 2_000_000 }],
+          },
+        ],
+      ],
+      [
+        { purchaseId: 'processor_a:pi_1:li_2', productId: 'processor_a:prod_extra' },
+        [
+          {
+            transactionId: 'processor_a:ch_1:li_2',
+            amountMicros: 4_970_000,
+            partialRefunds: [{ amountMicros: 1_000_000 }],
+          },
+        ],
+      ],
+    ]);
+    expect(read([...lines].reverse())).toEqual(observations);
   });
 
   it('rejects a session that belongs to a different app', () => {

@@ -1,8 +1,11 @@
 import type * as v from 'valibot';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { parse } from '../../../../lib/shared/parse.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import type { MappingContext } from '../../../../lib/stores/stripe/mapping-context.ts';
-import { Charge, Invoice, Refund, Session, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
+import { Charge, Dispute, Invoice, Refund, Session, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
+import { indexReversals } from '../../../../lib/stores/stripe/payment-reversals.ts';
+import { toSubscriptionObservations } from '../../../../lib/stores/stripe/subscription-observation.ts';
 
 /** Time of every observation, in epoch milliseconds. */
 export const now = Date.parse('2027-03-10T12:00:00Z');
@@ -90,6 +93,51 @@ export const givenCharge = (state: Partial<v.InferInput<typeof Charge>> = {}): C
     refunds: null,
     ...state,
   });
+
+/** A dispute of the charge that needs a response, before funds are withdrawn. */
+export const givenDispute = (state: Partial<v.InferInput<typeof Dispute>> = {}): Dispute =>
+  parse(Dispute, {
+    id: 'dp_3',
+    status: 'needs_response',
+    created: periodStart,
+    charge: 'ch_3',
+    amount: 998,
+    balance_transactions: [],
+    ...state,
+  });
+
+interface BillingInput {
+  readonly invoices?: readonly Invoice[];
+  readonly charges?: readonly Charge[];
+  readonly disputes?: readonly Dispute[];
+  readonly mainProductId?: string;
+  readonly mapping?: MappingContext;
+}
+
+/** Maps the items of a subscription, by default with its invoice and its charge. */
+export const observeItems = (
+  state: Partial<v.InferInput<typeof Subscription>> = {},
+  {
+    invoices = [givenInvoice()],
+    charges = [givenCharge()],
+    disputes = [],
+    mainProductId,
+    mapping = context,
+  }: BillingInput = {},
+): Observation[] =>
+  toSubscriptionObservations(givenSubscription(state), {
+    context: mapping,
+    invoices,
+    reversals: indexReversals(charges, disputes),
+    mainProductId,
+  });
+
+/** Maps the main item of a subscription. */
+export const observe = (...input: Parameters<typeof observeItems>): Observation => {
+  const [observation] = observeItems(...input);
+  if (!observation) throw new Error('The observation is missing.');
+  return observation;
+};
 
 /** A succeeded refund of 1 USD. */
 export const givenRefund = (state: Partial<v.InferInput<typeof Refund>> = {}): Refund =>

@@ -3,34 +3,9 @@ import type * as v from 'valibot';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import type { Subscription } from '../../../../lib/stores/stripe/payloads.ts';
-import { indexReversals } from '../../../../lib/stores/stripe/payment-reversals.ts';
-import { toSubscriptionObservation } from '../../../../lib/stores/stripe/subscription-observation.ts';
-import {
-  context,
-  givenCharge,
-  givenInvoice,
-  givenSubscription,
-  now,
-  periodEnd,
-  periodStart,
-  startSeconds,
-} from './stripe-fixtures.ts';
+import { context, givenInvoice, now, observe, periodEnd, periodStart, startSeconds } from './stripe-fixtures.ts';
 
 type State = Partial<v.InferInput<typeof Subscription>>;
-
-const observe = (
-  state: State = {},
-  {
-    invoices = [givenInvoice()],
-    charges = [givenCharge()],
-    disputes = [] as { status: string; created: number; charge: string }[],
-  } = {},
-) =>
-  toSubscriptionObservation(givenSubscription(state), {
-    context,
-    invoices,
-    reversals: indexReversals(charges, disputes),
-  });
 
 const active: Partial<Purchase> = {
   purchaseId: 'processor_a:sub_1',
@@ -50,7 +25,7 @@ const active: Partial<Purchase> = {
   quantity: 2,
 };
 
-describe('toSubscriptionObservation', () => {
+describe('toSubscriptionObservations', () => {
   it('maps all fields of an active subscription and no others', () => {
     expect(observe().purchase).toEqual(active);
   });
@@ -120,7 +95,7 @@ describe('toSubscriptionObservation', () => {
     [
       'that cancels after the end of the period',
       { cancel_at: periodEnd + 10 },
-      { renewalIntent: 'Lapse', expirationDate: periodEnd * 1000 },
+      { renewalIntent: 'Renew', expirationDate: periodEnd * 1000 },
       [],
     ],
     [
@@ -197,12 +172,7 @@ describe('toSubscriptionObservation', () => {
   });
 
   it('uses the platform of the account', () => {
-    const serviceContext = { ...context, platform: 'service_processor_a' as const };
-    const observation = toSubscriptionObservation(givenSubscription(), {
-      context: serviceContext,
-      invoices: [givenInvoice()],
-      reversals: new Map(),
-    });
+    const observation = observe({}, { mapping: { ...context, platform: 'service_processor_a' } });
     expect(observation.purchase).toMatchObject({
       platform: 'service_processor_a',
       purchaseId: 'service_processor_a:sub_1',

@@ -1,14 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
 import type { Charge, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
-import { indexReversals } from '../../../../lib/stores/stripe/payment-reversals.ts';
-import { toSubscriptionObservation } from '../../../../lib/stores/stripe/subscription-observation.ts';
 import {
-  context,
   givenCharge,
+  givenDispute,
   givenInvoice,
   givenRefund,
-  givenSubscription,
+  observe,
   periodEnd,
   periodStart,
   startSeconds,
@@ -16,21 +14,7 @@ import {
 
 type State = Partial<v.InferInput<typeof Subscription>>;
 
-const observe = (
-  state: State = {},
-  {
-    invoices = [givenInvoice()],
-    charges = [givenCharge()],
-    disputes = [] as { status: string; created: number; charge: string }[],
-  } = {},
-) =>
-  toSubscriptionObservation(givenSubscription(state), {
-    context,
-    invoices,
-    reversals: indexReversals(charges, disputes),
-  });
-
-describe('toSubscriptionObservation: cancelation reason', () => {
+describe('toSubscriptionObservations: cancelation reason', () => {
   const canceled = (reason: string | null, feedback: string | null = null): State => ({
     status: 'canceled',
     ended_at: periodStart + 500,
@@ -63,7 +47,7 @@ describe('toSubscriptionObservation: cancelation reason', () => {
   });
 });
 
-describe('toSubscriptionObservation: transactions', () => {
+describe('toSubscriptionObservations: transactions', () => {
   it('maps paid invoices only', () => {
     const open = givenInvoice({ id: 'in_4', status: 'open', amount_paid: 0 });
     expect(observe({}, { invoices: [open, givenInvoice()] }).transactions).toEqual([
@@ -101,7 +85,7 @@ describe('toSubscriptionObservation: transactions', () => {
   });
 });
 
-describe('toSubscriptionObservation: payment reversals', () => {
+describe('toSubscriptionObservations: payment reversals', () => {
   const refundedAt = periodStart + 900;
   const refunded = givenCharge({ refunded: true, refunds: { data: [givenRefund({ created: refundedAt })] } });
 
@@ -145,7 +129,10 @@ describe('toSubscriptionObservation: payment reversals', () => {
     [
       'a failed refund after a full refund',
       { refunded: true, refunds: { data: [{ ...second, status: 'failed' }, first] } },
-      { refundedAt: refundDates.re_1 },
+      {
+        refundedAt: refundDates.re_1,
+        partialRefunds: [{ id: 're_2', date: refundDates.re_2, amountMicros: 2_000_000, status: 'returned' }],
+      },
     ],
     ['a pending partial refund', { refunds: { data: [{ ...first, status: 'pending' }] } }, {}],
   ])('maps %s of a payment', (_title, charge, expected) => {
@@ -179,7 +166,7 @@ describe('toSubscriptionObservation: payment reversals', () => {
     ['won', {}],
     ['under_review', {}],
   ])('maps a dispute with the status %s', (status, expected) => {
-    const disputes = [{ status, created: refundedAt, charge: 'ch_3' }];
+    const disputes = [givenDispute({ status, created: refundedAt })];
     const { purchase } = observe({}, { charges: [givenCharge({ disputed: true })], disputes });
     expect({ endedAt: purchase.endedAt, cancelationReason: purchase.cancelationReason }).toEqual({
       endedAt: undefined,

@@ -1,0 +1,251 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  givenCharge,
+  givenInvoice,
+  givenRefund,
+  givenSubscription,
+  observe,
+  observeItems,
+  periodEnd,
+  periodStart,
+  startSeconds,
+} from './stripe-fixtures.ts';
+
+const [fixtureItem] = givenSubscription().items.data;
+if (!fixtureItem) throw new Error('The fixture must have an item.');
+
+/** An item of the subscription with a product of the same name. */
+const givenItem = (id: string, state: object = {}) => ({
+  ...fixtureItem,
+  id: `si_${id}`,
+  created: startSeconds,
+  quantity: 1,
+  price: { ...fixtureItem.price, id: `price_${id}`, product: `prod_${id}` },
+  ...state,
+});
+const givenLine = (id: string, amount: number, state: object = {}) => ({
+  amount,
+  quantity: 1,
+  period: { start: periodStart, end: periodEnd },
+  parent: { subscription_item_details: { proration: false, subscription_item: `si_${id}` } },
+  pricing: { price_details: { price: `price_${id}`, product: `prod_${id}` } },
+  ...state,
+});
+const givenProration = (id: string, amount: number, start: number) =>
+  givenLine(id, amount, {
+    period: { start, end: periodEnd },
+    parent: { subscription_item_details: { proration: true, subscription_item: `si_${id}` } },
+  });
+/** Stripe lists the lines in reverse chronological order. */
+const invoice = (amount_paid: number, lines: readonly object[], state: object = {}) =>
+  givenInvoice({ amount_paid, lines: { data: lines } as never, ...state });
+
+const items = { data: [givenItem('base'), givenItem('add')] };
+const bothLines = [givenLine('add', 500), givenLine('base', 1000)];
+const read = (...input: Parameters<typeof observeItems>) =>
+  observeItems(...input).map(({ purchase, transactions }) => ({
+    id: purchase.purchaseId.replace('processor_a:', ''),
+    product: purchase.productId.replace('processor_a:prod_', ''),
+    paid: transactions.map(({ productId, amountMicros }) => [
+      productId.replace('processor_a:prod_', ''),
+      (amountMicros ?? 0) / 10_000,
+    ]),
+  }));
+
+describe('toSubscriptionObservations: several items', () => {
+  it('gives each item a purchase with its own lines, in any order of the response', () => {
+    const expected = [
+      { id: 'sub_1', product: 'base', paid: [['base', 1000]] },
+      { id: 'sub_1:si_add', product: 'add', paid: [['add', 500]] },
+    ];
+    expect(read({ items }, { invoices: [invoice(1500, bothLines)] })).toEqual(expected);
+    const reversed = { items: { data: [...items.data].reverse() } };
+    const invoices = [invoice(1500, [...bothLines].reverse())];
+    expect(read(reversed, { invoices, mainProductId: 'prod_base' })).toEqual(expected);
+  });
+
+  it.each([
+    [
+      'a tax and a discount',
+      1430,
+      [
+        givenLine('add', 500, { taxes: [{ amount: 50, tax_behavior: 'exclusive' }] }),
+        givenLine('base', 1000, {
+          discount_amounts: [{ amount: 220 }],
+          taxes: [{ amount: 100, tax_behavior: 'exclusive' }],
+        }),
+      ],
+      [880, 550],
+    ],
+    ['a customer balance', 1000, bothLines, [667, 333]],
+    ['a separate invoice item', 2000, [givenLine('fee', 500, { parent: null }), ...bothLines], [1500, 500]],
+  ])('splits the paid amount of an invoice with %s', (_title, paid, lines, expected) => {
+    const purchases = read({ items }, { invoices: [invoice(paid, lines)] });
+    expect(purchases.map(({ paid: payments }) => payments[0]?.[1])).toEqual(expected);
+  });
+
+  it('keeps the period of each item if their intervals differ', () => {
+    const yearEnd = startSeconds + 365 * 86_400;
+    const yearly = givenItem('add', { current_period_start: startSeconds, current_period_end: yearEnd });
+    const first = invoice(
+      6000,
+      [givenLine('add', 5000, { period: { start: startSeconds, end: yearEnd } }), givenLine('base', 1000)],
+      { id: 'in_1', created: startSeconds, billing_reason: 'subscription_create' },
+    );
+    const renewal = invoice(1000, [givenLine('base', 1000)]);
+    const state = { items: { data: [givenItem('base'), yearly] } };
+    const [base, add] = observeItems(state, { invoices: [renewal, first] });
+    expect(base?.transactions).toHaveLength(2);
+    expect(base?.purchase).toMatchObject({ expirationDate: periodEnd * 1000, lastRenewalDate: periodStart * 1000 });
+    expect(add?.transactions).toMatchObject([{ transactionId: 'processor_a:in_1:si_add', amountMicros: 50_000_000 }]);
+    expect(add?.purchase).toMatchObject({ expirationDate: yearEnd * 1000, purchaseDate: startSeconds * 1000 });
+    expect(add?.purchase).not.toHaveProperty('lastRenewalDate');
+  });
+
+  it('keeps a paid item while the payment of another interval is overdue', () => {
+    const unpaid = invoice(0, [givenLine('base', 1000)], { id: 'in_4', status: 'open' });
+    const state = { status: 'past_due', latest_invoice: unpaid, items };
+    const [base, add] = observeItems(state, { invoices: [] });
+    expect(base?.purchase.isBillingRetryPeriod).toBe(true);
+    expect(add?.purchase).toMatchObject({ isBillingRetryPeriod: false, expirationDate: periodEnd * 1000 });
+  });
+
+  it('splits a partial refund, and a full refund ends every item of the invoice', () => {
+    const refund = (state: object) => ({ items, charges: [givenCharge({ amount: 1500, ...state })] });
+    const invoices = [invoice(1500, bothLines)];
+    const part = { refunds: { data: [givenRefund({ amount: 100 })] } };
+    const parts = observeItems({ items }, { invoices, ...refund(part) });
+    expect(parts.map(({ transactions }) => transactions[0]?.partialRefunds?.[0]?.amountMicros)).toEqual([
+      670_000, 330_000,
+    ]);
+    const full = { refunded: true, refunds: { data: [givenRefund({ amount: 1500 })] } };
+    const ends = observeItems({ items }, { invoices, ...refund(full) });
+    expect(ends.map(({ purchase }) => purchase.endedAt)).toEqual([periodStart * 1000, periodStart * 1000]);
+  });
+
+  const middle = periodStart + 86_400;
+  it('ends a removed item when its rest was credited, otherwise with its paid period', () => {
+    const state = { items: { data: [givenItem('base')] } };
+    const credit = invoice(0, [givenProration('add', -400, middle)], { id: 'in_4', created: middle });
+    const [base, add] = observeItems(state, { invoices: [invoice(1500, bothLines), credit] });
+    expect(base?.purchase).toMatchObject({ expirationDate: periodEnd * 1000, renewalIntent: 'Renew' });
+    expect(add?.purchase).toMatchObject({
+      purchaseId: 'processor_a:sub_1:si_add',
+      transactionId: 'processor_a:in_3:si_add',
+      expirationDate: middle * 1000,
+      renewalIntent: 'Lapse',
+      cancelationReason: 'Unknown',
+    });
+    const [, kept] = observeItems(state, { invoices: [invoice(1500, bothLines)] });
+    expect(kept?.purchase).toMatchObject({ expirationDate: periodEnd * 1000, renewalIntent: 'Lapse' });
+    expect(kept?.purchase).not.toHaveProperty('cancelationReason');
+  });
+
+  it.each([
+    ['with a credit', [givenProration('new', 900, middle), givenProration('base', -500, middle)]],
+    ['without a credit', [givenProration('new', 900, middle)]],
+  ])('continues the purchase if another item replaces the item %s', (_title, lines) => {
+    const state = { items: { data: [givenItem('new', { created: middle })] } };
+    const change = invoice(400, lines, { id: 'in_4', created: middle, billing_reason: 'subscription_update' });
+    const invoices = [invoice(1000, [givenLine('base', 1000)]), change];
+    expect(read(state, { invoices })).toEqual([
+      {
+        id: 'sub_1',
+        product: 'new',
+        paid: [
+          ['base', 1000],
+          ['new', 400],
+        ],
+      },
+    ]);
+  });
+
+  it('continues each purchase if its item gets another price', () => {
+    const changed = givenItem('add', { price: { ...givenItem('other').price } });
+    const state = { items: { data: [givenItem('base'), changed] } };
+    expect(read(state, { invoices: [invoice(1500, bothLines)] })).toEqual([
+      { id: 'sub_1', product: 'base', paid: [['base', 1000]] },
+      { id: 'sub_1:si_add', product: 'other', paid: [['add', 500]] },
+    ]);
+  });
+});
+
+describe('toSubscriptionObservations: ends and intents', () => {
+  const zero = invoice(0, [givenLine('base', 0)], { id: 'in_4', created: periodStart + 500, payments: null });
+  const refunded = givenCharge({ refunded: true, refunds: { data: [givenRefund({ amount: 998 })] } });
+
+  it('ends the access when the payment of the period was refunded, also after an invoice over 0', () => {
+    const invoices = [givenInvoice(), zero];
+    expect(observe({}, { invoices, charges: [refunded] }).purchase.endedAt).toBe(periodStart * 1000);
+  });
+
+  it('keeps the access if the refunded payment was for an earlier period', () => {
+    const earlier = invoice(998, [givenLine('base', 998, { period: { start: startSeconds, end: periodStart } })]);
+    const { purchase } = observe({}, { invoices: [earlier, zero], charges: [refunded] });
+    expect(purchase).not.toHaveProperty('endedAt');
+  });
+
+  it.each([
+    ['in a later period', periodEnd + 86_400, 'Renew', periodEnd],
+    ['at the end of the period', periodEnd, 'Lapse', periodEnd],
+    ['within the period', periodEnd - 86_400, 'Lapse', periodEnd - 86_400],
+  ])('maps a cancelation %s', (_title, cancel_at, renewalIntent, end) => {
+    const { purchase } = observe({ cancel_at, canceled_at: periodStart });
+    expect(purchase).toMatchObject({ renewalIntent, expirationDate: end * 1000 });
+  });
+
+  it('keeps the payment of a period that was billed in advance', () => {
+    const ahead = givenLine('base', 998, { period: { start: periodEnd, end: periodEnd + 86_400 } });
+    const { transactions, purchase } = observe({}, { invoices: [invoice(1996, [givenLine('base', 998), ahead])] });
+    expect(transactions).toMatchObject([{ amountMicros: 19_960_000 }]);
+    expect(purchase.expirationDate).toBe(periodEnd * 1000);
+    const next = invoice(998, [ahead], { id: 'in_4', created: periodEnd });
+    expect(observe({}, { invoices: [next] }).transactions).toEqual([]);
+  });
+});
+
+describe('toSubscriptionObservations: disputes', () => {
+  const withdrawal = { amount: -998, created: periodStart + 60 };
+  const givenOwnDispute = (state: object) => ({
+    id: 'dp_3',
+    status: 'needs_response',
+    created: periodStart,
+    charge: 'ch_3',
+    amount: 998,
+    balance_transactions: [withdrawal],
+    ...state,
+  });
+  const money = { id: 'dp_3', date: (periodStart + 60) * 1000, amountMicros: 9_980_000 };
+  const lostAt = periodStart * 1000;
+
+  it.each([
+    ['an inquiry', { status: 'warning_needs_response', balance_transactions: [] }, {}],
+    ['an open dispute', {}, { partialRefunds: [{ ...money, status: 'disputed' }] }],
+    [
+      'a lost dispute',
+      { status: 'lost' },
+      { partialRefunds: [{ ...money, status: 'disputed' }], refundedAt: lostAt, endedAt: lostAt },
+    ],
+    [
+      'a lost dispute about a part',
+      { status: 'lost', amount: 500 },
+      { partialRefunds: [{ ...money, amountMicros: 5_000_000 }], endedAt: lostAt },
+    ],
+    ['a won dispute', { status: 'won' }, { partialRefunds: [{ ...money, status: 'returned' }] }],
+    [
+      'a dispute whose funds were returned',
+      { status: 'prevented', balance_transactions: [withdrawal, { amount: 998, created: periodStart + 90 }] },
+      { partialRefunds: [{ ...money, status: 'returned' }] },
+    ],
+  ])('maps the money of %s', (_title, state, expected) => {
+    const charges = [givenCharge({ disputed: true })];
+    const { purchase, transactions } = observe({}, { charges, disputes: [givenOwnDispute(state)] });
+    const [{ refundedAt, partialRefunds } = {}] = transactions;
+    expect({ refundedAt, partialRefunds, endedAt: purchase.endedAt }).toEqual({
+      refundedAt: undefined,
+      partialRefunds: undefined,
+      endedAt: undefined,
+      ...expected,
+    });
+  });
+});

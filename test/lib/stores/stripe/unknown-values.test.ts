@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import type Stripe from 'stripe';
+import { buildPrice, buildProduct } from '../../../../emulator/stripe/catalogue.ts';
+import { buildInvoice, buildInvoicePayment } from '../../../../emulator/stripe/invoice-objects.ts';
+import { buildCharge, buildPaymentIntent } from '../../../../emulator/stripe/payment-objects.ts';
+import { buildDispute, buildRefund } from '../../../../emulator/stripe/reversal-objects.ts';
+import { buildLineItem, buildSession } from '../../../../emulator/stripe/session-objects.ts';
+import { buildSubscription } from '../../../../emulator/stripe/subscription-objects.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { isExpired } from '../../../../lib/purchases/purchase.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import {
+  Charge,
+  Dispute,
+  Invoice,
+  Product,
+  parseStripeObject,
+  Session,
+  Subscription,
+} from '../../../../lib/stores/stripe/payloads.ts';
+import { toPaymentObservations } from '../../../../lib/stores/stripe/payment-observation.ts';
+import { indexReversals } from '../../../../lib/stores/stripe/payment-reversals.ts';
+import { toSubscriptionObservations } from '../../../../lib/stores/stripe/subscription-observation.ts';
+import { checkVariants } from '../../../../testing/list-variants.ts';
+import { context, now } from './stripe-fixtures.ts';
+
+const at = now - dayMs;
+const info = { at, livemode: true };
+const recurring = { interval: 'month' as const, interval_count: 1 };
+const price = buildPrice({ product: 'plan', currency: 'USD', amount: 500, recurring }, info);
+const oncePrice = buildPrice({ product: 'once', currency: 'USD', amount: 500, recurring: null }, info);
+const end = now + 30 * dayMs;
+const payment = { at, livemode: true, amount: 500, currency: 'usd', customer: 'cus_1', metadata: {} };
+
+const charge: Stripe.Charge = {
+  ...buildCharge(payment, 'ch_1', 'pi_1', 'succeeded'),
+  disputed: true,
+  amount_refunded: 100,
+};
+const refunds = { object: 'list' as const, data: [buildRefund(charge, 100, at)], has_more: false, url: '/' };
+const subscription = buildSubscription('sub_1', {
+  at,
+  customer: 'cus_1',
+  items: [{ price, quantity: 1, end }],
+  metadata: { applicationUsername: 'ann' },
+  trialEnd: undefined,
+  latestInvoice: 'in_1',
+});
+const line = {
+  item: subscription.items.data[0]?.id ?? '',
+  price,
+  amount: 500,
+  quantity: 1,
+  start: at,
+  end,
+  isProration: false,
+};
+const unpaidInvoice = buildInvoice('in_1', {
+  at,
+  subscription: { id: 'sub_1', metadata: {} },
+  customer: 'cus_1',
+  reason: 'subscription_create',
+  lines: [line],
+  isPaid: true,
+});
+const invoicePayment = buildInvoicePayment(unpaidInvoice, 'pi_1', at);
+const invoice = { ...unpaidInvoice, payments: { object: 'list', data: [invoicePayment], has_more: false, url: '/' } };
+const sessionInput = {
+  mode: 'payment' as const,
+  livemode: true,
+  lines: [buildLineItem(oncePrice, 1, 'once')],
+  customer: 'cus_1',
+  clientReferenceId: 'ann',
+  successUrl: null,
+  cancelUrl: null,
+  metadata: {},
+  customerCreation: null,
+};
+
+/** One object of each type that the adapter reads, with all members of the official types. */
+const objects = {
+  subscription: { ...subscription, latest_invoice: invoice },
+  invoice,
+  charge: { ...charge, refunds },
+  dispute: buildDispute(charge, 400, at),
+  session: {
+    ...buildSession(at, sessionInput, () => 'https://checkout.stripe.com/'),
+    status: 'complete',
+    payment_status: 'paid',
+    payment_intent: {
+      ...buildPaymentIntent(payment, 'pi_1', 'ch_1', 'succeeded'),
+      latest_charge: { ...charge, refunds },
+    },
+    line_items: { object: 'list', data: sessionInput.lines, has_more: false, url: '/' },
+  },
+  product: buildProduct({ id: 'once', name: 'Once', metadata: { product_type: 'non consumable' } }, info),
+};
+
+/** Maps a subscription and a one-time sale. */
+function observe(input: Readonly<Record<keyof typeof objects, unknown>>): Observation[] {
+  const charges = [parseStripeObject(Charge, input.charge)];
+  const reversals = indexReversals(charges, [parseStripeObject(Dispute, input.dispute)]);
+  const invoices = [parseStripeObject(Invoice, input.invoice)];
+  const product = parseStripeObject(Product, input.product);
+  return [
+    ...toSubscriptionObservations(parseStripeObject(Subscription, input.subscription), {
+      context,
+      invoices,
+      reversals,
+    }),
+    ...toPaymentObservations(parseStripeObject(Session, input.session), {
+      context,
+      reversals,
+      products: new Map([[product.id, product]]),
+    }),
+  ];
+}
+
+const toAccess = (observations: readonly Observation[]) =>
+  observations.map(({ purchase }) => [purchase.purchaseId, purchase.productId, isExpired(purchase, now)]);
+
+/** Members that decide whether there is a purchase, of which product, and whether it gives access. */
+const decisive: Readonly<Record<keyof typeof objects, RegExp>> = {
+  subscription:
+    /^(id|status|items(\.data(\.0(\.(id|current_period_(start|end)|price(\.(id|product))?))?)?)?)$|^latest_invoice\.id$/,
+  invoice: /^(id|lines\.data\.0\.(period(\.(start|end))?|parent\.subscription_item_details\.subscription_item))$/,
+  charge: /^(id|amount|refunded|paid)$/,
+  dispute: /^id$/,
+  session:
+    /^(id|mode|status|payment_status|payment_intent(\.id)?|line_items(\.data(\.0(\.price(\.(id|product))?)?)?)?)$/,
+  product: /^id$/,
+};
+
+describe('a Stripe object with a null, absent or unknown value', () => {
+  it.each(Object.keys(objects) as (keyof typeof objects)[])('gives the same access: %s', (name) => {
+    const expected = toAccess(observe(objects));
+    expect(expected.map(([, , isEnded]) => isEnded)).toEqual([false, false]);
+    const read = (object: unknown) => toAccess(observe({ ...objects, [name]: object }));
+    const { count, failures } = checkVariants(objects[name], decisive[name], read);
+    expect(count).toBeGreaterThan(20);
+    expect(failures).toEqual([]);
+  });
+});
