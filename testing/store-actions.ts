@@ -97,6 +97,9 @@ export const subscriptionActions: ActionCase[] = [
     [platform, 'pause-collection renew', 'later', renews],
     [platform, 'change-plan', 'as before', { ...renews, productId: `${platform}:better`, lastRenewalDate: undefined }],
     [platform, 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
+    // Another item is another purchase.
+    [platform, 'add-item', 'as before', unchanged],
+    [platform, 'add-item remove-item', 'as before', unchanged],
     // The action `revoke` is a lost dispute. An open dispute can be won.
     [platform, 'dispute', 'as before', unchanged],
     [platform, 'dispute win-dispute', 'as before', unchanged],
@@ -113,7 +116,10 @@ export const subscriptionActions: ActionCase[] = [
   ['processor_b', 'fail-payment recover', 'later', renewedState],
   ['processor_b', 'expire', 'sooner', endedState],
   ['processor_b', 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
-  ['processor_b', 'revoke', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
+  ['processor_b', 'revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
+  ['processor_b', 'dispute', 'as before', unchanged],
+  ['processor_b', 'dispute win-dispute', 'as before', unchanged],
+  ['processor_b', 'dispute revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
   ['processor_b', 'test-notification', 'as before', unchanged],
 ];
 
@@ -141,5 +147,5 @@ export const oneOffActions: ActionCase[] = [
   ['service_processor_a', 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
   ['service_processor_a', 'revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
   ['processor_b', 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
-  ['processor_b', 'revoke', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
+  ['processor_b', 'revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
 ];

@@ -60,7 +60,9 @@ export const subscriptionActions: Readonly<
     cancelSubscription(context, subscription);
   },
   refund: (context, subscription, details) => refundPayment(context, findLatestPaid(context, subscription), details),
-  revoke: (context, subscription) => disputePayment(context, findLatestPaid(context, subscription)),
+  dispute: (context, subscription) => void openDispute(context, findLatestPaid(context, subscription)),
+  'win-dispute': (context, subscription) => resolveDispute(context, findLatestPaid(context, subscription), 'won'),
+  revoke: (context, subscription) => resolveDispute(context, findLatestPaid(context, subscription), 'lost'),
   'test-notification': (context, { id }) => emitCheckWebhook(context, id),
 };
 
@@ -71,7 +73,9 @@ export const paymentActions: Readonly<
   pay: (context, payment) => settlePending(context, payment, 'settled'),
   abandon: (context, payment) => settlePending(context, payment, 'settlement_declined'),
   refund: refundPayment,
-  revoke: disputePayment,
+  dispute: (context, payment) => void openDispute(context, payment),
+  'win-dispute': (context, payment) => resolveDispute(context, payment, 'won'),
+  revoke: (context, payment) => resolveDispute(context, payment, 'lost'),
   'test-notification': (context, { id }) => emitCheckWebhook(context, id),
 };
 
@@ -137,14 +141,30 @@ function refundPayment(
   else reversePayment(context, { ...paid, status: 'settled' }, amountMicros);
 }
 
-/** Opens a dispute that the merchant loses. */
-function disputePayment(context: ResponseContext, payment: Payment | undefined): void {
+/**
+ * Opens a dispute. Braintree debits the amount until the dispute is resolved.
+ *
+ * @see https://developer.paypal.com/braintree/graphql/reference/types/dispute
+ */
+function openDispute(context: ResponseContext, payment: Payment | undefined): Payment {
   const paid = requirePaid(payment);
   if (paid.refundIds.length > 0) throw controlError(422, 'The payment was refunded.');
-  const disputed = { ...paid, dispute: { id: generateId(16), openedAt: context.now() } };
-  context.state.payments.set(paid.id, disputed);
-  emitDisputeWebhook(context, disputed, 'open');
-  emitDisputeWebhook(context, disputed, 'lost');
+  const disputed = { ...paid, dispute: { id: generateId(16), openedAt: context.now(), status: 'open' as const } };
+  return saveDispute(context, disputed);
+}
+
+/** Resolves the open dispute of a payment. A lost one is opened first if there is none. */
+function resolveDispute(context: ResponseContext, payment: Payment | undefined, status: 'won' | 'lost'): void {
+  const isOpen = payment?.dispute?.status === 'open';
+  if (!isOpen && status === 'won') throw controlError(422, 'The payment does not have an open dispute.');
+  const { dispute, ...disputed } = isOpen ? payment : openDispute(context, payment);
+  if (dispute) saveDispute(context, { ...disputed, dispute: { ...dispute, status } });
+}
+
+function saveDispute(context: ResponseContext, payment: Payment): Payment {
+  context.state.payments.set(payment.id, payment);
+  emitDisputeWebhook(context, payment);
+  return payment;
 }
 
 const unpaidStatuses: ReadonlySet<string> = new Set(['voided', 'settlement_pending', 'settlement_declined']);

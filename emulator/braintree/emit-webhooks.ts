@@ -30,9 +30,10 @@ export function emitTransactionWebhook(context: ResponseContext, kind: string, p
 }
 
 /** Emits a webhook for the dispute of a payment. */
-export function emitDisputeWebhook(context: ResponseContext, payment: Payment, status: 'open' | 'lost'): void {
+export function emitDisputeWebhook(context: ResponseContext, payment: Payment): void {
   const at = context.now();
-  const subject = { dispute: toDisputeView(payment, status) };
+  const status = payment.dispute?.status ?? 'open';
+  const subject = { dispute: toDisputeView(payment) };
   const purchaseId = payment.subscriptionId ?? payment.id;
   context.emitNotification({
     purchaseId,

@@ -5,6 +5,7 @@ import { platformTokens } from '../platform.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { toUserUuid } from '../user-uuid.ts';
 import { generateId, type MerchantState, type ResponseContext } from './merchant-state.ts';
+import { summarizePayments } from './payment-summary.ts';
 import type { Payment, PendingOrder, Subscription } from './records.ts';
 import { getPaidThroughDate, getStatus, toDate } from './views.ts';
 
@@ -101,6 +102,8 @@ export function toPurchaseSummary({ state, now }: ResponseContext, pendingOrder:
     sandbox: true,
     ...(applicationUsername !== undefined && { applicationUsername }),
     ...((payment || subscription) && { purchaseId: subscription?.id ?? payment?.id }),
+    lines: [productId, ...(pendingOrder.order.items ?? [])].map((id) => ({ productId: id })),
+    ...summarizePayments(state, payment ? [payment.id] : (subscription?.payments ?? [])),
     ...(subscription && {
       paidThroughDate: getPaidThroughDate(subscription),
       firstBillingDate: toDate(subscription.firstBilling),

@@ -22,8 +22,9 @@ export const Payment = v.object({
   refundIds: v.array(v.string()),
   refundedId: v.exactOptional(v.string()),
   rejection: v.exactOptional(v.string()),
-  /** A dispute that the merchant lost. */
-  dispute: v.exactOptional(v.object({ id: v.string(), openedAt: v.number() })),
+  dispute: v.exactOptional(
+    v.object({ id: v.string(), openedAt: v.number(), status: v.optional(v.picklist(['open', 'won', 'lost']), 'lost') }),
+  ),
   response: v.object({ code: v.string(), text: v.string() }),
   /** Statuses before the present one, the latest first. */
   history: v.exactOptional(History),

@@ -78,7 +78,7 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
       billingPeriodStartDate: payment.billingPeriod ? toDate(payment.billingPeriod[0]) : null,
       billingPeriodEndDate: payment.billingPeriod ? toDate(payment.billingPeriod[1]) : null,
     },
-    disputes: payment.dispute ? [toDisputeView(payment, 'lost')] : [],
+    disputes: payment.dispute ? [toDisputeView(payment)] : [],
     statusHistory: listStatuses(payment, now).map(({ status, timestamp }) => ({
       status,
       timestamp: toTimestamp(timestamp),
@@ -87,16 +87,13 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
 }
 
 /** Converts the dispute of a payment to its API representation. */
-export function toDisputeView(
-  { id, amount, currency, dispute, ...payment }: Payment,
-  status: 'open' | 'lost',
-): XmlValue {
-  const { id: disputeId = '', openedAt = 0 } = dispute ?? {};
+export function toDisputeView({ id, amount, currency, dispute, ...payment }: Payment): XmlValue {
+  const { id: disputeId = '', openedAt = 0, status = 'open' } = dispute ?? {};
   return {
     id: disputeId,
     amount,
     amountDisputed: amount,
-    amountWon: '0.00',
+    amountWon: status === 'won' ? amount : '0.00',
     caseNumber: `CB${disputeId.slice(0, 9).toUpperCase()}`,
     createdAt: toTimestamp(openedAt),
     currencyIsoCode: currency,

@@ -2,6 +2,7 @@ import type { BraintreeGateway, CustomerCreateRequest, TransactionRequest } from
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { callBraintree, findOrUndefined } from './braintree-client.ts';
+import type { CartItem } from './cart.ts';
 import { listErrorCodes, parseDeclinedResult, toDeclineMessage } from './decline.ts';
 import type { Order, PricedOrder } from './order.ts';
 import { BraintreeTransaction, Customer, PaymentMethod, parseBraintreeObject, Subscription } from './payloads.ts';
@@ -10,6 +11,8 @@ import { searchPaymentIds } from './search-payments.ts';
 /** Stored result of an order, replayed if the same nonce is submitted again. */
 export interface ChargeRecord extends ChargeOutcome {
   readonly productId: string;
+  /** The products of a cart, `productId` first. */
+  readonly items?: readonly CartItem[];
   /** Digest of the buyer's username and the nonce: see `toBuyerDigest`. Undefined for an anonymous buyer. */
   readonly buyer?: string;
   readonly at: EpochMillis;

@@ -1,13 +1,16 @@
 import type { ProductType } from '../../api/enumerations.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
+import type { CartItem } from './cart.ts';
 import { parseStoredSettings } from './settings.ts';
 
 /** Data that Braintree's objects do not contain. */
 export interface MappingContext {
   readonly productId: string;
-  /** Undefined if the product is not in the catalogue any longer. */
-  readonly productType?: ProductType;
+  /** The products of a cart, `productId` first. Undefined if the payment is for this product alone. */
+  readonly items?: readonly CartItem[] | undefined;
+  /** Types by product id. A product that is not in the catalogue any longer is missing. */
+  readonly productTypes: Readonly<Record<string, ProductType>>;
   /** Customer in Braintree's vault. Undefined if Braintree has not stored the payment method. */
   readonly customerId?: string | undefined;
   readonly sandbox: boolean;
@@ -22,13 +25,12 @@ export interface MappingContext {
 /** Creates the mapping context of a purchase. */
 export function createMappingContext(
   { settings }: Pick<StoreContext, 'settings'>,
-  purchase: Pick<MappingContext, 'productId' | 'customerId' | 'asOf'>,
+  purchase: Pick<MappingContext, 'productId' | 'items' | 'customerId' | 'asOf'>,
 ): MappingContext {
   const { catalogue, environment, graceDays, timeZone } = parseStoredSettings(settings);
-  const product = Object.hasOwn(catalogue, purchase.productId) ? catalogue[purchase.productId] : undefined;
   return {
     ...purchase,
-    ...(product && { productType: product.type }),
+    productTypes: Object.fromEntries(Object.entries(catalogue).map(([id, { type }]) => [id, type])),
     sandbox: environment !== 'production',
     timeZone,
     graceMs: graceDays * dayMs,
@@ -36,7 +38,8 @@ export function createMappingContext(
 }
 
 /** Returns the members of a refresh token that Braintree's objects do not contain. */
-export const toTokenMembers = ({ productId, customerId }: MappingContext) => ({
+export const toTokenMembers = ({ productId, items, customerId }: MappingContext) => ({
   productId,
+  ...(items && { items: JSON.stringify(items) }),
   ...(customerId !== undefined && { customerId }),
 });

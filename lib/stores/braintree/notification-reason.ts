@@ -28,10 +28,10 @@ const reasonsByKind: Readonly<Record<string, ReasonRule>> = {
   subscription_canceled: (facts) => (isPaidFor(facts) ? 'WILL_LAPSE' : 'EXPIRED'),
   subscription_expired: 'EXPIRED',
   transaction_settlement_declined: 'REVOKED',
-  dispute_lost: 'REFUNDED',
-  dispute_accepted: 'REFUNDED',
-  dispute_auto_accepted: 'REFUNDED',
-  dispute_expired: 'REFUNDED',
+  dispute_lost: 'REVOKED',
+  dispute_accepted: 'REVOKED',
+  dispute_auto_accepted: 'REVOKED',
+  dispute_expired: 'REVOKED',
 };
 
 /** Maps a notification to a reason. Unknown kinds and kinds that do not concern a purchase are `OTHER`. */

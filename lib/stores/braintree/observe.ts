@@ -8,7 +8,7 @@ import type { StoreContext } from '../store-context.ts';
 import { tryFetchOwnPurchase } from '../try-fetch-own-purchase.ts';
 import { createGateway, findOrUndefined } from './braintree-client.ts';
 import { BraintreeTransaction, parseBraintreeObject } from './payloads.ts';
-import { fetchObservation } from './refresh.ts';
+import { fetchObservations } from './refresh.ts';
 
 /** Payload of a queued notification, as `receive` and `listUndelivered` create it. */
 const NotificationPayload = v.object({
@@ -32,8 +32,9 @@ export async function observe({ payload }: StoreNotification, context: StoreCont
   const token =
     (subscription !== undefined && (await findRefreshToken(subscription, context))) ||
     (transaction !== undefined && (await findRefreshTokenOfPayment(transaction, gateway, context)));
-  const observation = token && (await tryFetchOwnPurchase(async () => await fetchObservation(gateway, token, context)));
-  return { reason, observations: observation ? [observation] : [] };
+  const observations =
+    token && (await tryFetchOwnPurchase(async () => await fetchObservations(gateway, token, context)));
+  return { reason, observations: observations || [] };
 }
 
 /**

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../shared/errors.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
-import { isCartTotal } from './cart.ts';
+import { resolveCart } from './cart.ts';
 import { parseEvidence } from './evidence.ts';
 import { getSmallestUnit, toDecimalAmount, toMicros } from './money.ts';
 import { type BraintreeSettings, type CatalogueProduct, parseStoredSettings } from './settings.ts';
@@ -54,7 +54,7 @@ function findCatalogueProduct({ id }: ValidationRequest, catalogue: BraintreeSet
 
 /** Returns the amount to charge. Throws `InvalidPayload` if the catalogue does not allow the amount of the request. */
 function computeAmount(
-  { priceMicros, currency }: ValidationRequest,
+  { id: productId, priceMicros, currency }: ValidationRequest,
   product: CatalogueProduct,
   catalogue: BraintreeSettings['catalogue'],
 ): string {
@@ -66,7 +66,7 @@ function computeAmount(
   ) {
     return product.amount;
   }
-  if (hasCurrency && priceMicros !== undefined && allowsAmount(product, priceMicros, catalogue)) {
+  if (hasCurrency && priceMicros !== undefined && allowsAmount(product, priceMicros, { productId, catalogue })) {
     return toDecimalAmount(priceMicros, product.currency);
   }
   throw new ServiceError(
@@ -79,11 +79,15 @@ function computeAmount(
  * Whether the catalogue allows an amount other than the price of the product: the buyer's choice, or the total of a
  * cart.
  */
-const allowsAmount = (product: CatalogueProduct, micros: number, catalogue: BraintreeSettings['catalogue']): boolean =>
+const allowsAmount = (
+  product: CatalogueProduct,
+  micros: number,
+  { productId, catalogue }: { readonly productId: string; readonly catalogue: BraintreeSettings['catalogue'] },
+): boolean =>
   micros % getSmallestUnit(product.currency) === 0 &&
   (product.amount === 'any'
     ? micros >= toMicros(product.minimum ?? '') && micros <= toMicros(product.maximum ?? '')
-    : isCartTotal(micros, product, Object.values(catalogue)));
+    : resolveCart(micros, productId, catalogue) !== undefined);
 
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 

@@ -6,86 +6,122 @@ const Timestamp = v.pipe(
   v.check((text) => !Number.isNaN(Date.parse(text)), 'a date'),
 );
 const Day = v.pipe(v.string(), v.isoDate());
-const isEmpty = (value: unknown): boolean => value === null || value === '' || value === undefined;
-const emptyAsUndefined = <const S extends v.GenericSchema>(schema: S) =>
-  v.optional(
-    v.union([
-      v.pipe(
-        v.custom<null | ''>(isEmpty),
-        v.transform(() => undefined),
-      ),
-      schema,
-    ]),
+const Amount = v.pipe(v.string(), v.decimal());
+
+/**
+ * Accepts every value: undefined for an absent, empty or invalid one. Braintree returns empty members as null or as an
+ * empty text, and adds values. Only the members that decide about access are required.
+ */
+const lenient = <const S extends v.GenericSchema>(schema: S) =>
+  v.pipe(
+    v.fallback(v.optional(v.nullable(schema), null), null),
+    v.transform((value) => value ?? undefined),
   );
+/** A list whose elements do not decide about access. Leaves out invalid elements. */
+const lenientArray = <const S extends v.GenericSchema>(schema: S) =>
+  v.pipe(
+    v.fallback(v.optional(v.nullable(v.array(lenient(schema))), null), null),
+    v.transform((elements) => (elements ?? []).filter((element) => element !== undefined)),
+  );
+const Text = lenient(v.pipe(v.string(), v.minLength(1)));
+const StatusHistory = lenientArray(v.object({ status: v.string(), timestamp: lenient(Timestamp) }));
 
 /** A dispute of a payment. */
 const Dispute = v.object({
-  id: emptyAsUndefined(v.string()),
+  id: Text,
+  kind: Text,
   status: v.string(),
-  amountDisputed: emptyAsUndefined(v.pipe(v.string(), v.decimal())),
-  createdAt: emptyAsUndefined(Timestamp),
-  receivedDate: emptyAsUndefined(Day),
-  updatedAt: emptyAsUndefined(Timestamp),
-  statusHistory: v.optional(v.array(v.object({ status: v.string(), timestamp: emptyAsUndefined(Timestamp) })), []),
+  amountDisputed: lenient(Amount),
+  createdAt: lenient(Timestamp),
+  receivedDate: lenient(Day),
+  updatedAt: lenient(Timestamp),
+  statusHistory: StatusHistory,
 });
 export type Dispute = v.InferOutput<typeof Dispute>;
+
+interface DatedObject {
+  readonly createdAt?: string | undefined;
+  readonly updatedAt?: string | undefined;
+  readonly statusHistory: readonly { readonly timestamp?: string | undefined }[];
+}
+
+/** Sets a missing creation time to the earliest known time of the object. */
+function withCreationTime<T extends DatedObject>(object: T): T & { createdAt: string } {
+  const times = [...object.statusHistory.map(({ timestamp }) => timestamp), object.updatedAt]
+    .filter((time) => time !== undefined)
+    .sort();
+  return { ...object, createdAt: object.createdAt ?? times[0] ?? new Date(0).toISOString() };
+}
 
 /**
  * A payment, or a refund if its type is `credit`.
  *
  * @see https://developer.paypal.com/braintree/docs/reference/response/transaction/node
  */
-export const BraintreeTransaction = v.object({
-  id: v.string(),
-  type: v.string(),
-  status: v.string(),
-  amount: v.pipe(v.string(), v.decimal()),
-  currencyIsoCode: v.string(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-  refundIds: v.optional(v.array(v.string()), []),
-  orderId: emptyAsUndefined(v.string()),
-  customer: emptyAsUndefined(v.object({ id: emptyAsUndefined(v.string()) })),
-  gatewayRejectionReason: emptyAsUndefined(v.string()),
-  processorResponseCode: emptyAsUndefined(v.string()),
-  processorResponseText: emptyAsUndefined(v.string()),
-  paymentInstrumentType: emptyAsUndefined(v.string()),
-  merchantAccountId: emptyAsUndefined(v.string()),
-  subscriptionId: emptyAsUndefined(v.string()),
-  /** Payments of a subscription only: the billing period that the payment is for. */
-  subscription: emptyAsUndefined(v.object({ billingPeriodEndDate: emptyAsUndefined(Day) })),
-  /** Refunds only: id of the refunded payment. */
-  refundedTransactionId: emptyAsUndefined(v.string()),
-  disputes: v.optional(v.array(Dispute), []),
-  /** Statuses that the payment has had, in no particular order. */
-  statusHistory: v.optional(v.array(v.object({ status: v.string(), timestamp: emptyAsUndefined(Timestamp) })), []),
-});
+export const BraintreeTransaction = v.pipe(
+  v.object({
+    id: v.string(),
+    type: v.string(),
+    status: v.string(),
+    amount: Amount,
+    currencyIsoCode: Text,
+    createdAt: lenient(Timestamp),
+    updatedAt: lenient(Timestamp),
+    refundIds: lenientArray(v.string()),
+    orderId: Text,
+    customer: lenient(v.object({ id: Text })),
+    gatewayRejectionReason: Text,
+    processorResponseCode: Text,
+    processorResponseText: Text,
+    paymentInstrumentType: Text,
+    merchantAccountId: Text,
+    subscriptionId: Text,
+    /** Payments of a subscription only: the billing period that the payment is for. */
+    subscription: lenient(v.object({ billingPeriodEndDate: lenient(Day) })),
+    /** Refunds only: id of the refunded payment. */
+    refundedTransactionId: Text,
+    disputes: lenientArray(Dispute),
+    /** Statuses that the payment has had, in no particular order. */
+    statusHistory: StatusHistory,
+  }),
+  v.transform(withCreationTime),
+);
 export type BraintreeTransaction = v.InferOutput<typeof BraintreeTransaction>;
 
 /** @see https://developer.paypal.com/braintree/docs/reference/response/subscription/node */
-export const Subscription = v.object({
-  id: v.string(),
-  planId: v.string(),
-  paymentMethodToken: emptyAsUndefined(v.string()),
-  status: v.string(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-  firstBillingDate: Day,
-  billingPeriodStartDate: emptyAsUndefined(Day),
-  billingPeriodEndDate: emptyAsUndefined(Day),
-  paidThroughDate: emptyAsUndefined(Day),
-  trialPeriod: emptyAsUndefined(v.boolean()),
-  neverExpires: emptyAsUndefined(v.boolean()),
-  currentBillingCycle: emptyAsUndefined(v.number()),
-  numberOfBillingCycles: emptyAsUndefined(v.number()),
-  discounts: v.optional(v.array(v.object({ id: emptyAsUndefined(v.string()) })), []),
-  statusHistory: v.optional(v.array(v.object({ status: v.string(), timestamp: Timestamp })), []),
-  transactions: v.optional(v.array(BraintreeTransaction), []),
-});
+export const Subscription = v.pipe(
+  v.object({
+    id: v.string(),
+    planId: Text,
+    paymentMethodToken: Text,
+    status: v.string(),
+    createdAt: lenient(Timestamp),
+    updatedAt: lenient(Timestamp),
+    firstBillingDate: lenient(Day),
+    billingPeriodStartDate: lenient(Day),
+    billingPeriodEndDate: lenient(Day),
+    paidThroughDate: lenient(Day),
+    trialPeriod: lenient(v.boolean()),
+    neverExpires: lenient(v.boolean()),
+    currentBillingCycle: lenient(v.number()),
+    numberOfBillingCycles: lenient(v.number()),
+    discounts: lenientArray(v.object({ id: Text })),
+    statusHistory: StatusHistory,
+    transactions: v.pipe(
+      v.nullish(v.array(BraintreeTransaction), []),
+      v.transform((transactions) => transactions ?? []),
+    ),
+  }),
+  v.transform(withCreationTime),
+  v.transform((subscription) => ({
+    ...subscription,
+    firstBillingDate: subscription.firstBillingDate ?? subscription.createdAt.slice(0, 10),
+  })),
+);
 export type Subscription = v.InferOutput<typeof Subscription>;
 
 /** @see https://developer.paypal.com/braintree/docs/reference/response/payment-method/node */
-export const PaymentMethod = v.object({ token: v.string(), customerId: emptyAsUndefined(v.string()) });
+export const PaymentMethod = v.object({ token: v.string(), customerId: Text });
 
 /** @see https://developer.paypal.com/braintree/docs/reference/response/customer/node */
 export const Customer = v.object({ id: v.string(), paymentMethods: v.array(PaymentMethod) });

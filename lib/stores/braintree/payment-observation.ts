@@ -1,12 +1,21 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
+import { splitAmount } from '../../money/split-amount.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { platformTokens, withPlatform } from '../../shared/platform.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import type { EpochMillis } from '../../shared/time.ts';
+import { splitPartialRefunds } from '../split-partial-refunds.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
-import { toMicros } from './money.ts';
+import { getSmallestUnit, toMicros } from './money.ts';
 import type { BraintreeTransaction } from './payloads.ts';
-import { findReversals, getStatusDate, hasPaidStatus, isPaid, isSettlementPending } from './payment-reversals.ts';
+import {
+  findReversals,
+  getStatusDate,
+  hasPaidStatus,
+  isPaid,
+  isReversedByDispute,
+  isSettlementPending,
+} from './payment-reversals.ts';
 
 export const toPrefixedId = (id: string): string => withPlatform(platformTokens.braintree, id);
 
@@ -24,20 +33,63 @@ export function toTransaction(
     sandbox: context.sandbox,
     purchaseDate: Date.parse(payment.createdAt),
     quantity: 1,
-    currency: payment.currencyIsoCode,
+    ...(payment.currencyIsoCode && { currency: payment.currencyIsoCode }),
     amountMicros: toMicros(payment.amount),
     ...findReversals(payment, refunds),
   };
 }
 
-/** Maps a one-time payment to an observation. */
-export function toPaymentObservation(
+/**
+ * Maps a one-time payment to one observation for each product of its cart. The first one has the id of the payment, the
+ * others add their product.
+ */
+export function toPaymentObservations(
   payment: BraintreeTransaction,
   refunds: readonly BraintreeTransaction[],
   context: MappingContext,
-): Observation {
+): Observation[] {
   const transaction = toTransaction(payment, refunds, { context, purchaseId: payment.id });
+  return splitTransaction(transaction, context.items).map((part) =>
+    toPaymentObservation(payment, part, { context, refunds }),
+  );
+}
+
+/** Currency whose smallest unit applies if Braintree does not report one. */
+const defaultCurrency = 'USD';
+
+/** Splits a payment by the prices of the items. */
+function splitTransaction(transaction: Transaction, items: MappingContext['items'] = []): Transaction[] {
+  if (items.length === 0) return [transaction];
+  const { amountMicros = 0, partialRefunds = [], ...common } = transaction;
+  const unit = getSmallestUnit(common.currency ?? defaultCurrency);
+  const amounts = splitAmount(
+    amountMicros,
+    items.map((item) => item.amountMicros),
+    unit,
+  );
+  const refundParts = splitPartialRefunds(partialRefunds, amounts, unit);
+  return items.map(({ productId, quantity }, index) => {
+    const suffix = index === 0 ? '' : `:${productId}`;
+    const refundPart = refundParts[index] ?? [];
+    return {
+      ...common,
+      transactionId: `${common.transactionId}${suffix}`,
+      purchaseId: `${common.purchaseId}${suffix}`,
+      productId: toPrefixedId(productId),
+      quantity,
+      amountMicros: amounts[index] ?? 0,
+      ...(refundPart.length > 0 && { partialRefunds: refundPart }),
+    };
+  });
+}
+
+function toPaymentObservation(
+  payment: BraintreeTransaction,
+  transaction: Transaction,
+  { context, refunds }: { context: MappingContext; refunds: readonly BraintreeTransaction[] },
+): Observation {
   const { refundedAt, partialRefunds, ...common } = transaction;
+  const productType = context.productTypes[withoutPlatform(transaction.productId)];
   const isPending = isSettlementPending(payment);
   const hasFailed = !isPaid(payment) && !isPending;
   const endedAt = refundedAt ?? (hasFailed ? getStatusDate(payment) : undefined);
@@ -45,10 +97,13 @@ export function toPaymentObservation(
     asOf: context.asOf,
     purchase: {
       ...common,
-      ...(context.productType && { productType: context.productType }),
+      ...(productType && { productType }),
       ...(isPending && { isPending }),
       ...(hasFailed && refundedAt === undefined && !hasPaidStatus(payment) && { isAbandoned: true }),
-      ...(endedAt !== undefined && { endedAt, cancelationReason: toCancelationReason(payment, refundedAt) }),
+      ...(endedAt !== undefined && {
+        endedAt,
+        cancelationReason: toCancelationReason(payment, { refundedAt, refunds }),
+      }),
     },
     transactions: isPaid(payment) || refundedAt !== undefined ? [transaction] : [],
     userAliases: [],
@@ -56,7 +111,12 @@ export function toPaymentObservation(
   };
 }
 
-function toCancelationReason({ status }: BraintreeTransaction, refundedAt: EpochMillis | undefined): CancelationReason {
+function toCancelationReason(
+  payment: BraintreeTransaction,
+  { refundedAt, refunds }: { refundedAt: EpochMillis | undefined; refunds: readonly BraintreeTransaction[] },
+): CancelationReason {
+  const { status } = payment;
+  if (isReversedByDispute(payment, refunds)) return 'System';
   if (refundedAt !== undefined && status !== 'settlement_declined') return 'Customer';
   return status === 'gateway_rejected' ? 'System' : 'System.BillingError';
 }

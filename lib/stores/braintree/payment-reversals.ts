@@ -40,6 +40,9 @@ const endedStatuses = new Set(['voided', 'settlement_declined']);
 /** Dispute statuses in which the customer has the money back. */
 const lostStatuses = new Set(['lost', 'accepted', 'auto_accepted', 'expired']);
 
+/** Dispute statuses in which Braintree holds the disputed amount. */
+const openStatuses = new Set(['open', 'disputed', 'under_review']);
+
 /** The money of a payment that was returned to the customer. */
 export interface PaymentReversals {
   /** When the whole payment, or the rest of it, was reversed. */
@@ -58,12 +61,8 @@ export function findReversals(
   refunds: readonly BraintreeTransaction[],
 ): PaymentReversals {
   if (endedStatuses.has(payment.status)) return wasPaid(payment) ? { refundedAt: getStatusDate(payment) } : {};
-  const reversals = [
-    ...listRefunds(payment, refunds),
-    ...payment.disputes.flatMap((dispute) => toDisputeReversal(dispute, payment)),
-  ].sort((a, b) => a.date - b.date);
-  const total = reversals.reduce((sum, { amountMicros = 0 }) => sum + amountMicros, 0);
-  const completing = total >= toMicros(payment.amount) ? reversals.at(-1) : undefined;
+  const reversals = listReversals(payment, refunds);
+  const completing = findCompletingReversal(payment, reversals);
   const partialRefunds = reversals.filter((reversal) => reversal !== completing);
   return {
     ...(completing && { refundedAt: completing.date }),
@@ -71,12 +70,35 @@ export function findReversals(
   };
 }
 
+/** Whether a lost dispute reversed the payment, or its rest after refunds. */
+export function isReversedByDispute(payment: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): boolean {
+  const completing = findCompletingReversal(payment, listReversals(payment, refunds));
+  return completing !== undefined && payment.disputes.some((dispute) => toDisputeId(dispute) === completing.id);
+}
+
+const listReversals = (payment: BraintreeTransaction, refunds: readonly BraintreeTransaction[]): PartialRefund[] =>
+  [
+    ...listRefunds(payment, refunds),
+    ...payment.disputes.flatMap((dispute) => toDisputeReversal(dispute, payment)),
+  ].sort((a, b) => a.date - b.date);
+
+/** Finds the reversal with which the whole payment is reversed. A dispute that is not resolved is not final. */
+function findCompletingReversal(
+  { amount }: BraintreeTransaction,
+  reversals: readonly PartialRefund[],
+): PartialRefund | undefined {
+  const final = reversals.filter(({ status }) => status === undefined);
+  const total = final.reduce((sum, { amountMicros = 0 }) => sum + amountMicros, 0);
+  return total >= toMicros(amount) ? final.at(-1) : undefined;
+}
+
 /** Returns when a payment or a subscription got its status. */
 export const getStatusDate = ({
   status,
   statusHistory,
-  updatedAt,
-}: Pick<BraintreeTransaction, 'status' | 'statusHistory' | 'updatedAt'>): EpochMillis =>
+  createdAt,
+  updatedAt = createdAt,
+}: Pick<BraintreeTransaction, 'status' | 'statusHistory' | 'createdAt' | 'updatedAt'>): EpochMillis =>
   Date.parse(statusHistory.find((entry) => entry.status === status)?.timestamp ?? updatedAt);
 
 /** Lists the refunds in the order of Braintree, which decides between refunds of the same second. */
@@ -86,10 +108,23 @@ const listRefunds = ({ refundIds }: BraintreeTransaction, refunds: readonly Brai
     .filter(({ status }) => refundStatuses.has(status))
     .map(({ id, amount, createdAt }) => ({ id, amountMicros: toMicros(amount), date: Date.parse(createdAt) }));
 
-function toDisputeReversal(dispute: Dispute, { amount, updatedAt }: BraintreeTransaction): PartialRefund[] {
-  const { id = 'dispute', status, amountDisputed = amount, statusHistory } = dispute;
-  if (!lostStatuses.has(status)) return [];
-  const lostAt = statusHistory.find((entry) => entry.status === status)?.timestamp;
-  const date = lostAt ?? dispute.updatedAt ?? dispute.createdAt ?? dispute.receivedDate ?? updatedAt;
-  return [{ id, amountMicros: toMicros(amountDisputed), date: Date.parse(date) }];
+const toDisputeId = ({ id = 'dispute' }: Dispute): string => id;
+
+/**
+ * Maps a dispute to the amount that Braintree debits when it is opened and holds until it is resolved. A request for
+ * information debits nothing.
+ *
+ * @see https://developer.paypal.com/braintree/graphql/reference/types/dispute
+ */
+function toDisputeReversal(dispute: Dispute, { amount, ...payment }: BraintreeTransaction): PartialRefund[] {
+  const { updatedAt = payment.createdAt } = payment;
+  const { kind, status, amountDisputed = amount, statusHistory, createdAt, receivedDate } = dispute;
+  const common = { id: toDisputeId(dispute), amountMicros: toMicros(amountDisputed) };
+  if (lostStatuses.has(status)) {
+    const lostAt = statusHistory.find((entry) => entry.status === status)?.timestamp;
+    return [{ ...common, date: Date.parse(lostAt ?? dispute.updatedAt ?? createdAt ?? receivedDate ?? updatedAt) }];
+  }
+  if (kind === 'retrieval' || (status !== 'won' && !openStatuses.has(status))) return [];
+  const date = Date.parse(createdAt ?? receivedDate ?? updatedAt);
+  return [{ ...common, date, status: status === 'won' ? 'returned' : 'disputed' }];
 }

@@ -4,12 +4,17 @@ import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
+import { CartItem } from './cart.ts';
 import { createMappingContext, type MappingContext } from './mapping-context.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from './payloads.ts';
-import { toPaymentObservation } from './payment-observation.ts';
+import { toPaymentObservations } from './payment-observation.ts';
 import { toSubscriptionObservation } from './subscription-observation.ts';
 
-const common = { productId: v.string(), customerId: v.exactOptional(v.string()) };
+const common = {
+  productId: v.string(),
+  items: v.exactOptional(v.pipe(v.string(), v.parseJson(), v.array(CartItem))),
+  customerId: v.exactOptional(v.string()),
+};
 const RefreshToken = v.union([
   v.object({ subscription: v.string(), ...common }),
   v.object({ transaction: v.string(), ...common }),
@@ -25,25 +30,25 @@ export type PurchaseObjects = { readonly refunds: readonly BraintreeTransaction[
 export const refresh = async (
   refreshToken: Readonly<Record<string, string>>,
   context: StoreContext,
-): Promise<readonly Observation[]> => [await fetchObservation(await createGateway(context), refreshToken, context)];
+): Promise<readonly Observation[]> => await fetchObservations(await createGateway(context), refreshToken, context);
 
 /** Does the same as `refresh` with an existing gateway, within its time budget. */
-export async function fetchObservation(
+export async function fetchObservations(
   gateway: BraintreeGateway,
   refreshToken: Readonly<Record<string, string>>,
   context: Pick<StoreContext, 'settings' | 'now'>,
-): Promise<Observation> {
+): Promise<Observation[]> {
   const token = parse(RefreshToken, refreshToken);
-  const { productId, customerId } = token;
-  const mapping = createMappingContext(context, { productId, customerId, asOf: context.now() });
-  return toObservation(await fetchPurchaseObjects(gateway, token), mapping);
+  const { productId, items, customerId } = token;
+  const mapping = createMappingContext(context, { productId, items, customerId, asOf: context.now() });
+  return toObservations(await fetchPurchaseObjects(gateway, token), mapping);
 }
 
-/** Maps the objects of a purchase to an observation. */
-export const toObservation = (objects: PurchaseObjects, mapping: MappingContext): Observation =>
+/** Maps the objects of a purchase to observations: several for the payment of a cart. */
+export const toObservations = (objects: PurchaseObjects, mapping: MappingContext): Observation[] =>
   'subscription' in objects
-    ? toSubscriptionObservation(objects.subscription, objects.refunds, mapping)
-    : toPaymentObservation(objects.transaction, objects.refunds, mapping);
+    ? [toSubscriptionObservation(objects.subscription, objects.refunds, mapping)]
+    : toPaymentObservations(objects.transaction, objects.refunds, mapping);
 
 /** Fetches the objects of the purchase with these ids. */
 export async function fetchPurchaseObjects(

@@ -11,7 +11,7 @@ import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toPrefixedId, toTransaction } from './payment-observation.ts';
-import { findReversals, getStatusDate, isPaid, isSettlementPending } from './payment-reversals.ts';
+import { findReversals, getStatusDate, isPaid, isReversedByDispute, isSettlementPending } from './payment-reversals.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
 export function toSubscriptionObservation(
@@ -29,6 +29,7 @@ export function toSubscriptionObservation(
     ...toExpiration(payment, payment === latest ? paidUntil : undefined, context),
   }));
   const endedAt = latest && findReversals(latest, refunds).refundedAt;
+  const endReason = latest && isReversedByDispute(latest, refunds) ? 'System' : 'Customer';
   return {
     asOf: context.asOf,
     purchase: {
@@ -40,9 +41,12 @@ export function toSubscriptionObservation(
       sandbox: context.sandbox,
       ...toPeriod(subscription, payments, context),
       ...toFirstPaymentState(subscription, payments),
-      ...toRenewalIntent(subscription, endedAt),
+      ...toRenewalIntent(subscription, endedAt, endReason),
       ...(subscription.discounts[0]?.id && { discountId: subscription.discounts[0].id }),
-      ...(latest && { currency: latest.currencyIsoCode, amountMicros: toMicros(latest.amount) }),
+      ...(latest && {
+        ...omitUndefined({ currency: latest.currencyIsoCode }),
+        amountMicros: toMicros(latest.amount),
+      }),
     },
     transactions: [...transactions, ...toTrialTransaction(subscription, context)],
     userAliases: [],
@@ -60,8 +64,10 @@ function toPeriod(
   const [latest] = payments;
   const first = trialPeriod ? undefined : payments.at(-1);
   const isPastDue = status === 'Past Due';
+  // The purchase date is that of the first payment: an earlier one would make that payment a renewal.
+  const started = first ?? (trialPeriod ? subscription : undefined);
   return {
-    purchaseDate: Date.parse((first ?? subscription).createdAt),
+    ...(started && { purchaseDate: Date.parse(started.createdAt) }),
     ...(latest && latest !== first && { lastRenewalDate: Date.parse(latest.createdAt) }),
     expirationDate: getAccessEnd(subscription, context),
     ...(isPastDue && { isBillingRetryPeriod: true }),
@@ -121,13 +127,15 @@ function toFirstPaymentState(subscription: Subscription, payments: readonly Brai
 function toRenewalIntent(
   subscription: Subscription,
   endedAt: EpochMillis | undefined,
+  endReason: CancelationReason,
 ): Pick<Purchase, 'renewalIntent' | 'cancelationReason' | 'endedAt'> {
   const { status, statusHistory } = subscription;
   const canceled = statusHistory.find((entry) => entry.status === 'Canceled');
-  const reason = endedAt === undefined ? toCancelationReason(subscription) : 'Customer';
+  const reason = endedAt === undefined ? toCancelationReason(subscription) : endReason;
   return {
     renewalIntent: willRenew(subscription) ? 'Renew' : 'Lapse',
-    ...(status === 'Canceled' && canceled && { renewalIntentChangeDate: Date.parse(canceled.timestamp) }),
+    ...(status === 'Canceled' &&
+      canceled?.timestamp !== undefined && { renewalIntentChangeDate: Date.parse(canceled.timestamp) }),
     ...(reason && { cancelationReason: reason }),
     ...(endedAt !== undefined && { endedAt }),
   };
@@ -136,7 +144,7 @@ function toRenewalIntent(
 function toCancelationReason({ status, statusHistory }: Subscription): CancelationReason | undefined {
   if (status !== 'Canceled') return undefined;
   const previous = [...statusHistory]
-    .sort((a, b) => Date.parse(b.timestamp) - Date.parse(a.timestamp))
+    .sort((a, b) => Date.parse(b.timestamp ?? '') - Date.parse(a.timestamp ?? ''))
     .find((entry) => entry.status !== 'Canceled');
   return previous?.status === 'Past Due' ? 'System.BillingError' : 'Customer';
 }

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { BraintreeGateway } from 'braintree';
+import type { Observation } from '../../purchases/observation.ts';
 import { isUnpaid, type Purchase } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
@@ -8,11 +9,14 @@ import { lastVerifiedWarning } from '../api-errors.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { createGateway } from './braintree-client.ts';
+import { type CartItem, resolveCart } from './cart.ts';
 import { type ChargeOutcome, type ChargeRecord, charge, recoverCharge } from './charge.ts';
 import { createMappingContext } from './mapping-context.ts';
+import { toMicros } from './money.ts';
 import { type Order, parseOrder, priceOrder } from './order.ts';
 import { toPrefixedId } from './payment-observation.ts';
-import { fetchPurchaseObjects, type PurchaseObjects, toObservation } from './refresh.ts';
+import { fetchPurchaseObjects, type PurchaseObjects, toObservations } from './refresh.ts';
+import { parseStoredSettings } from './settings.ts';
 
 /** A repeated validation by the buyer returns the stored state without a call of Braintree if it is newer. */
 const maxStateAgeMs = 3 * minuteMs;
@@ -26,7 +30,8 @@ export async function validate(request: ValidationRequest, context: StoreContext
   let isNew = false;
   const toChargeRecord = (outcome: ChargeOutcome): ChargeRecord => {
     isNew = true;
-    return { ...outcome, ...omitUndefined({ buyer }), productId, at: context.now() };
+    const items = listCartItems(outcome, order, context);
+    return { ...outcome, ...omitUndefined({ buyer, items }), productId, at: context.now() };
   };
   const record = await context.runOnce<ChargeRecord>(
     order.key,
@@ -41,7 +46,22 @@ export async function validate(request: ValidationRequest, context: StoreContext
   const state = isNew
     ? { objects: purchase, asOf: record.at }
     : await loadState(purchase, { gateway, context, record, isBuyer });
-  return await toValidation(state, { record, context, isBuyer });
+  return await toValidation(state, { record, context, isBuyer, requestedId: request.id });
+}
+
+/**
+ * Lists the products of a charged cart. Returns undefined for one unit of the product, and for a cart that is not
+ * certain.
+ */
+function listCartItems(
+  { transaction }: ChargeOutcome,
+  { productId }: Order,
+  { settings }: StoreContext,
+): CartItem[] | undefined {
+  const { catalogue } = parseStoredSettings(settings);
+  const items = transaction && resolveCart(toMicros(transaction.amount), productId, catalogue);
+  const isCart = items && (items.length > 1 || items.some(({ quantity }) => quantity > 1));
+  return isCart ? items : undefined;
 }
 
 /**
@@ -58,10 +78,11 @@ const toBuyerDigest = ({ applicationUsername }: ValidationRequest, { nonce }: Or
  * product.
  */
 function requirePurchase(
-  { productId, declineMessage, subscription, transaction }: ChargeRecord,
+  { productId, items = [], declineMessage, subscription, transaction }: ChargeRecord,
   { id }: ValidationRequest,
 ): PurchaseObjects {
-  if (productId !== id) throw new ServiceError('InvalidPayload', 'paymentMethodNonce was used for another product.');
+  if (productId !== id && !items.some((item) => item.productId === id))
+    throw new ServiceError('InvalidPayload', 'paymentMethodNonce was used for another product.');
   if (declineMessage !== undefined) throw new ServiceError('InvalidPayload', declineMessage);
   if (subscription) return { subscription, refunds: [] };
   if (transaction) return { transaction, refunds: [] };
@@ -96,7 +117,8 @@ async function loadState(
   const observedAt = (await context.findObservedAt?.(toPrefixedId(getId(recorded)))) ?? record.at;
   const recordedState = { objects: recorded, asOf: record.at };
   const isRecent = context.now() - observedAt < maxStateAgeMs;
-  if (isBuyer && isRecent && !isUnpaid(toRecordedPurchase(recordedState, { record, context }))) return recordedState;
+  const isPaid = !toRecordedPurchases(recordedState, { record, context }).some(isUnpaid);
+  if (isBuyer && isRecent && isPaid) return recordedState;
   try {
     return { objects: await fetchPurchaseObjects(gateway, ids), asOf: context.now() };
   } catch (error) {
@@ -108,26 +130,36 @@ async function loadState(
 }
 
 /** Returns the purchase as it was recorded. A pending payment can be completed at any time, so its state is queried. */
-const toRecordedPurchase = (
+const toRecordedPurchases = (
+  snapshot: PurchaseSnapshot,
+  { record, context }: Pick<ReplayContext, 'record' | 'context'>,
+): Purchase[] => toRecordObservations(snapshot, record, context).map(({ purchase }) => purchase);
+
+function toRecordObservations(
   { objects, asOf }: PurchaseSnapshot,
-  { record: { productId, customerId }, context }: Pick<ReplayContext, 'record' | 'context'>,
-): Purchase => toObservation(objects, createMappingContext(context, { productId, customerId, asOf })).purchase;
+  { productId, items, customerId }: ChargeRecord,
+  context: StoreContext,
+): Observation[] {
+  return toObservations(objects, createMappingContext(context, { productId, items, customerId, asOf }));
+}
 
 const getId = (objects: PurchaseObjects): string =>
   'subscription' in objects ? objects.subscription.id : objects.transaction.id;
 
 async function toValidation(
-  { objects, asOf, warning }: PurchaseSnapshot,
-  { record, context, isBuyer }: Omit<ReplayContext, 'gateway'>,
+  snapshot: PurchaseSnapshot,
+  { record, context, isBuyer, requestedId }: Omit<ReplayContext, 'gateway'> & { readonly requestedId: string },
 ): Promise<StoreValidation> {
-  const { productId, customerId } = record;
-  const mapping = createMappingContext(context, { productId, customerId, asOf });
+  const { objects, warning } = snapshot;
+  const { customerId } = record;
+  const observations = toRecordObservations(snapshot, record, context);
+  const requested = observations.find(({ purchase }) => purchase.productId === toPrefixedId(requestedId));
   const reference = isBuyer && customerId !== undefined ? await context.getVaultReference?.(customerId) : undefined;
   return {
-    id: productId,
+    id: requestedId,
     scope: 'product',
-    observations: [toObservation(objects, mapping)],
-    purchaseId: toPrefixedId(getId(objects)),
+    observations,
+    purchaseId: requested?.purchase.purchaseId ?? toPrefixedId(getId(objects)),
     nativeTransaction: {
       data: { success: true, transaction: { ...toNativePayment(objects), customer: omitUndefined({ id: reference }) } },
     },

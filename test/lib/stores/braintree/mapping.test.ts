@@ -1,22 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import type * as v from 'valibot';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import type { MappingContext } from '../../../../lib/stores/braintree/mapping-context.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from '../../../../lib/stores/braintree/payloads.ts';
-import { toPaymentObservation } from '../../../../lib/stores/braintree/payment-observation.ts';
+import { toPaymentObservations } from '../../../../lib/stores/braintree/payment-observation.ts';
 import { toSubscriptionObservation } from '../../../../lib/stores/braintree/subscription-observation.ts';
 
 const now = Date.parse('2027-03-10T12:00:00Z');
 const context: MappingContext = {
   productId: 'monthly',
-  productType: 'paid subscription',
+  productTypes: { monthly: 'paid subscription' },
   customerId: 'customer',
   sandbox: false,
   timeZone: 'America/Chicago',
   graceMs: 7 * dayMs,
   asOf: now,
 };
+
+/** Maps a payment of one product. */
+function toPaymentObservation(...input: Parameters<typeof toPaymentObservations>): Observation {
+  const [observation] = toPaymentObservations(...input);
+  if (!observation) throw new Error('The observation is missing.');
+  return observation;
+}
 
 const givenPayment = (state: Partial<v.InferInput<typeof BraintreeTransaction>> = {}): BraintreeTransaction =>
   parseBraintreeObject(BraintreeTransaction, {
@@ -124,7 +132,41 @@ describe('toSubscriptionObservation (Braintree)', () => {
   });
 });
 
-describe('toPaymentObservation (Braintree)', () => {
+describe('toPaymentObservations (Braintree)', () => {
+  it('maps each product of a cart to a purchase with its price and its part of a refund', () => {
+    const items = [
+      { productId: 'tip', quantity: 2, amountMicros: 4_000_000 },
+      { productId: 'full', quantity: 1, amountMicros: 5_990_000 },
+    ];
+    const refund = givenPayment({ id: 'ref1', type: 'credit', amount: '1.00' });
+    const cart = { ...context, productId: 'tip', productTypes: { full: 'non consumable' as const }, items };
+    const observations = toPaymentObservations(givenPayment({ refundIds: ['ref1'] }), [refund], cart);
+    expect(observations).toMatchObject([
+      {
+        purchase: { purchaseId: 'processor_b:pay1', productId: 'processor_b:tip', quantity: 2 },
+        transactions: [
+          { transactionId: 'processor_b:pay1', amountMicros: 4_000_000, partialRefunds: [{ amountMicros: 400_000 }] },
+        ],
+      },
+      {
+        purchase: {
+          purchaseId: 'processor_b:pay1:full',
+          productId: 'processor_b:full',
+          productType: 'non consumable',
+        },
+        transactions: [
+          {
+            transactionId: 'processor_b:pay1:full',
+            amountMicros: 5_990_000,
+            partialRefunds: [{ amountMicros: 600_000 }],
+          },
+        ],
+      },
+    ]);
+    const voided = toPaymentObservations(givenPayment({ status: 'voided' }), [], cart);
+    expect(voided.map(({ purchase }) => purchase.endedAt)).toEqual([expect.any(Number), expect.any(Number)]);
+  });
+
   it.each(['authorized', 'authorizing', 'submitted_for_settlement', 'settling', 'settled', 'settlement_confirmed'])(
     'maps the status %s to a paid purchase',
     (status) => {

@@ -90,10 +90,10 @@ describe('observe (Braintree)', () => {
     const { id, purchaseId, paymentId, context } = await validatePurchase(monthly);
     await fake.act(id, 'revoke');
     const now = fake.clock.now();
-    expect(await observe(context, { reason: 'REFUNDED', transaction: paymentId })).toMatchObject({
+    expect(await observe(context, { reason: 'REVOKED', transaction: paymentId })).toMatchObject({
       observations: [
         {
-          purchase: { purchaseId: `processor_b:${purchaseId}`, endedAt: now, cancelationReason: 'Customer' },
+          purchase: { purchaseId: `processor_b:${purchaseId}`, endedAt: now, cancelationReason: 'System' },
           transactions: [{ transactionId: `processor_b:${paymentId}`, refundedAt: now }],
         },
       ],

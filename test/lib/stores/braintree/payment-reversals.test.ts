@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { BraintreeTransaction } from '../../../../lib/stores/braintree/payloads.ts';
-import { toPaymentObservation } from '../../../../lib/stores/braintree/payment-observation.ts';
+import { toPaymentObservations } from '../../../../lib/stores/braintree/payment-observation.ts';
 import { findReversals } from '../../../../lib/stores/braintree/payment-reversals.ts';
 
 const givenPayment = (changes: object = {}) =>
@@ -88,6 +88,22 @@ describe('findReversals', () => {
       expect(findReversals(payment, refunds).partialRefunds).toMatchObject([{ id: 'rf1' }]);
   });
 
+  it.each([
+    ['open', {}, [{ status: 'disputed', amountMicros: 10_000_000 }]],
+    ['under_review', { amountDisputed: '4.00' }, [{ status: 'disputed', amountMicros: 4_000_000 }]],
+    ['won', {}, [{ status: 'returned' }]],
+    ['open', { kind: 'retrieval' }, undefined],
+    ['unknown_status', {}, undefined],
+  ])('counts the amount of a dispute with the status %s and %j until it is returned', (status, changes, expected) => {
+    const { refundedAt, partialRefunds } = findReversals(
+      givenPayment({ disputes: [givenDispute(status, changes)] }),
+      [],
+    );
+    expect(refundedAt).toBeUndefined();
+    if (expected) expect(partialRefunds).toMatchObject(expected);
+    else expect(partialRefunds).toBeUndefined();
+  });
+
   it('adds refunds and lost disputes to the reversed amount', () => {
     const payment = givenPayment({ refundIds: ['rf1'], disputes: [givenDispute('lost', { amountDisputed: '4.00' })] });
     expect(findReversals(payment, [givenRefund('5.99')]).refundedAt).toBeUndefined();
@@ -95,10 +111,11 @@ describe('findReversals', () => {
   });
 });
 
-describe('toPaymentObservation (Braintree reversal)', () => {
+describe('toPaymentObservations (Braintree reversal)', () => {
   it('ends the purchase of a declined settlement with a billing error', () => {
     const context = {
       productId: 'coins',
+      productTypes: {},
       customerId: 'ann',
       sandbox: true,
       timeZone: 'America/Chicago',
@@ -106,9 +123,11 @@ describe('toPaymentObservation (Braintree reversal)', () => {
       asOf: Date.parse('2027-02-01'),
     };
     const endedAt = Date.parse('2027-01-05');
-    expect(toPaymentObservation(givenPayment({ status: 'settlement_declined' }), [], context)).toMatchObject({
-      purchase: { endedAt, cancelationReason: 'System.BillingError' },
-      transactions: [{ refundedAt: endedAt }],
-    });
+    expect(toPaymentObservations(givenPayment({ status: 'settlement_declined' }), [], context)).toMatchObject([
+      {
+        purchase: { endedAt, cancelationReason: 'System.BillingError' },
+        transactions: [{ refundedAt: endedAt }],
+      },
+    ]);
   });
 });

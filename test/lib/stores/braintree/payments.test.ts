@@ -50,6 +50,31 @@ describe('validate (Braintree payment)', () => {
     expect(fake.countCharges() - before).toBe(1);
   });
 
+  it('records every product of a cart, and charges nothing if the cart is not certain', async () => {
+    const { body } = await fake.buy({ items: ['full_version'], applicationUsername: 'Eve' });
+    const before = fake.countCharges();
+    const { observations } = await fake.validate(body);
+    expect(observations.map(({ purchase }) => [purchase.productId, purchase.amountMicros])).toEqual([
+      ['processor_b:tip_jar', 4_990_000],
+      ['processor_b:full_version', 19_990_000],
+    ]);
+    const replay = await fake.validate({ ...body, id: 'full_version', type: 'non consumable' });
+    expect(replay.purchaseId).toBe(observations[1]?.purchase.purchaseId);
+    expect(fake.countCharges() - before).toBe(1);
+    const [{ refreshToken = {} } = {}] = observations;
+    const refreshed = await braintree.refresh?.(refreshToken, fake.createContext());
+    expect(refreshed?.map(({ purchase }) => purchase.purchaseId)).toEqual(
+      observations.map(({ purchase }) => purchase.purchaseId),
+    );
+    const { catalogue } = fake.settings('processor_b') as { catalogue: Record<string, object> };
+    const other = { ...catalogue, other: catalogue.full_version };
+    const uncertain = await fake.buy({ items: ['full_version'] });
+    await expect(fake.validate(uncertain.body, fake.createContext({}, { catalogue: other }))).rejects.toMatchObject({
+      code: 'InvalidPayload',
+    });
+    expect(fake.countCharges() - before).toBe(1);
+  });
+
   it.each([
     ['payment', { productId: 'tip_jar', type: 'consumable' }, /\/transactions$/],
     ['subscription', { productId: 'monthly', type: 'paid subscription' }, /\/subscriptions$/],
