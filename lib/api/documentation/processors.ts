@@ -115,10 +115,15 @@ export const processorDescriptions = [
     success: ['The constant true.', true],
     clientToken: ["Token for Braintree's client SDK.", 'eyJ2ZXJzaW9uIjoyfQ=='],
   }),
-  describeObject('ClientTokenFailure', TokenFailed, 'Why no client token was created. The HTTP status is 200.', {
-    success: ['The constant false.', false],
-    message: ['Error message.', 'Braintree is unavailable. Try again later.'],
-  }),
+  describeObject(
+    'ClientTokenFailure',
+    TokenFailed,
+    'Why no client token was created. The HTTP status is 400 for an invalid request, otherwise 200.',
+    {
+      success: ['The constant false.', false],
+      message: ['Error message.', 'Braintree is unavailable. Try again later.'],
+    },
+  ),
   describeValue('ClientTokenResponse', createClientToken.response, 'The client token, or why there is none.'),
 ];
 

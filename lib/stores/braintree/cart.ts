@@ -80,7 +80,7 @@ interface CartCount {
 /** Counts the carts of consumables in any quantity, and of kept products once each. */
 function countCarts(total: number, consumables: readonly Candidate[], kept: readonly Candidate[]): CartCount {
   const byConsumables = countSums(total, consumables);
-  /** Carts with at least one kept product: of the first kept products, one more in each layer. */
+  /** Carts with at least one kept product. Each layer adds a kept product. */
   const layers = [new Uint8Array(total + 1)];
   for (const { price } of kept) layers.push(addKeptProduct(layers.at(-1) as Uint8Array, byConsumables, price));
   const withKept = layers.at(-1)?.[total] ?? 0;

@@ -8,7 +8,7 @@ import { type BilledItem, getItemId, isCredit, type Line } from './subscription-
 export interface InvoiceShare {
   readonly invoice: Invoice;
   readonly item: BilledItem;
-  /** Lines of the item, and those of no item if it is the first item of the invoice. */
+  /** Lines of the item. The first item of the invoice also has the lines that bill no item. */
   readonly lines: readonly Line[];
   /** In the currency's smallest unit. */
   readonly amount: number;

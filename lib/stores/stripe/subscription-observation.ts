@@ -244,7 +244,7 @@ function getUnpaidSince({ latest_invoice: invoice }: Subscription, periodStart: 
 }
 
 /**
- * Finds the reversal that ends the access: of the latest payment, without invoices over 0. `terms` restricts it to the
+ * Finds the reversal that ends the access: the reversal of the latest payment, without invoices over 0. `terms` restricts it to the
  * payments of the present period.
  */
 function findReversal(shares: readonly InvoiceShare[], terms: ItemTerms | undefined): PaymentReversal | undefined {
@@ -277,7 +277,7 @@ function toRenewalIntent(
     : { renewalIntent: 'Renew' };
 }
 
-/** Returns the start of the latest renewed period. `shares` are those of the paid invoices, oldest first. */
+/** Returns the start of the latest renewed period. `shares` are sorted, oldest first. */
 function findLastRenewalDate(shares: readonly InvoiceShare[], { periodEnd }: ItemTerms): EpochMillis | undefined {
   const share = shares.findLast(isRenewal);
   return share && toMillis(findMainLine(share, periodEnd)?.period.start ?? share.invoice.created);

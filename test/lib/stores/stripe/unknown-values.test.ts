@@ -119,7 +119,7 @@ function observe(input: Readonly<Record<keyof typeof objects, unknown>>): Observ
 const toAccess = (observations: readonly Observation[]) =>
   observations.map(({ purchase }) => [purchase.purchaseId, purchase.productId, isExpired(purchase, now)]);
 
-/** Members that decide whether there is a purchase, of which product, and whether it gives access. */
+/** Members that decide about a purchase, its product and its access. */
 const decisive: Readonly<Record<keyof typeof objects, RegExp>> = {
   subscription:
     /^(id|status|items(\.data(\.0(\.(id|current_period_(start|end)|price(\.(id|product))?))?)?)?)$|^latest_invoice\.id$/,
