@@ -1,8 +1,8 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
-import { splitAmount } from '../../money/split-amount.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
+import { splitAmount } from '../../shared/split-amount.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { splitPartialRefunds } from '../split-partial-refunds.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';

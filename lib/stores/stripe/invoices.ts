@@ -1,4 +1,4 @@
-import { splitAmount } from '../../money/split-amount.ts';
+import { splitAmount } from '../../shared/split-amount.ts';
 import type { Invoice } from './payloads.ts';
 import type { PaymentReversals } from './payment-reversals.ts';
 import { splitReversals } from './payment-reversals.ts';

@@ -1,9 +1,9 @@
-import { splitAmount } from '../../money/split-amount.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { withPlatform } from '../../shared/platform.ts';
+import { splitAmount } from '../../shared/split-amount.ts';
 import { omitNullish, toMillis } from './convert.ts';
 import {
   getPriceProductId,
