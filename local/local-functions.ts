@@ -23,6 +23,8 @@ interface FunctionRuntime {
   readonly environment: Readonly<Record<string, string>>;
   /** Lower bound of the timeout of every function. */
   readonly minTimeoutMs?: number;
+  /** An instance without events ends after this time. */
+  readonly idleTimeoutMs?: number | undefined;
   readonly log: (text: string) => void;
 }
 
@@ -95,6 +97,7 @@ function buildDefinition(
     clock,
     environment,
     minTimeoutMs = 0,
+    idleTimeoutMs,
     log,
     code,
   }: FunctionRuntime & { worker: URL; code: { module: string; exportName: string } },
@@ -112,6 +115,7 @@ function buildDefinition(
     },
     timeoutMs: Math.max(Timeout * 1_000, minTimeoutMs),
     memoryMb: MemorySize,
+    ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),
     worker,
     code: { ...code, clockOffset: clock.offset },
     log,

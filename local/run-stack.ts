@@ -23,6 +23,8 @@ interface StackOptions {
   readonly databaseEndpoint: string;
   /** See `startLocal`. */
   readonly webhookTimeoutMs?: number;
+  /** See `startLocal`. */
+  readonly functionIdleMs?: number | undefined;
   readonly onAccess?: OnAccess | undefined;
   /** Receives all secrets after a change, such as the rotation of the master key. */
   readonly saveSecrets: (secrets: SecretValues) => Promise<void>;
@@ -50,7 +52,17 @@ const maxStoreTimeMs = 30 * secondMs;
 export async function runStack(
   assembly: Assembly,
   { run, secrets: present }: { readonly run: string; readonly secrets: SecretValues },
-  { shutdown, clock, databaseEndpoint, webhookTimeoutMs, onAccess, saveSecrets, log, onMessagesLost }: StackOptions,
+  {
+    shutdown,
+    clock,
+    databaseEndpoint,
+    webhookTimeoutMs,
+    functionIdleMs,
+    onAccess,
+    saveSecrets,
+    log,
+    onMessagesLost,
+  }: StackOptions,
 ): Promise<RunningStack> {
   const { template } = assembly;
   const { STORE_TIME_FACTOR: storeTimeFactor } = process.env;
@@ -97,6 +109,7 @@ export async function runStack(
       // An attempt needs more time than the response of the app's server, and a validation more than its calls of the
       // store.
       minTimeoutMs: Math.max(2 * (webhookTimeoutMs ?? 0), Number(storeTimeFactor ?? 0) * maxStoreTimeMs),
+      idleTimeoutMs: functionIdleMs,
       log,
     }),
   );

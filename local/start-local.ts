@@ -30,6 +30,8 @@ interface Options {
    * deployment.
    */
   readonly webhookTimeoutMs?: number;
+  /** Time after which an instance of a function without events ends. Default: 10 s. */
+  readonly functionIdleMs?: number;
   /** Existing table and master key, which the stack adopts in place of creating its own. */
   readonly adopted?: AdoptedData;
   /** Keys of the emulated stores, if the data folder has none. Default: new ones. */
@@ -122,6 +124,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     clock,
     databaseEndpoint,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
+    functionIdleMs: options.functionIdleMs,
     onAccess: options.onAccess,
     saveSecrets: async (secrets) => await save({ secrets }),
     log,
