@@ -149,3 +149,11 @@ export const oneOffActions: ActionCase[] = [
   ['processor_b', 'refund', 'sooner', { isExpired: true, cancelationReason: 'Customer' }],
   ['processor_b', 'revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
 ];
+
+/** Actions of multiseat purchases, which test/functions/app-store-purchases.test.ts tests. */
+export const seatActions: [platform: Platform, action: string][] = [
+  ['store_a', 'assign-seat'],
+  ['store_a', 'remove-seat'],
+  ['store_a', 'add-seats'],
+  ['store_a', 'refund-seats'],
+];

@@ -13,6 +13,7 @@ import {
   type EndChange,
   oneOffActions,
   pendingActions,
+  seatActions,
   subscriptionActions,
   unchanged,
 } from '../../testing/store-actions.ts';
@@ -85,7 +86,7 @@ it('tests every action of every store', async () => {
   const tested = subscriptionActions.flatMap(([platform, actions]) =>
     actions.split(' ').map((action) => [platform, action].join()),
   );
-  const testedElsewhere = [...pendingActions, ...consumableActions].map((row) => row.join());
+  const testedElsewhere = [...pendingActions, ...consumableActions, ...seatActions].map((row) => row.join());
   expect([...new Set([...tested, ...testedElsewhere])].sort()).toEqual(available.sort());
 });
 
