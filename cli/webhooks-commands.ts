@@ -31,17 +31,19 @@ export function createWebhooksCommands(): Command {
     .action(printResult(listAction));
   webhooks
     .command('replay')
-    .description('Send a delivery again, or the dead or delivered ones of a date range')
+    .description('Send a delivery again, or all that have failed, or those of a date range and a state')
     .argument('<app>')
     .argument('[id]')
+    .option('--failed', 'all deliveries that wait for a retry or are dead')
     .option('--dead', 'all dead deliveries')
+    .option('--url <url>', 'only deliveries to this URL')
     .option('--from <date>', 'start of the range, such as 2026-01-31T10:00:00Z', parseTime)
     .option('--to <date>', 'end of the range; now by default', parseTime)
-    .addOption(new Option('--state <state>', 'state in the range; dead by default').choices(['dead', 'delivered']))
+    .addOption(new Option('--state <state>', 'state in the range; dead by default').choices(replayedStates))
     .addHelpText(
       'after',
       formatExamples(
-        'webhooks replay my-app --dead',
+        'webhooks replay my-app --failed',
         'webhooks replay my-app --from 2026-01-31T10:00:00Z --to 2026-01-31T12:00:00Z --state delivered',
       ),
     )
@@ -67,6 +69,7 @@ export function createWebhooksCommands(): Command {
   return webhooks;
 }
 
+const replayedStates = ['pending', 'dead', 'delivered'] as const;
 const listedStates = ['pending', 'delivered', 'dead', 'redirected'] as const;
 interface ListOptions {
   readonly state?: (typeof listedStates)[number];
@@ -117,35 +120,40 @@ const toDeliveryData = (delivery: WebhookDelivery): object =>
   });
 
 interface ReplayOptions {
+  readonly failed?: true;
   readonly dead?: true;
+  readonly url?: string;
   readonly from?: EpochMillis;
   readonly to?: EpochMillis;
-  readonly state?: 'dead' | 'delivered';
+  readonly state?: (typeof replayedStates)[number];
 }
 
 async function replayAction(
   appName: string,
   id: string | undefined,
-  { dead, from, to, state }: ReplayOptions,
+  options: ReplayOptions,
   output: Output,
 ): Promise<CommandResult> {
-  if ([id, dead, from].filter((choice) => choice !== undefined).length !== 1)
-    throw new InvalidArgumentError('Pass a delivery id, --from with a date, or --dead for all dead deliveries.');
+  const { failed, dead, url, from, to, state } = options;
+  if ([id, failed, dead, from].filter((choice) => choice !== undefined).length !== 1)
+    throw new InvalidArgumentError('Pass a delivery id, --failed, --dead, or --from with a date.');
   if (from === undefined && (to !== undefined || state !== undefined))
     throw new InvalidArgumentError('Pass --to and --state with --from only.');
+  if (id !== undefined && url !== undefined) throw new InvalidArgumentError('Pass --url without a delivery id.');
   const { name } = await getApp(deps().apps, appName);
   if (id !== undefined) {
     await replayDelivery(name, id, deps());
     return { data: { app: name, replayed: 1 }, text: '1 delivery enqueued.' };
   }
-  const range = { state: state ?? 'dead', startdate: from ?? 0, enddate: to ?? deps().now() };
+  const range = { startdate: from ?? 0, enddate: to ?? deps().now(), url };
   let replayed = 0;
-  for (let isComplete = false; !isComplete; ) {
-    const batch = await replayDeliveries(name, range, deps());
-    replayed += batch.replayed;
-    isComplete = batch.isComplete;
-    output.progress(`${formatCount(replayed, 'delivery', 'deliveries')} enqueued`);
-  }
+  for (const selected of failed ? (['pending', 'dead'] as const) : [state ?? 'dead'])
+    for (let isComplete = false; !isComplete; ) {
+      const batch = await replayDeliveries(name, { ...range, state: selected }, deps());
+      replayed += batch.replayed;
+      isComplete = batch.isComplete;
+      output.progress(`${formatCount(replayed, 'delivery', 'deliveries')} enqueued`);
+    }
   return { data: { app: name, replayed }, text: `${formatCount(replayed, 'delivery', 'deliveries')} enqueued.` };
 }
 

@@ -5,7 +5,12 @@ import { getDue } from '../../lib/api/due.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
 import { createDueItemRepository } from '../../lib/db/due-item-repository.ts';
 import type { EpochMillis } from '../../lib/shared/time.ts';
-import { getWaitingWebhooks, getWebhookBacklog, listWebhookUrls } from '../../lib/webhooks/webhook-backlog.ts';
+import {
+  getWebhookBacklog,
+  listNewestDeliveries,
+  listWebhookUrls,
+  selectWaitingWebhooks,
+} from '../../lib/webhooks/webhook-backlog.ts';
 
 const maxReadItems = 1_000;
 
@@ -20,19 +25,19 @@ export const handler = createHandler(getDue, () => ({
   dueItems: createDueItemRepository(table()),
   now,
 }))(async ({ app }, deps) => {
-  const [overdue, waiting, pending, dead, webhookUrls] = await Promise.all([
+  const [overdue, newest, pending, dead] = await Promise.all([
     deps.dueItems.listOverdueRefreshes(app.name, deps.now(), maxReadItems),
-    getWaitingWebhooks(app.name, deps),
+    listNewestDeliveries(app.name, deps),
     getWebhookBacklog(app.name, 'pending', deps),
     getWebhookBacklog(app.name, 'dead', deps),
-    listWebhookUrls(app, deps),
   ]);
+  const waiting = selectWaitingWebhooks(newest);
   return {
     appName: app.name,
     overdueRefreshes: toBacklog(overdue.dueTimes, overdue.isComplete),
     waitingWebhooks: toBacklog(waiting.dates, waiting.isComplete),
     pendingWebhooks: toBacklog(pending.dates, pending.isComplete),
     deadWebhooks: toBacklog(dead.dates, dead.isComplete),
-    webhookUrls,
+    webhookUrls: await listWebhookUrls(app, newest, deps),
   };
 });

@@ -10,12 +10,28 @@ export const Backlog = v.strictObject({
   isExact: v.boolean(),
 });
 
+/** The attempted deliveries of a URL among the newest 100 of the app. */
+export const RecentDeliveries = v.strictObject({
+  numDeliveries: v.number(),
+  /** Those that wait for a retry or are dead. */
+  numFailed: v.number(),
+});
+
+/** A series of failed attempts, and the failure of the last one. */
+export const UrlFailure = v.strictObject({ since: DateTime, message: v.string() });
+
 /** Health of a webhook URL. */
 export const WebhookUrlHealth = v.strictObject({
   /** Without query, and with long path segments shortened. */
   url: v.string(),
-  /** `disabled`: the server responded with 410. `backoff`: it did not respond, and webhooks are postponed. */
-  state: v.picklist(['ok', 'backoff', 'disabled']),
+  /**
+   * `disabled`: the server responded with 410. `backoff`: it did not respond, and webhooks are postponed.
+   * `failing`: the latest attempts failed in succession.
+   */
+  state: v.picklist(['ok', 'failing', 'backoff', 'disabled']),
+  recent: RecentDeliveries,
+  /** Present while the latest attempts fail in succession. */
+  failing: v.exactOptional(UrlFailure),
   disabledAt: v.exactOptional(DateTime),
   backoffUntil: v.exactOptional(DateTime),
   consecutiveFailures: v.exactOptional(v.number()),

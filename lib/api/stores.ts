@@ -26,6 +26,13 @@ export const StoreStatus = v.strictObject({
   /** Whether the store has not given a usable response since the last failure. */
   isFailing: v.boolean(),
   /**
+   * `unused`: no request and no notification. `failing`: at least half of the requests of the last hour failed, or the
+   * latest ones in succession. `degraded`: at least a tenth of them failed.
+   */
+  health: v.picklist(['unused', 'ok', 'degraded', 'failing']),
+  /** Requests in the last hour, counted like those of the last day. */
+  lastHour: StoreRequestCounts,
+  /**
    * Requests to the store in the last 24 hours, and those without a usable response. Requests of the last minute and of
    * a function instance that has ended can be missing.
    */

@@ -41,6 +41,9 @@ export const DeliveryRecord = v.strictObject({
 });
 export type DeliveryRecord = v.InferOutput<typeof DeliveryRecord>;
 
+/** The headers and the body of a webhook, without secrets. */
+export const SentWebhook = v.strictObject({ headers: v.looseObject({}), body: v.looseObject({}) });
+
 /** One request to the app's server. */
 export const DeliveryAttemptRecord = v.strictObject({
   eventId: v.string(),
@@ -53,6 +56,8 @@ export const DeliveryAttemptRecord = v.strictObject({
   response: OptionalText,
   /** Why there was no response, or why it is a failure. */
   error: OptionalText,
+  /** What was sent, without secrets. */
+  request: v.exactOptional(SentWebhook),
 });
 export type DeliveryAttemptRecord = v.InferOutput<typeof DeliveryAttemptRecord>;
 
@@ -106,7 +111,7 @@ export const replayDelivery = defineContract({
 export const replayDeliveries = defineContract({
   ...common,
   id: 'replay-deliveries',
-  summary: 'Send the dead or delivered webhook deliveries of a date range again, at most 1,000 in a request',
+  summary: 'Send the pending, dead or delivered webhook deliveries of a date range again, at most 1,000 in a request',
   method: 'POST',
   path: '/v3/webhooks/replay',
   eventType: 'webhook.replayed',
@@ -114,7 +119,10 @@ export const replayDeliveries = defineContract({
     startdate: DateOrDateTime,
     /** A replay renews the date of a delivery, so the same request replays nothing twice. */
     enddate: DateOrDateTime,
-    state: v.optional(v.picklist(['dead', 'delivered']), 'dead'),
+    /** `pending` selects deliveries that wait for a retry. */
+    state: v.optional(v.picklist(['pending', 'dead', 'delivered']), 'dead'),
+    /** The URL, or the form in which responses contain it. All URLs by default. */
+    url: v.exactOptional(v.string()),
   }),
   response: v.strictObject({
     ok: v.literal(true),

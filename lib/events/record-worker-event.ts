@@ -7,7 +7,13 @@ import type { EventRepository } from './event-repository.ts';
 interface WorkerResult {
   readonly recorder: EventRecorder;
   /** Shown as the request in the raw view of the event, with the allowlisted fields of its parts. */
-  readonly request: { readonly route: string; readonly params?: object; readonly notification?: object };
+  readonly request: {
+    readonly route: string;
+    readonly params?: object;
+    readonly notification?: object;
+    readonly headers?: object;
+    readonly body?: unknown;
+  };
   readonly response?: unknown;
   readonly failure?: ServiceError;
 }

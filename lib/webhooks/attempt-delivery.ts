@@ -51,7 +51,7 @@ export async function attemptDelivery(
   const redact = createRedactor([secretKey, signingSecret, signingSecret.replace(/^whsec_/, '')]);
   const call = toExternalCall(url, outcome, { startedAt, endedAt: deps.now() });
   const bodyExcerpt = 'status' in outcome ? redact(outcome.bodyExcerpt) : '';
-  await recordAttemptEvent(delivery, { outcome, call, bodyExcerpt }, deps);
+  await recordAttemptEvent(delivery, { outcome, call, bodyExcerpt, sent: { headers, body: JSON.parse(body) } }, deps);
   return { outcome, startedAt };
 }
 
@@ -60,12 +60,13 @@ interface AttemptResult {
   readonly call: ExternalCall;
   /** Start of the response body, with secrets redacted. */
   readonly bodyExcerpt: string;
+  readonly sent: { readonly headers: object; readonly body: unknown };
 }
 
 /** Records the event with the notification id as its request id, so the event search finds it by that id. */
 async function recordAttemptEvent(
   delivery: WebhookDelivery,
-  { outcome, call, bodyExcerpt }: AttemptResult,
+  { outcome, call, bodyExcerpt, sent }: AttemptResult,
   deps: Pick<AttemptDeps, 'events'>,
 ): Promise<void> {
   const { appName, deliveryId, type, username, notification, failedAttempts } = delivery;
@@ -88,6 +89,7 @@ async function recordAttemptEvent(
   const request = {
     route: 'webhook',
     params: { type, attempt: failedAttempts + 1, ...(purchaseId && { purchaseId }) },
+    ...sent,
   };
   await recordWorkerEvent(appName, { recorder, request, response, ...(failure && { failure }) }, deps);
 }

@@ -22,28 +22,44 @@ export async function replayDelivery(appName: string, deliveryId: string, deps: 
   const delivery = await deps.deliveries.find(appName, deliveryId);
   if (!delivery) throw new ServiceError('ResourceNotFound', 'The delivery is not found.');
   if (delivery.state === 'redirected') throw conflict('Deliveries for other URLs have replaced the delivery.');
-  const isBeingSent = delivery.state === 'pending' && delivery.failedAttempts === 0;
-  const replayed = isBeingSent ? undefined : await reset(delivery, deps);
+  const replayed = await reset(delivery, deps);
   if (!replayed) throw conflict('The delivery is being sent.');
+  await endBackoff([replayed], deps);
   await enqueueDeliveries([replayed], deps);
   return replayed;
 }
 
 const conflict = (message: string): ServiceError => new ServiceError('Conflict', message, { retryable: false });
 
-/** Returns undefined if another worker has changed the delivery. */
+/** Whether the queue has the message of the first attempt. A postponed first attempt waits like a retry. */
+const isBeingSent = ({ state, failedAttempts, nextAttemptAt }: WebhookDelivery): boolean =>
+  state === 'pending' && failedAttempts === 0 && nextAttemptAt === undefined;
+
+/** Returns undefined if the delivery is being sent, or if another worker has changed it. */
 async function reset(
   delivery: WebhookDelivery,
   { deliveries, now }: Pick<ReplayDeps, 'deliveries' | 'now'>,
 ): Promise<WebhookDelivery | undefined> {
+  if (isBeingSent(delivery)) return undefined;
   const time = now();
   const after = resetForReplay(delivery, time);
   return (await deliveries.replaceIfUnchanged(delivery, after, time)) ? after : undefined;
 }
 
+/** Ends the backoff of the URLs, which would postpone the attempts that the operator requests now. */
+async function endBackoff(
+  replayed: readonly WebhookDelivery[],
+  { deliveries }: Pick<ReplayDeps, 'deliveries'>,
+): Promise<void> {
+  const byUrl = new Map(replayed.map(({ url, appName }) => [url, appName]));
+  await pMap(byUrl, async ([url, appName]) => await deliveries.saveUrlBackoff(appName, url, {}), { concurrency });
+}
+
 /** The deliveries to replay: created from `startdate` (included) to `enddate` (excluded). */
 export interface ReplayRange {
-  readonly state: 'dead' | 'delivered';
+  readonly state: 'pending' | 'dead' | 'delivered';
+  /** The URL, or the form in which responses contain it. All URLs by default. */
+  readonly url?: string | undefined;
   readonly startdate: EpochMillis;
   readonly enddate: EpochMillis;
 }
@@ -60,11 +76,10 @@ const concurrency = 25;
  */
 export async function replayDeliveries(
   appName: string,
-  { state, startdate, enddate }: ReplayRange,
+  range: ReplayRange,
   deps: ReplayDeps,
 ): Promise<{ readonly replayed: number; readonly isComplete: boolean }> {
-  if (enddate > deps.now()) throw new ServiceError('InvalidPayload', 'enddate must not be in the future.');
-  const range = { state, startdate, enddate };
+  if (range.enddate > deps.now()) throw new ServiceError('InvalidPayload', 'enddate must not be in the future.');
   let replayed = 0;
   let cursor: string | undefined;
   do {
@@ -72,6 +87,7 @@ export async function replayDeliveries(
     const page = await deps.deliveries.listPage(appName, { ...range, limit, cursor });
     const changed = await pMap(page.rows, async (delivery) => await reset(delivery, deps), { concurrency });
     const enqueued = changed.filter((delivery) => delivery !== undefined);
+    await endBackoff(enqueued, deps);
     await enqueueDeliveries(enqueued, deps);
     replayed += enqueued.length;
     cursor = page.next;

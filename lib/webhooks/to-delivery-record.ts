@@ -31,6 +31,7 @@ export function toAttemptRecord({ event, raw }: DetailedEvent): DeliveryAttemptR
   const { eventId, date, outcome } = event;
   const [call] = raw?.externalRequests ?? [];
   const body = findBodyExcerpt(raw?.response);
+  const sent: Readonly<Record<string, unknown>> = raw?.request ?? {};
   return {
     eventId,
     date: toIso(date),
@@ -39,8 +40,11 @@ export function toAttemptRecord({ event, raw }: DetailedEvent): DeliveryAttemptR
     ...(call?.response && { status: call.response.status }),
     ...(body && { response: body }),
     ...(outcome.message !== undefined && { error: outcome.message }),
+    ...(isObject(sent.headers) && isObject(sent.body) && { request: { headers: sent.headers, body: sent.body } }),
   };
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
 /** Returns the start of the app server's response, from the raw view of an attempt. */
 function findBodyExcerpt(response: unknown): string | undefined {

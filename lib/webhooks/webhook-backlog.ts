@@ -3,6 +3,7 @@ import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
 import { toDisplayUrl } from './display-url.ts';
+import { summarizeUrl } from './url-success.ts';
 
 const maxDeliveries = 1_000;
 
@@ -33,15 +34,17 @@ export async function getWebhookBacklog(
 
 const maxNewest = 100;
 
+/** Lists the newest deliveries of the app. */
+export const listNewestDeliveries = async (
+  appName: string,
+  { deliveries }: Pick<BacklogDeps, 'deliveries'>,
+): Promise<readonly WebhookDelivery[]> => (await deliveries.listPage(appName, { limit: maxNewest })).rows;
+
 /**
  * Lists the creation dates of the newest deliveries whose first attempt is not made or postponed: a late queue delays
  * all.
  */
-export async function getWaitingWebhooks(
-  appName: string,
-  { deliveries }: Pick<BacklogDeps, 'deliveries'>,
-): Promise<WebhookBacklog> {
-  const { rows } = await deliveries.listPage(appName, { limit: maxNewest });
+export function selectWaitingWebhooks(rows: readonly WebhookDelivery[]): WebhookBacklog {
   const waiting = rows.filter(
     ({ state, lastAttemptAt, nextAttemptAt }) =>
       state === 'pending' && lastAttemptAt === undefined && nextAttemptAt === undefined,
@@ -51,19 +54,38 @@ export async function getWaitingWebhooks(
 
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 
-/** Lists the webhook URLs of the app with their health. */
-export async function listWebhookUrls({ name, webhookSettings }: App, deps: BacklogDeps) {
+/** Lists the webhook URLs of the app with their health, and what the newest deliveries say about them. */
+export async function listWebhookUrls(
+  { name, webhookSettings }: App,
+  newest: readonly WebhookDelivery[],
+  deps: BacklogDeps,
+) {
   const { urls = [], sandboxUrls = [] } = webhookSettings ?? {};
   const listed = [...new Set([...urls, ...sandboxUrls])].map(async (url) => {
     const { disabledAt, backoffUntil, consecutiveFailures } = await deps.deliveries.findUrlHealth(name, url);
     const isInBackoff = backoffUntil !== undefined && backoffUntil > deps.now();
+    const { failing, ...recent } = summarizeUrl(newest, url);
     return {
       url: toDisplayUrl(url),
-      state: disabledAt !== undefined ? ('disabled' as const) : isInBackoff ? ('backoff' as const) : ('ok' as const),
+      state: selectState({ isDisabled: disabledAt !== undefined, isInBackoff, isFailing: failing !== undefined }),
+      recent,
+      ...(failing && { failing: { since: toIso(failing.since), message: failing.message } }),
       ...(disabledAt !== undefined && { disabledAt: toIso(disabledAt) }),
       ...(isInBackoff && { backoffUntil: toIso(backoffUntil) }),
       ...(consecutiveFailures !== undefined && { consecutiveFailures }),
     };
   });
   return await Promise.all(listed);
+}
+
+interface UrlConditions {
+  readonly isDisabled: boolean;
+  readonly isInBackoff: boolean;
+  readonly isFailing: boolean;
+}
+
+function selectState({ isDisabled, isInBackoff, isFailing }: UrlConditions): 'disabled' | 'backoff' | 'failing' | 'ok' {
+  if (isDisabled) return 'disabled';
+  if (isInBackoff) return 'backoff';
+  return isFailing ? 'failing' : 'ok';
 }

@@ -10,6 +10,7 @@ import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { waitFor } from '../../testing/wait-for.ts';
 import { startWorkQueues, type WorkQueues } from '../../testing/work-queues.ts';
 
 let service: TestService;
@@ -163,6 +164,14 @@ describe('GET /v3/webhooks/deliveries/:id', () => {
         status: 503,
         response: 'maintenance until noon',
         error: 'The server responded with 503.',
+        request: {
+          headers: expect.objectContaining({ 'webhook-id': id, 'content-type': 'application/json' }),
+          body: expect.objectContaining({
+            type: 'purchases.updated',
+            applicationUsername: 'ann',
+            notification: expect.objectContaining({ reason: 'RENEWED', purchaseId: 'store_a:1' }),
+          }),
+        },
       },
     ]);
   });
@@ -215,6 +224,31 @@ describe('POST /v3/webhooks/replay', () => {
     expect(countRequests(early)).toBe(1);
   });
 
+  it('replays deliveries that wait for a retry, of one URL, and ends the backoff of the URL', async () => {
+    const url = `${server.url}/hook?token=secret`;
+    const enddate = () => iso(deps().now());
+    server.respondWith({ status: 500 });
+    const ids = [await deliver('ann', { createdAt: deps().now() - minuteMs }), await deliver('bob')].sort();
+    await deps().deliveries.saveUrlBackoff(keys.appName, url, { backoffUntil: deps().now() + 10 * minuteMs });
+    const postponed = await deliver('eve', { createdAt: deps().now() - minuteMs });
+    expect(countRequests(postponed)).toBe(0);
+    server.respondWith({ status: 200 });
+    const replay = async (body: object) =>
+      (
+        await callWithSecretKey(replayDeliveries, keys, {
+          body: { startdate: '2020-01-01', state: 'pending', ...body },
+        })
+      ).body;
+    expect(await replay({ enddate: enddate(), url: 'https://example.com' })).toMatchObject({ replayed: 0 });
+    const body = { enddate: iso(deps().now() + 1), url: `${server.url}/hook` };
+    await waitFor('the end of the range', () => deps().now() > Date.parse(body.enddate));
+    expect(await replay(body)).toEqual({ ok: true, replayed: 3, isComplete: true });
+    // They are being sent now.
+    expect(await replay({ enddate: enddate() })).toMatchObject({ replayed: 0 });
+    await queues.drain();
+    expect((await listIds({ state: 'delivered' })).sort()).toEqual([...ids, postponed].sort());
+  });
+
   it('replays dead deliveries by default', async () => {
     server.respondWith({ status: 410 });
     const dead = await deliver('ann', { createdAt: deps().now() - minuteMs });
@@ -227,7 +261,7 @@ describe('POST /v3/webhooks/replay', () => {
   it.each([
     {},
     { startdate: '2026-01-01' },
-    { startdate: '2026-01-01', enddate: '2026-01-02', state: 'pending' },
+    { startdate: '2026-01-01', enddate: '2026-01-02', state: 'redirected' },
     { startdate: '2026-01-01', enddate: '2999-01-02' },
   ])('rejects %j', async (body) => {
     const response = await callWithSecretKey(replayDeliveries, keys, { body });

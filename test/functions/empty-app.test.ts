@@ -109,6 +109,8 @@ const answers: Readonly<Record<string, object>> = {
       {
         platform: 'processor_a',
         isFailing: false,
+        health: 'unused',
+        lastHour: { numRequests: 0, numFailures: 0 },
         notificationUrl: expect.any(String),
         lastDay: { numRequests: 0, numFailures: 0 },
       },

@@ -87,12 +87,32 @@ describe('GET /v3/due', () => {
   it('returns the health of the webhook URLs without their credentials', async () => {
     const keys = await createAppWithWebhook();
     const fetchUrls = async () => (await callWithSecretKey(getDue, keys)).body.webhookUrls;
-    expect(await fetchUrls()).toEqual([{ url: 'https://example.com/hook', state: 'ok' }]);
+    expect(await fetchUrls()).toEqual([
+      { url: 'https://example.com/hook', state: 'ok', recent: { numDeliveries: 0, numFailed: 0 } },
+    ]);
     const backoff = { backoffUntil: deps().now() + minuteMs, consecutiveFailures: 3 };
     await deps().deliveries.saveUrlBackoff(keys.appName, url, backoff);
     expect(await fetchUrls()).toMatchObject([{ state: 'backoff', consecutiveFailures: 3 }]);
     await deps().deliveries.disableUrl(keys.appName, url, deps().now());
     expect(await fetchUrls()).toMatchObject([{ state: 'disabled', disabledAt: expect.any(String) }]);
+  });
+
+  it('reports a URL whose latest attempts all failed, until one succeeds', async () => {
+    const { appName, ...keys } = await createAppWithWebhook();
+    const now = deps().now();
+    const fetchUrl = async () => (await callWithSecretKey(getDue, { appName, ...keys })).body.webhookUrls[0];
+    await givenFailedDelivery(appName, 'delivered', now - 9 * minuteMs);
+    await givenFailedDelivery(appName, 'pending', now - 5 * minuteMs);
+    expect(await fetchUrl()).toMatchObject({ state: 'ok', recent: { numDeliveries: 2, numFailed: 1 } });
+    await givenFailedDelivery(appName, 'dead', now - 4 * minuteMs);
+    expect(await fetchUrl()).toMatchObject({
+      state: 'failing',
+      recent: { numDeliveries: 3, numFailed: 2 },
+      failing: { since: new Date(now - 5 * minuteMs).toISOString(), message: '' },
+    });
+    await givenFailedDelivery(appName, 'delivered', now - 3 * minuteMs);
+    const recovered = await fetchUrl();
+    expect([recovered.state, recovered.failing]).toEqual(['ok', undefined]);
   });
 
   it('rejects the public key', async () => {

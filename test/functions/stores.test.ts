@@ -23,6 +23,8 @@ describe('GET /v3/stores', () => {
       ['store_a', 'store_b'].map((platform) => ({
         platform,
         isFailing: false,
+        health: 'unused',
+        lastHour: { numRequests: 0, numFailures: 0 },
         lastDay: { numRequests: 0, numFailures: 0 },
         notificationUrl: `https://api.example.com/live/v3/webhook/${platform}/${keys.appName}`,
       })),
@@ -33,6 +35,7 @@ describe('GET /v3/stores', () => {
     expect(appStore).not.toHaveProperty('lastSuccessAt');
     expect(googlePlay).toMatchObject({
       isFailing: false,
+      health: 'ok',
       lastDay: { numRequests: expect.any(Number), numFailures: 0 },
     });
     expect(googlePlay.lastDay.numRequests).toBeGreaterThan(0);
@@ -41,9 +44,12 @@ describe('GET /v3/stores', () => {
     await service.callControl('/faults', { platform: 'store_b', fault: 'down', times: 30 });
     await service.validate(keys, validate);
     const [, failing] = await fetchRows();
-    expect(failing).toMatchObject({ isFailing: true, lastSuccessAt: googlePlay.lastSuccessAt });
+    expect(failing).toMatchObject({ isFailing: true, health: 'ok', lastSuccessAt: googlePlay.lastSuccessAt });
     expect(failing.lastDay.numFailures).toBeGreaterThan(0);
     expect(failing.lastDay.numRequests).toBe(googlePlay.lastDay.numRequests + failing.lastDay.numFailures);
+    await service.callControl('/clock', { advance: 'PT3M' });
+    await service.validate(keys, validate);
+    expect((await fetchRows())[1]).toMatchObject({ health: 'failing', lastHour: { numFailures: expect.any(Number) } });
     await service.callControl('/clock', { advance: 'PT25H' });
     expect((await fetchRows())[1].lastDay).toEqual({ numRequests: 0, numFailures: 0 });
     expect(failing.lastFailure).toEqual({ date: expect.any(String), message: expect.stringMatching(/^The store /) });

@@ -1,5 +1,5 @@
 import { AppRecord, CatalogueProduct, getApp, ServiceInfo, StoreConnection, WebhookSettings } from '../app.ts';
-import { Backlog, getDue, WebhookUrlHealth } from '../due.ts';
+import { Backlog, getDue, RecentDeliveries, UrlFailure, WebhookUrlHealth } from '../due.ts';
 import { getVersion } from '../service.ts';
 import { checkStore, listStores, StoreFailure, StoreFinding, StoreRequestCounts, StoreStatus } from '../stores.ts';
 import { describeObject, describeOperation } from './describe.ts';
@@ -59,12 +59,22 @@ export const appDescriptions = [
     oldest: ['Date of the oldest item. Absent if there is none.', '2026-01-15T09:30:00.000Z'],
     isExact: ['Whether all items were counted.', true],
   }),
+  describeObject('RecentDeliveries', RecentDeliveries, 'The attempted deliveries of a URL among the newest 100.', {
+    numDeliveries: ['Number of attempted deliveries.', 40],
+    numFailed: ['Those that wait for a retry or are dead.', 2],
+  }),
+  describeObject('UrlFailure', UrlFailure, 'A series of failed attempts.', {
+    since: ['Start of the series.', '2026-01-15T09:30:00.000Z'],
+    message: ['Why the last attempt failed.', 'The server responded with 500.'],
+  }),
   describeObject('WebhookUrlHealth', WebhookUrlHealth, 'Health of a webhook URL.', {
     url: ['The URL, without query and with long path segments shortened.', 'https://api.example.org/purchases'],
     state: [
-      '`disabled`: your server responded with 410. `backoff`: it did not respond, and webhooks are postponed.',
+      '`disabled`: your server responded with 410. `backoff`: it did not respond, and webhooks are postponed. `failing`: the latest attempts failed in succession.',
       'ok',
     ],
+    recent: ['The attempted deliveries among the newest 100 of the app.'],
+    failing: ['The series of failed attempts. Absent if the latest attempt succeeded.'],
     disabledAt: ['Date at which the URL was disabled.', '2026-01-15T09:30:00.000Z'],
     backoffUntil: ['End of the backoff.', '2026-01-15T09:45:00.000Z'],
     consecutiveFailures: ['Number of attempts without response since the last response.', 3],
@@ -99,6 +109,11 @@ export const appDescriptions = [
     lastSuccessAt: ['Date of the last usable response of the store.', '2026-01-15T09:30:00.000Z'],
     lastFailure: ['The last request without a usable response. Absent if there was none.'],
     isFailing: ['Whether there was no usable response since the last failure.', false],
+    health: [
+      '`unused`: no request and no notification. `failing`: at least half of the requests of the last hour failed, or the latest ones in succession. `degraded`: at least a tenth failed.',
+      'ok',
+    ],
+    lastHour: ['Requests to the store in the last hour.'],
     lastDay: ['Requests to the store in the last 24 hours.'],
   }),
   describeObject('StoreStatusList', listStores.response, 'The connected stores.', {

@@ -8,6 +8,7 @@ import {
   listDeliveries,
   replayDeliveries,
   replayDelivery,
+  SentWebhook,
   testWebhook,
 } from '../webhooks.ts';
 import { describeObject, describeOperation } from './describe.ts';
@@ -65,6 +66,10 @@ const password = [
 export const webhookDescriptions = [
   describeObject('WebhookNotification', DeliveryNotification, 'What caused a webhook.', notificationFields),
   describeObject('Delivery', DeliveryRecord, 'A webhook for one URL.', deliveryFields),
+  describeObject('SentWebhook', SentWebhook, 'A webhook as it was sent, without secrets.', {
+    headers: ['The headers.', { 'webhook-id': '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e' }],
+    body: ['The body.', { type: 'purchases.updated', applicationUsername: 'alice' }],
+  }),
   describeObject('DeliveryAttempt', DeliveryAttemptRecord, 'A request to your server.', {
     eventId: ['Id of the event that records the attempt.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e-mkffk2g8'],
     date: ['Date of the attempt.', '2026-02-15T09:30:06.000Z'],
@@ -73,6 +78,7 @@ export const webhookDescriptions = [
     status: ['HTTP status. Absent if there was no response.', 200],
     response: ['Start of the response body.', 'ok'],
     error: ['Why there was no response, or why it is a failure.', 'The server responded with 500.'],
+    request: ['What was sent.'],
   }),
   describeObject('DeliveryList', listDeliveries.response, 'A page of deliveries, newest first.', {
     rows: ['The deliveries of the page.'],
@@ -92,7 +98,11 @@ export const webhookDescriptions = [
       'Selects deliveries before this date. A replay renews the date, so a repeated request replays nothing twice.',
       '2026-02-16T00:00:00Z',
     ],
-    state: ['State of the deliveries. The default is `dead`.', 'dead'],
+    state: [
+      'State of the deliveries: `pending` (they wait for a retry), `dead` or `delivered`. The default is `dead`.',
+      'dead',
+    ],
+    url: ['Selects the deliveries with this `url`. All URLs by default.', 'https://api.example.org/purchases'],
   }),
   describeObject('ReplayResult', replayDeliveries.response, 'Result of a replay.', {
     ok: ['The constant true.', true],
@@ -142,7 +152,7 @@ export const webhookOperations = [
   }),
   describeOperation(replayDeliveries, {
     description:
-      'Sends the dead or the delivered webhook deliveries of a date range again, at most 1,000 in a request.',
+      'Sends the pending, dead or delivered webhook deliveries of a date range again, at most 1,000 in a request. They have the original number of attempts, and the first one is made now.',
   }),
   describeOperation(testWebhook, { description: 'Sends a test webhook to all URLs of the app.' }),
 ];

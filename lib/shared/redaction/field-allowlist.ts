@@ -25,6 +25,7 @@ const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
     'skuId',
     'storeId',
     'transactionId',
+    'webhook-id',
   ],
   text: ['message', 'reason', 'route', 'title', 'warning'],
   token: [
@@ -33,6 +34,7 @@ const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
     'billingPeriodUnit',
     'cancelationReason',
     'code',
+    'content-type',
     'countryCode',
     'currency',
     'currentVersion',
@@ -58,6 +60,7 @@ const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
     'trialPeriod',
     'trialPeriodUnit',
     'type',
+    'user-agent',
     'version',
   ],
   number: [
@@ -70,6 +73,7 @@ const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
     'priceMicros',
     'quantity',
     'skip',
+    'webhook-timestamp',
   ],
   date: [
     'autoResumeDate',
@@ -108,6 +112,7 @@ const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
     'device',
     'error',
     'license',
+    'notification',
     'offers',
     'pricingPhases',
     'products',
@@ -148,6 +153,7 @@ const secretFields = new Set([
   'storeIdKey_purchase',
   'storeIdKey_purchases',
   'transactionReceipt',
+  'webhook-signature',
 ]);
 
 export const isSecretField = (field: string): boolean => secretFields.has(field);

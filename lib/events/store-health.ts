@@ -1,0 +1,34 @@
+import { minuteMs } from '../shared/time.ts';
+import type { StoreActivity } from './store-activity.ts';
+
+export type StoreHealth = 'unused' | 'ok' | 'degraded' | 'failing';
+
+interface StoreUse {
+  readonly notification?: StoreActivity | undefined;
+  readonly success?: StoreActivity | undefined;
+  readonly failure?: StoreActivity | undefined;
+  readonly lastHour: { readonly numRequests: number; readonly numFailures: number };
+}
+
+const failingShare = 0.5;
+const degradedShare = 0.1;
+/** Fewer failures are not a share: a single failed request says nothing. */
+const minFailures = 2;
+
+/** Successes are recorded once a minute. A later failure is the end of a series without one. */
+const minOutageMs = 2 * minuteMs;
+
+/**
+ * Derives the health of a store from the requests of the last hour, or from the latest ones if they failed in
+ * succession: an outage that has just begun is a small share of the hour.
+ */
+export function deriveStoreHealth({ notification, success, failure, lastHour }: StoreUse): StoreHealth {
+  if (!notification && !success && !failure) return 'unused';
+  const { numRequests, numFailures } = lastHour;
+  const outageMs = failure ? failure.date - (success?.date ?? 0) : 0;
+  if (numRequests === 0) return outageMs > 0 ? 'failing' : 'ok';
+  const share = numFailures / numRequests;
+  if (numFailures < minFailures) return share === 1 ? 'degraded' : 'ok';
+  if (share >= failingShare || outageMs >= minOutageMs) return 'failing';
+  return share >= degradedShare ? 'degraded' : 'ok';
+}
