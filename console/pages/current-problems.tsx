@@ -13,7 +13,8 @@ import { describeProblems } from './describe-problems.ts';
 import { describeEventType } from './event-types.ts';
 
 const dayMs = 86_400_000;
-const refreshMs = 60_000;
+/** An outage is visible within a minute. */
+const refreshMs = 30_000;
 
 /** More failures are not counted. */
 const maxFailures = 100;
@@ -99,7 +100,7 @@ export function CurrentProblems() {
               tone: 'bad' as const,
               title: (
                 <Link to="/events/:id" params={{ id: eventId }}>
-                  {describeEventType(context.eventType)}
+                  {describeEventType(context.eventType, true)}
                 </Link>
               ),
               detail: context.applicationUsername,

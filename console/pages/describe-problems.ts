@@ -32,7 +32,7 @@ const normalDelayMs = 10 * 60_000;
  */
 export function describeProblems({ app, due, stores }: AppState, now: number): Problem[] {
   const problems = [
-    ...(stores?.rows.filter(({ isFailing }) => isFailing).map((row) => describeStore(row, now)) ?? []),
+    ...(stores?.rows.flatMap((row) => describeStore(row, now)) ?? []),
     ...(due ? describeDue(due, now) : []),
     ...(app ? describeSettings(app) : []),
   ];
@@ -41,7 +41,7 @@ export function describeProblems({ app, due, stores }: AppState, now: number): P
 
 const describeDue = (due: NonNullable<AppState['due']>, now: number): Problem[] => [
   ...describeRefreshes(due.overdueRefreshes, now),
-  ...due.webhookUrls.flatMap(describeUrl),
+  ...due.webhookUrls.flatMap((health) => describeUrl(health, now)),
   ...describeDead(due.deadWebhooks, now),
   ...describeWaiting(due.waitingWebhooks, now),
   ...describePending(due.pendingWebhooks, now),
@@ -59,15 +59,20 @@ const deliveriesLink = (state: string, label: string) => ({ to: '/webhooks', que
 const warn = (text: string, link?: Problem['link']): Problem => ({ tone: 'warn', text, ...(link && { link }) });
 
 function describeStore(
-  { platform, lastFailure }: NonNullable<AppState['stores']>['rows'][number],
+  { platform, health, lastHour, lastFailure }: NonNullable<AppState['stores']>['rows'][number],
   now: number,
-): Problem {
-  const when = lastFailure ? `, ${formatRelative(new Date(lastFailure.date), now)}: ${lastFailure.message}` : '.';
-  return {
-    tone: 'bad',
-    text: `The last request to ${formatPlatform(platform)} failed${when}`,
-    link: storesLink,
-  };
+): Problem[] {
+  if (health !== 'failing' && health !== 'degraded') return [];
+  const { numRequests, numFailures } = lastHour;
+  const name = formatPlatform(platform);
+  const count =
+    numRequests === 0
+      ? `The last request to ${name} failed`
+      : `${formatNumber(numFailures)} of ${formatNumber(numRequests)} requests to ${name} failed in the last hour`;
+  const last = lastFailure && `${formatRelative(new Date(lastFailure.date), now)}: ${lastFailure.message}`;
+  const text =
+    last === undefined ? `${count}.` : numRequests === 0 ? `${count}, ${last}` : `${count}, the last one ${last}`;
+  return [{ tone: health === 'failing' ? 'bad' : 'warn', text, link: storesLink }];
 }
 
 type BacklogState = InferOutput<typeof Backlog>;
@@ -78,7 +83,13 @@ function describeRefreshes(backlog: BacklogState, now: number): Problem[] {
   return [{ tone: 'bad', text }];
 }
 
-function describeUrl({ url, state }: NonNullable<AppState['due']>['webhookUrls'][number]): Problem[] {
+/** A lower share is normal: a delivery fails while the app's server restarts. */
+const minFailedShare = 0.2;
+
+function describeUrl(
+  { url, state, failing, recent }: NonNullable<AppState['due']>['webhookUrls'][number],
+  now: number,
+): Problem[] {
   if (state === 'disabled')
     return [
       {
@@ -87,11 +98,18 @@ function describeUrl({ url, state }: NonNullable<AppState['due']>['webhookUrls']
         link: { to: '/webhooks', label: 'Show the webhooks' },
       },
     ];
+  if (failing) {
+    const since = formatRelative(new Date(failing.since), now);
+    const text = `Every webhook to ${url} fails, the first one ${since}: ${failing.message}`;
+    return [{ tone: 'bad', text, link: pendingLink }];
+  }
   if (state === 'backoff') return [warn(`${url} does not respond: webhooks are postponed.`, pendingLink)];
-  return [];
+  const { numFailed, numDeliveries } = recent;
+  if (numFailed < 2 || numFailed < minFailedShare * numDeliveries) return [];
+  return [warn(`${numFailed} of the latest ${numDeliveries} webhooks to ${url} have failed.`, pendingLink)];
 }
 
-const pendingLink = deliveriesLink('pending', 'Show them');
+const pendingLink = deliveriesLink('pending', 'Show and retry them');
 
 function describeDead(backlog: BacklogState, now: number): Problem[] {
   if (backlog.count === 0) return [];

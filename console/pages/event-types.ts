@@ -32,8 +32,12 @@ const names: Readonly<Record<string, string>> = {
   'webhooks.read': 'Webhooks read',
 };
 
+/** Names of the types of failed events, if they differ. */
+const failedNames: Readonly<Record<string, string>> = { 'webhook.app.called': 'Webhook failed' };
+
 /** Describes the type of an event, such as `webhook.store_a.called`. */
-export function describeEventType(type: string): string {
+export function describeEventType(type: string, hasFailed = false): string {
   const [, platform] = /^webhook\.(\w+)\.called$/.exec(type) ?? [];
+  if (hasFailed && failedNames[type]) return failedNames[type];
   return names[type] ?? (platform === undefined ? type : `Notification of ${formatPlatform(platform)}`);
 }

@@ -30,7 +30,7 @@ export function EventPage({ params: { id }, query }: PageProps<'id'>) {
   const calls = raw.externalRequests ?? [];
   return (
     <Page
-      title={describeEventType(raw.type)}
+      title={describeEventType(raw.type, raw.error !== undefined)}
       context={context}
       subtitle={<DateTime value={raw.date} kind="both" />}
       actions={<Result raw={raw} />}

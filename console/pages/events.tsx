@@ -194,9 +194,9 @@ export const hasFailed = ({ content }: Pick<EventSearchResult, 'content'>): bool
 const columns: readonly Column<EventSearchResult>[] = [
   {
     title: 'Event',
-    render: ({ eventId, context }) => (
+    render: ({ eventId, context, content }) => (
       <Link to="/events/:id" params={{ id: eventId }}>
-        {describeEventType(context.eventType)}
+        {describeEventType(context.eventType, hasFailed({ content }))}
       </Link>
     ),
     csv: ({ context }) => context.eventType,

@@ -100,15 +100,23 @@ function StoreSection({ store, activity, appName, onChecked }: StoreSectionProps
 
 function StoreBadge({ store, activity }: Pick<StoreSectionProps, 'store' | 'activity'>) {
   if (!store.isConnected) return <Badge>Not connected</Badge>;
-  return activity?.isFailing ? <Badge tone="bad">Failing</Badge> : <Badge tone="good">Connected</Badge>;
+  const { label, tone } = healthBadges[activity?.health ?? 'ok'];
+  return <Badge tone={tone}>{label}</Badge>;
 }
+
+const healthBadges = {
+  unused: { label: 'Not used yet', tone: 'neutral' },
+  ok: { label: 'Connected', tone: 'good' },
+  degraded: { label: 'Some requests fail', tone: 'warn' },
+  failing: { label: 'Failing', tone: 'bad' },
+} as const;
 
 /**
  * What the store has sent and responded. Dates are absent while they are loading, and if there was none in the last
  * year.
  */
 function listActivityFields({ notificationUrl }: AppStore, activity: StoreActivity | undefined): Field[] {
-  const { lastNotificationAt, lastSuccessAt, lastFailure, lastDay } = activity ?? {};
+  const { lastNotificationAt, lastSuccessAt, lastFailure, lastHour, lastDay } = activity ?? {};
   return [
     ...(notificationUrl === undefined
       ? []
@@ -125,6 +133,7 @@ function listActivityFields({ notificationUrl }: AppStore, activity: StoreActivi
         </>
       ),
     ],
+    ['Requests in the last hour', lastHour && describeRequests(lastHour)],
     ['Requests in 24 hours', lastDay && describeRequests(lastDay)],
   ];
 }

@@ -13,6 +13,7 @@ import {
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
 import type { TimelineRecord } from '../../lib/api/timeline-records.ts';
+import { type DeliveryRecord, listDeliveries, replayDelivery } from '../../lib/api/webhooks.ts';
 import { type ConsoleRequest, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -64,6 +65,8 @@ interface Data {
   timeline: TimelineRecord[];
   claims?: 'validation' | 'manual';
   unowned?: string[];
+  /** By the last attempt, newest first. */
+  deliveries?: DeliveryRecord[];
 }
 
 const timelinePage = 100;
@@ -75,6 +78,13 @@ function toCursorPage<Row>(rows: readonly Row[], { query: { limit = '100', curso
 }
 
 const toRoutes = (data: Data) => [
+  respondTo(listDeliveries, () => ({ rows: data.deliveries ?? [] })),
+  respondTo(replayDelivery, ({ params: { id = '' } }) => {
+    data.deliveries = (data.deliveries ?? []).map((row) =>
+      row.deliveryId === id ? { ...row, state: 'pending', failedAttempts: 0 } : row,
+    );
+    return { ok: true, delivery: data.deliveries[0] as DeliveryRecord };
+  }),
   respondTo(listPurchases, ({ query: { skip = '0', limit = '100', active } }) => {
     const selected =
       active === undefined ? data.purchases : data.purchases.filter(({ isExpired }) => isExpired === false);
@@ -245,6 +255,31 @@ describe('Customer page', () => {
     page.poll();
     await page.waitForText('$14.00', 'History');
     await page.waitForText(/family.*Linked manually.*premium.*Linked manually/, 'Access now');
+  });
+
+  it('states that the app has not received the latest change, and retries it in two clicks', async () => {
+    const failed: DeliveryRecord = {
+      deliveryId: 'd2',
+      type: 'purchases.updated',
+      state: 'pending',
+      url: 'https://app.example',
+      notification: { id: 'n2', reason: 'RENEWED', date: toDate(2) },
+      createdAt: toDate(2),
+      failedAttempts: 3,
+      failureReason: 'The server responded with 500.',
+    };
+    const delivered = { ...failed, deliveryId: 'd1', state: 'delivered' as const, failedAttempts: 0 };
+    const received = { ...delivered, url: 'https://other.example' };
+    const deliveries = [failed, received, delivered, { ...failed, deliveryId: 'd0', url: received.url }];
+    const page = await open({ purchases: [toSubscription('premium')], timeline: [], deliveries });
+    await page.waitForText(
+      "The app's server has not received the latest change (RENEWED) at https://app.example: The server responded with 500.",
+    );
+    expect(page.readText()).not.toContain('(RENEWED) at https://other.example');
+    await page.click('Retry');
+    await page.click('Retry', 'Send this webhook again?');
+    await waitFor('the end of the notice', () => !page.readText().includes('has not received'));
+    expect(page.requests).toContain('POST /v3/webhooks/deliveries/d2/replay');
   });
 
   it('requests again only what can have changed', async () => {

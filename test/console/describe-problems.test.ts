@@ -5,6 +5,8 @@ const now = Date.parse('2026-03-01T12:00:00Z');
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
 const none = { count: 0, isExact: true };
 const url = 'https://app.example/webhooks';
+const recent = { numDeliveries: 20, numFailed: 1 };
+const someRequests = { numRequests: 5, numFailures: 1 };
 
 /** An app in order. */
 const healthy: Required<AppState> = {
@@ -17,10 +19,10 @@ const healthy: Required<AppState> = {
     waitingWebhooks: { count: 1, oldest: minutesAgo(1), isExact: true },
     pendingWebhooks: { count: 1, oldest: minutesAgo(2), isExact: true },
     deadWebhooks: none,
-    webhookUrls: [{ url, state: 'ok' }],
+    webhookUrls: [{ url, state: 'ok', recent }],
   },
   stores: {
-    rows: [{ platform: 'store_a', isFailing: false, lastDay: { numRequests: 5, numFailures: 1 } }],
+    rows: [{ platform: 'store_a', isFailing: false, health: 'ok', lastHour: someRequests, lastDay: someRequests }],
   },
 };
 
@@ -36,15 +38,46 @@ describe('describeProblems', () => {
 
   it('describes a store that does not respond, with its last failure', () => {
     const lastFailure = { date: minutesAgo(120), message: 'The store responded with status 503.' };
-    const rows = [
-      { platform: 'store_b' as const, isFailing: true, lastFailure, lastDay: { numRequests: 9, numFailures: 9 } },
-    ];
+    const lastHour = { numRequests: 0, numFailures: 0 };
+    const activity = {
+      platform: 'store_b',
+      isFailing: true,
+      lastFailure,
+      lastDay: { numRequests: 9, numFailures: 9 },
+    } as const;
+    const rows = [{ ...activity, health: 'failing' as const, lastHour }];
     expect(describeProblems({ ...healthy, stores: { rows } }, now)).toEqual([
       {
         tone: 'bad',
         text: 'The last request to Google Play failed, 2 hours ago: The store responded with status 503.',
         link: { to: '/stores', label: 'Show the stores' },
       },
+    ]);
+  });
+
+  it.each([
+    ['failing', 'bad', 9],
+    ['degraded', 'warn', 2],
+    ['ok', undefined, 1],
+    ['unused', undefined, 0],
+  ] as const)('describes the share of failed requests of a store in the health %s', (health, tone, numFailures) => {
+    const lastHour = { numRequests: 10, numFailures };
+    const rows = [{ platform: 'store_b' as const, isFailing: true, health, lastHour, lastDay: lastHour }];
+    const problems = describeProblems({ ...healthy, stores: { rows } }, now);
+    expect(problems.map((problem) => [problem.tone, problem.text])).toEqual(
+      tone ? [[tone, `${numFailures} of 10 requests to Google Play failed in the last hour.`]] : [],
+    );
+  });
+
+  it('describes a URL of which every attempt fails before those of which some fail', () => {
+    const failing = { since: minutesAgo(1), message: 'The server responded with 500.' };
+    const webhookUrls = [
+      { url: 'https://some.example', state: 'ok' as const, recent: { numDeliveries: 40, numFailed: 12 } },
+      { url, state: 'failing' as const, recent: { numDeliveries: 3, numFailed: 3 }, failing },
+    ];
+    expect(describeDue({ webhookUrls }).map(({ tone, text }) => [tone, text])).toEqual([
+      ['bad', `Every webhook to ${url} fails, the first one 1 minute ago: The server responded with 500.`],
+      ['warn', '12 of the latest 40 webhooks to https://some.example have failed.'],
     ]);
   });
 
@@ -92,7 +125,7 @@ describe('describeProblems', () => {
     ['disabled', 'bad', `Nothing is sent to ${url}: it responded with 410 Gone.`],
     ['backoff', 'warn', `${url} does not respond: webhooks are postponed.`],
   ] as const)('describes a URL in the state %s', (state, tone, text) => {
-    expect(describeDue({ webhookUrls: [{ url, state }] })).toEqual([{ tone, text, link: expect.any(Object) }]);
+    expect(describeDue({ webhookUrls: [{ url, state, recent }] })).toEqual([{ tone, text, link: expect.any(Object) }]);
   });
 
   it('describes missing settings, but not webhooks that the operator has switched off', () => {

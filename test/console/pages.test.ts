@@ -24,6 +24,7 @@ import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } fro
 import { waitFor } from '../../testing/wait-for.ts';
 
 const date = '2026-01-01T00:00:00.000Z';
+const noRequests = { numRequests: 0, numFailures: 0 };
 const paging = { skip: 0, limit: 50, total: 1 };
 
 const toEvent = (eventId: string, eventType: string): EventSearchResult => ({
@@ -133,7 +134,15 @@ const routes = [
   respondTo(listDeliveries, () => ({ rows: [delivery] })),
   respondTo(listStores, () => ({
     appName: 'demo',
-    rows: [{ platform: 'store_a' as const, isFailing: false, lastDay: { numRequests: 1, numFailures: 0 } }],
+    rows: [
+      {
+        platform: 'store_a' as const,
+        isFailing: false,
+        health: 'unused' as const,
+        lastHour: noRequests,
+        lastDay: noRequests,
+      },
+    ],
   })),
 ];
 
@@ -263,9 +272,9 @@ describe('Webhooks page', () => {
       return { ok: true, replayed: 1_000, isComplete: false };
     });
     const page = await open('/webhooks?state=delivered', [replay]);
-    await page.click(/^Replay delivered/);
+    await page.click(/^Retry all delivered/);
     await page.waitForText('1 delivered delivery is sent again');
-    await page.click('Replay');
+    await page.click('Retry');
     const countReplays = () => page.requests.filter((request) => request.startsWith('POST')).length;
     await waitFor('the first request', () => countReplays() === 1);
     await page.click('Sign out');
@@ -273,6 +282,35 @@ describe('Webhooks page', () => {
     await page.waitForText('Sign in');
     await delay(50);
     expect(countReplays()).toBe(1);
+  });
+
+  it('retries all deliveries that wait or are dead of a URL in one action, with its progress', async () => {
+    const url = 'https://app.example/purchases';
+    const bodies: object[] = [];
+    const rows = respondTo(listDeliveries, ({ query: { state = 'pending' } }) => ({
+      rows: Array.from(
+        { length: 3 },
+        (_, index) => ({ ...delivery, state, deliveryId: `${state}-${index}` }) as DeliveryRecord,
+      ),
+    }));
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const replay = respondTo(replayDeliveries, async ({ body }) => {
+      bodies.push(body as object);
+      if (bodies.length === 3) await released;
+      return { ok: true, replayed: bodies.length === 1 ? 2 : 1, isComplete: bodies.length > 1 };
+    });
+    const page = await open(`/webhooks?url=${encodeURIComponent(url)}`, [rows, replay]);
+    await page.click(/^Retry all failed/);
+    await page.waitForText(`6 pending or dead deliveries are sent again to ${url}`);
+    await page.click('Retry');
+    await page.waitForText('3 of 6 enqueued');
+    release();
+    await page.waitForText('4 deliveries are enqueued.');
+    expect(bodies.map((body) => (body as { state: string }).state)).toEqual(['pending', 'pending', 'dead']);
+    expect(bodies).toEqual(bodies.map(() => expect.objectContaining({ url })));
   });
 });
 
@@ -285,7 +323,7 @@ describe('viewer key', () => {
     ['/webhooks', 'PURCHASED'],
     ['/stores', 'App Store'],
   ])('is offered no change at %s', async (path, text) => {
-    const changes = /^(Link a purchase|Refresh at the store|Replay.*|Send a test|Check.*)$/;
+    const changes = /^(Link a purchase|Refresh at the store|Replay.*|Retry.*|Send a test|Check.*)$/;
     const page = await open(path, [], { level: 'viewer' });
     await page.waitForText(text);
     await waitFor('the whole page', () => page.findAll('.skeleton, .skeleton-text').length === 0);

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
+import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
 import { callApi } from '../../api/client.ts';
 import { useApi, useLoad } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
@@ -18,6 +19,7 @@ import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { CustomerPurchases } from './customer-purchases.tsx';
 import { LinkPurchaseButton } from './link-purchase-button.tsx';
 import { findLatestClaim, type GetClaimRevision } from './ownership-reason.tsx';
+import { UndeliveredNotice } from './undelivered-notice.tsx';
 import { unownedClaims } from './unowned-claims.tsx';
 import { purchasePageSize, useCustomerPurchases } from './use-customer-purchases.ts';
 
@@ -97,6 +99,11 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
         </EmptyState>
       ) : (
         <>
+          <UndeliveredNotice
+            user={user}
+            revision={timeline.data && JSON.stringify(listAttempts(events))}
+            onReplay={timeline.reload}
+          />
           <CustomerPurchases
             user={user}
             lists={purchases.lists}
@@ -127,6 +134,10 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
     </Page>
   );
 }
+
+/** Lists the ids of the attempts of webhooks. */
+const listAttempts = (timeline: readonly TimelineRecord[]): string[] =>
+  timeline.flatMap((row) => (row.type === 'event' && row.deliveryId !== undefined ? row.eventId : []));
 
 const uniqueById = (purchases: readonly PurchaseDetails[]): PurchaseDetails[] => [
   ...new Map(purchases.map((purchase) => [purchase.purchaseId, purchase])).values(),

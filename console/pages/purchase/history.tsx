@@ -109,14 +109,21 @@ function isInRange(date: string, rows: readonly TimelineRecord[]): boolean {
   return oldest !== undefined && date >= oldest.date;
 }
 
-const Title = ({ entry: { eventId, title } }: { readonly entry: HistoryEntry }) =>
-  eventId === undefined ? (
+function Title({ entry: { eventId, deliveryId, title } }: { readonly entry: HistoryEntry }) {
+  if (deliveryId !== undefined)
+    return (
+      <Link to="/webhooks/:id" params={{ id: deliveryId }}>
+        {title}
+      </Link>
+    );
+  return eventId === undefined ? (
     title
   ) : (
     <Link to="/events/:id" params={{ id: eventId }}>
       {title}
     </Link>
   );
+}
 
 function Detail({ entry, linksPurchases }: { readonly entry: HistoryEntry; readonly linksPurchases: boolean }) {
   const { detail, purchaseId } = entry;

@@ -25,6 +25,8 @@ export interface HistoryEntry {
   readonly tone: Tone;
   /** The event in the log that has the details. */
   readonly eventId?: string;
+  /** Set for an attempt of a webhook. */
+  readonly deliveryId?: string;
   readonly purchaseId?: string;
 }
 
@@ -154,7 +156,7 @@ const toAmount = (
 type EventRow = Extract<TimelineRecord, { type: 'event' }>;
 
 function toEventEntry(event: EventRow): HistoryEntry {
-  const { eventId, date, ok, message, productIds = [], purchaseIds = [] } = event;
+  const { eventId, deliveryId, date, ok, message, productIds = [], purchaseIds = [] } = event;
   const [purchaseId] = purchaseIds;
   const detail = ok ? [...(event.reasons ?? []), ...productIds.map(formatProductId)].join(', ') : `Failed: ${message}`;
   return {
@@ -163,14 +165,15 @@ function toEventEntry(event: EventRow): HistoryEntry {
     date,
     tone: ok ? 'neutral' : 'bad',
     eventId,
+    ...(deliveryId !== undefined && { deliveryId }),
     ...(detail !== '' && { detail }),
     ...(purchaseId !== undefined && { purchaseId }),
   };
 }
 
-function describeEvent({ eventType, applicationUsername: user }: EventRow): Pick<HistoryEntry, 'kind' | 'title'> {
+function describeEvent({ eventType, ok, applicationUsername: user }: EventRow): Pick<HistoryEntry, 'kind' | 'title'> {
   const [, source] = /^webhook\.(\w+)\.called$/.exec(eventType) ?? [];
-  if (source === 'app') return { kind: 'webhook', title: 'Webhook sent to the server of the app' };
+  if (source === 'app') return { kind: 'webhook', title: `Webhook to the server of the app ${ok ? 'sent' : 'failed'}` };
   if (source !== undefined) return { kind: 'notification', title: `Notification from ${formatPlatform(source)}` };
   const title = requestTitles[eventType] ?? eventType;
   return { kind: 'request', title: user === undefined ? title : `${title} for ${user}` };

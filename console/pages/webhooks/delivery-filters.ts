@@ -12,15 +12,17 @@ export const states = [
 export interface DeliveryFilters {
   readonly state: DeliveryState | '';
   readonly applicationUsername: string;
+  readonly url: string;
   /** Days, such as `2026-03-01`. */
   readonly startdate: string;
   readonly enddate: string;
 }
 
 /** Reads the filters from the URL. Ignores a state that does not exist. */
-export const toFilters = ({ state, user = '', from = '', to = '' }: RouteQuery): DeliveryFilters => ({
+export const toFilters = ({ state, user = '', url = '', from = '', to = '' }: RouteQuery): DeliveryFilters => ({
   state: states.find(([value]) => value === state)?.[0] ?? '',
   applicationUsername: user,
+  url,
   startdate: from,
   enddate: to,
 });

@@ -6,6 +6,7 @@ import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { ConfirmButton } from '../../components/dialog.tsx';
 import { FieldList } from '../../components/field-list.tsx';
+import { JsonView } from '../../components/json-view.tsx';
 import { Page, Section } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { Badge, CopyId, DateTime } from '../../components/values.tsx';
@@ -95,6 +96,11 @@ export function DeliveryPage({ params }: PageProps<'id'>) {
               fileName={`attempts-${data.deliveryId}`}
             />
           </Section>
+          {data.attempts[0]?.request && (
+            <Section title="Sent" description="The headers and the body of the latest attempt, without secrets.">
+              <JsonView value={data.attempts[0].request} label="sent webhook" />
+            </Section>
+          )}
         </>
       )}
     </Page>

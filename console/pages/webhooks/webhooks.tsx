@@ -62,7 +62,7 @@ export function WebhooksPage({ query }: PageProps) {
         title="Deliveries"
         actions={canChange && filters.applicationUsername === '' && <ReplayButton filters={filters} onDone={reload} />}
       >
-        <Filters filters={filters} />
+        <Filters filters={filters} urls={[...new Set(urls)]} />
         <DataTable
           caption="Webhook deliveries"
           columns={columns}
@@ -103,13 +103,21 @@ function useDeliveries(filters: DeliveryFilters, cursor: string | undefined) {
   return useLoad(load, JSON.stringify([query, cursor]));
 }
 
-const Filters = ({ filters }: { readonly filters: DeliveryFilters }) => {
+const Filters = ({ filters, urls }: { readonly filters: DeliveryFilters; readonly urls: readonly string[] }) => {
   const change = (patch: Readonly<Record<string, string>>) =>
     changeQuery({ ...patch, cursor: undefined }, { isReplacing: true });
   return (
     <search>
       <Row>
         <SelectField label="State" value={filters.state} options={states} onChange={(state) => change({ state })} />
+        {(urls.length > 1 || filters.url !== '') && (
+          <SelectField
+            label="URL"
+            value={filters.url}
+            options={[['', 'All'], ...urls.map((url) => [url, url] as const)]}
+            onChange={(url) => change({ url })}
+          />
+        )}
         <SearchField label="Customer" value={filters.applicationUsername} onSearch={(user) => change({ user })} />
         <DayField label="From" value={filters.startdate} onSelect={(from) => change({ from })} />
         <DayField label="To" value={filters.enddate} onSelect={(to) => change({ to })} />

@@ -53,12 +53,12 @@ export function describeWebhooks(getRunning: () => Promise<RunningConsole>): voi
       await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
       await page.getByRole('row').filter({ hasText: 'HTTP 200' }).nth(1).waitFor();
       await consolePage.go('/webhooks?state=delivered');
-      await click(consolePage, /^Replay delivered deliveries/);
+      await click(consolePage, /^Retry all delivered/);
       const sentence = page.getByText(/delivered deliver(y is|ies are) sent again/);
       await sentence.waitFor();
       const count = Number.parseInt((await sentence.textContent()) ?? '', 10);
       expect(count).toBe(await page.locator('main tbody tr').count());
-      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).click();
       await page.locator('output', { hasText: `${count} deliveries are enqueued.` }).waitFor({ state: 'attached' });
       expect(listProblems(consolePage)).toEqual([]);
     });
