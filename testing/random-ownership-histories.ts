@@ -105,6 +105,8 @@ export interface OwnedPurchase {
   /** Performs the action after a round, unless the store rejects it in the current state. */
   act(round: number): Promise<void>;
   getSummary(): Promise<PurchaseSummary>;
+  /** Returns the summaries of all purchases of the history. A plan change of Google Play starts another purchase. */
+  listSummaries(): Promise<readonly PurchaseSummary[]>;
   /** Returns the body for `POST /v1/validate` with the current evidence. */
   // biome-ignore lint/suspicious/noExplicitAny: the evidence of each store has another shape.
   getEvidence(): Promise<any>;
@@ -139,12 +141,14 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     ...(platform === 'store_b' && type === 'non consumable' && period === 'P1Y' && { rentalPeriod: 'P8D' }),
   };
   let { id } = (await service.callControl('/purchases', order)) as { id: string };
+  const ids = new Set([id]);
   const accepted: string[] = [];
   let planChanges = 0;
   let isValidated = false;
   const perform = async (action: string, details: object = {}): Promise<boolean> => {
     const result = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
     id = result?.id ?? id;
+    ids.add(id);
     return result !== undefined;
   };
   const getPurchase = async () =>
@@ -163,6 +167,8 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
       if (action === 'change-plan') planChanges++;
     },
     getSummary: getPurchase,
+    listSummaries: async () =>
+      await Promise.all([...ids].map(async (purchaseId) => await service.callControl(`/purchases/${purchaseId}`))),
     getEvidence: async () => (await getPurchase()).validate,
     isFirstPeriodPending: () => pending && !accepted.includes('pay'),
     isMoneyReturned: () => accepted.some((action) => oneTimeActions.includes(action)),

@@ -2,12 +2,20 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { deps } from '../../composition/deps.ts';
+import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
+import { type BreakdownGroup, getStatsBreakdown } from '../../lib/api/stats.ts';
+import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { purchasePartition } from '../../lib/db/keys.ts';
+import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
+import { dayMs } from '../../lib/shared/time.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows, type PurchaseAnswer, readCustomerAnswers } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { aggregatePartitions } from '../../testing/given-purchase.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
 import {
   arbitraryOwnershipHistories,
@@ -19,6 +27,7 @@ import {
 } from '../../testing/random-ownership-histories.ts';
 import { sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { readLedger, sumLedger } from '../../testing/store-ledger.ts';
 import { isPaidAndRunning, type PurchaseSummary } from '../../testing/store-oracle.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -40,7 +49,7 @@ const connectionFailed = 6778002;
 
 describe('responses about a purchase', () => {
   it('agree with the store and with each other, for every store and any history', async () => {
-    const runs = sampleRuns({ sample: 1, full: 20 });
+    const runs = sampleRuns({ sample: 1, full: 42 });
     for (const histories of fc.sample(arbitraryOwnershipHistories(concurrency), runs)) {
       const problems = await runHistories(histories);
       if (problems.length > 0) throw new Error(inspect(chooseExamples(problems), { depth: 8, breakLength: 140 }));
@@ -78,7 +87,54 @@ async function runHistories({ histories, clockAdvances }: OwnershipHistories): P
     problems.push(...(await checkRound(owned, round, keys)));
   }
   router.routeTo([]);
+  problems.push(...(await findMoneyProblems(owned, keys)));
   await Promise.all(owned.map((purchase) => purchase.end()));
+  return problems;
+}
+
+/** Stores whose records say which payments were returned. A revocation of the App Store does not. */
+const ledgerPlatforms: readonly Platform[] = ['store_b', 'processor_a', 'service_processor_a'];
+
+/** Compares the transactions and the statistics of each platform with the payments that its store has recorded. */
+async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedApiKeys): Promise<Problem[]> {
+  // Purchases of earlier runs renew, too: only those with a customer of this run count.
+  const validated = owned.filter((purchase) => purchase.wasValidated());
+  const rows = (await listPurchaseRows(keys)).filter(({ entitledUsers }) =>
+    validated.some(({ username }) => entitledUsers?.includes(username)),
+  );
+  await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
+  const transactions = (await callWithSecretKey(listTransactions, keys, { query: { limit: '1000' } })).body.rows;
+  const [startdate, enddate] = [-400, 400].map((days) => toUtcDay(router.deps.now() + days * dayMs)) as [
+    string,
+    string,
+  ];
+  const range = { startdate, enddate, interval: 'range', by: 'platform' };
+  const { groups } = (await callWithSecretKey(getStatsBreakdown, keys, { query: range })).body;
+  const problems: Problem[] = [];
+  for (const platform of ledgerPlatforms) {
+    const histories = validated.filter((purchase) => purchase.platform === platform);
+    const summaries = (await Promise.all(histories.map(async (purchase) => await purchase.listSummaries()))).flat();
+    const entries = summaries.map(readLedger).filter((entry) => entry !== undefined);
+    if (entries.length < summaries.length) continue;
+    const { paidMicros, returnedMicros } = sumLedger(entries);
+    const own = transactions.filter(
+      (transaction: TransactionRecord) =>
+        transaction.platform === platform && rows.some(({ purchaseId }) => purchaseId === transaction.purchaseId),
+    );
+    const sum = (read: (transaction: TransactionRecord) => number | null | undefined): number =>
+      own.reduce((total: number, transaction: TransactionRecord) => total + (read(transaction) ?? 0), 0);
+    const counted = groups.find((group: BreakdownGroup) => group.platform === platform)?.rows[0];
+    const expected = { paidMicros, returnedMicros, countedMicros: paidMicros - returnedMicros };
+    const actual = {
+      paidMicros: sum(({ amountMicros }) => amountMicros),
+      returnedMicros: sum(({ refundedAmountMicros }) => refundedAmountMicros),
+      countedMicros: counted?.amountMicros.USD ?? 0,
+    };
+    if (!isDeepStrictEqual(actual, expected)) {
+      const described = histories.map((purchase) => purchase.describe());
+      problems.push({ problem: `money of ${platform} differs`, expected, actual, described, summaries, own });
+    }
+  }
   return problems;
 }
 
