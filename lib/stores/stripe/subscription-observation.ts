@@ -244,8 +244,8 @@ function getUnpaidSince({ latest_invoice: invoice }: Subscription, periodStart: 
 }
 
 /**
- * Finds the reversal that ends the access: the reversal of the latest payment, without invoices over 0. `terms` restricts it to the
- * payments of the present period.
+ * Finds the reversal that ends the access. It is that of the latest payment over 0. `terms` restricts it to payments of
+ * the present period.
  */
 function findReversal(shares: readonly InvoiceShare[], terms: ItemTerms | undefined): PaymentReversal | undefined {
   const periodStart = terms?.periodStart ?? Number.NEGATIVE_INFINITY;
