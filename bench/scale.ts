@@ -1,4 +1,5 @@
 import { dayMs, secondMs } from '../lib/shared/time.ts';
+import { maxCheckpoints } from '../lib/statistics/counter.ts';
 import type { BenchResult } from './bench-result.ts';
 import { assumptions } from './cost/assumptions.ts';
 import { type CostService, withCostService } from './cost/cost-service.ts';
@@ -98,7 +99,7 @@ export const benchScale = async (): Promise<BenchResult[]> =>
     const rows = Object.entries(scenarios).flatMap(([scenario, rates]) => {
       const busy = [
         ...listPartitionLoads(rates, measured, shards),
-        ...listStreamLoads(rates, measured, streams),
+        ...listStreamLoads({ rates, storedPurchases: purchases }, measured, streams),
         ...listServiceLoads(rates, billedMs),
         { resource: leases, unit: 'items/s', limit: leaseLimit, used: rates.refresh ?? 0 },
       ];
@@ -221,10 +222,25 @@ const isCounter = (pattern: string): boolean => counterPartitions.some((counter)
 const aggregator = 'workers/aggregate-statistics';
 
 /**
- * Computes the load of the counters and of the aggregator: one shard of the stream for each 1,000 write units a second.
+ * Data of a purchase with its customer, events and deliveries, with indexes: 3.2 TB for 100 million purchases.
+ */
+const bytesPerPurchase = 32_000;
+/** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.Partitions.html */
+const bytesPerPartition = 10_000_000_000;
+
+/** Number of open shards of the stream: one for each partition of the table, which is split by writes or by size. */
+const countShards = (tableUnits: number, purchaseCount: number): number =>
+  Math.max(
+    1,
+    Math.ceil(tableUnits / partitionWriteLimit),
+    Math.ceil((purchaseCount * bytesPerPurchase) / bytesPerPartition),
+  );
+
+/**
+ * Computes the load of the counters and of the aggregator, which reads each open shard of the stream.
  */
 export function listStreamLoads(
-  rates: Rates,
+  { rates, storedPurchases }: { readonly rates: Rates; readonly storedPurchases: number },
   measured: readonly MeasuredOperation[],
   streams: ReturnType<typeof listStreamSettings>,
 ): ResourceLoad[] {
@@ -239,7 +255,7 @@ export function listStreamLoads(
     const units = calls.flatMap(({ writes }) => writes).reduce((sum, { table }) => sum + table, 0);
     tableUnits += (rate * units) / count;
   }
-  const shardCount = Math.max(1, Math.ceil(tableUnits / partitionWriteLimit));
+  const shardCount = countShards(tableUnits, storedPurchases);
   const byWindow = (shardCount * secondMs) / Math.max(stream.batchingWindowMs, assumptions.streamPollMs.value);
   const batches = Math.max(records / stream.batchSize, Math.min(byWindow, records));
   const runs = measured
@@ -256,8 +272,8 @@ export function listStreamLoads(
     {
       resource: 'updates of one counter',
       unit: 'conditional updates/s',
-      // A read and a conditional update, one after the other.
-      limit: secondMs / (2 * assumptions.tableLatencyMs.value),
+      // One after the other: the counter, and with many shards the saved checkpoints, are read, then both are written.
+      limit: secondMs / ((shardCount > maxCheckpoints ? 4 : 2) * assumptions.tableLatencyMs.value),
       used: batches,
     },
   ];

@@ -122,7 +122,7 @@ export const workers: readonly WorkerDefinition[] = [
       batchSize: 1_000,
     },
     permissions: ['write'],
-    writtenKeys: ['*#S', '*#Q#*', '*#C#*', '*#F#*'],
+    writtenKeys: ['*#S', '*#Q#*', '*#B#*', '*#C#*', '*#F#*'],
     timeoutSeconds: 120,
     memoryMb: 512,
   },

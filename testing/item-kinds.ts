@@ -50,6 +50,7 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   'Statistics of a day or month': { matches: /^S [DM]#/, names: 'never' },
   'Counted product': { matches: /^S P#/, names: 'never' },
   'Its statistics': { matches: /^Q [DM]#/, names: 'never' },
+  'Checkpoint of a stream shard': { matches: /^B [SQ]#/, names: 'never' },
   'Stream marker': { matches: /^F F$/, names: 'never' },
   'Idempotent run': { matches: /^O O$/, names: 'never' },
   'Result of a store adapter': { matches: /^O R$/, names: 'never' },

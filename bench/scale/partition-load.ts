@@ -8,7 +8,7 @@ export type PartitionUnits = ReadonlyMap<string, number>;
 /**
  * Sections of partition keys that contain the id of one purchase, customer, delivery or message. They are never busy.
  */
-const entitySections = ['P', 'C', 'U', 'K', 'D', 'G', 'N', 'O', 'A', 'V', 'F', 'X', 'T'];
+const entitySections = ['P', 'C', 'U', 'K', 'D', 'G', 'N', 'O', 'A', 'V', 'F', 'X', 'T', 'B'];
 
 /**
  * Returns the pattern of a partition key that many operations share: `a` replaces the app, `*` the number of a shard or

@@ -47,6 +47,7 @@ import type { Product } from '../statistics/count-product.ts';
  * Statistics of a day or month     a#S                   D#<day>, M#<month>
  * Counted product                  a#S                   P#<platform>#<SHA-256 of id>
  *   Its statistics                 a#Q#<platform>#<sha>  D#<day>, M#<month>
+ * Checkpoint of a stream shard     a#B#<shard>           <key of a counter>                                        TTL
  * Stream marker                    a#F#<id>              F                                                         TTL
  * Idempotent run                   a#O#<platform>#<sha>  O                                                         TTL
  * Result of a store adapter        a#O#<platform>#<sha>  R                                                         TTL
@@ -446,6 +447,11 @@ export const monthPrefix = 'M#';
 export const counterKey = (appName: string, period: string, product?: Product): Key => ({
   pk: product ? productCountersPartition(appName, product) : countersPartition(appName),
   sk: `${period.length === 'YYYY-MM'.length ? monthPrefix : dayPrefix}${period}`,
+});
+/** Builds the key of the checkpoint that a shard of the stream has for a counter. */
+export const checkpointKey = (appName: string, shard: string, counter: Key): Key => ({
+  pk: `${appName}#B#${shard}`,
+  sk: `${counter.pk.slice(appName.length + 1)}#${counter.sk}`,
 });
 export const countedProductPrefix = 'P#';
 /** Builds the key of the item that lists a product among the counted products of the app. */

@@ -4,9 +4,10 @@ import { addCounts, type Counts } from './counts.ts';
 import { type CountsChange, isLaterSequence } from './counts-change.ts';
 
 /** The last record of a shard that a counter contains. */
-const Checkpoint = v.object({ sequenceNumber: v.string(), writtenAt: v.number() });
+export const Checkpoint = v.object({ sequenceNumber: v.string(), writtenAt: v.number() });
+export type Checkpoint = v.InferOutput<typeof Checkpoint>;
 
-/** The counts of a day or a month, with a checkpoint for each shard that it was counted from. */
+/** The counts of a day or a month, with the checkpoints of the shards that it was counted from last. */
 export const Counter = v.object({
   counts: v.record(v.string(), v.number()),
   checkpoints: v.record(v.string(), Checkpoint),
@@ -25,19 +26,32 @@ export interface CountsIncrement extends Pick<CountsChange, 'sequenceNumber' | '
  * Longer than the 24 h for which the stream retains a record, so no record without a checkpoint is read again.
  * Source: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.html
  */
-const checkpointTtlMs = 26 * hourMs;
+export const checkpointTtlMs = 26 * hourMs;
 
 /**
- * Adds the increments after the shard's checkpoint. Idempotent; returns undefined if the counter contains all of them.
- * A shard is read in order and repeats records only from the last successful batch on, so its checkpoint identifies
- * them.
+ * Maximum number of checkpoints in a counter. Those of further shards are items of their own, so that a counter does
+ * not grow with the stream: 800 shards have 5,600 checkpoints in 26 hours.
+ */
+export const maxCheckpoints = 16;
+
+/** A counter after an update, and the checkpoints to save before it is written. */
+interface CounterUpdate {
+  readonly counter: Counter;
+  /** Checkpoints by shard that the counter contained before. */
+  readonly evicted: readonly (readonly [shardKey: string, checkpoint: Checkpoint])[];
+}
+
+/**
+ * Adds the increments after the shard's checkpoint: that of the counter, or `saved` if it has none. Idempotent; returns
+ * undefined if the counter contains all of them. A shard is read in order and repeats records only from the last
+ * successful batch on, so its checkpoint identifies them.
  */
 export function applyIncrements(
   counter: Counter,
-  shardKey: string,
+  { shardKey, saved }: { readonly shardKey: string; readonly saved?: Checkpoint | undefined },
   increments: readonly CountsIncrement[],
-): Counter | undefined {
-  const checkpoint = counter.checkpoints[shardKey];
+): CounterUpdate | undefined {
+  const checkpoint = counter.checkpoints[shardKey] ?? saved;
   const newIncrements = increments.filter(
     ({ sequenceNumber }) => !checkpoint || isLaterSequence(sequenceNumber, checkpoint.sequenceNumber),
   );
@@ -45,12 +59,16 @@ export function applyIncrements(
   if (!first) return undefined;
   const last = newIncrements.reduce((a, b) => (isLaterSequence(b.sequenceNumber, a.sequenceNumber) ? b : a), first);
   const { sequenceNumber, writtenAt } = last;
-  const unexpired = Object.entries(counter.checkpoints).filter(
-    ([, { writtenAt: countedAt }]) => writtenAt - countedAt < checkpointTtlMs,
-  );
+  const others = Object.entries(counter.checkpoints)
+    .filter(([key, { writtenAt: countedAt }]) => key !== shardKey && writtenAt - countedAt < checkpointTtlMs)
+    .sort(([, a], [, b]) => b.writtenAt - a.writtenAt);
+  const kept = others.slice(0, maxCheckpoints - 1);
   return {
-    counts: newIncrements.reduce<Counts>((sum, { counts }) => addCounts(sum, counts), counter.counts),
-    checkpoints: { ...Object.fromEntries(unexpired), [shardKey]: { sequenceNumber, writtenAt } },
-    version: counter.version + 1,
+    counter: {
+      counts: newIncrements.reduce<Counts>((sum, { counts }) => addCounts(sum, counts), counter.counts),
+      checkpoints: { ...Object.fromEntries(kept), [shardKey]: { sequenceNumber, writtenAt } },
+      version: counter.version + 1,
+    },
+    evicted: others.slice(kept.length),
   };
 }

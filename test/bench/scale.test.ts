@@ -114,9 +114,21 @@ describe('listStreamLoads', () => {
     const streams = new Map([[aggregator, { batchSize: 1_000, batchingWindowMs: 10_000 }]]);
     // 3.5 units of the table for each of 1,000 validations, and one record each: four shards, but 1,000 records a
     // second.
-    const [counters, , updates] = listStreamLoads({ 'validation, new': 1_000 }, [aggregated], streams);
+    const [counters, , updates] = listStreamLoads(
+      { rates: { 'validation, new': 1_000 }, storedPurchases: 0 },
+      [aggregated],
+      streams,
+    );
     expect(updates?.used).toBeCloseTo(1, 5);
     expect(counters?.used).toBeCloseTo(3 * (updates?.used ?? 0), 5);
+  });
+
+  it('counts the shards of a large table by its size', () => {
+    const streams = new Map([[aggregator, { batchSize: 1_000, batchingWindowMs: 10_000 }]]);
+    const load = { rates: { 'validation, new': 1_000 }, storedPurchases: 100_000_000 };
+    const updates = listStreamLoads(load, [operation], streams).at(-1);
+    // 3.2 TB in partitions of 10 GB: 320 shards with a batch every 10 s. Four calls of 5 ms for each update.
+    expect(updates).toMatchObject({ used: 32, limit: 50 });
   });
 });
 

@@ -26,6 +26,7 @@ const buildArguments = (name: string): unknown[] => {
   if (name === 'tagKey') return ['tag', 1, 'event'];
   if (name === 'handledNotificationPartKey') return [{ platform: 'store_a', key: 'key' }, 'purchase'];
   if (name === 'countedProductKey') return [product];
+  if (name === 'checkpointKey') return ['shard', keys.counterKey('app', '2026-01-01')];
   if (name === 'counterKey') return ['2026-01-01', product];
   return ['2026-01-01', 'second', 'third'];
 };
