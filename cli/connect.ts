@@ -70,11 +70,12 @@ async function readStackEnvironment(
     MasterKeyId: options.masterKey,
     WebhooksQueueUrl: options.webhooksQueue,
   });
-  const { TableName, MasterKeyId, WebhooksQueueUrl, EventRetentionDays } = outputs;
+  const { TableName, MasterKeyId, WebhooksQueueUrl, StreamFailuresQueueUrl, EventRetentionDays } = outputs;
   return omitUndefined({
     TABLE_NAME: TableName,
     MASTER_KEY_ID: MasterKeyId,
     WEBHOOKS_QUEUE_URL: WebhooksQueueUrl,
+    STREAM_FAILURES_QUEUE_URL: StreamFailuresQueueUrl,
     EVENT_RETENTION_DAYS: EventRetentionDays,
     STACK_OUTPUTS: JSON.stringify(outputs),
   });

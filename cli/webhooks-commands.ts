@@ -12,10 +12,11 @@ import { formatExamples } from './examples.ts';
 import { formatCount, formatTime } from './format.ts';
 import { parseRowLimit, parseTime } from './option-parsers.ts';
 import type { Output } from './output.ts';
+import { createStreamFailuresCommands } from './stream-failures-commands.ts';
 import { type Column, formatTable } from './table.ts';
 import { tailAttempts } from './tail-attempts.ts';
 
-/** `webhooks list|replay|tail|backfill`. */
+/** `webhooks list|replay|tail|backfill|stream-failures`. */
 export function createWebhooksCommands(): Command {
   const webhooks = new Command('webhooks').alias('deliveries').description('List and replay webhook deliveries');
   webhooks
@@ -66,6 +67,7 @@ export function createWebhooksCommands(): Command {
       formatExamples('webhooks backfill my-app --from 2026-01-31T10:00:00Z --to 2026-01-31T12:00:00Z'),
     )
     .action(printResult(backfillAction));
+  webhooks.addCommand(createStreamFailuresCommands());
   return webhooks;
 }
 

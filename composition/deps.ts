@@ -20,18 +20,19 @@ import { createTimelineRepository } from '../lib/db/timeline-repository.ts';
 import { createTransactionRepository } from '../lib/db/transaction-repository.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
+import { createMessageInbox } from '../lib/queue/message-inbox.ts';
 import { once } from '../lib/shared/once.ts';
 import type { ReportProgress } from '../lib/shared/progress.ts';
 import { loadStore } from '../lib/stores/index.ts';
 import { appCache, apps } from './apps.ts';
 import { cipher } from './cipher.ts';
 import { rejectionLimiter } from './endpoint.ts';
-import { emulator, now } from './environment.ts';
+import { clientOptions, emulator, now, requireVariable } from './environment.ts';
 import { events } from './events.ts';
 import { pagedLists } from './lists.ts';
 import { postWebhook } from './post-webhook.ts';
 import { purchases } from './purchases.ts';
-import { notificationQueue, refreshQueue, webhookQueue } from './queues.ts';
+import { notificationQueue, refreshQueue, streamFailures, webhookQueue } from './queues.ts';
 import { erasedNames, exchangeRates, recordPurchase } from './record-purchase.ts';
 import { table } from './table.ts';
 
@@ -82,6 +83,12 @@ export const deps = once(() => ({
   },
   get webhookQueue() {
     return webhookQueue();
+  },
+  get streamFailures() {
+    return streamFailures();
+  },
+  get streamFailureInbox() {
+    return createMessageInbox(() => requireVariable('STREAM_FAILURES_QUEUE_URL'), clientOptions());
   },
   get postWebhook() {
     return postWebhook();

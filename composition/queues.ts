@@ -1,6 +1,7 @@
 import { createMessageQueue } from '../lib/queue/message-queue.ts';
 import type { RefreshMessage } from '../lib/refresh/refresh-message.ts';
 import { once } from '../lib/shared/once.ts';
+import type { StreamFailure } from '../lib/shared/stream-failure.ts';
 import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
 import type { WebhookMessage } from '../lib/webhooks/webhook-message.ts';
 import { clientOptions, requireVariable } from './environment.ts';
@@ -13,4 +14,7 @@ export const refreshQueue = once(() =>
 );
 export const webhookQueue = once(() =>
   createMessageQueue<WebhookMessage>(() => requireVariable('WEBHOOKS_QUEUE_URL'), clientOptions()),
+);
+export const streamFailures = once(() =>
+  createMessageQueue<StreamFailure>(() => requireVariable('STREAM_FAILURES_QUEUE_URL'), clientOptions()),
 );

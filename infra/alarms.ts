@@ -262,7 +262,7 @@ export class Alarms extends Construct {
     this.addAlarm('stream-failures', failures, 1, {
       symptom: 'Stream records could not be processed',
       impact: 'changes are not announced or not counted',
-      action: 'the queue names the records; run stats recount, customers rebuild-summaries and webhooks backfill',
+      action: 'run webhooks stream-failures list, correct the items, then run webhooks stream-failures replay',
     });
   }
 

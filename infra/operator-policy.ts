@@ -98,8 +98,8 @@ const buildDoctorStatements = ({ tableArn }: ITable, { topicArn }: ITopic): Poli
 ];
 
 /**
- * A redrive sends the messages to their source queue with the permissions of the caller. It does not support discarded
- * stream records, whose messages the operator reads and deletes.
+ * A redrive sends the messages to their source queue with the permissions of the caller. It does not support stream
+ * failures, which `webhooks stream-failures replay` receives and deletes.
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue-redrive.html
  */
 function buildQueueStatements({ queues, streamFailures }: Queues): PolicyStatement[] {
@@ -115,5 +115,7 @@ function buildQueueStatements({ queues, streamFailures }: Queues): PolicyStateme
       actions: ['sqs:GetQueueAttributes', 'sqs:ReceiveMessage', 'sqs:DeleteMessage'],
       resources: [...deadLetterQueues, streamFailures].map(({ queueArn }) => queueArn),
     }),
+    // `webhooks stream-failures list` makes the messages visible again.
+    new PolicyStatement({ actions: ['sqs:ChangeMessageVisibility'], resources: [streamFailures.queueArn] }),
   ];
 }

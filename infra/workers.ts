@@ -21,7 +21,10 @@ export class Workers extends CodeStack {
       description: summary,
       timeoutSeconds,
       memoryMb,
-      environment: buildEnvironment(permissions, resources),
+      environment: {
+        ...buildEnvironment(permissions, resources),
+        ...('streamPatterns' in source && { STREAM_FAILURES_QUEUE_URL: resources.queues.streamFailures.queueUrl }),
+      },
       allowsRecursion: sendsToOwnQueue(worker),
       readsStream: 'streamPatterns' in source,
       hasVersion: resources.hasAliases,

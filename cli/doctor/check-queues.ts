@@ -43,8 +43,8 @@ export async function checkStreamFailures(url: string): Promise<readonly Finding
   if (count === 0) return [];
   return [
     createFinding('stream-records-discarded', {
-      problem: `Stream records were discarded in ${count} batches, so webhooks or statistics are missing.`,
-      cure: 'Read the messages of the queue: they name the worker. Run `webhooks backfill` for fan-out-webhooks, or `stats recount --correct` and `customers rebuild-summaries` for aggregate-statistics. Then delete the messages.',
+      problem: `Stream records could not be processed (${count} messages), so webhooks or statistics are missing.`,
+      cure: 'Run `webhooks stream-failures list` and correct the named items. Then run `webhooks stream-failures replay`.',
     }),
   ];
 }

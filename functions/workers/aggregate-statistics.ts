@@ -1,4 +1,5 @@
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
+import { streamFailures } from '../../composition/queues.ts';
 import { table } from '../../composition/table.ts';
 import { createCounterRepository } from '../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../lib/db/customer-repository.ts';
@@ -21,6 +22,7 @@ const deps = once(() => ({
   counters: createCounterRepository(table()),
   customers: createCustomerRepository(table()),
   ownedPurchases: createOwnedPurchaseRepository(table()),
+  streamFailures: streamFailures(),
   streamMarkers: createStreamMarkerRepository(table()),
 }));
 

@@ -1,7 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { apps } from '../../composition/apps.ts';
 import { now } from '../../composition/environment.ts';
-import { webhookQueue } from '../../composition/queues.ts';
+import { streamFailures, webhookQueue } from '../../composition/queues.ts';
 import { table } from '../../composition/table.ts';
 import { createCustomerRepository } from '../../lib/db/customer-repository.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
@@ -14,6 +14,7 @@ const deps = once(() => ({
   customers: createCustomerRepository(table()),
   deliveries: createDeliveryRepository(table()),
   now,
+  streamFailures: streamFailures(),
   webhookQueue: webhookQueue(),
 }));
 

@@ -1,4 +1,4 @@
-import type { StoredItem } from '../shared/stream-record.ts';
+import type { StoredItem, StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
 /** Range from `startdate` (included) to `enddate` (excluded). */
@@ -9,6 +9,8 @@ interface CreatedRange {
 
 /** Reads over all items of an app, for operators and the statistics. Every scan yields batches. */
 export interface AppItemRepository {
+  /** Finds the existing items with these keys. */
+  findItems(keys: readonly StreamRecord['key'][]): Promise<StoredItem[]>;
   /**
    * Scans the items that statistics count: all purchases with their transactions and notifications, and the customers
    * and events created in the range. Purchases are not limited, because a refund counts on another day than its

@@ -11,6 +11,10 @@ const concurrency = 25;
 export function createAppItemRepository(table: Table): AppItemRepository {
   const readPartition = async ({ pk }: Item): Promise<Item[]> => await table.query({ partition: String(pk) });
   return {
+    async findItems(itemKeys) {
+      const unique = new Map(itemKeys.map((key) => [`${key.pk}\n${key.sk}`, key]));
+      return (await table.batchGet([...unique.values()])).map(toStoredItem);
+    },
     async *scanCountableItems(appName, range) {
       for await (const entries of scanIndex(table, buildListRange(appName, 'P'))) {
         const partitions = pMapIterable(entries, readPartition, { concurrency });

@@ -5,6 +5,7 @@ import { retryOnConflict } from '../shared/retry.ts';
 import type { Product } from '../statistics/count-product.ts';
 import { applyIncrements, Counter, emptyCounter } from '../statistics/counter.ts';
 import type { CounterPeriod, CounterRepository } from '../statistics/counter-repository.ts';
+import { createCheckpointRepository } from './checkpoint-repository.ts';
 import * as keys from './keys.ts';
 import type { Item, Table, Update } from './table.ts';
 
@@ -19,16 +20,25 @@ export function createCounterRepository(table: Table): CounterRepository {
     const items = await table.query({ partition, between: [first, last] });
     return items.map(toCounterPeriod);
   };
+  const checkpoints = createCheckpointRepository(table);
   return {
+    getKey: (appName, { period, product }) => keys.counterKey(appName, period, product),
     async increment(appName, { period, product }, shard, increments) {
       const key = keys.counterKey(appName, period, product);
       await retryOnConflict(async () => {
         const before = await find(key);
-        const after = applyIncrements(before, shard, increments);
+        const hasSaved = before.version > 0 && !(shard in before.checkpoints);
+        const saved = hasSaved ? await checkpoints.find(keys.checkpointKey(appName, shard, key)) : undefined;
+        const after = applyIncrements(before, { shardKey: shard, saved }, increments);
         if (!after) return;
-        // Before the counter, so that a crash cannot leave a counter of a product that is not listed.
+        // Before the counter, so that a crash cannot lose a checkpoint, or leave a counter of an unlisted product.
+        await Promise.all(
+          after.evicted.map(async ([evictedShard, checkpoint]) => {
+            await checkpoints.save(keys.checkpointKey(appName, evictedShard, key), checkpoint);
+          }),
+        );
         if (product && before.version === 0) await listProduct(table, appName, product);
-        await table.update(buildCounterUpdate(key, after, before));
+        await table.update(buildCounterUpdate(key, after.counter, before));
       });
     },
     listDays: async (appName, first, last, product) =>

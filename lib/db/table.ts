@@ -250,8 +250,10 @@ async function waitBeforeRetry(attempt: number): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 50 * 2 ** attempt));
 }
 
+/** A `ValidationException` is permanent: for example an item of more than 400 KB. */
 function databaseError(cause: unknown): never {
-  throw new ServiceError('DatabaseError', 'The database is unavailable. Try again later.', { cause });
+  const isPermanent = cause instanceof Error && cause.name === 'ValidationException';
+  throw new ServiceError('DatabaseError', 'The database is unavailable. Try again later.', { cause, isPermanent });
 }
 
 /** A write of one item also fails while a transaction with this item is in progress. */

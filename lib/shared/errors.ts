@@ -21,6 +21,8 @@ interface ServiceErrorOptions {
   readonly cause?: unknown;
   /** Replaces whether a later retry can succeed. Ownership by another customer is a result and not a failure. */
   readonly retryable?: boolean;
+  /** Whether the same data fails again. A client can retry nevertheless, because an operator can correct the data. */
+  readonly isPermanent?: boolean;
   /** Replaces the HTTP status of the code, for example 401 or 413. */
   readonly status?: number;
   /** Value of the `Retry-After` header. */
@@ -36,6 +38,7 @@ export class ServiceError extends Error {
   readonly status: number;
   readonly data: Readonly<Record<string, unknown>>;
   readonly retryable: boolean;
+  readonly isPermanent: boolean;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, publicMessage: string, details: ServiceErrorOptions = {}) {
@@ -44,6 +47,7 @@ export class ServiceError extends Error {
     this.status = details.status ?? errorCodes[code].status;
     this.data = details.data ?? {};
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.isPermanent = details.isPermanent ?? false;
     this.retryable = details.retryable ?? errorCodes[code].retryable;
   }
 
@@ -58,6 +62,10 @@ export class ServiceError extends Error {
     return new ServiceError('InternalError', 'An internal problem prevented processing.', { cause: error });
   }
 }
+
+/** Whether the same data fails again. */
+export const isPermanent = (error: unknown): error is ServiceError =>
+  error instanceof ServiceError && error.isPermanent;
 
 /** Whether a conditional write failed because another writer has changed the item. */
 export const isConflict = (error: unknown): boolean => error instanceof ServiceError && error.code === 'Conflict';

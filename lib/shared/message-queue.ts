@@ -10,3 +10,18 @@ export interface MessageQueue<T> {
   /** Throws `ConnectionFailed` if a message could not be enqueued; other messages can be enqueued nevertheless. */
   send(messages: readonly T[], options?: SendOptions): Promise<void>;
 }
+
+export interface ReceivedMessage {
+  readonly body: string;
+  /** Identifies the message while it is received. */
+  readonly handle: string;
+}
+
+/** The messages of a queue without a worker. */
+export interface MessageInbox {
+  /** Receives all visible messages, at most 10,000, which are invisible for five minutes. */
+  receiveAll(): Promise<ReceivedMessage[]>;
+  /** Makes received messages visible again. */
+  release(messages: readonly ReceivedMessage[]): Promise<void>;
+  delete(messages: readonly ReceivedMessage[]): Promise<void>;
+}

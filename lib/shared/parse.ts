@@ -14,8 +14,8 @@ export function parse<S extends v.GenericSchema>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   const path = v.getDotPath(issue) ?? 'the content';
-  if (issue.received === 'undefined') throw new ServiceError(code, `${path} is missing.`);
-  throw new ServiceError(code, `${path}: expected ${describeExpectation(issue)}.`);
+  if (issue.received === 'undefined') throw new ServiceError(code, `${path} is missing.`, { isPermanent: true });
+  throw new ServiceError(code, `${path}: expected ${describeExpectation(issue)}.`, { isPermanent: true });
 }
 
 /** Matches valibot's built-in messages, which contain the value. */

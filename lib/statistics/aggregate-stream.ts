@@ -1,20 +1,27 @@
 import pMap from 'p-map';
 import type { CustomerRepository } from '../customers/customer-repository.ts';
 import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
+import { isPermanent, type ServiceError } from '../shared/errors.ts';
+import {
+  computeFromRecord,
+  reportStreamFailures,
+  type StreamFailure,
+  type StreamFailureDeps,
+} from '../shared/stream-failure.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import { type Product, pickRunningTotals } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
 import type { CounterRepository } from './counter-repository.ts';
 import { collapseHours } from './counts.ts';
 import { type CountsChange, toCountsChange, toShardKey } from './counts-change.ts';
-import { findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
+import { type CustomerKey, findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 import type { StreamMarkerRepository } from './stream-marker-repository.ts';
 import { deletePassedMarkers } from './wait-for-stream.ts';
 
 /** Number of counters, or customer summaries, that are written concurrently. */
 const concurrency = 8;
 
-export interface AggregationDeps {
+export interface AggregationDeps extends StreamFailureDeps {
   readonly counters: CounterRepository;
   readonly customers: CustomerRepository;
   readonly ownedPurchases: OwnedPurchaseRepository;
@@ -24,6 +31,7 @@ export interface AggregationDeps {
 /**
  * Adds records of one shard to the counters of days, months and products, then rebuilds the summaries of the affected
  * customers. Counts each record exactly once, although Lambda delivers records at least once and in changing batches.
+ * Skips and reports what no repetition can count.
  */
 export async function aggregateStreamRecords(
   records: readonly StreamRecord[],
@@ -31,18 +39,68 @@ export async function aggregateStreamRecords(
   deps: AggregationDeps,
 ): Promise<void> {
   const shardKey = toShardKey(shardId);
-  const changes = records.map(toCountsChange).filter((change) => change !== undefined);
+  const failures: StreamFailure[] = [];
+  const skipPermanent = async (record: FailedRecord, run: () => Promise<unknown>): Promise<void> => {
+    try {
+      await run();
+    } catch (error) {
+      if (!isPermanent(error)) throw error;
+      failures.push(toStreamFailure(record, error));
+    }
+  };
+  const readings: RecordReading[] = [];
+  for (const record of records)
+    await skipPermanent(record, async () => void readings.push(computeFromRecord(() => readRecord(record))));
+  const changes = readings.flatMap(({ change }) => change ?? []);
   await pMap(
     groupByCounter(changes),
-    async ({ appName, increments, ...counter }) =>
-      await deps.counters.increment(appName, counter, shardKey, increments),
+    async ({ appName, increments, ...counter }) => {
+      const last = increments.reduce((a, b) => (a.writtenAt > b.writtenAt ? a : b));
+      const key = deps.counters.getKey(appName, counter);
+      await skipPermanent({ appName, key, writtenAt: last.writtenAt }, async () => {
+        await deps.counters.increment(appName, counter, shardKey, increments);
+      });
+    },
     { concurrency },
   );
-  await pMap(findAffectedCustomers(records), async (customer) => await rebuildCustomerSummary(customer, deps), {
-    concurrency,
-  });
+  const recordsByCustomer = new Map(
+    readings.flatMap(({ record, customers }) => customers.map((customer) => [toText(customer), { record, customer }])),
+  );
+  await pMap(
+    recordsByCustomer.values(),
+    async ({ record, customer }) =>
+      await skipPermanent(record, async () => await rebuildCustomerSummary(customer, deps)),
+    { concurrency },
+  );
+  // After all writes, so that a repeated batch rarely reports its failures again. A replay is idempotent.
+  await reportStreamFailures(failures, deps);
   await deletePassedMarkers(records, deps);
 }
+
+type FailedRecord = Pick<StreamRecord, 'appName' | 'key' | 'writtenAt'>;
+
+const toStreamFailure = ({ appName, key, writtenAt }: FailedRecord, { message }: ServiceError): StreamFailure => ({
+  worker: 'aggregate-statistics',
+  appName,
+  key,
+  reason: message,
+  writtenAt,
+});
+
+/** The effect of a record on counters and customer summaries. */
+interface RecordReading {
+  readonly record: StreamRecord;
+  readonly change: CountsChange | undefined;
+  readonly customers: readonly CustomerKey[];
+}
+
+const readRecord = (record: StreamRecord): RecordReading => ({
+  record,
+  change: toCountsChange(record),
+  customers: findAffectedCustomers([record]),
+});
+
+const toText = ({ appName, username }: CustomerKey): string => `${appName}\n${username}`;
 
 interface CounterIncrements {
   readonly appName: string;

@@ -1,3 +1,4 @@
+import type { StreamRecord } from '../shared/stream-record.ts';
 import type { Product } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
 import type { Counts } from './counts.ts';
@@ -26,6 +27,8 @@ interface CounterCorrection extends CounterName {
 
 /** The counters of the days and months of all apps and their products. */
 export interface CounterRepository {
+  /** Returns the key of the counter's item. */
+  getKey(appName: string, counter: CounterName): StreamRecord['key'];
   /** Applies the increments that lie behind the shard's checkpoint. Throws `Conflict` after ten concurrent writes. */
   increment(
     appName: string,

@@ -28,7 +28,7 @@ interface BackfillResult {
   readonly created: number;
 }
 
-interface BackfillDeps {
+export interface BackfillDeps {
   readonly apps: AppRepository;
   readonly deliveries: DeliveryRepository;
   now(): EpochMillis;
@@ -63,22 +63,43 @@ export async function backfillDeliveries(
   let created = 0;
   let checkedPurchases = 0;
   for await (const items of deps.purchaseLists.scanUpdatedSince(app.name, range.from)) {
-    const announcements = await pMap(items, async (item) => await findAnnouncements(item, { app, range, deps }), {
-      concurrency,
-    });
-    const deliveries = announcements.flat().flatMap((purchase) => buildDeliveries(purchase, app, deps.now()));
-    const missing = await pMap(
-      deliveries,
-      async (delivery) => ((await createIfMissing(delivery, deps)) ? [delivery] : []),
-      { concurrency },
-    );
-    await enqueueDeliveries(missing.flat(), deps);
-    expected += deliveries.length;
-    created += missing.flat().length;
+    const result = await backfillPurchases(items, { app, range, deps });
+    expected += result.expected;
+    created += result.created;
     checkedPurchases += items.length;
     deps.reportProgress?.(checkedPurchases);
   }
   return { expected, created };
+}
+
+/** Creates and enqueues the missing deliveries of one purchase item. Nothing if the app has no webhook URL. */
+export async function backfillPurchaseDeliveries(
+  appName: string,
+  { item, range }: { readonly item: PurchaseItem; readonly range: TimeRange },
+  deps: BackfillDeps,
+): Promise<void> {
+  const app = await getApp(deps.apps, appName);
+  const from = Math.max(range.from, deps.now() - maxLookbackMs);
+  await backfillPurchases([item], { app, range: { ...range, from }, deps });
+}
+
+type PurchaseItem = Readonly<Record<string, unknown>>;
+
+async function backfillPurchases(
+  items: readonly PurchaseItem[],
+  { app, range, deps }: { readonly app: App; readonly range: TimeRange; readonly deps: BackfillDeps },
+): Promise<BackfillResult> {
+  const announcements = await pMap(items, async (item) => await findAnnouncements(item, { app, range, deps }), {
+    concurrency,
+  });
+  const deliveries = announcements.flat().flatMap((purchase) => buildDeliveries(purchase, app, deps.now()));
+  const missing = await pMap(
+    deliveries,
+    async (delivery) => ((await createIfMissing(delivery, deps)) ? [delivery] : []),
+    { concurrency },
+  );
+  await enqueueDeliveries(missing.flat(), deps);
+  return { expected: deliveries.length, created: missing.flat().length };
 }
 
 function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): void {
@@ -97,7 +118,7 @@ function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): voi
  * the purchase. The recipients are the current users who were already entitled at the time of the announcement.
  */
 async function findAnnouncements(
-  item: Readonly<Record<string, unknown>>,
+  item: PurchaseItem,
   { app, range, deps }: { app: App; range: TimeRange; deps: Pick<BackfillDeps, 'purchases'> },
 ): Promise<PurchaseAnnouncements[]> {
   const { announcements, announcedUsers, recipients, purchase } = readPurchaseItem(app.name, item);

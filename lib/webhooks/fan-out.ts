@@ -3,9 +3,15 @@ import type { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
 import type { CustomerRepository } from '../customers/customer-repository.ts';
 import type { Announcement } from '../purchases/announcement.ts';
-import { ServiceError } from '../shared/errors.ts';
+import { isPermanent, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
+import {
+  computeFromRecord,
+  reportStreamFailures,
+  type StreamFailure,
+  type StreamFailureDeps,
+} from '../shared/stream-failure.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
@@ -13,7 +19,7 @@ import type { DeliveryRepository } from './delivery-repository.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
-interface FanOutDeps {
+interface FanOutDeps extends StreamFailureDeps {
   readonly apps: AppRepository;
   readonly customers: CustomerRepository;
   readonly deliveries: DeliveryRepository;
@@ -23,7 +29,8 @@ interface FanOutDeps {
 
 /**
  * Creates and enqueues a delivery for each announcement, recipient and URL. Idempotent. Returns the sequence number of
- * the first record that failed, from which the stream must be read again; undefined if all records succeeded.
+ * the first record that failed, from which the stream must be read again; undefined if all records succeeded. Skips and
+ * reports a record before it that no repetition can process.
  */
 export async function fanOutDeliveries(
   records: readonly StreamRecord[],
@@ -31,7 +38,9 @@ export async function fanOutDeliveries(
 ): Promise<string | undefined> {
   const findApp = memoizeFindApp(deps.apps.find);
   const outcomes = await Promise.all(records.map(async (record) => await createDeliveries(record, findApp, deps)));
-  const failedIndexes = new Set(outcomes.flatMap(({ failure }, index) => (failure ? [index] : [])));
+  const failedIndexes = new Set(
+    outcomes.flatMap(({ failure }, index) => (failure && !isPermanent(failure) ? [index] : [])),
+  );
   const appNames = new Set(outcomes.flatMap(({ deliveries }) => deliveries.map(({ appName }) => appName)));
   await Promise.all(
     [...appNames].map(async (appName) => {
@@ -43,8 +52,26 @@ export async function fanOutDeliveries(
       for (const [index, deliveries] of ownDeliveries.entries()) if (deliveries.length > 0) failedIndexes.add(index);
     }),
   );
-  return records.find((_record, index) => failedIndexes.has(index))?.sequenceNumber;
+  const skipped = outcomes.flatMap(({ failure }, index) => (failure && isPermanent(failure) ? [index] : []));
+  const firstFailed = Math.min(...failedIndexes);
+  const passed = skipped.filter((index) => index < firstFailed);
+  const failures = passed.flatMap((index) => toStreamFailure(records[index], outcomes[index]?.failure) ?? []);
+  const reportFailure = await catchFailure(async () => await reportStreamFailures(failures, deps));
+  return records[reportFailure ? (passed[0] ?? firstFailed) : firstFailed]?.sequenceNumber;
 }
+
+const toStreamFailure = (
+  record: StreamRecord | undefined,
+  failure: ServiceError | undefined,
+): StreamFailure | undefined =>
+  record &&
+  failure && {
+    worker: 'fan-out-webhooks',
+    appName: record.appName,
+    key: record.key,
+    reason: failure.message,
+    writtenAt: record.writtenAt,
+  };
 
 /** Number of deliveries of one record that are created concurrently: a purchase can have thousands of recipients. */
 const concurrency = 25;
@@ -75,7 +102,7 @@ async function createDeliveries(
 ): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
   const failure = await catchFailure(async () => {
-    const announcements = readStreamRecord(record);
+    const announcements = computeFromRecord(() => readStreamRecord(record));
     const app = announcements && (await findApp(announcements.appName));
     const deliveries =
       announcements && app ? buildDeliveries(await omitErasedRecipients(announcements, deps), app, deps.now()) : [];

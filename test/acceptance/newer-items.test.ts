@@ -1,9 +1,10 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient, PutCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { DynamoDBDocumentClient, PutCommand, paginateScan, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { indexes, tableKey } from '../../lib/db/keys.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
+import { runCommand } from '../../testing/command-line.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -102,5 +103,80 @@ describe('items of a newer release', () => {
     );
     await waitUntilQueuesEmpty(service);
     expect(output.filter((text) => /"level":"ERROR"|DatabaseError|InternalError/.test(text))).toEqual([]);
+  });
+});
+
+describe('stream records that the workers cannot read', () => {
+  const table = () => service.environment.TABLE_NAME ?? '';
+  const client = DynamoDBDocumentClient.from(new DynamoDBClient({}));
+  const put = async (item: Json) => await client.send(new PutCommand({ TableName: table(), Item: item }));
+  const run = async (...args: string[]) => {
+    const { code, out, error } = await runCommand(service.environment, ['--json', ...args]);
+    if (out === '') throw new Error(error);
+    return { code, data: JSON.parse(out) };
+  };
+  const listFailures = async (): Promise<Json[]> => (await run('webhooks', 'stream-failures', 'list')).data;
+  const waitForFailures = async (count: number) =>
+    await waitFor('stream failures', listFailures, (failures) => failures.length >= count);
+
+  it('delay no later record, and are replayed by a command after the correction', async () => {
+    const { appName } = service;
+    const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername: 'eve' };
+    const { validate } = await control('/purchases', order);
+    const { data } = await callService('/v1/validate', validate);
+    const { purchaseId } = (data as Json).collection[0];
+    const partition = { pk: `${appName}#P#store_a:${purchaseId.replace(/^store_a:/, '')}` };
+    const query = { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': partition.pk } };
+    const { Items = [] } = await client.send(new QueryCommand({ TableName: table(), ...query }));
+    const [purchase, transaction] = ['P', 'T'].map((kind) => Items.find(({ sk }) => sk.split('#')[0] === kind) as Json);
+    if (!purchase || !transaction) throw new Error('The purchase is not stored.');
+    await waitUntilQueuesEmpty(service);
+
+    const renewal = {
+      ...purchase,
+      version: purchase.version + 1,
+      announcedReasons: ['RENEWED'],
+      updatedAt: Date.now(),
+    };
+    const payment = {
+      ...transaction,
+      sk: `${transaction.sk}-planted`,
+      transaction: { ...transaction.transaction, transactionId: `${transaction.transaction.transactionId}-planted` },
+    };
+    await put({ ...renewal, entitledUsers: 'eve' });
+    await put({ ...payment, transaction: 7 });
+    const later = await control('/purchases', { ...order, applicationUsername: 'bob' });
+    await callService('/v1/validate', later.validate);
+    const listCustomers = async () => (await callService('/v3/customers')).rows;
+    await waitFor('the summary of a later customer', listCustomers, (rows: Json[]) =>
+      rows.some(({ applicationUsername: name, customerInfo }) => name === 'bob' && customerInfo.activeSubscriber),
+    );
+    await waitFor('the webhook of a later customer', () => webhooks.some((line) => line.includes('bob')));
+    const failures = await waitForFailures(3);
+    expect(failures).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ worker: 'fan-out-webhooks', app: appName, item: `${partition.pk} P` }),
+        expect.objectContaining({ worker: 'aggregate-statistics', reason: 'transaction: expected an object.' }),
+      ]),
+    );
+
+    const early = await run('webhooks', 'stream-failures', 'replay');
+    expect(early).toMatchObject({ code: 3, data: { replayed: 0 } });
+    await put(renewal);
+    await put(payment);
+    await waitForFailures(6);
+    const isRenewed = () => webhooks.some((line) => line.includes('RENEWED') && line.includes('eve'));
+    expect(isRenewed()).toBe(false);
+    expect(await run('webhooks', 'stream-failures', 'replay')).toEqual({
+      code: 0,
+      data: { replayed: 6, remaining: [] },
+    });
+    await waitFor('the webhook of the correction', isRenewed);
+    expect(await listFailures()).toEqual([]);
+    const day = new Date(transaction.transaction.purchaseDate).toISOString().slice(0, 10);
+    expect(await run('stats', 'recount', appName, '--from', day, '--to', day)).toMatchObject({
+      code: 0,
+      data: { differences: [] },
+    });
   });
 });

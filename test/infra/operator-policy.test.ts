@@ -33,6 +33,7 @@ describe('OperatorPolicy', () => {
     expect(listQueueActions(/dead/)).toEqual([...documented].sort());
     expect(listQueueActions(/Queues(notifications|refreshes|webhooks)[0-9A-F]{8}/)).toEqual(['sqs:SendMessage']);
     expect(listQueueActions(/QueuesStreamFailures/)).toEqual([
+      'sqs:ChangeMessageVisibility',
       'sqs:DeleteMessage',
       'sqs:GetQueueAttributes',
       'sqs:ReceiveMessage',

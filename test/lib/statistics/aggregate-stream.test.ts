@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import pMap from 'p-map';
 import * as keys from '../../../lib/db/keys.ts';
 import { parseStreamRecord } from '../../../lib/db/stream-record.ts';
 import type { Table } from '../../../lib/db/table.ts';
@@ -149,6 +150,62 @@ describe('aggregateStreamRecords', () => {
     await aggregateStreamRecords([recordOfShard1], 'shard-1', deps);
     const [counter] = await deps.counters.listDays(appName, '2026-01-01', '2026-01-01');
     expect(counter?.counts).toMatchObject({ transactions: 2, paid: 2, 'USD.micros': 2_000_000, 'T.0': 2 });
+  });
+
+  it(
+    'counts records of 200 shards exactly once, in counters that do not grow with the shards',
+    async () => {
+      const appName = createUniqueName();
+      let writes = 0;
+      const deps = createAggregationDeps(table, () => ++writes % 97 === 0);
+      const shards = Array.from({ length: 200 }, (_, shard) => {
+        const [first, second] = [0, 1].map((part) => {
+          const event = { ...keys.eventKey(appName, `${shard}-${part}`), date: startDate, type: 'receipt.validated' };
+          return buildStreamRecord({ after: event }, part * 200 + shard);
+        });
+        return { shardId: `shard-${shard}`, batches: [[first], [first, second]] as StreamRecord[][] };
+      });
+      const deliver = async (batch: readonly StreamRecord[], shardId: string): Promise<void> =>
+        await aggregateStreamRecords(batch, shardId, deps).catch(async () => await deliver(batch, shardId));
+      // The second batch of each shard repeats its first record, after 199 other shards have written the counters.
+      for (const turn of [0, 1])
+        await pMap(shards, async ({ shardId, batches }) => await deliver(batches[turn] ?? [], shardId), {
+          concurrency: 2,
+        });
+      for (const period of ['2026-01-01', '2026-01']) {
+        const item = await table.get(keys.counterKey(appName, period));
+        expect(item).toMatchObject({ counts: { requests: 400 } });
+        expect(JSON.stringify(item).length).toBeLessThan(2_000);
+      }
+    },
+    2 * minuteMs,
+  );
+
+  it('skips and reports records that it cannot read, and counts the others', async () => {
+    const appName = createUniqueName();
+    const deps = createAggregationDeps(table);
+    const fields = { purchaseDate: startDate, amountMicros: 1_000_000, currency: 'USD', sandbox: false };
+    const unreadable = { ...buildTransactionItem(appName, 1, fields), transaction: 7 };
+    const records = [unreadable, buildTransactionItem(appName, 2, fields)].map((after, position) =>
+      buildStreamRecord({ after }, position),
+    );
+    await aggregateStreamRecords(records, 'shard', deps);
+    const [counter] = await deps.counters.listDays(appName, '2026-01-01', '2026-01-01');
+    expect(counter?.counts).toMatchObject({ transactions: 1 });
+    const { key, writtenAt } = records[0] as StreamRecord;
+    const reason = 'transaction: expected an object.';
+    expect(deps.sentFailures).toEqual([{ worker: 'aggregate-statistics', appName, key, reason, writtenAt }]);
+  });
+
+  it('skips and reports a counter that it cannot read, and writes the others', async () => {
+    const appName = createUniqueName();
+    const deps = createAggregationDeps(table);
+    const key = keys.counterKey(appName, '2026-01');
+    await table.batchPut([{ ...key, counts: 'none' }]);
+    const event = { ...keys.eventKey(appName, 'e'), date: startDate, type: 'receipt.validated' };
+    await aggregateStreamRecords([buildStreamRecord({ after: event }, 1)], 'shard', deps);
+    expect((await deps.counters.listDays(appName, '2026-01-01', '2026-01-01'))[0]?.counts).toEqual({ requests: 1 });
+    expect(deps.sentFailures).toMatchObject([{ worker: 'aggregate-statistics', appName, key }]);
   });
 
   it('keeps counting an event that TTL deleted', async () => {
