@@ -1,16 +1,19 @@
 import { Argument, Command } from 'commander';
 import { deps } from '../composition/deps.ts';
-import type { App } from '../lib/apps/app.ts';
+import type { App, SandboxRule } from '../lib/apps/app.ts';
 import {
   createApp,
   deleteApp,
   getApp,
   rotateApiKey,
   setReadEvents,
+  setSandboxRule,
   setStrategy,
+  setTokenMinutes,
   setUnverifiedHours,
   setVocabulary,
 } from '../lib/apps/manage-apps.ts';
+import { rotateTokenKeys } from '../lib/entitlements/token-keys.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
 import { maxUnverifiedHours } from '../lib/purchases/unverified-time.ts';
 import { hourMs } from '../lib/shared/time.ts';
@@ -19,7 +22,7 @@ import { type CommandResult, printResult } from './command-result.ts';
 import { confirmName } from './confirm-name.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount, formatDay, formatTime } from './format.ts';
-import { createNumberParser, parseHours } from './option-parsers.ts';
+import { createNumberParser, parseHours, parseTokenMinutes } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addSettingsCommands } from './settings-commands.ts';
 import { showApp } from './show-app.ts';
@@ -27,8 +30,8 @@ import { type Column, formatTable } from './table.ts';
 import { addWebhookCommands } from './webhook-commands.ts';
 
 /**
- * `app create|list|show|delete|rotate-key|set-strategy|set-vocabulary|set-read-events|set-unverified-hours` and the
- * commands for settings and webhooks.
+ * `app create|list|show|delete|rotate-key|rotate-token-key|set-strategy|set-sandbox-entitlements|set-token-minutes|
+ * set-vocabulary|set-read-events|set-unverified-hours` and the commands for settings and webhooks.
  */
 export function createAppCommands(): Command {
   const app = new Command('app').description('Manage apps');
@@ -76,6 +79,28 @@ export function createAppCommands(): Command {
     .addArgument(new Argument('<strategy>').choices(strategies))
     .addHelpText('after', formatExamples('app set-strategy my-app last'))
     .action(printResult(setStrategyAction));
+  app
+    .command('set-sandbox-entitlements')
+    .description("Set which purchases of the stores' sandboxes give entitlements (default: all)")
+    .argument('<name>')
+    .addArgument(new Argument('<rule>').choices(['all', 'listed', 'none']))
+    .argument('[usernames...]', 'customers of the rule `listed`: testers and the reviewers of the stores')
+    .addHelpText('after', formatExamples('app set-sandbox-entitlements my-app listed tester reviewer'))
+    .action(printResult(setSandboxAction));
+  app
+    .command('set-token-minutes')
+    .description('Set the validity of entitlement tokens, 5 to 1440 minutes (default: 60)')
+    .argument('<name>')
+    .argument('<minutes>', 'validity in minutes', parseTokenMinutes)
+    .addHelpText('after', formatExamples('app set-token-minutes my-app 240'))
+    .action(printResult(setTokenMinutesAction));
+  app
+    .command('rotate-token-key')
+    .description('Sign entitlement tokens with the next key; the current key stays published for the overlap')
+    .argument('<name>')
+    .option('--overlap-hours <hours>', 'time for which tokens of the current key stay valid', parseHours, 24)
+    .addHelpText('after', formatExamples('app rotate-token-key my-app'))
+    .action(printResult(rotateTokenKeyAction));
   app
     .command('set-vocabulary')
     .description('Set the vocabulary of webhooks and of responses to the secret key')
@@ -169,6 +194,38 @@ async function setVocabularyAction(name: string, vocabulary: App['vocabulary']):
   return {
     data: { app: name, vocabulary },
     text: `${name}: vocabulary ${vocabulary}. It takes effect within 15 seconds.`,
+  };
+}
+
+async function setSandboxAction(
+  name: string,
+  rule: SandboxRule['rule'],
+  usernames: readonly string[],
+): Promise<CommandResult> {
+  await setSandboxRule(deps().apps, name, rule === 'listed' ? { rule, usernames } : { rule });
+  return {
+    data: { app: name, sandboxEntitlements: rule, ...(rule === 'listed' && { sandboxUsers: usernames }) },
+    text: `${name}: sandbox purchases give entitlements to ${rule === 'listed' ? usernames.join(', ') || 'nobody' : rule}. It takes effect within 15 seconds.`,
+  };
+}
+
+async function setTokenMinutesAction(name: string, minutes: number): Promise<CommandResult> {
+  await setTokenMinutes(deps().apps, name, minutes);
+  return {
+    data: { app: name, tokenMinutes: minutes },
+    text: `${name}: entitlement tokens are valid for ${minutes} minutes. It takes effect within 15 seconds.`,
+  };
+}
+
+async function rotateTokenKeyAction(name: string, { overlapHours }: { overlapHours: number }): Promise<CommandResult> {
+  await getApp(deps().apps, name);
+  const now = deps().now();
+  const overlapMs = overlapHours * hourMs;
+  const { keys } = await deps().tokenKeys.update(name, (set) => rotateTokenKeys(set, { overlapMs, now }));
+  const kid = keys[0]?.kid;
+  return {
+    data: { app: name, kid, overlapHours },
+    text: `Tokens are signed with ${kid}. The former key stays published for ${overlapHours} hours.`,
   };
 }
 

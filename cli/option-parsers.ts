@@ -34,6 +34,9 @@ export const parseDay = createParser(QueryDay);
 /** Parses a number of hours of at most one year. */
 export const parseHours = createNumberParser('hours', { min: 0, max: 8_760 });
 
+/** Parses the validity of an entitlement token. */
+export const parseTokenMinutes = createNumberParser('minutes', { min: 5, max: 1_440 });
+
 /** Parses a number of days of at most ten years, and of at least one minute. */
 export const parseDays = createNumberParser('days', { min: 0.001, max: 3_650 });
 

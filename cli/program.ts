@@ -7,6 +7,7 @@ import { connectToService } from './connect.ts';
 import { createCustomerCommands } from './customer-commands.ts';
 import { createCustomerDataCommands } from './customer-data-commands.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
+import { createGrantCommands, createWhyCommand } from './entitlement-commands.ts';
 import { createEventCommands } from './event-commands.ts';
 import { createHelpCommand } from './help-command.ts';
 import { createImportCommand } from './import-command.ts';
@@ -26,6 +27,8 @@ const commandGroups = [
   createStatsCommands,
   createCustomerCommands,
   createCustomerDataCommands,
+  createGrantCommands,
+  createWhyCommand,
   createPurchaseCommands,
   createNotificationCommands,
   createEventCommands,

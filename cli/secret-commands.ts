@@ -29,12 +29,14 @@ const columns: readonly Column<ReencryptedApp>[] = [
 ];
 
 async function reencryptAction(_options: object, { width, progress }: Output): Promise<CommandResult> {
-  const { apps, purchases } = deps();
+  const { apps, purchases, tokenKeys } = deps();
   const results: ReencryptedApp[] = [];
   for (const { name } of await apps.list()) {
     const reportProgress = (count: number) => progress(`${name}: ${formatCount(count, 'purchase')} checked`);
     const reencrypted =
-      (await apps.reencryptSecrets(name)) + (await purchases.reencryptRefreshTokens(name, reportProgress));
+      (await apps.reencryptSecrets(name)) +
+      Number(await tokenKeys.reencrypt(name)) +
+      (await purchases.reencryptRefreshTokens(name, reportProgress));
     if (reencrypted > 0) results.push({ app: name, reencrypted });
   }
   const total = results.reduce((sum, { reencrypted }) => sum + reencrypted, 0);

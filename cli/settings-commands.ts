@@ -3,12 +3,16 @@ import { Argument, type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { deps } from '../composition/deps.ts';
 import { getApp, setCatalogue } from '../lib/apps/manage-apps.ts';
-import { parseJson } from '../lib/shared/parse.ts';
+import { previewCatalogue } from '../lib/entitlements/preview-catalogue.ts';
+import { Catalogue } from '../lib/purchases/catalogue.ts';
+import { parse, parseJson } from '../lib/shared/parse.ts';
 import { type Platform, platforms } from '../lib/shared/platform.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import type { Output } from './output.ts';
+import { formatTable } from './table.ts';
 
 /** Adds `set-store`, `set-catalogue` and `show-catalogue` to the commands of `app`. */
 export function addSettingsCommands(app: Command): void {
@@ -28,7 +32,11 @@ export function addSettingsCommands(app: Command): void {
     .description("Set the products of an app from a JSON file ('-' for standard input); replaces the present catalogue")
     .argument('<name>')
     .argument('<file>')
-    .addHelpText('after', formatExamples('app set-catalogue my-app products.json'))
+    .option('--preview', 'show who would gain and lose entitlements, and change nothing')
+    .addHelpText(
+      'after',
+      formatExamples('app set-catalogue my-app products.json --preview', 'app set-catalogue my-app products.json'),
+    )
     .action(printResult(setCatalogueAction));
   app
     .command('show-catalogue')
@@ -58,13 +66,46 @@ async function setStoreAction(
 const readJsonFile = (file: string): Readonly<Record<string, unknown>> =>
   parseJson(v.record(v.string(), v.unknown()), readFileSync(file === '-' ? 0 : file, 'utf8'));
 
-async function setCatalogueAction(name: string, file: string): Promise<CommandResult> {
+async function setCatalogueAction(
+  name: string,
+  file: string,
+  { preview }: { preview?: true },
+  { progress }: Output,
+): Promise<CommandResult> {
+  if (preview) return await previewAction(name, file, progress);
   const catalogue = await setCatalogue(deps().apps, name, readJsonFile(file));
   const products = Object.keys(catalogue).length;
   return {
     data: { app: name, products },
     text: `${formatCount(products, 'product')} saved. They take effect within 15 seconds.`,
   };
+}
+
+async function previewAction(name: string, file: string, progress: Output['progress']): Promise<CommandResult> {
+  const app = await getApp(deps().apps, name);
+  const after = parse(Catalogue, readJsonFile(file));
+  const before = await deps().apps.findCatalogue(name);
+  progress('Reading purchases');
+  const preview = await previewCatalogue(app, { before, after }, deps());
+  const counts = Object.entries(preview.entitlements).map(([entitlement, { gains, loses }]) => ({
+    entitlement,
+    gains,
+    loses,
+  }));
+  const table = formatTable(
+    [
+      { title: 'ENTITLEMENT', value: ({ entitlement }) => entitlement, isWhole: true },
+      { title: 'GAIN', value: ({ gains }) => gains, align: 'right' },
+      { title: 'LOSE', value: ({ loses }) => loses, align: 'right' },
+    ],
+    counts,
+  );
+  const customers = preview.customers.map(
+    ({ applicationUsername, gains, loses }) =>
+      `${applicationUsername}: ${[...gains.map((gain) => `+${gain}`), ...loses.map((loss) => `-${loss}`)].join(' ')}`,
+  );
+  const text = [table || 'No customer gains or loses an entitlement.', ...customers, 'Nothing was changed.'];
+  return { data: { app: name, ...preview }, text: text.join('\n') };
 }
 
 async function showCatalogueAction(name: string): Promise<CommandResult> {

@@ -17,6 +17,7 @@ import { rebuildPurchaseLinks } from '../lib/db/rebuild-purchase-links.ts';
 import { createStoreActivityRepository } from '../lib/db/store-activity-repository.ts';
 import { createStreamMarkerRepository } from '../lib/db/stream-marker-repository.ts';
 import { createTimelineRepository } from '../lib/db/timeline-repository.ts';
+import { createTokenKeyRepository } from '../lib/db/token-key-repository.ts';
 import { createTransactionRepository } from '../lib/db/transaction-repository.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
@@ -27,6 +28,7 @@ import { loadStore } from '../lib/stores/index.ts';
 import { appCache, apps } from './apps.ts';
 import { cipher } from './cipher.ts';
 import { rejectionLimiter } from './endpoint.ts';
+import { grants } from './entitlements.ts';
 import { clientOptions, emulator, now, requireVariable } from './environment.ts';
 import { events } from './events.ts';
 import { pagedLists } from './lists.ts';
@@ -143,6 +145,12 @@ export const deps = once(() => ({
   },
   get dueItems() {
     return createDueItemRepository(table());
+  },
+  get grants() {
+    return grants();
+  },
+  get tokenKeys() {
+    return createTokenKeyRepository(table(), cipher());
   },
   get deliveries() {
     return createDeliveryRepository(table());

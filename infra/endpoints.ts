@@ -35,6 +35,9 @@ function createEndpointFunction(scope: Construct, contract: Contract, resources:
     hasVersion: resources.hasAliases,
   });
   if (keyLevel !== 'none') grantPermissions(serviceFunction.handler, [...permissions, 'rejections'], resources);
+  // Reads only: without a key, there is no event.
+  else if (permissions.length > 0)
+    grantPermissions(serviceFunction.handler, permissions, { ...resources, writtenKeys: [] });
   return serviceFunction;
 }
 

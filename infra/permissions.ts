@@ -64,7 +64,7 @@ const readsMasterKey = (permissions: readonly Permission[]): boolean =>
 
 /** Keys of events and their tags, which every function writes. */
 const eventKeys: WrittenKeys = ['*#E#*', '*#G#*'];
-/** Keys of apps with their API keys, settings and catalogue. Only the operator's commands write them. */
+/** Keys of apps with their API keys and settings. Only the operator's commands write them. */
 const appKeys: WrittenKeys = ['APP#*'];
 /**
  * Keys of purchases. Recording a purchase requires the master key: it omits erased names, whose digests have an

@@ -64,7 +64,9 @@ export const workers: readonly WorkerDefinition[] = [
   {
     id: 'fan-out-webhooks',
     summary: 'Create and enqueue webhook deliveries for announcements',
-    source: { streamPatterns: [{ eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { sk: { S: ['P'] } } } }] },
+    source: {
+      streamPatterns: [{ eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { sk: { S: ['P', { prefix: 'G#' }] } } } }],
+    },
     permissions: ['write', 'webhooks'],
     writtenKeys: [deliveryKeys],
     timeoutSeconds: 60,
@@ -81,10 +83,10 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'enqueue-due-items',
-    summary: 'Enqueue due refreshes and webhook retries',
+    summary: 'Enqueue due refreshes and webhook retries, and announce the ends of grants',
     source: { everyMinutes: 1 },
     permissions: ['write', 'due', 'refreshes', 'webhooks'],
-    writtenKeys: ['*#P#*', deliveryKeys],
+    writtenKeys: ['*#P#*', '*#C#*', deliveryKeys],
     timeoutSeconds: 55,
     // One vCPU: its rate limits the refreshes and retries of all apps. See `npm run bench scale`.
     memoryMb: 1_769,

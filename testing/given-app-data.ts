@@ -3,6 +3,7 @@ import type { Contract } from '../lib/api/contract.ts';
 import { contracts } from '../lib/api/index.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { eventKey } from '../lib/db/keys.ts';
+import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import { dayMs } from '../lib/shared/time.ts';
@@ -37,6 +38,16 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   await givenEvent(side, `event-${canary}`);
   await givenDelivery(side, sharedIds.id);
   await givenDelivery(side, `event-${canary}`);
+  await deps().apps.setCatalogue(keys.appName, {
+    'store_a:monthly': { type: 'paid subscription', entitlements: [`premium-${canary}`] },
+  });
+  const grant = { entitlement: `premium-${canary}`, reason: canary, idempotencyKey: 'grant-1' };
+  await createGrant(grant, {
+    appName: keys.appName,
+    username: 'ann',
+    key: { id: canary, name: canary },
+    deps: deps(),
+  });
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
   await deps().priceLists.save({ appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);
 }
@@ -138,6 +149,13 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'get-purchase-timeline': () => [purchase],
   'get-due': () => [{}],
   search: () => ['store_a:1', '1', 'store_a:1-0'].map((q) => ({ query: { q } })),
+  'get-customer-entitlements': () => [customer],
+  'explain-access': ({ canary }) => [
+    { ...customer, query: { entitlement: `premium-${canary}` } },
+    { ...customer, query: { productId: 'store_a:monthly' } },
+  ],
+  'list-grants': () => [customer],
+  'get-catalogue': () => [{}],
   'list-stores': () => [{}],
   'get-app': () => [{}],
   'get-prices': () => [{}],

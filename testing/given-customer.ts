@@ -7,6 +7,7 @@ import { createCustomerRepository } from '../lib/db/customer-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createErasedNameRepository } from '../lib/db/erased-name-repository.ts';
 import { createEventRepository } from '../lib/db/event-repository.ts';
+import { createGrantRepository } from '../lib/db/grant-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
@@ -33,6 +34,7 @@ export function createCustomerDataDeps(table: Table) {
     erasedNames,
     customers: createCustomerRepository(table),
     customerData: createCustomerDataRepository(table),
+    grants: createGrantRepository(table),
     purchases: createPurchaseRepository(table, testCipher),
     vaultReferences: createVaultReferenceRepository(table),
     userAliases: createUserAliasRepository(table),
@@ -61,8 +63,8 @@ const observe = (
 
 /**
  * Stores a customer in every kind of item that can name one: owned, shared, linked, lost and unclaimed purchases,
- * aliases, a shared claim, a webhook delivery, events, an access token and a vault reference. `alias` is the customer's
- * alias at the stores.
+ * aliases, a shared claim, a grant, a webhook delivery, events, an access token and a vault reference. `alias` is the
+ * customer's alias at the stores.
  */
 export async function givenCustomer(
   { name: appName }: Pick<App, 'name'>,
@@ -117,13 +119,22 @@ export async function givenCustomer(
 async function givenRecords(
   appName: string,
   username: string,
-  { deliveries, accessTokens, events }: CustomerDataDeps,
+  { deliveries, accessTokens, events, grants }: CustomerDataDeps,
 ): Promise<void> {
   const notification = { id: 'n1', reason: 'PURCHASED', date: startDate, purchaseId: 'store_a:owned' } as const;
   const url = 'https://server.example.com/hook';
   await deliveries.createIfAbsent(
     buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt: startDate }),
   );
+  await grants.createIfAbsent(appName, {
+    grantId: 'grant_1',
+    username,
+    entitlement: 'premium',
+    reason: 'lost phone',
+    createdAt: startDate,
+    createdBy: { id: 'key', name: 'alice' },
+    version: 1,
+  });
   await accessTokens.issue(appName, { platform: 'processor_a', session: 'cs_1', username }, startDate);
   // One event is too large for one item.
   for (const text of ['', 'large']) {

@@ -24,7 +24,8 @@ interface ItemKindDescription {
 export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   App: { matches: /^APP APP$/, names: 'never' },
   'Store settings (encrypted)': { matches: /^APP STORE#/, names: 'never' },
-  Catalogue: { matches: /^APP CATALOGUE$/, names: 'never' },
+  Catalogue: { matches: /^I I$/, names: 'never' },
+  'Keys of entitlement tokens': { matches: /^J J$/, names: 'never' },
   Purchase: { matches: /^P P$/, names: 'claims' },
   Claim: { matches: /^P C#/, names: 'byUser' },
   'Shared claim': { matches: /^P R#/, names: 'byUser' },
@@ -34,6 +35,7 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   'Link to an owned purchase': { matches: /^C P#/, names: 'ownPartition' },
   'Ranking of a product': { matches: /^C H#/, names: 'ownPartition' },
   'Rank of an owned purchase': { matches: /^C R#/, names: 'ownPartition' },
+  'Grant of an entitlement': { matches: /^C G#/, names: 'ownPartition' },
   'Link to an owned transaction': { matches: /^C T#/, names: 'ownPartition' },
   'User alias': { matches: /^U U$/, names: 'alias' },
   'Link to an unclaimed purchase': { matches: /^U W#/, names: 'alias' },

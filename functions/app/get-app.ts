@@ -3,13 +3,14 @@ import { createHandler } from '../../composition/endpoint.ts';
 import { emulator } from '../../composition/environment.ts';
 import { getApp } from '../../lib/api/app.ts';
 import { apiVersion } from '../../lib/api/service.ts';
+import { defaultTokenMinutes } from '../../lib/entitlements/entitlement-token.ts';
 import { defaultUnverifiedHours } from '../../lib/purchases/unverified-time.ts';
 import { listStoreConnections } from '../../lib/store-notifications/list-store-connections.ts';
 import { toDisplayUrl } from '../../lib/webhooks/display-url.ts';
 
 export const handler = createHandler(getApp, () => ({ appCache: appCache(), apps: apps(), emulator: emulator() }))(
   async ({ app, key, baseUrl }, { apps, appCache, emulator }) => {
-    const { name: appName, createdAt, strategy, vocabulary, webhookSettings } = app;
+    const { name: appName, createdAt, strategy, sandboxRule, vocabulary, webhookSettings } = app;
     const { unverifiedHours = defaultUnverifiedHours } = app;
     const [catalogue, stores] = await Promise.all([
       appCache.findCatalogue(appName),
@@ -20,6 +21,9 @@ export const handler = createHandler(getApp, () => ({ appCache: appCache(), apps
       createdAt: new Date(createdAt).toISOString(),
       key,
       strategy,
+      sandboxEntitlements: sandboxRule?.rule ?? 'all',
+      ...(sandboxRule?.rule === 'listed' && { sandboxUsers: sandboxRule.usernames }),
+      tokenMinutes: app.tokenMinutes ?? defaultTokenMinutes,
       vocabulary,
       unverifiedHours,
       ...(webhookSettings && {

@@ -3,11 +3,13 @@ import { now } from '../../composition/environment.ts';
 import { refreshQueue, webhookQueue } from '../../composition/queues.ts';
 import { table } from '../../composition/table.ts';
 import { createDueItemRepository } from '../../lib/db/due-item-repository.ts';
+import { createGrantRepository } from '../../lib/db/grant-repository.ts';
 import { enqueueDueItems } from '../../lib/refresh/enqueue-due-items.ts';
 import { once } from '../../lib/shared/once.ts';
 
 const deps = once(() => ({
   dueItems: createDueItemRepository(table()),
+  grants: createGrantRepository(table()),
   now,
   refreshQueue: refreshQueue(),
   webhookQueue: webhookQueue(),

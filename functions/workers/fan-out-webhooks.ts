@@ -5,6 +5,7 @@ import { streamFailures, webhookQueue } from '../../composition/queues.ts';
 import { table } from '../../composition/table.ts';
 import { createCustomerRepository } from '../../lib/db/customer-repository.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
+import { createGrantRepository } from '../../lib/db/grant-repository.ts';
 import { parseStreamRecord } from '../../lib/db/stream-record.ts';
 import { once } from '../../lib/shared/once.ts';
 import { fanOutDeliveries } from '../../lib/webhooks/fan-out.ts';
@@ -13,6 +14,7 @@ const deps = once(() => ({
   apps: apps(),
   customers: createCustomerRepository(table()),
   deliveries: createDeliveryRepository(table()),
+  grants: createGrantRepository(table()),
   now,
   streamFailures: streamFailures(),
   webhookQueue: webhookQueue(),

@@ -1,5 +1,5 @@
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { apps } from '../../composition/apps.ts';
+import { appCache, apps } from '../../composition/apps.ts';
 import { now } from '../../composition/environment.ts';
 import { events } from '../../composition/events.ts';
 import { postWebhook } from '../../composition/post-webhook.ts';
@@ -7,6 +7,7 @@ import { purchases } from '../../composition/purchases.ts';
 import { webhookQueue } from '../../composition/queues.ts';
 import { table } from '../../composition/table.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
+import { createGrantRepository } from '../../lib/db/grant-repository.ts';
 import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import { once } from '../../lib/shared/once.ts';
@@ -14,9 +15,11 @@ import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 import { WebhookMessage } from '../../lib/webhooks/webhook-message.ts';
 
 const deps = once(() => ({
+  appCache: appCache(),
   apps: apps(),
   deliveries: createDeliveryRepository(table()),
   events: events(),
+  grants: createGrantRepository(table()),
   now,
   ownedPurchases: createOwnedPurchaseRepository(table()),
   postWebhook: postWebhook(),

@@ -3,7 +3,7 @@ import { defineContract } from './contract.ts';
 import { ProductType } from './enumerations.ts';
 import { RequestKey } from './event-records.ts';
 import { PlatformToken } from './purchase-records.ts';
-import { DateTime } from './schemas.ts';
+import { DateTime, emptyAsAbsent } from './schemas.ts';
 
 const WebhookUrls = v.array(v.string());
 
@@ -21,6 +21,7 @@ export const CatalogueProduct = v.strictObject({
   type: ProductType,
   billingPeriod: v.exactOptional(v.string()),
   group: v.exactOptional(v.string()),
+  entitlements: v.exactOptional(v.array(v.string())),
 });
 
 export const StoreConnection = v.strictObject({
@@ -42,7 +43,13 @@ export const AppRecord = v.strictObject({
   createdAt: DateTime,
   /** The key of this request: a viewer key can only read. */
   key: RequestKey,
-  strategy: v.picklist(['all', 'first', 'last']),
+  strategy: v.picklist(['all', 'first', 'last', 'last-if-inactive']),
+  /** Which purchases of the stores' sandboxes give entitlements. */
+  sandboxEntitlements: v.picklist(['all', 'listed', 'none']),
+  /** The customers whose sandbox purchases give entitlements, if they are listed. */
+  sandboxUsers: v.exactOptional(v.array(v.string())),
+  /** Validity of an entitlement token in minutes. */
+  tokenMinutes: v.number(),
   vocabulary: v.picklist(['neutral', 'brand']),
   /** Hours of access after the expiration date while the renewal of a subscription cannot be verified. */
   unverifiedHours: v.number(),
@@ -66,4 +73,66 @@ export const getApp = defineContract({
   eventType: 'app.read',
   response: AppRecord,
   permissions: [],
+});
+
+const catalogue = v.record(v.string(), CatalogueProduct);
+
+// Spec: not shown. The products of the app, as a file for the command line has them.
+export const getCatalogue = defineContract({
+  id: 'get-catalogue',
+  area: 'app',
+  summary: 'Get the products of the app with their entitlements',
+  method: 'GET',
+  path: '/v3/catalogue',
+  aliases: [],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'app.read',
+  response: catalogue,
+  permissions: [],
+});
+
+/** A customer whose entitlements a new catalogue would change. */
+export const AffectedCustomer = v.strictObject({
+  applicationUsername: v.string(),
+  gains: v.array(v.string()),
+  loses: v.array(v.string()),
+});
+
+/** Numbers of customers who would gain and lose an entitlement. */
+export const EntitlementChange = v.strictObject({ gains: v.number(), loses: v.number() });
+
+/** What a new catalogue would change at once. */
+export const CataloguePreview = v.strictObject({
+  entitlements: v.record(v.string(), EntitlementChange),
+  /** The first 100 affected customers. */
+  customers: v.array(AffectedCustomer),
+  checkedPurchases: v.number(),
+  checkedCustomers: v.number(),
+  /** Whether all purchases were checked. */
+  isComplete: v.boolean(),
+});
+export type CataloguePreview = v.InferOutput<typeof CataloguePreview>;
+
+// Spec: not shown. Replaces the products of the app.
+export const setCatalogue = defineContract({
+  id: 'set-catalogue',
+  area: 'app',
+  summary: 'Replace the products of the app, or preview who would gain and lose entitlements',
+  method: 'PUT',
+  path: '/v3/catalogue',
+  aliases: [],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'app.changed',
+  query: v.object({ dryRun: emptyAsAbsent(v.picklist(['true', 'false'])) }),
+  body: v.record(v.string(), v.unknown()),
+  response: v.strictObject({
+    ok: v.literal(true),
+    products: v.number(),
+    /** Present for a dry run, which changes nothing. */
+    preview: v.exactOptional(CataloguePreview),
+  }),
+  isLongRunning: true,
+  permissions: ['write', 'indexes'],
 });

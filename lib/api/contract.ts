@@ -11,6 +11,7 @@ type Area =
   | 'validation'
   | 'customers'
   | 'due'
+  | 'entitlements'
   | 'purchases'
   | 'transactions'
   | 'stats'
@@ -22,12 +23,14 @@ type Area =
   | 'service'
   | 'webhooks';
 
+type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** One endpoint as clients see it. Its handler is `functions/<area>/<id>.ts`. */
 export interface Contract {
   readonly id: string;
   readonly area: Area;
   readonly summary: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: HttpMethod;
   /** The documented path, with `:name` for a parameter. */
   readonly path: `/${string}`;
   /** Other paths that released clients call; the same function serves them. */
@@ -40,6 +43,10 @@ export interface Contract {
   readonly query?: v.GenericSchema<unknown, unknown>;
   readonly body?: v.GenericSchema<unknown, unknown>;
   readonly response: v.GenericSchema<unknown, unknown>;
+  /** HTTP statuses of a success if there are others than 200. */
+  readonly successStatuses?: readonly (200 | 201)[];
+  /** Levels of keys that may call the contract although it changes data or reads secrets. */
+  readonly additionalLevels?: readonly ('viewer' | 'support')[];
   /**
    * Whether a response may need thousands of reads. The function then gets a full vCPU and the gateway's whole timeout.
    */

@@ -170,5 +170,6 @@ export const addCustomerPurchase = defineContract({
   // Spec: not shown. The response of `get-customer-purchases`, with `ok`.
   response: v.strictObject({ ok: v.literal(true), applicationUsername: v.string(), purchases: PurchaseCollection }),
   // Recording requires the master key of the erased names.
+  additionalLevels: ['support'],
   permissions: ['write', 'secrets'],
 });

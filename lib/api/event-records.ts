@@ -8,7 +8,7 @@ const Rows = v.array(v.looseObject({}));
 export const RequestKey = v.strictObject({
   id: v.string(),
   name: v.string(),
-  level: v.picklist(['public', 'secret', 'viewer']),
+  level: v.picklist(['public', 'secret', 'viewer', 'support']),
 });
 
 export const RequestContext = v.strictObject({

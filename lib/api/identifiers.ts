@@ -16,3 +16,9 @@ export const Username = KeyText;
 
 /** Id of a purchase, transaction, event or event tag, in a path or body. */
 export const Id = KeyText;
+
+/** Name of what an app sells access to, for example `premium`. */
+export const EntitlementName = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, '1 to 64 letters, digits, dots, dashes and underscores'),
+);

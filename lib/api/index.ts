@@ -1,4 +1,4 @@
-import { getApp } from './app.ts';
+import { getApp, getCatalogue, setCatalogue } from './app.ts';
 import { createClientToken } from './braintree.ts';
 import type { Contract } from './contract.ts';
 import {
@@ -12,6 +12,16 @@ import {
   listCustomers,
 } from './customers.ts';
 import { getDue } from './due.ts';
+import {
+  changeGrant,
+  createEntitlementToken,
+  createGrant,
+  explainAccess,
+  getCustomerEntitlements,
+  getTokenKeys,
+  listGrants,
+  revokeGrant,
+} from './entitlements.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
 import {
   getPurchase,
@@ -48,6 +58,14 @@ export const contracts: readonly Contract[] = [
   getCustomerClaims,
   getCustomerTimeline,
   addCustomerPurchase,
+  getCustomerEntitlements,
+  createEntitlementToken,
+  explainAccess,
+  listGrants,
+  createGrant,
+  changeGrant,
+  revokeGrant,
+  getTokenKeys,
   listPurchases,
   getPurchase,
   getRefreshToken,
@@ -79,6 +97,8 @@ export const contracts: readonly Contract[] = [
   getProcessorPurchases,
   createClientToken,
   getApp,
+  getCatalogue,
+  setCatalogue,
   getDue,
   listStores,
   checkStore,

@@ -35,6 +35,7 @@ export const refreshPurchase = defineContract({
   eventType: 'receipt.refreshed',
   params: v.object({ purchaseId: Id }),
   response: PurchaseDetails,
+  additionalLevels: ['support'],
   permissions: ['write', 'stores'],
 });
 
@@ -65,7 +66,7 @@ export const getPurchaseOwners = defineContract({
   params: v.object({ purchaseId: Id }),
   response: v.strictObject({
     purchaseId: v.string(),
-    strategy: v.picklist(['all', 'first', 'last']),
+    strategy: v.picklist(['all', 'first', 'last', 'last-if-inactive']),
     /** `manual`: the latest manual link decides, and not the strategy. `unpaid`: it does not have an owner. */
     decidedBy: v.picklist(['manual', 'strategy', 'unpaid']),
     entitledUsers: v.array(v.string()),

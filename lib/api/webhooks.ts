@@ -105,6 +105,7 @@ export const replayDelivery = defineContract({
   eventType: 'webhook.replayed',
   params,
   response: v.strictObject({ ok: v.literal(true), delivery: DeliveryRecord }),
+  additionalLevels: ['support'],
   permissions: ['write', 'webhooks'],
 });
 
@@ -131,6 +132,7 @@ export const replayDeliveries = defineContract({
     isComplete: v.boolean(),
   }),
   isLongRunning: true,
+  additionalLevels: ['support'],
   permissions: ['write', 'webhooks', 'indexes'],
 });
 
@@ -159,5 +161,6 @@ export const repeatWebhook = defineContract({
   body: v.object({ reqId: Id }),
   // Spec: not shown.
   response: v.strictObject({ ok: v.literal(true) }),
+  additionalLevels: ['support'],
   permissions: ['write', 'webhooks'],
 });

@@ -9,14 +9,17 @@ export interface VerifiedKey {
   readonly level: ApiKeyLevel;
 }
 
-const prefixes = { public: 'pub', secret: 'sec', viewer: 'view' } as const satisfies Record<ApiKeyLevel, string>;
+const prefixes = { public: 'pub', secret: 'sec', viewer: 'view', support: 'sup' } as const satisfies Record<
+  ApiKeyLevel,
+  string
+>;
 
 /** Generates an API key: 256 random bits, prefixed with its level. */
 export const generateApiKey = (level: ApiKeyLevel): string =>
   `${prefixes[level]}_${randomBytes(32).toString('base64url')}`;
 
 /** Matches an API key of this service. */
-export const apiKeyPattern = /^(?:pub|sec|view)_[\w-]{43}$/;
+export const apiKeyPattern = /^(?:pub|sec|view|sup)_[\w-]{43}$/;
 
 /** SHA-256 in hex. API keys are stored as digests only. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -31,13 +34,14 @@ export const mainKeyName = 'main';
 export const getKeysOfLevel = (app: Pick<App, KeysMember>, level: ApiKeyLevel): readonly ApiKey[] =>
   app[keysMembers[level]];
 
-type KeysMember = 'publicKeys' | 'secretKeys' | 'viewerKeys';
+type KeysMember = 'publicKeys' | 'secretKeys' | 'viewerKeys' | 'supportKeys';
 
 /** The member of an app that contains the keys of a level. */
 export const keysMembers = {
   public: 'publicKeys',
   secret: 'secretKeys',
   viewer: 'viewerKeys',
+  support: 'supportKeys',
 } as const satisfies Record<ApiKeyLevel, KeysMember>;
 
 /** A digest that matches no key. */

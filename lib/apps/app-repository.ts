@@ -40,7 +40,11 @@ export interface AppRepository {
   setStoreSettings(appName: string, platform: Platform, settings: unknown): Promise<void>;
   /** Returns the catalogue of the app. Undefined if none was set. */
   findCatalogue(appName: string): Promise<Catalogue | undefined>;
-  setCatalogue(appName: string, catalogue: Catalogue): Promise<void>;
+  /**
+   * Replaces the catalogue of the app. Returns false, without a change, if the present one does not have the expected
+   * tag.
+   */
+  setCatalogue(appName: string, catalogue: Catalogue, expectedTag?: string): Promise<boolean>;
   /**
    * Returns the encrypted erasure key of the app. Creates it at the first call. Throws `Conflict` if the app does not
    * exist.

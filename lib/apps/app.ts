@@ -13,8 +13,11 @@ export const AppName = v.pipe(
   v.check((name) => name !== 'APP' && name !== 'FX', 'a name that is not reserved'),
 );
 
-/** Levels of API keys. A public key validates and sells, a secret key may do everything, a viewer key may only read. */
-export const apiKeyLevels = ['public', 'secret', 'viewer'] as const;
+/**
+ * Levels of API keys. A public key validates and sells, a secret key may do everything, a viewer key may only read. A
+ * support key reads, and may grant, link, refresh and replay.
+ */
+export const apiKeyLevels = ['public', 'secret', 'viewer', 'support'] as const;
 export type ApiKeyLevel = (typeof apiKeyLevels)[number];
 
 /** Name of an API key, for operators. */
@@ -35,6 +38,24 @@ export const ApiKey = v.object({
 });
 export type ApiKey = v.InferOutput<typeof ApiKey>;
 
+/**
+ * Which purchases of the stores' sandboxes give entitlements: all, none, or those of listed customers, for testers and
+ * the reviewers of the stores.
+ */
+export const SandboxRule = v.variant('rule', [
+  v.object({ rule: v.picklist(['all', 'none']) }),
+  v.object({ rule: v.literal('listed'), usernames: v.pipe(v.array(v.string()), v.maxLength(200)) }),
+]);
+export type SandboxRule = v.InferOutput<typeof SandboxRule>;
+
+/** Validity of an entitlement token: 5 minutes to 24 hours. A refund takes effect at its end. */
+export const TokenMinutes = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(5, '5 to 1440 minutes'),
+  v.maxValue(1_440, '5 to 1440 minutes'),
+);
+
 /** Webhook URLs and options of an app. */
 export const WebhookSettings = v.object({
   urls: v.array(v.string()),
@@ -51,6 +72,7 @@ export const App = v.object({
   publicKeys: v.array(ApiKey),
   secretKeys: v.array(ApiKey),
   viewerKeys: v.array(ApiKey),
+  supportKeys: v.optional(v.array(ApiKey), []),
   strategy: Strategy,
   /** Vocabulary of webhooks and of responses to the secret key. Brand paths always use the brand vocabulary. */
   vocabulary: v.picklist(vocabularies),
@@ -61,6 +83,10 @@ export const App = v.object({
   unverifiedHours: v.exactOptional(UnverifiedHours),
   /** Encrypted key of the digests of erased names. Absent until a customer of the app is erased. */
   erasureKey: v.exactOptional(v.string()),
+  /** Which purchases of the stores' sandboxes give entitlements. Default: all. */
+  sandboxRule: v.exactOptional(SandboxRule),
+  /** Validity of an entitlement token in minutes. Default: 60. */
+  tokenMinutes: v.exactOptional(TokenMinutes),
   createdAt: v.number(),
   deletedAt: v.exactOptional(v.number()),
 });

@@ -6,7 +6,17 @@ import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse } from '../shared/parse.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { generateApiKey, getKeyId, getKeysOfLevel, hashApiKey, keysMembers, mainKeyName } from './api-keys.ts';
-import { type ApiKey, type ApiKeyLevel, ApiKeyName, type App, AppName, apiKeyLevels, UnverifiedHours } from './app.ts';
+import {
+  type ApiKey,
+  type ApiKeyLevel,
+  ApiKeyName,
+  type App,
+  AppName,
+  apiKeyLevels,
+  SandboxRule,
+  TokenMinutes,
+  UnverifiedHours,
+} from './app.ts';
 import type { AppRepository } from './app-repository.ts';
 import { requireApp, requireStoredApp } from './require-app.ts';
 
@@ -29,6 +39,7 @@ export async function createApp(apps: AppRepository, name: string, now: EpochMil
       publicKeys: [{ digest: hashApiKey(publicKey), createdAt: now }],
       secretKeys: [{ digest: hashApiKey(secretKey), createdAt: now }],
       viewerKeys: [],
+      supportKeys: [],
       strategy: 'all',
       vocabulary: 'neutral',
       createdAt: now,
@@ -163,6 +174,19 @@ export async function setVocabulary(apps: AppRepository, name: string, vocabular
   await apps.update(name, () => ({ members: { vocabulary } }));
 }
 
+/** Sets which purchases of the stores' sandboxes give entitlements. Throws `InvalidPayload` for too many usernames. */
+export async function setSandboxRule(apps: AppRepository, name: string, rule: unknown): Promise<SandboxRule> {
+  const sandboxRule = parse(SandboxRule, rule);
+  await apps.update(name, () => ({ members: { sandboxRule } }));
+  return sandboxRule;
+}
+
+/** Sets the validity of entitlement tokens. Throws `InvalidPayload` for less than 5 minutes or more than 24 hours. */
+export async function setTokenMinutes(apps: AppRepository, name: string, minutes: number): Promise<void> {
+  const { tokenMinutes } = parse(v.object({ tokenMinutes: TokenMinutes }), { tokenMinutes: minutes });
+  await apps.update(name, () => ({ members: { tokenMinutes } }));
+}
+
 /** Sets whether successful reads are recorded as events. */
 export async function setReadEvents(apps: AppRepository, name: string, recordsReads: boolean): Promise<void> {
   await apps.update(name, () => ({ members: { recordsReads } }));
@@ -177,12 +201,23 @@ export async function setUnverifiedHours(apps: AppRepository, name: string, hour
   await apps.update(name, () => ({ members: { unverifiedHours } }));
 }
 
-/** Replaces the catalogue of the app. Throws `InvalidPayload` for an invalid catalogue. */
-export async function setCatalogue(apps: AppRepository, name: string, catalogue: unknown): Promise<Catalogue> {
+/**
+ * Replaces the catalogue of the app. Throws `InvalidPayload` for an invalid catalogue, and `Conflict` (412) if the
+ * present catalogue does not have the expected tag.
+ */
+export async function setCatalogue(
+  apps: AppRepository,
+  name: string,
+  catalogue: unknown,
+  expectedTag?: string,
+): Promise<Catalogue> {
   const parsed = parse(Catalogue, catalogue);
   const app = await getApp(apps, name);
-  await apps.setCatalogue(app.name, parsed);
-  return parsed;
+  if (await apps.setCatalogue(app.name, parsed, expectedTag)) return parsed;
+  throw new ServiceError('Conflict', 'The catalogue was changed since it was read. Read it again.', {
+    status: 412,
+    retryable: false,
+  });
 }
 
 /**

@@ -36,7 +36,7 @@ export async function openCheckoutAccount(context: CheckoutContext, platform?: S
 }
 
 /** A grant of a Stripe account. */
-type CheckoutGrant = ActiveGrant & { readonly platform: StripePlatform };
+export type CheckoutGrant = ActiveGrant & { readonly platform: StripePlatform };
 
 /** Finds the grant of an access token. Returns undefined if the token is unknown, expired or for another store. */
 export async function findGrant(token: string, { app, deps }: CheckoutContext): Promise<CheckoutGrant | undefined> {

@@ -1,10 +1,17 @@
 import type { PurchaseWithOffer } from '../api/stripe.ts';
 import { type AccessTokenGrant, isExpiringSoon } from '../customers/access-token-repository.ts';
 import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
-import { platformTokens } from '../shared/platform.ts';
+import { platformTokens, withPlatform } from '../shared/platform.ts';
 import { fetchGrantObservations } from '../stores/stripe/evidence.ts';
 import { callStripe } from '../stores/stripe/stripe-client.ts';
-import { type CheckoutContext, findStripeCustomerId, openCheckoutAccount, requireGrant } from './checkout-context.ts';
+import {
+  type CheckoutContext,
+  type CheckoutGrant,
+  findStripeCustomerId,
+  invalidTokenError,
+  openCheckoutAccount,
+  requireGrant,
+} from './checkout-context.ts';
 import { recordStripePurchases, toPurchaseWithOffer } from './record-stripe-purchases.ts';
 
 /**
@@ -18,11 +25,7 @@ export async function listPurchasesByAccessToken(
   const { app, deps } = context;
   const now = deps.now();
   const grant = await requireGrant(token, context);
-  const account = await openCheckoutAccount(context, grant.platform);
-  const customer = await findStripeCustomerId(grant, account);
-  const resolvedGrant = { ...grant, ...(customer !== undefined && { customer }) };
-  const observations = await callStripe(() => fetchGrantObservations(resolvedGrant, account));
-  const recorded = await recordStripePurchases(observations, context);
+  const { recorded, resolvedGrant } = await recordGrantPurchases(grant, context);
   const newAccessToken = isExpiringSoon(grant, now)
     ? await deps.accessTokens.rotate(app.name, { token, grant: resolvedGrant }, now)
     : undefined;
@@ -30,6 +33,35 @@ export async function listPurchasesByAccessToken(
     purchases: listPaid(recorded.map(({ purchase }) => purchase)).map((purchase) => toPurchaseWithOffer(purchase, now)),
     ...(newAccessToken !== undefined && { newAccessToken }),
   };
+}
+
+/** Fetches the purchases of a grant from Stripe and records them. Returns the grant with its Stripe customer. */
+async function recordGrantPurchases(grant: CheckoutGrant, context: CheckoutContext) {
+  const account = await openCheckoutAccount(context, grant.platform);
+  const customer = await findStripeCustomerId(grant, account);
+  const resolvedGrant = { ...grant, ...(customer !== undefined && { customer }) };
+  const observations = await callStripe(() => fetchGrantObservations(resolvedGrant, account));
+  return { recorded: await recordStripePurchases(observations, context), resolvedGrant };
+}
+
+/**
+ * Checks that a token is of a checkout that this customer has paid. The name in a checkout alone does not prove it,
+ * because everybody with the public key can start a checkout for any name. Queries Stripe unless a purchase of the
+ * checkout is stored. Throws `Forbidden` for any other token.
+ */
+export async function authorizeCustomer(token: string, username: string, context: CheckoutContext): Promise<void> {
+  const { app, deps } = context;
+  const grant = await requireGrant(token, context);
+  if (grant.username !== username) throw invalidTokenError();
+  const { platform, subscription, session } = grant;
+  const ids = [subscription, session].flatMap((id) => (id === undefined ? [] : [withPlatform(platform, id)]));
+  const owned = await deps.ownedPurchases.listRepresentativePurchases(app.name, username);
+  if (listPaid(owned).some(({ purchaseId }) => ids.includes(purchaseId))) return;
+  const { recorded } = await recordGrantPurchases(grant, context);
+  const isOwner = recorded.some(
+    ({ purchase, entitledUsers }) => !isUnpaid(purchase) && entitledUsers.includes(username),
+  );
+  if (!isOwner) throw invalidTokenError();
 }
 
 /** Leaves out unpaid purchases: a web client shows each purchase of the list as owned, and polls until there is one. */

@@ -39,7 +39,7 @@ export interface CustomerDataRepository {
   listUnclaimedPurchases(appName: string, alias: string): Promise<string[]>;
   scanDeliveries(appName: string, username: string): AsyncIterable<WebhookDelivery[]>;
   /** Scans the access tokens of checkouts that name the customer. */
-  scanGrants(appName: string, username: string): AsyncIterable<ActiveGrant[]>;
+  scanAccessTokens(appName: string, username: string): AsyncIterable<ActiveGrant[]>;
   /** Scans the events that name the customer, oldest first. */
   scanEvents(appName: string, username: string): AsyncIterable<StoredEvent[]>;
 

@@ -1,6 +1,8 @@
 import type { App } from '../apps/app.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
 import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
+import type { GrantRepository } from '../entitlements/grant-repository.ts';
+import { toGrantRecord } from '../entitlements/to-records.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
@@ -15,6 +17,7 @@ import { toExportedEvent } from './to-exported-event.ts';
 
 export interface ExportDeps {
   readonly customerData: CustomerDataRepository;
+  readonly grants: Pick<GrantRepository, 'list'>;
   now(): EpochMillis;
   readonly purchases: PurchaseRepository;
   readonly vaultReferences: VaultReferenceRepository;
@@ -58,7 +61,8 @@ export async function* exportCustomer(
   const sections: Readonly<Record<string, AsyncIterable<object[]>>> = {
     purchases: scanPurchases(context),
     unclaimedPurchases: scanUnclaimedPurchases(context),
-    accessTokens: scanGrants(context),
+    grants: scanGrants(context),
+    accessTokens: scanAccessTokens(context),
     webhookDeliveries: scanDeliveries(context),
     events: scanEvents(context),
   };
@@ -159,7 +163,12 @@ async function exportProcessorCustomer(
 }
 
 async function* scanGrants({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
-  for await (const grants of deps.customerData.scanGrants(app.name, username)) {
+  const grants = await deps.grants.list(app.name, username);
+  yield grants.map((grant) => toGrantRecord(grant, deps.now()));
+}
+
+async function* scanAccessTokens({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
+  for await (const grants of deps.customerData.scanAccessTokens(app.name, username)) {
     yield grants.map(({ username: _username, expiresAt, ...grant }) => ({ ...grant, expiresAt: toIso(expiresAt) }));
   }
 }

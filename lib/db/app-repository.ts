@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
 import { requireApp } from '../apps/require-app.ts';
-import { Catalogue } from '../purchases/catalogue.ts';
+import { Catalogue, toCatalogueTag } from '../purchases/catalogue.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
@@ -74,8 +74,15 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
       const item = await table.get(keys.catalogueKey(appName));
       return item && parse(Catalogue, item.catalogue, 'DatabaseError');
     },
-    async setCatalogue(appName, catalogue) {
-      await table.batchPut([{ ...keys.catalogueKey(appName), catalogue }]);
+    async setCatalogue(appName, catalogue, expectedTag) {
+      const Item = { ...keys.catalogueKey(appName), catalogue, tag: toCatalogueTag(catalogue) };
+      // Without a catalogue, the tag is the one of an empty catalogue.
+      const canBeAbsent = expectedTag === toCatalogueTag({});
+      const condition = expectedTag !== undefined && {
+        ConditionExpression: canBeAbsent ? 'tag = :tag OR attribute_not_exists(pk)' : 'tag = :tag',
+        ExpressionAttributeValues: { ':tag': expectedTag },
+      };
+      return await tryWrite(async () => await table.transact([{ Put: { TableName: table.name, Item, ...condition } }]));
     },
     async getOrCreateErasureKey(name) {
       const erasureKey = await cipher.encrypt(randomBytes(32).toString('base64url'), erasureKeyContext(name));

@@ -105,7 +105,7 @@ export function createCustomerDataRepository(table: Table, { pageSize = 1_000 }:
     async *scanDeliveries(appName, username) {
       for await (const items of scanNamingItems(appName, username, 'delivery')) yield items.map(parseDelivery);
     },
-    async *scanGrants(appName, username) {
+    async *scanAccessTokens(appName, username) {
       for await (const items of scanNamingItems(appName, username, 'accessToken')) {
         yield items.map((item) => parse(TokenItem, item, 'DatabaseError'));
       }

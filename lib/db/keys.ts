@@ -19,9 +19,15 @@ import type { Product } from '../statistics/count-product.ts';
  * Item                             pk                    sk                      In indexes
  * App                              APP#a                 APP                     byCreated
  * Store settings (encrypted)       APP#a                 STORE#<platform>
+<<<<<<< HEAD
  * Catalogue                        APP#a                 CATALOGUE
  * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled),
  *                                                                                byUser (of store_a)
+=======
+ * Catalogue                        a#I                   I
+ * Keys of entitlement tokens       a#J                   J                       byCreated
+ * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled)
+>>>>>>> 1990a880 (Add named entitlements, grants, entitlement tokens and explanations)
  *   Claim                          a#P#<purchaseId>      C#<username>            byUser
  *   Shared claim                   a#P#<purchaseId>      R#<id>                  byUser                            TTL
  *   Lifecycle notification         a#P#<purchaseId>      N#<date>#<id>
@@ -31,6 +37,7 @@ import type { Product } from '../statistics/count-product.ts';
  *   Link to an owned purchase      a#C#<username>        P#<date>#<purchaseId>
  *   Ranking of a product           a#C#<username>        H#<product>#<phase>
  *   Rank of an owned purchase      a#C#<username>        R#<product>#<phase>#<rank>#<id>
+ *   Grant of an entitlement        a#C#<username>        G#<grantId>             due (if it will end)
  *   Link to an owned transaction   a#C#<username>        T#<date>#<SHA-256 of ids>
  * User alias                       a#U#<alias>           U                       byUser (if it is not computed)
  *   Link to an unclaimed purchase  a#U#<alias>           W#<purchaseId>                                            TTL
@@ -64,11 +71,12 @@ import type { Product } from '../statistics/count-product.ts';
  *
  * Index      Partition key                  Sort key                      Items
  * byCreated  APPS                           <app name>                    apps
+ *            TOKENKEYS                      <app name>                    keys of entitlement tokens
  *            a#P, a#C, a#T, a#D             <date>#<id>                   purchases, customers, transactions, failed deliveries
  * byKey      a#PU                           <updatedAt>#<purchaseId>      purchases
  *            a#T#<transactionId>            <date>                        transactions
  *            a#DL                           <createdAt>#<deliveryId>      webhook deliveries
- * due        DUE#<shard>                    <dueAt>                       purchases and deliveries of all apps
+ * due        DUE#<shard>                    <dueAt>                       purchases, deliveries and grants of all apps
  * byUser     a#N#<username>                 <kind>#<date>#<digest>        items outside the customer's partition that name a user
  *            a#J#<appTransactionId>         <purchaseId>                  purchases of a store account
  *
@@ -77,6 +85,7 @@ import type { Product } from '../statistics/count-product.ts';
  * Purchase with claims, transactions, notifications   query  pk = a#P#<purchaseId>
  * Purchases of a customer                             query  pk = a#C#<username>, sk begins with P#, then BatchGetItem
  * The same of a customer with many purchases          query  sk begins with H#; for each one sk begins with R#<product>#<phase>
+ * Grants of a customer                                query  pk = a#C#<username>, sk begins with G#
  * Transactions of a customer, latest first            query  pk = a#C#<username>, sk begins with T#, then BatchGetItem
  * Page of purchases, customers or transactions        query  byCreated, from the hour that the statistics name
  * Purchases changed since a date                      query  byKey = a#PU
@@ -88,8 +97,13 @@ import type { Product } from '../statistics/count-product.ts';
  * Newest events; events of a tag                      query  pk = a#E#<each shard>, sk begins with E#; query pk = a#G#<tag>
  * Newest webhook deliveries; failed ones              query  byKey = a#DL; query byCreated = a#D
  * Webhook attempts of a customer, or of a notification query pk = a#G#<tag>, the events with ids of attempts
+<<<<<<< HEAD
  * Purchases of a store account                        query  byUser = a#J#<appTransactionId>
  * Due refreshes and webhook retries                   query  due = DUE#<each shard>, sk < now
+=======
+ * Due refreshes, webhook retries and ends of grants   query  due = DUE#<each shard>, sk < now
+ * Public keys of entitlement tokens                   query  byCreated = TOKENKEYS, then BatchGetItem
+>>>>>>> 1990a880 (Add named entitlements, grants, entitlement tokens and explanations)
  * Statistics of a range                               query  pk = a#S, sk between two days or two months
  * The same by product                                 query  pk = a#S, sk begins with P#; for each product of the page
  *                                                            query pk = a#Q#<platform>#<sha>, sk between two days or two months
@@ -144,6 +158,7 @@ function toItemKind(section: string, sk: string): ItemKind {
   if (section === 'P' && sk.startsWith(notificationPrefix)) return 'notification';
   if (section === 'P' && sk.startsWith(transactionPrefix)) return 'transaction';
   if (section === 'C' && sk === 'C') return 'customer';
+  if (section === 'C' && sk.startsWith(grantPrefix)) return 'grant';
   if (section === 'E' && sk.startsWith(eventPrefix)) return 'event';
   return section === 'F' && sk === 'F' ? 'streamMarker' : 'other';
 }
@@ -163,10 +178,12 @@ export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis, isIntervalCheck = 
 export const isIntervalCheckKey = (dueSk: string): boolean => dueSk.endsWith(intervalCheckSuffix);
 /** Builds a sort key greater than the sort key of every item that is due at `now`. */
 export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp(now + 1);
-/** Returns the due item with this key. Undefined if the key is neither of a purchase nor of a delivery. */
+/** Returns the due item with this key. Undefined if the key is not of a purchase, a delivery or a grant. */
 export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
   const [appName = '', section] = pk.split('#', 2);
   const id = pk.slice(`${appName}#${section}#`.length);
+  if (section === 'C' && sk.startsWith(grantPrefix))
+    return { kind: 'grant', appName, username: id, grantId: sk.slice(grantPrefix.length) };
   if (section === 'P' && sk === 'P') return { kind: 'purchase', appName, purchaseId: id };
   return section === 'D' ? { kind: 'delivery', appName, deliveryId: id } : undefined;
 }
@@ -174,7 +191,10 @@ export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
 export const appsPartition = 'APPS';
 export const appIndexKeys = (appName: string) => ({ createdPk: appsPartition, createdSk: appName });
 export const appKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'APP' });
-export const catalogueKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'CATALOGUE' });
+export const catalogueKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'I' });
+export const tokenKeysPartition = 'TOKENKEYS';
+export const tokenKeysKey = (appName: string): Key => ({ pk: `${appName}#J`, sk: 'J' });
+export const tokenKeysIndexKeys = (appName: string) => ({ createdPk: tokenKeysPartition, createdSk: appName });
 export const storeSettingsKey = (appName: string, platform: string): Key => ({
   pk: `APP#${appName}`,
   sk: `STORE#${platform}`,
@@ -260,6 +280,12 @@ export const customerKey = (appName: string, username: string): Key => ({
 export const customerIndexKeys = (appName: string, username: string, createdAt: EpochMillis) => ({
   createdPk: `${appName}#C`,
   createdSk: `${toSortableTimestamp(createdAt)}#${username}`,
+});
+
+export const grantPrefix = 'G#';
+export const grantKey = (appName: string, username: string, grantId: string): Key => ({
+  pk: customerPartition(appName, username),
+  sk: `${grantPrefix}${grantId}`,
 });
 
 /** The links to owned purchases, by purchase date. */

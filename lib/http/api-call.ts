@@ -12,6 +12,7 @@ import type { EpochMillis } from '../shared/time.ts';
 import { extractCredentials, getHeader } from './authenticate.ts';
 import { type ErrorResponse, errorResponses } from './error-response.ts';
 import { matchPath } from './match-path.ts';
+import type { Reply } from './reply.ts';
 
 /** What records the event of a call. */
 export interface RecordingDeps {
@@ -50,12 +51,13 @@ export function matchRoute({ contract, lambdaEvent }: ApiCall): string {
  */
 export async function respondWithBody(
   call: ApiCall,
-  body: object,
+  { status = 200, body, headers = {} }: Reply<object>,
   deps: RecordingDeps,
 ): Promise<APIGatewayProxyResult> {
   if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
     throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
-  return await toHttpResult(call, { status: 200, body: { ...body } }, { deps });
+  const result = await toHttpResult(call, { status, body: { ...body } }, { deps });
+  return { ...result, headers: { ...result.headers, ...headers } };
 }
 
 /** Creates the response to a failed call, in the error format of its contract. */

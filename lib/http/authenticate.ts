@@ -63,7 +63,7 @@ export async function authenticate(
 }
 
 /** What the required level of a key depends on. */
-type AccessRule = Pick<Contract, 'keyLevel' | 'method' | 'permissions' | 'writingParameter'>;
+type AccessRule = Pick<Contract, 'keyLevel' | 'method' | 'permissions' | 'writingParameter' | 'additionalLevels'>;
 
 /** Checks that a verified key allows the request. Throws `Forbidden` if its level does not. */
 export function requireLevel(
@@ -71,13 +71,19 @@ export function requireLevel(
   contract: AccessRule,
   query: APIGatewayProxyEvent['queryStringParameters'] = null,
 ): void {
-  const { keyLevel } = contract;
-  if (level === 'viewer' && changesData(contract, query))
-    throw new ServiceError('Forbidden', `A viewer key can only read. The ${keyLevel} key is required.`);
-  if (level === 'viewer' && isForSecretKeyOnly(contract))
-    throw new ServiceError('Forbidden', 'The secret key is required.');
+  const { keyLevel, additionalLevels = [] } = contract;
+  const isReader = level === 'viewer' || level === 'support';
+  if (isReader && !additionalLevels.includes(level)) {
+    if (changesData(contract, query)) throw new ServiceError('Forbidden', describeRefusal(level, keyLevel));
+    if (isForSecretKeyOnly(contract)) throw new ServiceError('Forbidden', 'The secret key is required.');
+  }
   if (level === 'public' && keyLevel === 'secret') throw new ServiceError('Forbidden', 'The secret key is required.');
 }
+
+const describeRefusal = (level: 'viewer' | 'support', keyLevel: Contract['keyLevel']): string =>
+  level === 'viewer'
+    ? `A viewer key can only read. The ${keyLevel} key is required.`
+    : `A support key reads, grants, links, refreshes and replays. The ${keyLevel} key is required.`;
 
 /**
  * Whether a request can change data. A GET request of a contract with the permission to write does, unless it states

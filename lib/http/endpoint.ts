@@ -18,11 +18,12 @@ import {
   respondWithBody,
   respondWithError,
 } from './api-call.ts';
-import { type Authentication, authenticate, extractCredentials, requireLevel } from './authenticate.ts';
+import { type Authentication, authenticate, extractCredentials, getHeader, requireLevel } from './authenticate.ts';
 import { getBaseUrl } from './base-url.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
 import { limitRejection, type RejectionDeps } from './limit-rejection.ts';
 import { matchPath } from './match-path.ts';
+import { type Reply, toReply } from './reply.ts';
 
 /** A request with verified credentials and parsed parameters and body. */
 export interface ApiRequest<C extends Contract> {
@@ -37,11 +38,16 @@ export interface ApiRequest<C extends Contract> {
   readonly baseUrl: string;
   /** Names of the response: brand names on the paths of released clients. */
   readonly vocabulary: Vocabulary;
+  /** Returns a header of the request. The name is in lower case. */
+  readonly getHeader: (name: string) => string | undefined;
   /** Recorder of the event of this request. */
   readonly recorder: EventRecorder;
 }
 
-type RequestHandler<C extends Contract, D> = (request: ApiRequest<C>, deps: D) => Promise<ContractResponse<C>>;
+type RequestHandler<C extends Contract, D> = (
+  request: ApiRequest<C>,
+  deps: D,
+) => Promise<ContractResponse<C> | Reply<ContractResponse<C>>>;
 
 type ApiHandler = (lambdaEvent: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
@@ -72,8 +78,9 @@ export const createHandlerFactory =
         })
         .use(contract.body ? [jsonBodyParser(ignoreContentType)] : [])
         .handler(async () => {
-          const response = await handle(parseRequest(contract, call), deps());
-          return await respondWithBody(call, applyVocabulary(response as object, chooseVocabulary(call)), endpointDeps);
+          const reply = toReply<object>((await handle(parseRequest(contract, call), deps())) as object);
+          const body = applyVocabulary(reply.body, chooseVocabulary(call));
+          return await respondWithBody(call, { ...reply, body }, endpointDeps);
         });
       return await run(lambdaEvent, context);
     };
@@ -108,6 +115,7 @@ function parseRequest<C extends Contract>(contract: C, call: ApiCall): ApiReques
   const match = matchPath([contract.path, ...contract.aliases], lambdaEvent.path);
   if (!match) throw new ServiceError('ResourceNotFound', 'The path is not found.');
   checkBodyDepth(lambdaEvent.body);
+  if (contract.body) requireObject(lambdaEvent.body);
   const params = contract.params && parse(contract.params, match.params);
   const { applicationUsername } = match.params;
   if (applicationUsername !== undefined) recorder.setUser(applicationUsername);
@@ -119,8 +127,15 @@ function parseRequest<C extends Contract>(contract: C, call: ApiCall): ApiReques
     body: (contract.body && parse(contract.body, lambdaEvent.body)) as ContractBody<C>,
     baseUrl: getBaseUrl(lambdaEvent, match),
     vocabulary: chooseVocabulary(call),
+    getHeader: (name) => getHeader(lambdaEvent, name),
     recorder,
   };
+}
+
+/** A schema whose fields are all optional also accepts a list. */
+function requireObject(body: unknown): void {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new ServiceError('InvalidPayload', 'The body must be a JSON object.');
 }
 
 /** Brand tokens on brand paths, and for requests with the secret key if the app's vocabulary is `brand`. */

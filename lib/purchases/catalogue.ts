@@ -1,9 +1,15 @@
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { ProductType } from '../api/enumerations.ts';
+import { EntitlementName } from '../api/identifiers.ts';
 import { BillingPeriod } from '../shared/billing-period.ts';
 import { withoutPlatform } from '../shared/platform.ts';
+import { toCanonicalJson } from './canonical-json.ts';
 
 const Name = v.pipe(v.string(), v.minLength(1), v.maxLength(255));
+
+/** A product gives few entitlements: each response about a customer has all of them. */
+const maxEntitlements = 20;
 
 /** A product as the operator states it. Takes precedence over the client's request. */
 export const CatalogueProduct = v.pipe(
@@ -13,6 +19,14 @@ export const CatalogueProduct = v.pipe(
     billingPeriod: v.exactOptional(BillingPeriod),
     /** Subscription group: a customer has at most one active subscription of a group. */
     group: v.exactOptional(Name),
+    /** The entitlements that the product gives while a purchase of it is active. */
+    entitlements: v.exactOptional(
+      v.pipe(
+        v.array(EntitlementName),
+        v.maxLength(maxEntitlements),
+        v.check((names) => new Set(names).size === names.length, 'each entitlement once'),
+      ),
+    ),
   }),
   v.check(
     ({ type, billingPeriod, group }) => isSubscriptionType(type) || (billingPeriod ?? group) === undefined,
@@ -45,4 +59,21 @@ export function findCatalogueProduct(
 ): CatalogueProduct | undefined {
   const key = [productId, withoutPlatform(productId)].find((id) => catalogue && Object.hasOwn(catalogue, id));
   return key === undefined ? undefined : catalogue?.[key];
+}
+
+/** Lists the entitlements that a product gives, by its prefixed id. */
+export const listEntitlements = (catalogue: Catalogue | undefined, productId: string): readonly string[] =>
+  findCatalogueProduct(catalogue, productId)?.entitlements ?? [];
+
+/** Whether the app has named entitlements. */
+export const hasEntitlements = (catalogue: Catalogue | undefined): boolean =>
+  Object.values(catalogue ?? {}).some(({ entitlements = [] }) => entitlements.length > 0);
+
+/** Returns the tag of a catalogue: the same for the same products, in any order. */
+export function toCatalogueTag(catalogue: Catalogue): string {
+  const products = Object.entries(catalogue).map(([id, product]) => [id, toCanonicalJson(product)]);
+  return createHash('sha256')
+    .update(toCanonicalJson(Object.fromEntries(products)))
+    .digest('hex')
+    .slice(0, 16);
 }

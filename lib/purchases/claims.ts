@@ -2,8 +2,11 @@ import * as v from 'valibot';
 import { type EpochMillis, minuteMs } from '../shared/time.ts';
 import { containsMd5Alias } from './user-aliases.ts';
 
-/** The entitlement strategies: all claimants, the first claimant, or the claimant who validated last. */
-export const strategies = ['all', 'first', 'last'] as const;
+/**
+ * The entitlement strategies: all claimants, the first claimant, the claimant who validated last, or the one who
+ * validated last while the purchase gave the present owner no access.
+ */
+export const strategies = ['all', 'first', 'last', 'last-if-inactive'] as const;
 export const Strategy = v.picklist(strategies);
 export type Strategy = v.InferOutput<typeof Strategy>;
 
@@ -20,6 +23,11 @@ export const Claim = v.object({
    * Source `manual`: time of the latest link. Other sources: time of the last claim that changed the entitled users.
    */
   lastClaimedAt: v.number(),
+  /**
+   * Whether the purchase gave another customer access at the time of the claim. With strategy `last-if-inactive`, the
+   * claim then does not entitle until the customer claims again.
+   */
+  hasYielded: v.exactOptional(v.literal(true)),
   /** Time at which an import recorded the claim with its earlier times. The claim entitles from then on. */
   importedAt: v.exactOptional(v.number()),
 });
@@ -83,6 +91,21 @@ export function limitUsernames(usernames: readonly string[]): string[] {
   return end === -1 ? [...usernames] : usernames.slice(0, end);
 }
 
+/** What decides about a claim. */
+export interface ClaimRules {
+  readonly userAliases: readonly string[];
+  readonly strategy: Strategy;
+  /** Whether the purchase gave access before the update with the claim. Default: false. */
+  readonly isInUse?: boolean;
+  readonly now: EpochMillis;
+}
+
+/** Whether the latest claim of a strategy decides. */
+export const isLastStrategy = (strategy: Strategy): boolean => strategy === 'last' || strategy === 'last-if-inactive';
+
+const hasOtherOwner = (claims: readonly Claim[], username: string, strategy: Strategy): boolean =>
+  resolveEntitledUsers(claims, strategy).some((owner) => owner !== username);
+
 /**
  * Returns the claims after a further one. Returns the same array if the claim changes neither the claims nor the
  * entitled users: a claim of an entitled customer, or a validation beyond the limits. The time of a claim is later than
@@ -92,7 +115,7 @@ export function limitUsernames(usernames: readonly string[]): string[] {
 export function addClaim(
   claims: readonly Claim[],
   request: ClaimRequest,
-  { userAliases, strategy, now }: { userAliases: readonly string[]; strategy: Strategy; now: EpochMillis },
+  { userAliases, strategy, isInUse, now }: ClaimRules,
 ): readonly Claim[] {
   const { username, source } = request;
   const kept = request.isNamedByStore ? claims.filter((claim) => !isSuperseded(claim, username, userAliases)) : claims;
@@ -103,10 +126,12 @@ export function addClaim(
     const isUnchanged = past === existing && kept.length === claims.length;
     return isUnchanged || !isWithinItemSize([...listUsernames(others), username]) ? claims : [...others, past];
   }
-  const replacesClaims = source === 'manual' || strategy === 'last';
+  const mustYield =
+    strategy === 'last-if-inactive' && source !== 'manual' && isInUse && hasOtherOwner(kept, username, strategy);
+  const replacesClaims = source === 'manual' || (isLastStrategy(strategy) && !mustYield);
   if (!existing && !replacesClaims && !isWithinItemSize([...listUsernames(others), username])) return claims;
   const claimedAt = Math.max(now, ...claims.map(({ lastClaimedAt }) => lastClaimedAt + 1));
-  const renewed = renewClaim(existing, request, claimedAt);
+  const renewed = mustYield ? yieldClaim(existing, request, claimedAt) : renewClaim(existing, request, claimedAt);
   const newClaims = [...(existing ? others : evictOldestClaims(others, username)), renewed];
   const isNew = newClaims.length !== claims.length || existing?.source !== renewed.source;
   return isNew || changesEntitledUsers(claims, newClaims, strategy) ? newClaims : claims;
@@ -122,8 +147,20 @@ const isSuperseded = (claim: Claim, username: string, userAliases: readonly stri
 /** Returns the customer's claim after a further claim. A validation does not change a manual link. */
 function renewClaim(claim: Claim | undefined, { username, source }: ClaimRequest, claimedAt: EpochMillis): Claim {
   if (!claim) return { username, source, firstClaimedAt: claimedAt, lastClaimedAt: claimedAt };
-  return claim.source === 'manual' && source !== 'manual' ? claim : { ...claim, source, lastClaimedAt: claimedAt };
+  if (claim.source === 'manual' && source !== 'manual') return claim;
+  const { hasYielded: _yielded, ...claimed } = claim;
+  return { ...claimed, source, lastClaimedAt: claimedAt };
 }
+
+/** Returns a claim that does not entitle. An existing one had yielded before, or it is the claim of a former owner. */
+const yieldClaim = (claim: Claim | undefined, { username, source }: ClaimRequest, claimedAt: EpochMillis): Claim => ({
+  username,
+  source,
+  firstClaimedAt: claimedAt,
+  lastClaimedAt: claimedAt,
+  ...claim,
+  hasYielded: true,
+});
 
 /**
  * Returns the customer's claim after an imported one, which has its own time: with strategy `last` it does not replace
@@ -165,14 +202,18 @@ export function resolveEntitledUsers(claims: readonly Claim[], strategy: Strateg
   const byAge = [...claims].sort((a, b) => a.firstClaimedAt - b.firstClaimedAt || compare(a.username, b.username));
   if (strategy === 'all') return limitUsernames(listUsernames(byAge));
   if (byAge.length === 0) return [];
-  return strategy === 'first' ? listUsernames(byAge.slice(0, 1)) : [findLatestClaimant(byAge)];
+  if (strategy === 'first') return listUsernames(byAge.slice(0, 1));
+  // Of claims that have all yielded, to a customer who was erased, the latest one entitles.
+  const claimed = strategy === 'last' ? byAge : byAge.filter(({ hasYielded }) => !hasYielded);
+  return [findLatestClaimant(claimed.length > 0 ? claimed : byAge)];
 }
 
 /** Returns the time from which the claim of an entitled user entitles. */
 export const getEntitledSince = (
   { source, firstClaimedAt, lastClaimedAt, importedAt = 0 }: Claim,
   strategy: Strategy,
-): EpochMillis => Math.max(importedAt, source === 'manual' || strategy === 'last' ? lastClaimedAt : firstClaimedAt);
+): EpochMillis =>
+  Math.max(importedAt, source === 'manual' || isLastStrategy(strategy) ? lastClaimedAt : firstClaimedAt);
 
 function findLatestClaimant(claims: readonly Claim[]): string {
   const [latest] = [...claims].sort((a, b) => b.lastClaimedAt - a.lastClaimedAt || compare(a.username, b.username));

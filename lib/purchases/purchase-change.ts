@@ -126,6 +126,7 @@ export function computePurchaseChange(
   const inheritedClaims = (update.replacedPurchase ?? update.relatedPurchase)?.claims ?? [];
   const claims = applyClaims(before?.claims ?? inheritedClaims, {
     state,
+    isInUse: before !== undefined && isActive(before.state.purchase, update.now),
     sharedClaims: appliedClaims,
     update,
   });
@@ -274,7 +275,7 @@ const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;
  */
 function applyClaims(
   claims: readonly Claim[],
-  { state: { userAliases }, sharedClaims, update }: ClaimContext,
+  { state: { userAliases }, isInUse, sharedClaims, update }: ClaimContext,
 ): readonly Claim[] {
   const { observation, claim, storeUser, strategy, now } = update;
   const checkoutClaim = claimForUnclaimed(claims, observation?.checkoutUsername, 'validation');
@@ -283,12 +284,14 @@ function applyClaims(
   );
   const storeClaim = claimed.length === 0 ? claimForUnclaimed(claims, storeUser, 'alias') : undefined;
   return [...claimed, ...(storeClaim ? [storeClaim] : [])].reduce(
-    (applied, request) => addClaim(applied, request, { userAliases, strategy, now }),
+    (applied, request) => addClaim(applied, request, { userAliases, strategy, isInUse, now }),
     claims,
   );
 }
 
 interface ClaimContext {
+  /** Whether the purchase gave access before the update. */
+  readonly isInUse: boolean;
   readonly state: PurchaseState;
   readonly sharedClaims: readonly SharedClaim[];
   readonly update: PurchaseUpdate;

@@ -90,7 +90,7 @@ export const isUnverified = ({ expirationDate, unverifiedUntil }: Purchase, now:
   unverifiedUntil !== undefined && expirationDate !== undefined && expirationDate <= now;
 
 /** The maximum date of ECMAScript, for access without end. */
-const noEnd: EpochMillis = 8_640_000_000_000_000;
+export const noEnd: EpochMillis = 8_640_000_000_000_000;
 
 /** Returns the end of access according to the dates. Ignores pauses, pending payments and consumption. */
 export const getAccessEnd = ({ expirationDate, unverifiedUntil, endedAt = noEnd }: Purchase): EpochMillis =>

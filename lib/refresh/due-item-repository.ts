@@ -1,6 +1,7 @@
+import type { DueGrant } from '../entitlements/grant-repository.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
-/** A purchase to refresh or a webhook to retry. */
+/** A purchase to refresh, a webhook to retry or a grant that has ended. */
 export type DueItem =
   | {
       readonly kind: 'purchase';
@@ -9,7 +10,8 @@ export type DueItem =
       /** Whether the refresh only searches for a lost store notification, so that it can wait. */
       readonly isIntervalCheck?: boolean;
     }
-  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string };
+  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string }
+  | ({ readonly kind: 'grant' } & DueGrant);
 
 /** Due times of purchases. */
 interface OverdueRefreshes {

@@ -1,3 +1,5 @@
+import pMap from 'p-map';
+import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { secondMs } from '../shared/time.ts';
@@ -8,11 +10,14 @@ import type { RefreshMessage } from './refresh-message.ts';
 
 /** Items leased at once: a batch takes less than a second. */
 const batchSize = 400;
+/** Number of grants that are written concurrently. */
+const concurrency = 25;
 /** Time that leasing and enqueueing a batch may take. */
 const minRemainingMs = 10 * secondMs;
 
 interface EnqueueDeps {
   readonly dueItems: DueItemRepository;
+  readonly grants: Pick<GrantRepository, 'announceEnd'>;
   now(): EpochMillis;
   readonly refreshQueue: MessageQueue<RefreshMessage>;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
@@ -20,8 +25,9 @@ interface EnqueueDeps {
 type DueItem = Awaited<ReturnType<DueItemRepository['lease']>>[number];
 
 /**
- * Leases the due items, oldest first, and enqueues them until less than half a batch is due or the time is over.
- * Refreshes above the budget of an app at a store are not enqueued: they are due again after their lease.
+ * Leases the due items, oldest first, enqueues refreshes and webhooks, and announces the ends of grants, until less
+ * than half a batch is due or the time is over. Refreshes above the budget of an app at a store are not enqueued: they
+ * are due again after their lease.
  */
 export async function enqueueDueItems(deps: EnqueueDeps, remainingMs: () => number): Promise<void> {
   const budget = createRefreshBudget();
@@ -29,8 +35,15 @@ export async function enqueueDueItems(deps: EnqueueDeps, remainingMs: () => numb
     const items = await deps.dueItems.lease(deps.now(), batchSize);
     await enqueueRefreshes(items, budget, deps);
     await enqueueDeliveries(items, deps);
+    await announceEnds(items, deps);
     if (items.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
   }
+}
+
+/** Announces the ends of grants. */
+async function announceEnds(items: readonly DueItem[], { grants, now }: EnqueueDeps): Promise<void> {
+  const ended = items.filter((item) => item.kind === 'grant');
+  await pMap(ended, async (grant) => await grants.announceEnd(grant, now()), { concurrency });
 }
 
 /** Enqueues the refreshes within the budget, renewals first, spread over the time until the next run. */

@@ -7,6 +7,7 @@ export type ItemKind =
   | 'notification'
   | 'transaction'
   | 'customer'
+  | 'grant'
   | 'event'
   | 'streamMarker'
   | 'other';

@@ -3,6 +3,7 @@ import type { AppCache } from '../apps/app-cache.ts';
 import type { ExchangeRates } from '../money/attach-usd-rates.ts';
 import { attachUsdRates } from '../money/attach-usd-rates.ts';
 import type { Catalogue } from '../purchases/catalogue.ts';
+import { isLastStrategy } from '../purchases/claims.ts';
 import type { Observation } from '../purchases/observation.ts';
 import { hasStateChange } from '../purchases/purchase-change.ts';
 import type { ComparedPurchase, EntitledPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
@@ -89,4 +90,5 @@ const isClaimNeeded = (
   { entitledUsers, hasUnusedClaim }: ComparedPurchase,
   username: string | undefined,
   { strategy }: App,
-): boolean => username !== undefined && !entitledUsers.includes(username) && (strategy === 'last' || !hasUnusedClaim);
+): boolean =>
+  username !== undefined && !entitledUsers.includes(username) && (isLastStrategy(strategy) || !hasUnusedClaim);

@@ -1,10 +1,14 @@
 import type { WebhookSender } from '../apps/app.ts';
+import { computeEntitlements } from '../entitlements/entitlements.ts';
+import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import type { ExternalCall } from '../events/event.ts';
 import { toAttemptEventId } from '../events/event-id.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import { type Catalogue, hasEntitlements, listEntitlements } from '../purchases/catalogue.ts';
 import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
+import type { Purchase } from '../purchases/purchase.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { createRedactor } from '../shared/redaction/redactor.ts';
 import type { EpochMillis } from '../shared/time.ts';
@@ -12,10 +16,12 @@ import type { WebhookDelivery } from './delivery.ts';
 import { describeFailure } from './delivery-transitions.ts';
 import { toDisplayUrl } from './display-url.ts';
 import type { PostOutcome, PostWebhook } from './post-webhook.ts';
-import { buildWebhookBody, buildWebhookHeaders } from './webhook-request.ts';
+import { buildWebhookBody, buildWebhookHeaders, type ChangedEntitlements } from './webhook-request.ts';
 
 export interface AttemptDeps {
+  readonly appCache: { findCatalogue(appName: string): Promise<Catalogue | undefined> };
   readonly events: EventRepository;
+  readonly grants: Pick<GrantRepository, 'list'>;
   now(): EpochMillis;
   readonly ownedPurchases: OwnedPurchaseRepository;
   readonly postWebhook: PostWebhook;
@@ -40,9 +46,12 @@ export async function attemptDelivery(
   const purchases =
     username === undefined ? [] : await deps.ownedPurchases.listRepresentativePurchases(appName, username);
   const startedAt = deps.now();
+  const entitlements =
+    username === undefined ? undefined : await readChangedEntitlements(delivery, { sender, purchases, username, deps });
   const body = buildWebhookBody(delivery, {
     ...(webhookSettings?.includesPassword && { password: secretKey }),
     purchases,
+    ...(entitlements && { entitlements }),
     vocabulary,
     now: startedAt,
   });
@@ -53,6 +62,33 @@ export async function attemptDelivery(
   const bodyExcerpt = 'status' in outcome ? redact(outcome.bodyExcerpt) : '';
   await recordAttemptEvent(delivery, { outcome, call, bodyExcerpt, sent: { headers, body: JSON.parse(body) } }, deps);
   return { outcome, startedAt };
+}
+
+interface Recipient {
+  readonly sender: WebhookSender;
+  readonly purchases: readonly Purchase[];
+  readonly username: string;
+  readonly deps: AttemptDeps;
+}
+
+/** Reads the entitlements of the recipient. Undefined for an app without entitlements. */
+async function readChangedEntitlements(
+  { appName, notification, previousProductId, entitlement }: WebhookDelivery,
+  { sender, purchases, username, deps }: Recipient,
+): Promise<ChangedEntitlements | undefined> {
+  const catalogue = await deps.appCache.findCatalogue(appName);
+  if (!hasEntitlements(catalogue) && entitlement === undefined) return undefined;
+  const grants = await deps.grants.list(appName, username);
+  const products = [notification.productId, previousProductId].filter((productId) => productId !== undefined);
+  const changed = new Set(products.flatMap((productId) => listEntitlements(catalogue, productId)));
+  if (entitlement !== undefined) changed.add(entitlement);
+  return {
+    all: computeEntitlements(
+      { username, purchases, grants, catalogue, sandboxRule: sender.app.sandboxRule },
+      deps.now(),
+    ),
+    changed: [...changed].sort(),
+  };
 }
 
 interface AttemptResult {

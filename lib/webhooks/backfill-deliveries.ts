@@ -11,8 +11,9 @@ import type { ReportProgress } from '../shared/progress.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
 import { deliveryRetentionMs, type WebhookDelivery } from './delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
-import { buildDeliveries, enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
+import { buildDeliveries, enqueueDeliveries } from './fan-out.ts';
 import { type PurchaseAnnouncements, readPurchaseItem } from './purchase-announcements.ts';
+import { selectWebhookUrls } from './select-webhook-urls.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 /** Times of the changes to announce: `from` included, `to` excluded. */

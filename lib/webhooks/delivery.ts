@@ -23,6 +23,10 @@ export const WebhookDelivery = v.object({
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
+  /** The product before a change of the plan: its entitlements changed as well. */
+  previousProductId: v.exactOptional(v.string()),
+  /** The entitlement of the grant that caused the webhook. */
+  entitlement: v.exactOptional(v.string()),
   /** `redirected`: the app removed the URL, and deliveries for its new URLs replace this one. */
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   failedAttempts: v.number(),
@@ -45,7 +49,10 @@ export type WebhookDelivery = v.InferOutput<typeof WebhookDelivery>;
  */
 export const deliveryRetentionMs = 30 * dayMs;
 
-type DeliveryInput = Pick<WebhookDelivery, 'appName' | 'type' | 'url' | 'username' | 'notification' | 'createdAt'>;
+type DeliveryInput = Pick<
+  WebhookDelivery,
+  'appName' | 'type' | 'url' | 'username' | 'notification' | 'previousProductId' | 'entitlement' | 'createdAt'
+>;
 
 /**
  * Builds a new delivery. The id depends only on the notification, the user and the URL, so a repetition has the same

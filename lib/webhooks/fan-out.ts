@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
 import type { CustomerRepository } from '../customers/customer-repository.ts';
+import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import type { Announcement } from '../purchases/announcement.ts';
 import { isPermanent, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
@@ -16,13 +17,16 @@ import type { StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
+import { buildGrantDeliveries } from './grant-announcements.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
+import { selectWebhookUrls } from './select-webhook-urls.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 interface FanOutDeps extends StreamFailureDeps {
   readonly apps: AppRepository;
   readonly customers: CustomerRepository;
   readonly deliveries: DeliveryRepository;
+  readonly grants: Pick<GrantRepository, 'find'>;
   now(): EpochMillis;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
 }
@@ -98,18 +102,28 @@ function memoizeFindApp(findApp: FindApp): FindApp {
 async function createDeliveries(
   record: StreamRecord,
   findApp: FindApp,
-  deps: Pick<FanOutDeps, 'customers' | 'deliveries' | 'now'>,
+  deps: Pick<FanOutDeps, 'customers' | 'deliveries' | 'grants' | 'now'>,
 ): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
   const failure = await catchFailure(async () => {
-    const announcements = computeFromRecord(() => readStreamRecord(record));
-    const app = announcements && (await findApp(announcements.appName));
     const deliveries =
-      announcements && app ? buildDeliveries(await omitErasedRecipients(announcements, deps), app, deps.now()) : [];
+      record.kind === 'grant'
+        ? await buildGrantDeliveries(record, { ...deps, findApp })
+        : await buildPurchaseDeliveries(record, findApp, deps);
     await pMap(deliveries, async (delivery) => await deps.deliveries.createIfAbsent(delivery), { concurrency });
     created = deliveries;
   });
   return { deliveries: created, ...(failure && { failure }) };
+}
+
+async function buildPurchaseDeliveries(
+  record: StreamRecord,
+  findApp: FindApp,
+  deps: Pick<FanOutDeps, 'customers' | 'now'>,
+): Promise<readonly WebhookDelivery[]> {
+  const announcements = computeFromRecord(() => readStreamRecord(record));
+  const app = announcements && (await findApp(announcements.appName));
+  return announcements && app ? buildDeliveries(await omitErasedRecipients(announcements, deps), app, deps.now()) : [];
 }
 
 /**
@@ -135,22 +149,19 @@ async function catchFailure(run: () => Promise<void>): Promise<ServiceError | un
   }
 }
 
-/** Returns the sandbox URLs for a sandbox purchase if the app has any, otherwise the main URLs. */
-export function selectWebhookUrls(
-  { webhookSettings, deletedAt }: App,
-  isSandbox: boolean | undefined,
-): readonly string[] {
-  if (!webhookSettings || deletedAt !== undefined) return [];
-  return isSandbox && webhookSettings.sandboxUrls.length > 0 ? webhookSettings.sandboxUrls : webhookSettings.urls;
-}
-
 /** Builds a delivery for each announcement, recipient and URL. */
 export function buildDeliveries(
-  { appName, announcements, recipients, purchase }: PurchaseAnnouncements,
+  { appName, announcements, recipients, purchase, previousProductId }: PurchaseAnnouncements,
   app: App,
   now: EpochMillis,
 ): WebhookDelivery[] {
   const { sandbox, ...purchaseIds } = purchase;
+  const common = {
+    appName,
+    type: 'purchases.updated',
+    createdAt: now,
+    ...(previousProductId !== undefined && { previousProductId }),
+  } as const;
   const notifications = announcements.map(({ id, reason, date }: Announcement) => ({
     id,
     reason,
@@ -159,9 +170,7 @@ export function buildDeliveries(
   }));
   return notifications.flatMap((notification) =>
     recipients.flatMap((username) =>
-      selectWebhookUrls(app, sandbox).map((url) =>
-        buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt: now }),
-      ),
+      selectWebhookUrls(app, sandbox).map((url) => buildDelivery({ ...common, url, username, notification })),
     ),
   );
 }

@@ -18,7 +18,11 @@ const PurchaseItem = v.object({
     sandbox: v.exactOptional(v.boolean()),
   }),
 });
-const PreviousPurchaseItem = v.object({ version: v.number(), entitledUsers: v.array(v.string()) });
+const PreviousPurchaseItem = v.object({
+  version: v.number(),
+  entitledUsers: v.array(v.string()),
+  purchase: v.object({ productId: v.string() }),
+});
 
 /** The announcements of one version of a purchase, with their recipients. */
 export interface PurchaseAnnouncements {
@@ -30,6 +34,8 @@ export interface PurchaseAnnouncements {
    */
   readonly recipients: readonly string[];
   readonly purchase: v.InferOutput<typeof PurchaseItem>['purchase'];
+  /** The product of the version before, if it is a different one. */
+  readonly previousProductId?: string;
 }
 
 /** Returns undefined if the record is not a new version of a purchase, or if there is nothing to announce. */
@@ -41,7 +47,10 @@ export function readStreamRecord({ appName, kind, before, after }: StreamRecord)
   const recipients = current.announcedUsers ?? [
     ...new Set([...current.recipients, ...(previous?.entitledUsers ?? [])]),
   ];
-  return recipients.length > 0 && current.announcements.length > 0 ? { ...current, recipients } : undefined;
+  if (recipients.length === 0 || current.announcements.length === 0) return undefined;
+  const previousProductId = previous?.purchase.productId;
+  const isChanged = previousProductId !== undefined && previousProductId !== current.purchase.productId;
+  return { ...current, recipients, ...(isChanged && { previousProductId }) };
 }
 
 /** Returns the announcements of the current version for the entitled users. */

@@ -5,7 +5,8 @@ import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
 import { markDead, resetForReplay } from './delivery-transitions.ts';
-import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
+import { enqueueDeliveries } from './fan-out.ts';
+import { selectWebhookUrls } from './select-webhook-urls.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 /** Returns the URLs that the app's current settings select for the delivery; for a test, all URLs. */

@@ -9,7 +9,8 @@ import { platforms } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery, type WebhookNotification } from './delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
-import { enqueueDeliveries, selectWebhookUrls } from './fan-out.ts';
+import { enqueueDeliveries } from './fan-out.ts';
+import { selectWebhookUrls } from './select-webhook-urls.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 interface RepeatDeps {

@@ -1,4 +1,6 @@
 import { Webhook } from 'standardwebhooks';
+import type { Entitlements } from '../entitlements/entitlements.ts';
+import { toEntitlementRecords } from '../entitlements/to-records.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { isUnpaid } from '../purchases/purchase.ts';
 import { toPurchaseCollection } from '../purchases/purchase-collection.ts';
@@ -7,19 +9,29 @@ import { type EpochMillis, secondMs } from '../shared/time.ts';
 import { applyVocabulary, type Vocabulary } from '../shared/vocabulary.ts';
 import type { WebhookDelivery, WebhookNotification } from './delivery.ts';
 
+/** The entitlements of the recipient, and the names of those that the cause of the webhook can have changed. */
+export interface ChangedEntitlements {
+  readonly all: Entitlements;
+  readonly changed: readonly string[];
+}
+
 interface WebhookContent {
   /** The app's secret key. Absent if the app's settings exclude it. */
   readonly password?: string;
   /** The purchases that decide the customer's purchase collection. */
   readonly purchases: readonly Purchase[];
   readonly vocabulary: Vocabulary;
+  /** All entitlements of the customer. Absent for an app without entitlements. */
+  readonly entitlements?: ChangedEntitlements;
   readonly now: EpochMillis;
 }
 
-/** Builds the JSON body with exactly the fields of the specification. */
+/**
+ * Builds the JSON body with exactly the fields of the specification, and the entitlements of an app that has them.
+ */
 export function buildWebhookBody(
   { type, notification, username }: Pick<WebhookDelivery, 'type' | 'notification' | 'username'>,
-  { password, purchases, vocabulary, now }: WebhookContent,
+  { password, purchases, entitlements, vocabulary, now }: WebhookContent,
 ): string {
   const envelope = { type, ...(password !== undefined && { password }) };
   if (type === 'test') return JSON.stringify(envelope);
@@ -31,6 +43,10 @@ export function buildWebhookBody(
       purchases.filter((purchase) => !isUnpaid(purchase)),
       now,
     ),
+    ...(entitlements && {
+      entitlements: toEntitlementRecords(entitlements.all),
+      entitlementsChanged: [...entitlements.changed],
+    }),
   };
   return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
 }

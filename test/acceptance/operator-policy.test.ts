@@ -193,6 +193,15 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'show-catalogue', 'new']);
   await cli(['app', 'set-store', 'new', 'store_a', '-'], JSON.stringify(await control('/settings/store_a')));
   await cli(['app', 'set-strategy', 'new', 'first']);
+  await cli(['app', 'set-sandbox-entitlements', 'new', 'listed', 'ann']);
+  await cli(['app', 'set-token-minutes', 'new', '30']);
+  await cli(['app', 'rotate-token-key', 'new']);
+  const grant = JSON.parse(await cli(['grant', 'create', 'new', 'ann', 'pro', '--reason', 'tester', '--json']));
+  expect(await cli(['grant', 'list', 'new', 'ann'])).toContain(grant.grantId);
+  expect(await cli(['why', 'new', 'ann', 'pro'])).toContain('ann has pro.');
+  await cli(['grant', 'extend', 'new', 'ann', grant.grantId, '--until', '2027-01-31']);
+  await cli(['grant', 'revoke', 'new', 'ann', grant.grantId]);
+  expect(await cli(['why', 'new', 'ann'])).toContain('ann does not have pro.');
   await cli(['app', 'set-vocabulary', 'new', 'brand']);
   await cli(['app', 'set-read-events', 'new', 'off']);
   await cli(['app', 'set-unverified-hours', 'new', '48']);

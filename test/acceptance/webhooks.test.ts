@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { hourMs } from '../../lib/shared/time.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import {
   type ApplicationServer,
@@ -7,6 +8,7 @@ import {
   startApplicationServer,
 } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl, letSettingsTakeEffect } from '../../testing/call-local.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -109,4 +111,61 @@ it('sends a signed webhook, retries it after a 503 response and repeats it on re
   const text = await search.text();
   expect(text).toContain('webhook.app.called');
   expect(text).not.toContain(service.secretKey);
+});
+
+describe('entitlements', () => {
+  const callApi = async (method: string, path: string, body?: object) => {
+    const init = { method, headers: secretKeyHeaders(), ...(body && { body: JSON.stringify(body) }) };
+    return await fetch(`${service.baseUrl}${path}`, init);
+  };
+  const listGrantWebhooks = (username: string, reason: string) =>
+    listWebhooks(username, reason)
+      .map(({ body }) => JSON.parse(body))
+      .filter(({ notification }) => notification.purchaseId === undefined);
+
+  it('are in the webhooks of an app that has them, with the names that the purchase concerns', async () => {
+    server.respondWith(() => ({ status: 200 }));
+    const catalogue = { premium: { type: 'paid subscription', entitlements: ['pro', 'sync'] } };
+    expect((await callApi('PUT', '/v3/catalogue', catalogue)).status).toBe(200);
+    await letSettingsTakeEffect(service);
+    await buy('cleo');
+    const [webhook] = await waitForWebhooks('cleo', 'PURCHASED', 1);
+    const { entitlements, entitlementsChanged } = JSON.parse(webhook?.body ?? '');
+    expect(entitlementsChanged).toEqual(['pro', 'sync']);
+    const answer = await callApi('GET', '/v3/customers/cleo/entitlements');
+    expect(entitlements).toEqual((await answer.json()).entitlements);
+  });
+
+  it('of a grant are announced at its start, at its change and at the second of its end', async () => {
+    const now = Date.parse((await callLocalControl(service, '/clock')).now);
+    const toIso = (date: number): string => new Date(date).toISOString();
+    const body = { entitlement: 'pro', reason: 'a friend', until: toIso(now + hourMs) };
+    const created = await callApi('POST', '/v3/customers/dora/grants', body);
+    expect(created.status).toBe(201);
+    const { grantId } = await created.json();
+    const [start] = await waitFor(
+      'the start',
+      () => listGrantWebhooks('dora', 'OTHER'),
+      ({ length }) => length > 0,
+    );
+    expect(start).toMatchObject({
+      entitlementsChanged: ['pro'],
+      entitlements: { pro: { isActive: true } },
+      purchases: {},
+    });
+    const change = { until: toIso(now + 2 * hourMs) };
+    expect((await callApi('PATCH', `/v3/customers/dora/grants/${grantId}`, change)).status).toBe(200);
+    await waitFor(
+      'the change',
+      () => listGrantWebhooks('dora', 'EXTENDED'),
+      ({ length }) => length > 0,
+    );
+    await callLocalControl(service, '/clock', { advance: 'PT3H' });
+    const [end] = await waitFor(
+      'the end',
+      () => listGrantWebhooks('dora', 'EXPIRED'),
+      ({ length }) => length > 0,
+    );
+    expect(end.entitlements.pro).toMatchObject({ isActive: false, source: { type: 'grant', grantId } });
+  });
 });

@@ -75,7 +75,7 @@ describe.each(drivers)('claimcheck completion $shell', ({ shell, option, buildSc
   });
 
   itInShell('completes the values of options and arguments', () => {
-    expect(complete('key', 'create', '--level', '')).toEqual(['public', 'secret', 'viewer']);
+    expect(complete('key', 'create', '--level', '')).toEqual(['public', 'secret', 'support', 'viewer']);
     expect(complete('app', 'rotate-key', 'demo', '')).toEqual(['public', 'secret']);
     expect(complete('app', 'set-store', '--local', 'demo', 'store_')).toEqual(
       expect.arrayContaining(['store_a', 'store_b', 'store_c']),

@@ -88,6 +88,8 @@ const routes = [
     key: { id: 'k1', name: 'default', level: 'secret' as const },
     strategy: 'all' as const,
     vocabulary: 'neutral' as const,
+    sandboxEntitlements: 'all' as const,
+    tokenMinutes: 60,
     unverifiedHours: 24,
     webhooks: { urls: ['https://app.example/purchases'], sandboxUrls: [], includesPassword: false },
     catalogue: {},

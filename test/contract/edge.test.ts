@@ -93,7 +93,10 @@ describe.each(withIds(contracts.filter(({ body }) => body)))('%s', (_id, contrac
     ['null', 'null'],
     ['a list', '[]'],
     ['a number', '42'],
-    ['fields of the wrong type', { id: 7, type: [], transaction: 'x', purchaseId: {}, applicationUsername: {} }],
+    [
+      'fields of the wrong type',
+      { id: 7, type: [], transaction: 'x', purchaseId: {}, applicationUsername: {}, nonce: [] },
+    ],
     ['100,000 levels of nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['a deep field', `{"id":"a","purchaseId":"store_a:1","transaction":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`],
   ])('rejects %s with InvalidPayload', async (_case, body) => {

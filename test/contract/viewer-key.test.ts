@@ -3,8 +3,9 @@ import { deps } from '../../composition/deps.ts';
 import { type Contract, isForSecretKeyOnly } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { getRefreshToken } from '../../lib/api/purchases.ts';
-import type { ApiKeyLevel } from '../../lib/apps/app.ts';
+import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
 import { type CreatedKey, createApiKey, setReadEvents } from '../../lib/apps/manage-apps.ts';
+import { createTokenKeys } from '../../lib/entitlements/token-keys.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
 import { formatItem, scanItems } from '../../testing/dump-items.ts';
@@ -26,8 +27,9 @@ beforeAll(async () => {
   const appKeys = await service.createApp(['processor_a']);
   app = { keys: appKeys, canary: 'canary', dollars: 5, payments: 2 };
   await givenAppData(app);
-  for (const level of ['public', 'secret', 'viewer'] as const)
+  for (const level of apiKeyLevels)
     keys[level] = await createApiKey(deps().apps, appKeys.appName, { level, name: `test ${level}`, now: deps().now() });
+  await deps().tokenKeys.getOrCreate(appKeys.appName, () => createTokenKeys(deps().now()));
   // Responses contain ages.
   service.freezeClock();
 });
@@ -35,6 +37,10 @@ afterAll(() => service.close());
 
 const protectedContracts = contracts.filter(({ keyLevel }) => keyLevel !== 'none');
 const withIds = (list: readonly Contract[]) => list.map((contract) => [contract.id, contract] as const);
+
+/** Whether the level may call the contract. */
+const isAllowed = ({ additionalLevels = [], ...contract }: Contract, level: 'viewer' | 'support'): boolean =>
+  additionalLevels.includes(level) || (contract.method === 'GET' && !isForSecretKeyOnly(contract));
 
 /** Calls a contract with a key: a GET contract for data that the app has, another one with an empty body. */
 async function callWith(level: ApiKeyLevel, contract: Contract): Promise<CallResult[]> {
@@ -70,16 +76,45 @@ describe('viewer key', () => {
       await callWith('viewer', contract);
     });
     expect(new Set(events.map(({ outcome }) => outcome.status))).toEqual(
-      new Set([contract.method === 'GET' && !isForSecretKeyOnly(contract) ? 200 : 403]),
+      new Set([isAllowed(contract, 'viewer') ? 200 : 403]),
     );
     expect(await listOtherItems(events)).toEqual(before);
   });
 
-  it.each(withIds(protectedContracts.filter(({ method }) => method !== 'GET')))(
+  it.each(
+    withIds(protectedContracts.filter((contract) => contract.method !== 'GET' && !isAllowed(contract, 'viewer'))),
+  )('cannot call: %s', async (_id, contract) => {
+    const [response] = await callWith('viewer', contract);
+    expect(response?.body.message).toBe(`A viewer key can only read. The ${contract.keyLevel} key is required.`);
+  });
+});
+
+describe('support key', () => {
+  it('may change what support needs, and nothing else', () => {
+    const changing = protectedContracts.filter(
+      (contract) => contract.method !== 'GET' && isAllowed(contract, 'support'),
+    );
+    expect(changing.map(({ id }) => id).toSorted()).toEqual([
+      'add-customer-purchase',
+      'change-grant',
+      'create-entitlement-token',
+      'create-grant',
+      'refresh-purchase-now',
+      'repeat-webhook',
+      'replay-deliveries',
+      'replay-delivery',
+      'revoke-grant',
+    ]);
+  });
+
+  it.each(withIds(protectedContracts.filter((contract) => !isAllowed(contract, 'support'))))(
     'cannot call: %s',
     async (_id, contract) => {
-      const [response] = await callWith('viewer', contract);
-      expect(response?.body.message).toBe(`A viewer key can only read. The ${contract.keyLevel} key is required.`);
+      for (const { status, body } of await callWith('support', contract)) {
+        const hasErrorsIn200 = contract.errorFormat === 'validation' || contract.errorFormat === 'client-token';
+        expect(status).toBe(hasErrorsIn200 ? 200 : 403);
+        expect(body.message).toMatch(/A support key reads|The secret key is required/);
+      }
     },
   );
 });
@@ -97,6 +132,7 @@ describe('refresh token of a purchase', () => {
   it('appears in the responses of a single contract, to the secret key only', async () => {
     expect(await listContractsWithToken('secret')).toEqual(['get-refresh-token']);
     expect(await listContractsWithToken('viewer')).toEqual([]);
+    expect(await listContractsWithToken('support')).toEqual([]);
     expect(await listContractsWithToken('public')).toEqual([]);
   });
 
@@ -110,7 +146,7 @@ describe('refresh token of a purchase', () => {
 
 describe('key of a request', () => {
   it.each(withIds(protectedContracts))('appears in each event of %s', async (_id, contract) => {
-    for (const level of ['public', 'secret', 'viewer'] as const) {
+    for (const level of apiKeyLevels) {
       let count = 0;
       const events = await recordEvents(async () => {
         count = (await callWith(level, contract)).length;

@@ -1,4 +1,16 @@
-import { AppRecord, CatalogueProduct, getApp, ServiceInfo, StoreConnection, WebhookSettings } from '../app.ts';
+import {
+  AffectedCustomer,
+  AppRecord,
+  CataloguePreview,
+  CatalogueProduct,
+  EntitlementChange,
+  getApp,
+  getCatalogue,
+  ServiceInfo,
+  StoreConnection,
+  setCatalogue,
+  WebhookSettings,
+} from '../app.ts';
 import { Backlog, getDue, RecentDeliveries, UrlFailure, WebhookUrlHealth } from '../due.ts';
 import { getVersion } from '../service.ts';
 import { checkStore, listStores, StoreFailure, StoreFinding, StoreRequestCounts, StoreStatus } from '../stores.ts';
@@ -23,6 +35,7 @@ export const appDescriptions = [
     type: ['Type of the product.'],
     billingPeriod: ['ISO 8601 duration between two payments.', 'P1M'],
     group: ['Subscription group.', 'premium-plans'],
+    entitlements: ['The entitlements that the product gives.', ['premium']],
   }),
   describeObject('StoreConnection', StoreConnection, 'Connection of the app to a store.', {
     platform: ['The store.'],
@@ -41,9 +54,15 @@ export const appDescriptions = [
     createdAt: ['Date at which the app was created.', '2026-01-01T08:00:00.000Z'],
     key: ['The key of this request.'],
     strategy: [
-      'Strategy that resolves several claims on a purchase: all, the first or the last claimant owns it.',
+      'Strategy that resolves several claims on a purchase: all, the first or the last claimant owns it, or the last one who claimed it while it gave the owner no access.',
       'all',
     ],
+    sandboxEntitlements: [
+      "Which purchases of the stores' sandboxes give entitlements: all, none, or those of `sandboxUsers`.",
+      'all',
+    ],
+    sandboxUsers: ['The customers whose sandbox purchases give entitlements. Present if they are listed.', ['tester']],
+    tokenMinutes: ['Validity of an entitlement token in minutes.', 60],
     vocabulary: ['Whether ids and platforms have neutral or brand tokens.', 'neutral'],
     unverifiedHours: [
       'Hours of access after the expiration date while the renewal of a subscription cannot be verified.',
@@ -53,6 +72,30 @@ export const appDescriptions = [
     catalogue: ['Products by product id with platform prefix.', { 'store_a:premium': { type: 'paid subscription' } }],
     stores: ['All stores, connected or not.'],
     service: ['The running service.'],
+  }),
+  describeObject('AffectedCustomer', AffectedCustomer, 'A customer whose entitlements a new catalogue would change.', {
+    applicationUsername: ["The customer's username.", 'alice'],
+    gains: ['Entitlements that the customer would gain.', ['premium']],
+    loses: ['Entitlements that the customer would lose.', []],
+  }),
+  describeObject('EntitlementChange', EntitlementChange, 'Customers who would gain and lose an entitlement.', {
+    gains: ['Number of customers who would gain it.', 12],
+    loses: ['Number of customers who would lose it.', 0],
+  }),
+  describeObject('CataloguePreview', CataloguePreview, 'What a new catalogue would change.', {
+    entitlements: [
+      'Number of customers who would gain and lose each entitlement.',
+      { premium: { gains: 12, loses: 0 } },
+    ],
+    customers: ['The first 100 affected customers.'],
+    checkedPurchases: ['Number of purchases that were read.', 1200],
+    checkedCustomers: ['Number of customers whose entitlements were computed.', 40],
+    isComplete: ['Whether all purchases were read. A request reads at most 20,000, and 2,000 customers.', true],
+  }),
+  describeObject('CatalogueChange', setCatalogue.response, 'Result of replacing the products of the app.', {
+    ok: ['The constant true.', true],
+    products: ['Number of products of the new catalogue.', 6],
+    preview: ['What the catalogue would change. Only present for a dry run.'],
   }),
   describeObject('Backlog', Backlog, 'Work that is late or failed.', {
     count: ['Number of items; at most 1,000 are counted.', 2],
@@ -145,6 +188,24 @@ export const appDescriptions = [
 
 export const appOperations = [
   describeOperation(getApp, { description: 'Returns the settings of the app of the key, without secrets.' }),
+  describeOperation(getCatalogue, {
+    description:
+      'Returns the products of the app, by product id with or without platform prefix, in the format of the command `app set-catalogue`. The header `ETag` identifies this version.',
+  }),
+  describeOperation(setCatalogue, {
+    description:
+      'Replaces the products of the app. With the header `If-Match` and the `ETag` of `GET /v3/catalogue`, a catalogue that was changed since is not overwritten (412). Takes effect within 15 seconds for all customers. A dry run changes nothing and returns who would gain and lose entitlements.',
+    query: { dryRun: ['Whether to preview the change only.', true] },
+    bodyExamples: {
+      products: {
+        summary: 'Two products that give one entitlement',
+        value: {
+          'store_a:premium_monthly': { type: 'paid subscription', entitlements: ['premium'] },
+          premium_forever: { type: 'non consumable', entitlements: ['premium'] },
+        },
+      },
+    },
+  }),
   describeOperation(getDue, {
     description:
       'Returns the overdue refreshes, the webhooks that wait for a retry or are dead, and the health of the webhook URLs.',

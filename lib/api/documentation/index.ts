@@ -1,6 +1,7 @@
 import { appDescriptions, appOperations } from './app.ts';
 import { customerDescriptions, customerOperations } from './customers.ts';
 import type { OperationDescription, SchemaDescription } from './describe.ts';
+import { entitlementDescriptions, entitlementOperations } from './entitlements.ts';
 import { errorDescriptions } from './errors.ts';
 import { eventDescriptions, eventOperations } from './events.ts';
 import { processorDescriptions, processorOperations } from './processors.ts';
@@ -17,6 +18,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...validationDescriptions,
   ...receiptDescriptions,
   ...customerDescriptions,
+  ...entitlementDescriptions,
   ...purchaseDescriptions,
   ...statsDescriptions,
   ...eventDescriptions,
@@ -30,6 +32,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
 export const operationDescriptions: readonly OperationDescription[] = [
   ...validationOperations,
   ...customerOperations,
+  ...entitlementOperations,
   ...purchaseOperations,
   ...statsOperations,
   ...eventOperations,

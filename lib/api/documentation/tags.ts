@@ -4,6 +4,7 @@ import type { Contract } from '../contract.ts';
 export const tagDescriptions: Readonly<Record<Contract['area'], string>> = {
   validation: 'Validation of receipts, called by apps with the public key.',
   customers: 'Customers with their purchases, called by your server.',
+  entitlements: 'What customers have access to, over all stores: named entitlements, grants and tokens.',
   purchases: 'Purchases with the customers who own them.',
   transactions: 'Payments that start or renew purchases.',
   stats: 'Revenue, subscriptions and trials by time.',

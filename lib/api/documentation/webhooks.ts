@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { EntitlementRecords } from '../entitlements.ts';
 import { PurchaseCollection } from '../purchase-records.ts';
 import {
   DeliveryAttemptRecord,
@@ -53,6 +54,8 @@ export const PurchasesUpdatedWebhook = v.strictObject({
   notification: DeliveryNotification,
   applicationUsername: v.string(),
   purchases: PurchaseCollection,
+  entitlements: v.exactOptional(EntitlementRecords),
+  entitlementsChanged: v.exactOptional(v.array(v.string())),
 });
 
 /** A webhook that checks the connection to the app's server. */
@@ -119,6 +122,13 @@ export const webhookDescriptions = [
     notification: ['What caused the webhook.'],
     applicationUsername: ['The customer whose purchases follow.', 'alice'],
     purchases: ["All of the customer's purchases by product id with platform prefix, without unpaid ones."],
+    entitlements: [
+      'All entitlements that the customer has or ever had, by name. Absent for an app without entitlements.',
+    ],
+    entitlementsChanged: [
+      'The entitlements of the purchase or grant that caused the webhook. Absent for an app without entitlements.',
+      ['premium'],
+    ],
   }),
   describeObject('TestWebhook', TestWebhook, 'A webhook that checks the connection to your server.', {
     type: ['The constant `test`.', 'test'],

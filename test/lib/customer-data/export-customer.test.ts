@@ -37,6 +37,7 @@ describe('exportCustomer', () => {
       customer: { createdAt: '2026-01-01T00:00:00.000Z' },
       userAliases: expect.arrayContaining(['alias-at-the-store']),
       unclaimedPurchases: [{ purchaseId: 'store_a:unclaimed' }],
+      grants: [{ grantId: 'grant_1', entitlement: 'premium', reason: 'lost phone', until: null }],
       accessTokens: [{ platform: 'processor_a', session: 'cs_1', expiresAt: '2026-01-31T00:00:00.000Z' }],
       webhookDeliveries: [{ state: 'pending', notification: { purchaseId: 'store_a:owned' } }],
       events: Array.from({ length: 2 }, () => ({ type: 'receipt.validated', raw: {} })),

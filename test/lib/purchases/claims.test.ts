@@ -6,6 +6,7 @@ import {
   type Claim,
   type ClaimRequest,
   getEntitledSince,
+  isLastStrategy,
   resolveEntitledUsers,
   type Strategy,
   strategies,
@@ -54,6 +55,7 @@ describe('resolveEntitledUsers', () => {
         expect(resolveUsers(toValidations(names), 'all', clock)).toEqual([...new Set(names)]);
         expect(resolveUsers(toValidations(names), 'first', clock)).toEqual([names[0]]);
         expect(resolveUsers(toValidations(names), 'last', clock)).toEqual([names.at(-1)]);
+        expect(resolveUsers(toValidations(names), 'last-if-inactive', clock)).toEqual([names.at(-1)]);
       }),
     );
   });
@@ -99,7 +101,9 @@ describe('addClaim', () => {
     const usernames = Array.from({ length: 500 }, (_, index) => `${index}-`.padEnd(900, 'x'));
     const claims = applyClaims(toValidations(usernames), { strategy });
     expect(Buffer.byteLength(claims.map(({ username }) => username).join(''))).toBeLessThanOrEqual(150_000);
-    const expected = strategy === 'last' ? usernames.slice(-1) : usernames.slice(0, strategy === 'first' ? 1 : 166);
+    const expected = isLastStrategy(strategy)
+      ? usernames.slice(-1)
+      : usernames.slice(0, strategy === 'first' ? 1 : 166);
     expect(resolveEntitledUsers(claims, strategy)).toEqual(expected);
   });
 
@@ -227,5 +231,27 @@ describe('an imported claim', () => {
     const claims = applyClaims(full, { strategy: 'last' });
     expect(claims).toHaveLength(500);
     expect(add(claims, toImport('ann', 900), 'last')).toBe(claims);
+  });
+});
+
+describe('strategy last-if-inactive', () => {
+  const claim = (claims: readonly Claim[], username: string, options: { isInUse: boolean; now: number }) =>
+    addClaim(claims, { username, source: 'validation' }, { userAliases: [], strategy: 'last-if-inactive', ...options });
+  const owners = (claims: readonly Claim[]) => resolveEntitledUsers(claims, 'last-if-inactive');
+
+  it('keeps the owner while the purchase gives access, and passes it on afterwards', () => {
+    const first = claim([], 'ann', { isInUse: false, now: 1 });
+    const contested = claim(first, 'bob', { isInUse: true, now: 2 });
+    expect(owners(contested)).toEqual(['ann']);
+    const repeated = claim(contested, 'bob', { isInUse: true, now: 3 });
+    expect(repeated).toBe(contested);
+    expect(owners(claim(repeated, 'bob', { isInUse: false, now: 4 }))).toEqual(['bob']);
+  });
+
+  it('lets a manual link decide, and lets the remaining customer own the purchase of an erased one', () => {
+    const contested = claim(claim([], 'ann', { isInUse: false, now: 1 }), 'bob', { isInUse: true, now: 2 });
+    const rules = { userAliases: [], strategy: 'last-if-inactive', isInUse: true, now: 3 } as const;
+    expect(owners(addClaim(contested, { username: 'bob', source: 'manual' }, rules))).toEqual(['bob']);
+    expect(owners(contested.filter(({ username }) => username !== 'ann'))).toEqual(['bob']);
   });
 });

@@ -18,6 +18,7 @@ async function enqueue(dueItems: readonly DueItem[]): Promise<EnqueuedRefresh[]>
         lease: async (_now, limit) => due.splice(0, limit),
         listOverdueRefreshes: async () => ({ dueTimes: [], isComplete: true }),
       },
+      grants: { announceEnd: async () => {} },
       refreshQueue: {
         async send(messages, { delaySeconds = 0 } = {}) {
           enqueued.push(...messages.map((message) => ({ ...message, delaySeconds })));

@@ -10,6 +10,7 @@ import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repo
 import type { Item, Table } from '../../../lib/db/table.ts';
 import { createEventId } from '../../../lib/events/event-id.ts';
 import { createRateCache } from '../../../lib/money/exchange-rates/rate-cache.ts';
+import type { Strategy } from '../../../lib/purchases/claims.ts';
 import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { addDays, listDays } from '../../../lib/shared/calendar.ts';
@@ -42,7 +43,7 @@ const now = startDate + 400 * dayMs;
 const listKinds: readonly ListKind[] = ['P', 'T', 'C'];
 
 /** Creates an app whose purchase history is counted only on demand. */
-function givenHistory(strategy: 'all' | 'first' | 'last', batchSizes: readonly number[] = [100]) {
+function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100]) {
   const appName = createUniqueName();
   const recorded = createRecordedTable(table, 3);
   const rates = createRateCache(createExchangeRateRepository(table), () => now);

@@ -1,0 +1,184 @@
+import { Command } from 'commander';
+import { deps } from '../composition/deps.ts';
+import { getApp } from '../lib/apps/manage-apps.ts';
+import { type Explanation, explainAccess } from '../lib/entitlements/explain-access.ts';
+import { changeGrant, createGrant, revokeGrant } from '../lib/entitlements/manage-grants.ts';
+import { readEntitlements } from '../lib/entitlements/read-entitlements.ts';
+import { toGrantRecord } from '../lib/entitlements/to-records.ts';
+import type { EpochMillis } from '../lib/shared/time.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { formatExamples } from './examples.ts';
+import { formatTime } from './format.ts';
+import { parseTime } from './option-parsers.ts';
+import type { Output } from './output.ts';
+import { type Column, formatTable } from './table.ts';
+
+/** The key that grants of the command line name. */
+const commandLineKey = { id: 'command-line', name: 'command line' } as const;
+
+/** Claims that an explanation reads. */
+const maxClaims = 100;
+
+/** `why <app> <user> [entitlement]`. */
+export const createWhyCommand = (): Command =>
+  new Command('why')
+    .description('Explain why a customer has access, or not: of one entitlement, or of all')
+    .argument('<app>')
+    .argument('<user>')
+    .argument('[entitlement]', 'name of the entitlement; all that the customer ever had by default')
+    .option('--product <id>', 'product id in place of an entitlement')
+    .addHelpText('after', formatExamples('why my-app alice premium', 'why my-app alice --product store_a:gold'))
+    .action(printResult(whyAction));
+
+/** `grant create|list|extend|revoke`. */
+export function createGrantCommands(): Command {
+  const grant = new Command('grant').description('Manage access that customers have without a purchase');
+  grant
+    .command('create')
+    .description('Give a customer an entitlement')
+    .argument('<app>')
+    .argument('<user>')
+    .argument('<entitlement>')
+    .requiredOption('--reason <text>', 'why, for support')
+    .option('--until <date>', 'end of the grant; until it is revoked by default', parseTime)
+    .option('--idempotency-key <text>', 'the same key again returns the first grant')
+    .addHelpText(
+      'after',
+      formatExamples("grant create my-app alice premium --until 2027-01-31 --reason 'Lost her purchase'"),
+    )
+    .action(printResult(createAction));
+  grant
+    .command('list')
+    .description('List the grants of a customer, ended ones included')
+    .argument('<app>')
+    .argument('<user>')
+    .addHelpText('after', formatExamples('grant list my-app alice'))
+    .action(printResult(listAction));
+  grant
+    .command('extend')
+    .description('Move the end of a grant')
+    .argument('<app>')
+    .argument('<user>')
+    .argument('<id>')
+    .requiredOption('--until <date>', 'the new end', parseTime)
+    .addHelpText('after', formatExamples('grant extend my-app alice grant_5f0c8a1b9d3e --until 2027-03-31'))
+    .action(printResult(extendAction));
+  grant
+    .command('revoke')
+    .description('End a grant now')
+    .argument('<app>')
+    .argument('<user>')
+    .argument('<id>')
+    .addHelpText('after', formatExamples('grant revoke my-app alice grant_5f0c8a1b9d3e'))
+    .action(printResult(revokeAction));
+  return grant;
+}
+
+async function whyAction(
+  appName: string,
+  user: string,
+  entitlement: string | undefined,
+  { product }: { product?: string },
+): Promise<CommandResult> {
+  const app = await getApp(deps().apps, appName);
+  const entitlements = await readEntitlements(app, user, deps());
+  const questions =
+    product !== undefined
+      ? [{ productId: product }]
+      : (entitlement === undefined ? [...entitlements.keys()] : [entitlement]).map((name) => ({ entitlement: name }));
+  const explainDeps = {
+    ...pickDeps(),
+    listAnnouncements: deps().purchases.listNotifications,
+    listClaims: async (name: string, username: string) =>
+      (await deps().customerClaims.list(name, username, { limit: maxClaims })).rows,
+  };
+  const explanations = await Promise.all(
+    questions.map(async (question) => ({ question, ...(await explainAccess(app, user, question, explainDeps)) })),
+  );
+  const data = explanations.map(({ question, isActive, because, next }) => ({
+    ...question,
+    isActive,
+    because: because.map(({ at, ...fact }) => ({ at: at === undefined ? null : formatTime(at), ...fact })),
+    next: next ? { ...next, at: formatTime(next.at) } : null,
+  }));
+  const texts = explanations.map(({ question, ...explanation }) =>
+    formatExplanation(user, 'entitlement' in question ? question.entitlement : question.productId, explanation),
+  );
+  return { data, text: texts.join('\n\n') || `${user} has never had an entitlement.` };
+}
+
+const pickDeps = () => {
+  const { appCache, grants, now, ownedPurchases } = deps();
+  return { appCache, grants, now, ownedPurchases };
+};
+
+const effectSigns = { gives: '+', prevents: '-', none: ' ' } as const;
+
+function formatExplanation(user: string, name: string, { isActive, because, next }: Explanation): string {
+  const lines = because.map(
+    ({ at, source, what, effect }) =>
+      `${effectSigns[effect]} ${(at === undefined ? '' : formatTime(at)).padEnd(24)}  ${what} (${source})`,
+  );
+  return [
+    `${user} ${isActive ? 'has' : 'does not have'} ${name}.`,
+    ...lines,
+    ...(next ? [`  ${formatTime(next.at).padEnd(24)}  Next: ${next.what}`] : []),
+  ].join('\n');
+}
+
+type GrantRow = ReturnType<typeof toGrantRecord>;
+
+const grantColumns: readonly Column<GrantRow>[] = [
+  { title: 'ID', value: ({ grantId }) => grantId, isWhole: true },
+  { title: 'ENTITLEMENT', value: ({ entitlement }) => entitlement },
+  { title: 'ACTIVE', value: ({ isActive }) => (isActive ? 'yes' : 'no') },
+  { title: 'UNTIL', value: ({ until, revokedAt }) => revokedAt ?? until ?? 'no end' },
+  { title: 'BY', value: ({ createdBy }) => createdBy.name },
+  { title: 'REASON', value: ({ reason }) => reason },
+];
+
+const openContext = async (appName: string, username: string) => {
+  const { name } = await getApp(deps().apps, appName);
+  return { appName: name, username, key: commandLineKey, deps: deps() };
+};
+
+interface CreateOptions {
+  readonly reason: string;
+  readonly until?: EpochMillis;
+  readonly idempotencyKey?: string;
+}
+
+async function createAction(
+  appName: string,
+  user: string,
+  entitlement: string,
+  options: CreateOptions,
+): Promise<CommandResult> {
+  const { grant, isNew } = await createGrant({ entitlement, ...options }, await openContext(appName, user));
+  const record = toGrantRecord(grant, deps().now());
+  const end = record.until === null ? 'until it is revoked' : `until ${record.until}`;
+  const text = isNew ? `${user} has ${entitlement} ${end}.` : 'The grant exists already.';
+  return { data: { applicationUsername: user, ...record }, text: `${text}\n${record.grantId}` };
+}
+
+async function listAction(appName: string, user: string, _options: object, { width }: Output): Promise<CommandResult> {
+  const { name } = await getApp(deps().apps, appName);
+  const grants = await deps().grants.list(name, user);
+  const rows = grants.map((grant) => toGrantRecord(grant, deps().now()));
+  return { data: rows, text: formatTable(grantColumns, rows, width) || `${user} has no grants.` };
+}
+
+async function extendAction(
+  appName: string,
+  user: string,
+  grantId: string,
+  { until }: { until: EpochMillis },
+): Promise<CommandResult> {
+  const record = toGrantRecord(await changeGrant(grantId, until, await openContext(appName, user)), deps().now());
+  return { data: { applicationUsername: user, ...record }, text: `The grant ends at ${record.until}.` };
+}
+
+async function revokeAction(appName: string, user: string, grantId: string): Promise<CommandResult> {
+  const record = toGrantRecord(await revokeGrant(grantId, await openContext(appName, user)), deps().now());
+  return { data: { applicationUsername: user, ...record }, text: `${grantId} has ended.` };
+}

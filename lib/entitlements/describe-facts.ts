@@ -1,0 +1,167 @@
+import type { Claim, Strategy } from '../purchases/claims.ts';
+import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { isExpired, isSubscription, isUnpaid, type Purchase } from '../purchases/purchase.ts';
+import { toIsoSeconds } from '../purchases/to-records.ts';
+import { storeNames, withoutPlatform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { getGrantEnd, isGrantActive } from './grant.ts';
+import type { Grant } from './grant-repository.ts';
+
+/** A fact that the access of a customer follows from. */
+export interface Fact {
+  /** Undefined for a setting. */
+  readonly at?: EpochMillis;
+  readonly source: string;
+  readonly what: string;
+  readonly effect: 'gives' | 'prevents' | 'none';
+}
+
+/** What announcements say about a purchase. Reasons that describe requests are left out. */
+const reasonTexts: Partial<Record<NotificationReason, string>> = {
+  PURCHASED: 'The purchase was announced.',
+  RENEWED: 'A renewal was announced.',
+  EXPIRED: 'The end was announced.',
+  REVOKED: 'The store took the purchase back.',
+  REFUNDED: 'A refund was announced.',
+  PAUSED: 'A pause was announced.',
+  ENTERED_GRACE_PERIOD: 'The payment of a renewal failed.',
+  PLAN_CHANGED: 'A change of the plan was announced.',
+  EXTENDED: 'An extension was announced.',
+  WILL_LAPSE: 'The customer switched the renewal off.',
+  WILL_AUTO_RENEW: 'The customer switched the renewal on.',
+};
+
+/** Describes an announcement of a purchase. Undefined for a reason that does not concern access. */
+export function describeAnnouncement(
+  { purchaseId }: Purchase,
+  { date, reason }: { readonly date: EpochMillis; readonly reason: NotificationReason },
+): Fact | undefined {
+  const what = reasonTexts[reason];
+  return what === undefined ? undefined : { at: date, source: purchaseId, what, effect: 'none' };
+}
+
+/** Describes the start of a purchase and its state at `now`, which decides. */
+export function describePurchase(purchase: Purchase, now: EpochMillis): Fact[] {
+  const { purchaseId, purchaseDate, productId, platform } = purchase;
+  const bought = `${storeNames[platform]} sold ${withoutPlatform(productId)}.`;
+  return [
+    { ...(purchaseDate !== undefined && { at: purchaseDate }), source: purchaseId, what: bought, effect: 'none' },
+    { source: purchaseId, ...describeState(purchase, now) },
+  ];
+}
+
+type State = Omit<Fact, 'source'>;
+
+function describeState(purchase: Purchase, now: EpochMillis): State {
+  const { expirationDate, endedAt, autoResumeDate } = purchase;
+  if (purchase.isPending) return prevents(undefined, 'The first payment is pending.');
+  if (purchase.isAbandoned) return prevents(undefined, 'The first payment was canceled or failed.');
+  if (purchase.isConsumed) return prevents(undefined, 'The purchase is consumed.');
+  if (endedAt !== undefined && endedAt <= now) return prevents(endedAt, describeEnd(purchase));
+  if (purchase.isPaused)
+    return prevents(
+      undefined,
+      autoResumeDate === undefined
+        ? 'The subscription is paused.'
+        : `The subscription is paused until ${toIsoSeconds(autoResumeDate)}.`,
+    );
+  if (isExpired(purchase, now))
+    return prevents(
+      expirationDate,
+      purchase.isBillingRetryPeriod
+        ? 'The paid time has passed, and the payment of the renewal failed.'
+        : 'The paid time has passed.',
+    );
+  if (purchase.isBillingRetryPeriod) return gives(expirationDate, 'Access goes on in the grace period until then.');
+  if (expirationDate === undefined) return gives(undefined, 'Access does not end.');
+  return gives(
+    expirationDate,
+    purchase.isTrialPeriod ? 'The free trial runs until then.' : 'Access is paid until then.',
+  );
+}
+
+const gives = (at: EpochMillis | undefined, what: string): State => ({
+  ...(at !== undefined && { at }),
+  what,
+  effect: 'gives',
+});
+const prevents = (at: EpochMillis | undefined, what: string): State => ({
+  ...(at !== undefined && { at }),
+  what,
+  effect: 'prevents',
+});
+
+function describeEnd({ cancelationReason }: Purchase): string {
+  if (cancelationReason === 'System.Replaced') return 'Another purchase replaced this one.';
+  if (cancelationReason === 'System.Deleted') return 'The store deleted the purchase.';
+  if (cancelationReason === 'System.BillingError') return 'The store ended the purchase: a payment failed.';
+  return cancelationReason?.startsWith('Customer')
+    ? 'The purchase was refunded to the customer.'
+    : 'The store ended the purchase: it was refunded or taken back.';
+}
+
+const claimTexts: Readonly<Record<Claim['source'], string>> = {
+  validation: 'The customer sent the receipt.',
+  alias: 'The store named the customer.',
+  manual: 'The operator linked the purchase to the customer.',
+};
+
+/** Describes why a claim on a purchase makes the customer an owner, or not. */
+export function describeClaim(
+  purchase: Purchase,
+  { claim, isEntitled, strategy }: { readonly claim: Claim; readonly isEntitled: boolean; readonly strategy: Strategy },
+): Fact[] {
+  const source = purchase.purchaseId;
+  const claimed: Fact = { at: claim.firstClaimedAt, source, what: claimTexts[claim.source], effect: 'none' };
+  if (isEntitled || isUnpaid(purchase)) return [claimed];
+  return [
+    claimed,
+    { source, what: `Another customer owns the purchase${strategyTexts[strategy]}.`, effect: 'prevents' },
+  ];
+}
+
+const strategyTexts: Readonly<Record<Strategy, string>> = {
+  all: ', because the operator linked it',
+  first: ', because the first customer who sent the receipt keeps it (strategy first)',
+  last: ', because the customer who sent the receipt last owns it (strategy last)',
+  'last-if-inactive': ', because it gave that customer access at the time of the claim (strategy last-if-inactive)',
+};
+
+/** Describes that the sandbox rule of the app excludes a purchase. */
+export const describeSandboxRule = ({ purchaseId }: Purchase): Fact => ({
+  source: purchaseId,
+  what: "The app's sandbox rule excludes the purchase: no money was paid.",
+  effect: 'prevents',
+});
+
+/** Describes the start and the state of a grant at `now`. */
+export function describeGrant(grant: Grant, now: EpochMillis): Fact[] {
+  const { grantId, createdAt, createdBy, reason, revokedAt, revokedBy } = grant;
+  const created: Fact = {
+    at: createdAt,
+    source: grantId,
+    what: `Granted with the key ${createdBy.name}: ${reason}`,
+    effect: 'none',
+  };
+  const end = getGrantEnd(grant);
+  const at = end === undefined ? {} : { at: end };
+  if (isGrantActive(grant, now)) {
+    const what = end === undefined ? 'The grant does not end.' : 'The grant is valid until then.';
+    return [created, { ...at, source: grantId, what, effect: 'gives' }];
+  }
+  const what = revokedAt === undefined ? 'The grant has ended.' : `Revoked with the key ${revokedBy?.name}.`;
+  return [created, { ...at, source: grantId, what, effect: 'prevents' }];
+}
+
+/** Describes what happens next to a source of access, if nothing else does. */
+export function describeNext(purchase: Purchase, now: EpochMillis): { at: EpochMillis; what: string } | undefined {
+  const { endedAt, expirationDate, renewalIntent, autoResumeDate, isPaused } = purchase;
+  if (isPaused && autoResumeDate !== undefined && autoResumeDate > now)
+    return { at: autoResumeDate, what: 'The subscription resumes.' };
+  if (isExpired(purchase, now)) return undefined;
+  const end = Math.min(endedAt ?? Number.POSITIVE_INFINITY, expirationDate ?? Number.POSITIVE_INFINITY);
+  if (end === Number.POSITIVE_INFINITY) return undefined;
+  const renews = isSubscription(purchase) && renewalIntent === 'Renew' && endedAt === undefined;
+  if (purchase.isBillingRetryPeriod) return { at: end, what: 'The grace period ends unless the store is paid.' };
+  return { at: end, what: renews ? 'The store renews the subscription.' : 'Access ends.' };
+}

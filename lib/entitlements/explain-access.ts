@@ -1,0 +1,162 @@
+import type { App } from '../apps/app.ts';
+import type { Announcement } from '../purchases/announcement.ts';
+import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
+import type { Claim } from '../purchases/claims.ts';
+import { isActive, type Purchase } from '../purchases/purchase.ts';
+import { comparePurchases } from '../purchases/purchase-rank.ts';
+import { withoutPlatform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import {
+  describeAnnouncement,
+  describeClaim,
+  describeGrant,
+  describeNext,
+  describePurchase,
+  describeSandboxRule,
+  type Fact,
+} from './describe-facts.ts';
+import { allowsSandbox } from './entitlements.ts';
+import { getGrantEnd, isGrantActive } from './grant.ts';
+import type { Grant, GrantRepository } from './grant-repository.ts';
+import type { EntitlementDeps } from './read-entitlements.ts';
+
+/** What to explain: access to an entitlement, or to a product with or without platform prefix. */
+export type AccessQuestion = { readonly entitlement: string } | { readonly productId: string };
+
+/** A claim of the customer with its purchase, owned or not. */
+interface ClaimedPurchase {
+  readonly claim: Claim;
+  readonly purchase: Purchase;
+  readonly isEntitled: boolean;
+}
+
+export interface ExplainDeps extends Omit<EntitlementDeps, 'grants'> {
+  readonly grants: Pick<GrantRepository, 'list'>;
+  /** Lists the latest claims of the customer. */
+  listClaims(appName: string, username: string): Promise<readonly ClaimedPurchase[]>;
+  /** Lists the lifecycle notifications of a purchase. */
+  listAnnouncements(appName: string, purchaseId: string): Promise<readonly Announcement[]>;
+}
+
+export interface Explanation {
+  readonly isActive: boolean;
+  /** In the order of their dates. What has no date is a state or a setting, at the end. */
+  readonly because: readonly Fact[];
+  readonly next?: { readonly at: EpochMillis; readonly what: string };
+}
+
+/** Number of purchases, the best ones first, and of announcements of each that an explanation has. */
+const maxPurchases = 10;
+const maxAnnouncements = 20;
+
+/** Explains from the stored facts whether a customer has access now. */
+export async function explainAccess(
+  app: Pick<App, 'name' | 'sandboxRule' | 'strategy'>,
+  username: string,
+  question: AccessQuestion,
+  deps: ExplainDeps,
+): Promise<Explanation> {
+  const now = deps.now();
+  const [catalogue, owned, claims, allGrants] = await Promise.all([
+    deps.appCache.findCatalogue(app.name),
+    deps.ownedPurchases.listRepresentativePurchases(app.name, username),
+    deps.listClaims(app.name, username),
+    deps.grants.list(app.name, username),
+  ]);
+  const concerns = (purchase: Purchase): boolean => isAbout(question, purchase, catalogue);
+  const grants =
+    'entitlement' in question ? allGrants.filter((grant) => grant.entitlement === question.entitlement) : [];
+  const purchases = owned
+    .filter(concerns)
+    .sort((a, b) => comparePurchases(a, b, now))
+    .slice(0, maxPurchases);
+  const claimed = claims.filter(({ purchase }) => concerns(purchase)).slice(0, maxPurchases);
+  const counted = purchases.filter(({ sandbox }) => !sandbox || allowsSandbox(app.sandboxRule, username));
+  const isNowActive =
+    counted.some((purchase) => isActive(purchase, now)) || grants.some((grant) => isGrantActive(grant, now));
+  const announcements = await Promise.all(
+    purchases.map(async (purchase) => await listAnnouncementFacts(app.name, purchase, deps)),
+  );
+  const facts = [
+    ...describeCatalogue(question, catalogue),
+    ...purchases.flatMap((purchase) =>
+      counted.includes(purchase)
+        ? describePurchase(purchase, now)
+        : [...describePurchase(purchase, now).map(withoutEffect), describeSandboxRule(purchase)],
+    ),
+    ...claimed.flatMap(({ purchase, ...claim }) => [
+      ...(claim.isEntitled ? [] : describePurchase(purchase, now).map(withoutEffect)),
+      ...describeClaim(purchase, { ...claim, strategy: app.strategy }),
+    ]),
+    ...announcements.flat(),
+    ...grants.flatMap((grant) => describeGrant(grant, now)),
+  ];
+  const next = findNext({ isNowActive, purchases: counted, grants }, now);
+  return {
+    isActive: isNowActive,
+    because: sortByDate(facts.length > 0 ? facts : [describeNothing(question)]),
+    ...(next && { next }),
+  };
+}
+
+function isAbout(question: AccessQuestion, { productId }: Purchase, catalogue: Catalogue | undefined): boolean {
+  if ('entitlement' in question) return listEntitlements(catalogue, productId).includes(question.entitlement);
+  return productId === question.productId || withoutPlatform(productId) === question.productId;
+}
+
+/** Says if no product gives the entitlement: usually a name is misspelled. */
+function describeCatalogue(question: AccessQuestion, catalogue: Catalogue | undefined): Fact[] {
+  if (!('entitlement' in question)) return [];
+  const { entitlement } = question;
+  const isGiven = Object.values(catalogue ?? {}).some(({ entitlements }) => entitlements?.includes(entitlement));
+  return isGiven
+    ? []
+    : [{ source: 'catalogue', what: `No product of the catalogue gives ${entitlement}.`, effect: 'prevents' }];
+}
+
+const describeNothing = (question: AccessQuestion): Fact => ({
+  source: 'customer',
+  what: `The service has no purchase of this customer${'entitlement' in question ? ' and no grant that gives it' : ' of this product'}.`,
+  effect: 'prevents',
+});
+
+/** A purchase that does not count neither gives nor prevents access: another fact says why. */
+const withoutEffect = (fact: Fact): Fact => ({ ...fact, effect: 'none' });
+
+async function listAnnouncementFacts(
+  appName: string,
+  purchase: Purchase,
+  { listAnnouncements }: ExplainDeps,
+): Promise<Fact[]> {
+  const announcements = await listAnnouncements(appName, purchase.purchaseId);
+  return announcements
+    .slice(-maxAnnouncements)
+    .flatMap((announcement) => describeAnnouncement(purchase, announcement) ?? []);
+}
+
+const sortByDate = (facts: readonly Fact[]): Fact[] =>
+  [...facts].sort((a, b) => (a.at ?? Number.POSITIVE_INFINITY) - (b.at ?? Number.POSITIVE_INFINITY));
+
+/** Finds the next change: of what lasts longest if there is access, otherwise the first that gives it back. */
+function findNext(
+  {
+    isNowActive,
+    purchases,
+    grants,
+  }: { readonly isNowActive: boolean; readonly purchases: readonly Purchase[]; readonly grants: readonly Grant[] },
+  now: EpochMillis,
+): Explanation['next'] {
+  const activePurchases = purchases.filter((purchase) => isActive(purchase, now));
+  const activeGrants = grants.filter((grant) => isGrantActive(grant, now));
+  const ends = [
+    ...(isNowActive ? activePurchases : purchases).map((purchase) => describeNext(purchase, now)),
+    ...activeGrants.map((grant) => {
+      const at = getGrantEnd(grant);
+      return at === undefined ? undefined : { at, what: 'The grant ends.' };
+    }),
+  ];
+  // A source without an end keeps the access for good.
+  if (isNowActive && ends.includes(undefined)) return undefined;
+  const dated = ends.filter((end) => end !== undefined).sort((a, b) => a.at - b.at);
+  return isNowActive ? dated.at(-1) : dated[0];
+}

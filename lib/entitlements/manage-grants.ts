@@ -1,0 +1,119 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { ServiceError } from '../shared/errors.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
+import { isGrantActive } from './grant.ts';
+import type { Grant, GrantingKey, GrantRepository } from './grant-repository.ts';
+
+/** Every response about the customer reads all grants. */
+const maxGrants = 500;
+/** 100 years. */
+const maxDurationMs = 36_525 * dayMs;
+
+interface GrantDeps {
+  readonly grants: GrantRepository;
+  now(): EpochMillis;
+}
+
+/** A request of a customer's grant, with the key that sends it. */
+interface GrantContext {
+  readonly appName: string;
+  readonly username: string;
+  readonly key: GrantingKey;
+  readonly deps: GrantDeps;
+}
+
+interface GrantRequest {
+  readonly entitlement: string;
+  readonly reason: string;
+  readonly until?: EpochMillis | undefined;
+  readonly idempotencyKey?: string | undefined;
+}
+
+/**
+ * Gives a customer an entitlement. Returns the first grant if the customer has one with the same idempotency key.
+ * Throws `InvalidPayload` for an end in the past and `Conflict` for an idempotency key of a different grant, or for a
+ * customer with 500 grants.
+ */
+export async function createGrant(
+  { entitlement, reason, until, idempotencyKey }: GrantRequest,
+  { appName, username, key, deps }: GrantContext,
+): Promise<{ readonly grant: Grant; readonly isNew: boolean }> {
+  const { grants } = deps;
+  const now = deps.now();
+  const grantId = toGrantId(idempotencyKey);
+  const existing = idempotencyKey === undefined ? undefined : await grants.find(appName, username, grantId);
+  if (existing) return { grant: requireSameGrant(existing, { entitlement, reason }), isNew: false };
+  checkEnd(until, now);
+  if ((await grants.list(appName, username)).length >= maxGrants)
+    throw new ServiceError('Conflict', `A customer has at most ${maxGrants} grants.`, { retryable: false });
+  const grant: Grant = {
+    grantId,
+    username,
+    entitlement,
+    reason,
+    createdAt: now,
+    createdBy: toGrantingKey(key),
+    ...omitUndefined({ until }),
+    version: 1,
+  };
+  if (await grants.createIfAbsent(appName, grant)) return { grant, isNew: true };
+  const concurrent = await grants.find(appName, username, grantId);
+  if (!concurrent) throw new ServiceError('Conflict', 'The grant was changed by a concurrent request. Try again.');
+  return { grant: requireSameGrant(concurrent, { entitlement, reason }), isNew: false };
+}
+
+/** The same idempotency key of a customer has the same id, so that two requests cannot both create a grant. */
+const toGrantId = (idempotencyKey: string | undefined): string =>
+  idempotencyKey === undefined
+    ? `grant_${randomUUID().replaceAll('-', '').slice(0, 24)}`
+    : `grant_${createHash('sha256').update(idempotencyKey).digest('hex').slice(0, 24)}`;
+
+const toGrantingKey = ({ id, name }: GrantingKey): GrantingKey => ({ id, name });
+
+function requireSameGrant(grant: Grant, request: Pick<Grant, 'entitlement' | 'reason'>): Grant {
+  if (grant.entitlement === request.entitlement && grant.reason === request.reason) return grant;
+  throw new ServiceError('Conflict', 'idempotencyKey was used for a different grant.', { retryable: false });
+}
+
+function checkEnd(until: EpochMillis | undefined, now: EpochMillis): void {
+  if (until === undefined) return;
+  if (until <= now) throw new ServiceError('InvalidPayload', 'until: expected a date in the future.');
+  if (until > now + maxDurationMs)
+    throw new ServiceError('InvalidPayload', 'until: expected a date within 100 years. Null is without an end.');
+}
+
+/**
+ * Moves the end of a grant; undefined removes it. Throws `ResourceNotFound` for an unknown grant, `InvalidPayload` for
+ * an end in the past and `Conflict` for a grant that has ended.
+ */
+export async function changeGrant(
+  grantId: string,
+  until: EpochMillis | undefined,
+  { appName, username, key, deps }: GrantContext,
+): Promise<Grant> {
+  const now = deps.now();
+  checkEnd(until, now);
+  const changed = await deps.grants.update(appName, { username, grantId }, (grant) => {
+    if (grant.until === until && grant.revokedAt === undefined) return grant;
+    if (!isGrantActive(grant, now))
+      throw new ServiceError('Conflict', 'The grant has ended. Create another one.', { retryable: false });
+    const { until: _until, ...rest } = grant;
+    return { ...rest, ...omitUndefined({ until }), changedAt: now, changedBy: toGrantingKey(key) };
+  });
+  return requireGrant(changed, grantId);
+}
+
+/** Ends a grant now. Does not change a grant that has ended. Throws `ResourceNotFound` for an unknown grant. */
+export async function revokeGrant(grantId: string, { appName, username, key, deps }: GrantContext): Promise<Grant> {
+  const now = deps.now();
+  const revoked = await deps.grants.update(appName, { username, grantId }, (grant) =>
+    isGrantActive(grant, now) ? { ...grant, revokedAt: now, revokedBy: toGrantingKey(key) } : grant,
+  );
+  return requireGrant(revoked, grantId);
+}
+
+function requireGrant(grant: Grant | undefined, grantId: string): Grant {
+  if (!grant) throw new ServiceError('ResourceNotFound', `The customer has no grant ${grantId}.`);
+  return grant;
+}

@@ -1,0 +1,104 @@
+import pMap from 'p-map';
+import type { CataloguePreview } from '../api/app.ts';
+import type { App } from '../apps/app.ts';
+import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
+import { isUnpaid } from '../purchases/purchase.ts';
+import type { PurchaseListRepository } from '../purchases/purchase-list-repository.ts';
+import { computeEntitlements, type Entitlements } from './entitlements.ts';
+import type { EntitlementDeps } from './read-entitlements.ts';
+
+export interface PreviewDeps extends EntitlementDeps {
+  readonly purchaseLists: Pick<PurchaseListRepository, 'getPage'>;
+}
+
+/** Bounds of a preview. The command line has none. */
+interface PreviewBounds {
+  readonly maxPurchases: number;
+  readonly maxCustomers: number;
+}
+
+/** Keeps a request below the timeout of the gateway. */
+export const requestBounds: PreviewBounds = { maxPurchases: 20_000, maxCustomers: 2_000 };
+
+const pageSize = 1_000;
+const concurrency = 25;
+const maxListedCustomers = 100;
+
+/**
+ * Computes who gains and loses what if the catalogue is replaced now. Reads the purchases of the app, and computes the
+ * entitlements of the customers who own one whose product gives something else. Changes nothing.
+ */
+export async function previewCatalogue(
+  app: Pick<App, 'name' | 'sandboxRule'>,
+  { before, after }: { readonly before: Catalogue | undefined; readonly after: Catalogue },
+  deps: PreviewDeps,
+  bounds: PreviewBounds = { maxPurchases: Number.POSITIVE_INFINITY, maxCustomers: Number.POSITIVE_INFINITY },
+): Promise<CataloguePreview> {
+  const owners = await findOwners(app.name, { before, after }, deps, bounds);
+  const usernames = [...owners.usernames].slice(0, bounds.maxCustomers);
+  const changes = await pMap(
+    usernames,
+    async (applicationUsername) => {
+      const [purchases, grants] = await Promise.all([
+        deps.ownedPurchases.listRepresentativePurchases(app.name, applicationUsername),
+        deps.grants.list(app.name, applicationUsername),
+      ]);
+      const facts = { username: applicationUsername, purchases, grants, sandboxRule: app.sandboxRule };
+      const [held, kept] = [before, after].map((catalogue) =>
+        listActive(computeEntitlements({ ...facts, catalogue }, deps.now())),
+      ) as [string[], string[]];
+      return {
+        applicationUsername,
+        gains: kept.filter((name) => !held.includes(name)),
+        loses: held.filter((name) => !kept.includes(name)),
+      };
+    },
+    { concurrency },
+  );
+  const affected = changes.filter(({ gains, loses }) => gains.length + loses.length > 0);
+  return {
+    entitlements: countByName(affected),
+    customers: affected.slice(0, maxListedCustomers),
+    checkedPurchases: owners.checkedPurchases,
+    checkedCustomers: usernames.length,
+    isComplete: owners.isComplete && usernames.length === owners.usernames.size,
+  };
+}
+
+/** Finds the owners of purchases whose product gives something else. */
+async function findOwners(
+  appName: string,
+  { before, after }: { readonly before: Catalogue | undefined; readonly after: Catalogue },
+  { now, purchaseLists }: PreviewDeps,
+  { maxPurchases }: PreviewBounds,
+) {
+  const usernames = new Set<string>();
+  let checkedPurchases = 0;
+  for (;;) {
+    const { rows } = await purchaseLists.getPage(appName, { skip: checkedPurchases, limit: pageSize, now: now() });
+    checkedPurchases += rows.length;
+    for (const { purchase, entitledUsers } of rows) {
+      const [given, planned] = [before, after].map((catalogue) => listEntitlements(catalogue, purchase.productId));
+      if (isUnpaid(purchase) || String(given?.toSorted()) === String(planned?.toSorted())) continue;
+      for (const username of entitledUsers) usernames.add(username);
+    }
+    if (rows.length < pageSize) return { usernames, checkedPurchases, isComplete: true };
+    if (checkedPurchases >= maxPurchases) return { usernames, checkedPurchases, isComplete: false };
+  }
+}
+
+const listActive = (entitlements: Entitlements): string[] =>
+  [...entitlements].filter(([, { isActive }]) => isActive).map(([name]) => name);
+
+function countByName(customers: CataloguePreview['customers']): CataloguePreview['entitlements'] {
+  const names = new Set(customers.flatMap(({ gains, loses }) => [...gains, ...loses]));
+  return Object.fromEntries(
+    [...names].sort().map((name) => [
+      name,
+      {
+        gains: customers.filter(({ gains }) => gains.includes(name)).length,
+        loses: customers.filter(({ loses }) => loses.includes(name)).length,
+      },
+    ]),
+  );
+}

@@ -1,0 +1,48 @@
+import { generateKeyPairSync } from 'node:crypto';
+import type { EpochMillis } from '../shared/time.ts';
+import type { TokenKey, TokenKeySet } from './token-key-repository.ts';
+
+/** Creates the key that signs and the next one. Verifiers fetch both, so they have the next one when it signs. */
+export function createTokenKeys(now: EpochMillis): TokenKeySet {
+  return addKey(addKey({ keys: [], privateKeys: {} }, now), now);
+}
+
+function addKey({ keys, privateKeys }: TokenKeySet, now: EpochMillis): TokenKeySet {
+  const {
+    x = '',
+    y = '',
+    d = '',
+  } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+    format: 'jwk',
+  }) as { readonly x?: string; readonly y?: string; readonly d?: string };
+  const kid = x.slice(0, 12);
+  return { keys: [...keys, { kid, x, y, createdAt: now }], privateKeys: { ...privateKeys, [kid]: d } };
+}
+
+/**
+ * Signs with the next key from now on, and creates another next one. The replaced key stays published for `overlapMs`,
+ * so that its tokens stay valid until then.
+ */
+export function rotateTokenKeys(
+  set: TokenKeySet | undefined,
+  { overlapMs, now }: { overlapMs: number; now: EpochMillis },
+): TokenKeySet {
+  const [current, next, ...replaced] = set?.keys ?? [];
+  if (!set || !current || !next) return createTokenKeys(now);
+  const added = addKey({ keys: [next], privateKeys: set.privateKeys }, now);
+  const retired = [{ ...current, expiresAt: now + overlapMs }, ...replaced].filter((key) => isPublished(key, now));
+  const keys = [...added.keys, ...retired];
+  // A replaced key signs no more.
+  const signing = added.keys.map(({ kid }) => [kid, added.privateKeys[kid] ?? ''] as const);
+  return { keys, privateKeys: Object.fromEntries(signing) };
+}
+
+export const isPublished = ({ expiresAt = Number.POSITIVE_INFINITY }: TokenKey, now: EpochMillis): boolean =>
+  expiresAt > now;
+
+/**
+ * Returns the public key as a JSON Web Key.
+ * @see https://www.rfc-editor.org/rfc/rfc7517
+ */
+export const toPublicJwk = ({ kid, x, y }: TokenKey) =>
+  ({ kty: 'EC', crv: 'P-256', x, y, kid, use: 'sig', alg: 'ES256' }) as const;

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { AppRepository } from '../apps/app-repository.ts';
+import type { GrantRepository } from '../entitlements/grant-repository.ts';
+import { Grant } from '../entitlements/grant-repository.ts';
+import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { parse } from '../shared/parse.ts';
+import { computeFromRecord } from '../shared/stream-failure.ts';
+import type { StreamRecord } from '../shared/stream-record.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import { selectWebhookUrls } from './select-webhook-urls.ts';
+
+interface GrantDeps {
+  readonly findApp: AppRepository['find'];
+  readonly grants: Pick<GrantRepository, 'find'>;
+  now(): EpochMillis;
+}
+
+/**
+ * Builds the deliveries of a new version of a grant. None for a grant that was deleted since: its customer has been
+ * erased.
+ */
+export async function buildGrantDeliveries(
+  { appName, before, after }: StreamRecord,
+  { findApp, grants, now }: GrantDeps,
+): Promise<readonly WebhookDelivery[]> {
+  const previous = computeFromRecord(() => before && parse(Grant, before, 'InternalError'));
+  const grant = computeFromRecord(() => after && parse(Grant, after, 'InternalError'));
+  if (!grant || grant.version === previous?.version) return [];
+  const { grantId, username, entitlement, version } = grant;
+  const app = await findApp(appName);
+  const urls = app ? selectWebhookUrls(app, false) : [];
+  if (urls.length === 0 || !(await grants.find(appName, username, grantId))) return [];
+  const notification = {
+    id: createHash('sha256').update(`${appName}\n${username}\n${grantId}\n${version}`).digest('hex').slice(0, 32),
+    reason: chooseReason(previous, grant),
+    date: grant.revokedAt ?? grant.endAnnouncedAt ?? grant.changedAt ?? grant.createdAt,
+  };
+  return urls.map((url) =>
+    buildDelivery({ appName, type: 'purchases.updated', url, username, entitlement, notification, createdAt: now() }),
+  );
+}
+
+/** The end of a grant has the reason of the end of a purchase. The specification has none for its start. */
+function chooseReason(before: Grant | undefined, after: Grant): NotificationReason {
+  if (after.revokedAt !== undefined) return 'REVOKED';
+  if (after.endAnnouncedAt !== undefined) return 'EXPIRED';
+  const { until = Number.POSITIVE_INFINITY } = after;
+  return before && until > (before.until ?? Number.POSITIVE_INFINITY) ? 'EXTENDED' : 'OTHER';
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as v from 'valibot';
+import { getCustomerEntitlements } from '../../lib/api/entitlements.ts';
+import { signEntitlementToken } from '../../lib/entitlements/entitlement-token.ts';
+import { computeEntitlements } from '../../lib/entitlements/entitlements.ts';
+import { createTokenKeys, toPublicJwk } from '../../lib/entitlements/token-keys.ts';
+import { Catalogue } from '../../lib/purchases/catalogue.ts';
+import { dayMs } from '../../lib/shared/time.ts';
+import { readSnippet } from '../../testing/documents.ts';
+import { createObservation } from '../../testing/given.ts';
+import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
+
+const page = 'docs/guides/entitlements.md';
+const now = Date.now();
+const keys = createTokenKeys(now);
+const catalogue = v.parse(Catalogue, JSON.parse(readSnippet(page, 'catalogue')));
+
+let folder: string;
+let server: HttpServer;
+let hasEntitlement: (token: string, name: string) => Promise<boolean>;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'claimcheck-token-'));
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  server = await startHttpServer((_request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ keys: keys.keys.map(toPublicJwk) }));
+  });
+  Object.assign(process.env, { API_URL: server.url, APP_NAME: 'demo' });
+  writeFileSync(join(folder, 'verify.mjs'), readSnippet(page, 'verify-token'));
+  ({ hasEntitlement } = await import(pathToFileURL(join(folder, 'verify.mjs')).href));
+});
+afterAll(async () => {
+  await server?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Signs the entitlements of a customer who owns the first product of the page until `end`. */
+async function signToken(end: number, appName = 'demo'): Promise<string> {
+  const [productId = ''] = Object.keys(catalogue);
+  const { purchase } = createObservation({ productId, purchaseDate: now - dayMs, expirationDate: end });
+  const facts = { username: 'alice', purchases: [purchase], grants: [], catalogue, sandboxRule: undefined };
+  const entitlements = computeEntitlements(facts, now);
+  return (await signEntitlementToken({ issuer: server.url, appName, username: 'alice', entitlements, now }, keys))
+    .token;
+}
+
+describe('docs/guides/entitlements.md', () => {
+  it('verifies a token with the keys of the service', async () => {
+    const token = await signToken(now + dayMs);
+    expect(await hasEntitlement(token, 'premium')).toBe(true);
+    expect(await hasEntitlement(token, 'offline')).toBe(false);
+    const [header, payload = ''] = token.split('.');
+    const changed = payload.slice(0, -2) + (payload.endsWith('AA') ? 'BB' : 'AA');
+    await expect(hasEntitlement(`${header}.${changed}.${token.split('.')[2]}`, 'premium')).rejects.toThrow();
+    await expect(hasEntitlement(await signToken(now + dayMs, 'another'), 'premium')).rejects.toThrow('aud');
+  });
+
+  it('shows a response of the service', () => {
+    expect(() => v.parse(getCustomerEntitlements.response, JSON.parse(readSnippet(page, 'response')))).not.toThrow();
+  });
+});
