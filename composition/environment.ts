@@ -7,9 +7,9 @@ import type { EpochMillis } from '../lib/shared/time.ts';
 /*
  * COMPOSITION
  *
- * The files of this folder create the parts that several functions share, each at its first call and once per container.
- * Everything else is created by the function that uses it. Only this folder reads the environment of a function, and importing
- * it reads nothing.
+ * The files of this folder create the parts that several functions share, each at its first call and once per
+ * container. Everything else is created by the function that uses it. Only this folder reads the environment of a
+ * function, and importing it reads nothing.
  */
 
 setConnectionAttemptTimeout();

@@ -48,8 +48,8 @@ export const PurchaseOrder = v.strictObject({
   /** Whether the payment is pending. The action `pay` completes it, `abandon` ends it unpaid. */
   pending: v.exactOptional(v.boolean()),
   /**
-   * store_b: whether the app on the device acknowledges the purchase, and each purchase that follows from it, when it is
-   * paid.
+   * store_b: whether the app on the device acknowledges the purchase, and each purchase that follows from it, when it
+   * is paid.
    */
   acknowledged: v.exactOptional(v.boolean()),
   /** store_b: products of the subscription in addition to `productId`, the base item. */

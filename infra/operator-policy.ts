@@ -20,13 +20,13 @@ const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey',
 
 /**
  * Partition keys of the items that the commands write: apps, catalogues, token keys, purchases, customers, aliases,
- * handled notifications, deliveries, webhook URLs, statistics, stream markers, events with their tags, access tokens, vault references, erased
- * names and the activity of stores. See lib/db/keys.ts.
+ * handled notifications, deliveries, webhook URLs, statistics, stream markers, events with their tags, access tokens,
+ * vault references, erased names and the activity of stores. See lib/db/keys.ts.
  */
 const writtenKeys = [
   'APP#*',
   '*#I',
-  '*#J',
+  '*#M',
   '*#P#*',
   '*#C#*',
   '*#U#*',

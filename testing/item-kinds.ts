@@ -25,7 +25,7 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   App: { matches: /^APP APP$/, names: 'never' },
   'Store settings (encrypted)': { matches: /^APP STORE#/, names: 'never' },
   Catalogue: { matches: /^I I$/, names: 'never' },
-  'Keys of entitlement tokens': { matches: /^J J$/, names: 'never' },
+  'Keys of entitlement tokens': { matches: /^M M$/, names: 'never' },
   Purchase: { matches: /^P P$/, names: 'claims' },
   Claim: { matches: /^P C#/, names: 'byUser' },
   'Shared claim': { matches: /^P R#/, names: 'byUser' },

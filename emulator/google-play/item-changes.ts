@@ -12,8 +12,8 @@ import { omitEndState } from './renewal.ts';
 import { listLines, requireItem, sumLines, toLine, withItem } from './subscription-items.ts';
 
 /**
- * Adds an item in the app, with a prorated charge until the next renewal of the base item. The other items are kept. The
- * new purchase has its own token.
+ * Adds an item in the app, with a prorated charge until the next renewal of the base item. The other items are kept.
+ * The new purchase has its own token.
  *
  * @see https://developer.android.com/google/play/billing/subscription-with-addons#modify-subs-add-ons
  */

@@ -19,15 +19,10 @@ import type { Product } from '../statistics/count-product.ts';
  * Item                             pk                    sk                      In indexes
  * App                              APP#a                 APP                     byCreated
  * Store settings (encrypted)       APP#a                 STORE#<platform>
-<<<<<<< HEAD
- * Catalogue                        APP#a                 CATALOGUE
+ * Catalogue                        a#I                   I
+ * Keys of entitlement tokens       a#M                   M                       byCreated
  * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled),
  *                                                                                byUser (of store_a)
-=======
- * Catalogue                        a#I                   I
- * Keys of entitlement tokens       a#J                   J                       byCreated
- * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled)
->>>>>>> 1990a880 (Add named entitlements, grants, entitlement tokens and explanations)
  *   Claim                          a#P#<purchaseId>      C#<username>            byUser
  *   Shared claim                   a#P#<purchaseId>      R#<id>                  byUser                            TTL
  *   Lifecycle notification         a#P#<purchaseId>      N#<date>#<id>
@@ -97,13 +92,9 @@ import type { Product } from '../statistics/count-product.ts';
  * Newest events; events of a tag                      query  pk = a#E#<each shard>, sk begins with E#; query pk = a#G#<tag>
  * Newest webhook deliveries; failed ones              query  byKey = a#DL; query byCreated = a#D
  * Webhook attempts of a customer, or of a notification query pk = a#G#<tag>, the events with ids of attempts
-<<<<<<< HEAD
  * Purchases of a store account                        query  byUser = a#J#<appTransactionId>
- * Due refreshes and webhook retries                   query  due = DUE#<each shard>, sk < now
-=======
  * Due refreshes, webhook retries and ends of grants   query  due = DUE#<each shard>, sk < now
  * Public keys of entitlement tokens                   query  byCreated = TOKENKEYS, then BatchGetItem
->>>>>>> 1990a880 (Add named entitlements, grants, entitlement tokens and explanations)
  * Statistics of a range                               query  pk = a#S, sk between two days or two months
  * The same by product                                 query  pk = a#S, sk begins with P#; for each product of the page
  *                                                            query pk = a#Q#<platform>#<sha>, sk between two days or two months
@@ -193,7 +184,7 @@ export const appIndexKeys = (appName: string) => ({ createdPk: appsPartition, cr
 export const appKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'APP' });
 export const catalogueKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'I' });
 export const tokenKeysPartition = 'TOKENKEYS';
-export const tokenKeysKey = (appName: string): Key => ({ pk: `${appName}#J`, sk: 'J' });
+export const tokenKeysKey = (appName: string): Key => ({ pk: `${appName}#M`, sk: 'M' });
 export const tokenKeysIndexKeys = (appName: string) => ({ createdPk: tokenKeysPartition, createdSk: appName });
 export const storeSettingsKey = (appName: string, platform: string): Key => ({
   pk: `APP#${appName}`,

@@ -43,10 +43,10 @@ export interface StateAt {
 
 /**
  * Finds the lifecycle reasons between two purchase states in their order: payments, refunds, the end, changes of the
- * present state. Comparing states reports each fact once, from whichever source it came first, and reports missed facts:
- * a renewal that has expired since yields both reasons. A history that is first seen later has the same reasons for its
- * payments and its end. The reason of the store notification distinguishes facts that result in the same state. Each
- * refund has a `REFUNDED` of its own.
+ * present state. Comparing states reports each fact once, from whichever source it came first, and reports missed
+ * facts: a renewal that has expired since yields both reasons. A history that is first seen later has the same reasons
+ * for its payments and its end. The reason of the store notification distinguishes facts that result in the same state.
+ * Each refund has a `REFUNDED` of its own.
  */
 export function findLifecycleReasons(
   before: StateAt | undefined,

@@ -49,7 +49,8 @@ export const Purchase = v.object({
   isAcknowledged: v.exactOptional(v.boolean()),
   isConsumed: v.exactOptional(v.boolean()),
   /**
-   * Whether this service must acknowledge the purchase before the store refunds it. It is refreshed until then. Internal.
+   * Whether this service must acknowledge the purchase before the store refunds it. It is refreshed until then.
+   * Internal.
    */
   awaitsFulfillment: v.exactOptional(v.boolean()),
   /** The consumption that this service performs for a validation. Internal. */

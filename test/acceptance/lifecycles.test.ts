@@ -171,7 +171,9 @@ const createAcknowledgingApp = async (): Promise<IssuedApiKeys> => {
   return keys;
 };
 
-/** The reasons of states that end without a trace: a later state does not show that the customer canceled in between. */
+/**
+ * The reasons of states that end without a trace: a later state does not show that the customer canceled in between.
+ */
 const intermediateReasons: readonly string[] = [
   'ACKNOWLEDGED',
   'WILL_LAPSE',

@@ -315,7 +315,7 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
 
   it('stores the private keys encrypted', async () => {
     await sign();
-    const item = await deps().table.get({ pk: `${keys.appName}#J`, sk: 'J' });
+    const item = await deps().table.get({ pk: `${keys.appName}#M`, sk: 'M' });
     expect(item?.privateKeys).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\.[\w-]+$/);
     expect(JSON.stringify(item)).not.toContain('"d"');
   });

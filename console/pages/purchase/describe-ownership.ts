@@ -9,6 +9,8 @@ const strategies = {
   all: 'Strategy all: each customer who claims a purchase owns it.',
   first: 'Strategy first: the first customer who claims a purchase owns it.',
   last: 'Strategy last: the customer who validated a purchase last owns it.',
+  'last-if-inactive':
+    'Strategy last-if-inactive: the customer who validated a purchase last while it gave its owner no access owns it.',
 } as const;
 
 export const describeStrategy = (strategy: Owners['strategy']): string =>
@@ -30,13 +32,29 @@ export function describeOwnership(owners: Owners, user: string): string {
   if (claim.isEntitled) return `${claimed}: ${describeDecision(owners)}`;
   if (others === undefined) return `${claimed}, but no customer owns it.`;
   if (owners.decidedBy === 'manual') return `${claimed}, but it is linked manually to ${others}.`;
-  return `${claimed}, but ${others} ${owners.strategy === 'first' ? 'claimed it first' : 'claimed it later'}.`;
+  return `${claimed}, but ${others} ${otherClaims[owners.strategy]}.`;
 }
+
+/** Why another customer owns a purchase. */
+const otherClaims = {
+  all: 'claimed it later',
+  first: 'claimed it first',
+  last: 'claimed it later',
+  'last-if-inactive': 'claimed it later, or has access by it',
+} as const;
+
+/** The claim that decides. */
+const decidingClaims = {
+  all: 'each claim',
+  first: 'the first claim',
+  last: 'the latest claim',
+  'last-if-inactive': 'the latest claim without access of the owner',
+} as const;
 
 const describeDecision = ({ decidedBy, strategy }: Owners): string =>
   decidedBy === 'manual'
     ? 'the manual link takes precedence over the strategy.'
-    : `by strategy ${strategy}, ${{ all: 'each claim', first: 'the first claim', last: 'the latest claim' }[strategy]} gives ownership.`;
+    : `by strategy ${strategy}, ${decidingClaims[strategy]} gives ownership.`;
 
 function formatNames(names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined;

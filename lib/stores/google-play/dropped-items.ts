@@ -17,8 +17,8 @@ interface DropContext {
 
 /**
  * Observes the end of the stored items that the subscription no longer has. Google Play drops an item that was removed,
- * replaced or revoked, and does not name it: its product is in the orders, in the purchase with the token's id, or in the
- * purchase to refresh.
+ * replaced or revoked, and does not name it: its product is in the orders, in the purchase with the token's id, or in
+ * the purchase to refresh.
  * @see https://developer.android.com/google/play/billing/subscription-with-addons
  */
 export async function observeDroppedItems(subscription: Subscription, context: DropContext): Promise<Observation[]> {

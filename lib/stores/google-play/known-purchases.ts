@@ -29,8 +29,8 @@ export const toPurchaseId = (token: string, productId?: string): string =>
 
 /**
  * Builds the ids of the purchases of a token and loads the stored ones. One product has the token's id, the others add
- * their product: the product that is stored under the token, otherwise the first by name. Google does not define an order
- * of the products, so the id must not depend on their positions.
+ * their product: the product that is stored under the token, otherwise the first by name. Google does not define an
+ * order of the products, so the id must not depend on their positions.
  */
 export async function loadTokenPurchases(
   token: string,

@@ -14,6 +14,8 @@ export const findLineTotal = (order: Order, productId: string): Order['total'] =
   return order.total ?? order.lineItems[0]?.total;
 };
 
-/** Whether the order paid for another purchase: an item that a plan change keeps has the order of the replaced token. */
+/**
+ * Whether the order paid for another purchase: an item that a plan change keeps has the order of the replaced token.
+ */
 export const isOrderOfOtherToken = ({ purchaseToken = '' }: Order, token: string): boolean =>
   purchaseToken !== '' && purchaseToken !== token;

@@ -60,8 +60,8 @@ interface LineRefunds {
 
 /**
  * Assigns the partial refunds of an order to its lines, each once, and selects the refunds of a product. A refund of
- * exactly what remains of a line is of this line; any other is split by what remains. Depends on the order alone, so that every
- * query assigns a refund alike.
+ * exactly what remains of a line is of this line; any other is split by what remains. Depends on the order alone, so
+ * that every query assigns a refund alike.
  */
 function assignToLine(order: Order, productId: string): Pick<LineRefunds, 'partialRefunds' | 'refundedAt'> {
   const initial = order.lineItems

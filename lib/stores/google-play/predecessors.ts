@@ -21,9 +21,9 @@ interface PredecessorContext {
 }
 
 /**
- * Finds the purchases that the items replace: the item that Google Play names, the same product in the replaced purchase,
- * and for the only item of a subscription any product. A subscription that was resumed in the Play Store app names the
- * expired one until it is acknowledged.
+ * Finds the purchases that the items replace: the item that Google Play names, the same product in the replaced
+ * purchase, and for the only item of a subscription any product. A subscription that was resumed in the Play Store app
+ * names the expired one until it is acknowledged.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#ItemReplacement
  */
 export async function findPredecessors(

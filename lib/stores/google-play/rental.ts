@@ -12,8 +12,8 @@ export const isRental = ({ productOfferDetails }: ProductItem): boolean =>
   productOfferDetails?.rentOfferDetails !== undefined;
 
 /**
- * Finds the ends of the rented items by product. The purchase does not report them: a rental starts with the payment and
- * has the duration of its purchase option. Leaves out an item whose purchase option is not readable.
+ * Finds the ends of the rented items by product. The purchase does not report them: a rental starts with the payment
+ * and has the duration of its purchase option. Leaves out an item whose purchase option is not readable.
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.onetimeproducts#OneTimeProductRentPurchaseOption
  */
 export async function findRentalEnds(
