@@ -83,13 +83,8 @@ function countTrialDays({ trial }: PurchaseOrder, price: Stripe.Price): number {
 }
 
 /**
-<<<<<<< HEAD
  * Creates the summary of a purchase for the control API. The amounts are sums of its succeeded charges. Returns
  * undefined for an unknown id.
-=======
- * Creates the summary of a purchase for the control API. The amounts are the sums of all charges: only succeeded
- * charges are payments. Returns undefined for an unknown id.
->>>>>>> a1a6ade1 (Fix comments and texts after a merge)
  */
 export function toPurchaseSummary(records: AccountObjects, id: string): PurchaseSummary | undefined {
   const session = [...records.objects['checkout/sessions'].values()].find(
