@@ -22,7 +22,7 @@ const maxClaims = 100;
 /** `why <app> <user> [entitlement]`. */
 export const createWhyCommand = (): Command =>
   new Command('why')
-    .description('Explain why a customer has access, or not: of one entitlement, or of all')
+    .description('Explain why a customer has access to an entitlement, or not')
     .argument('<app>')
     .argument('<user>')
     .argument('[entitlement]', 'name of the entitlement; all that the customer ever had by default')

@@ -32,7 +32,7 @@ export function createWebhooksCommands(): Command {
     .action(printResult(listAction));
   webhooks
     .command('replay')
-    .description('Send a delivery again, or all that have failed, or those of a date range and a state')
+    .description('Send a delivery again, or all failed deliveries, or the deliveries of a date range and a state')
     .argument('<app>')
     .argument('[id]')
     .option('--failed', 'all deliveries that wait for a retry or are dead')

@@ -49,7 +49,7 @@ interface LoadState<T> {
   readonly data?: T;
   readonly error?: unknown;
   readonly isLoading: boolean;
-  /** Of the data or the error. */
+  /** Revision of the data or the error. */
   readonly key: string;
   readonly identity: string;
 }

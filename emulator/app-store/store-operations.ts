@@ -57,7 +57,7 @@ export function assignSeatTo(context: OperationContext, owner: Purchase, { appli
 }
 
 /**
- * Takes away an assigned seat: of the member's purchase, or of the purchaser's with the member, by default the latest.
+ * Takes away an assigned seat. The purchase is the member's, or the purchaser's with the member, by default the latest.
  * Returns the id of the member's purchase.
  */
 export function removeSeat(context: OperationContext, purchase: Purchase, { applicationUsername }: ActionBody): string {

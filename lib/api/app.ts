@@ -77,7 +77,7 @@ export const getApp = defineContract({
 
 const catalogue = v.record(v.string(), CatalogueProduct);
 
-// Spec: not shown. The products of the app, as a file for the command line has them.
+// Spec: not shown. The products of the app, in the format of the command `app set-catalogue`.
 export const getCatalogue = defineContract({
   id: 'get-catalogue',
   area: 'app',

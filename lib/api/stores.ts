@@ -30,7 +30,7 @@ export const StoreStatus = v.strictObject({
    * latest ones in succession. `degraded`: at least a tenth of them failed.
    */
   health: v.picklist(['unused', 'ok', 'degraded', 'failing']),
-  /** Requests in the last hour, counted like those of the last day. */
+  /** Requests in the last hour, counted like the requests of the last day. */
   lastHour: StoreRequestCounts,
   /**
    * Requests to the store in the last 24 hours, and those without a usable response. Requests of the last minute and of

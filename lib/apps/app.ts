@@ -39,8 +39,8 @@ export const ApiKey = v.object({
 export type ApiKey = v.InferOutput<typeof ApiKey>;
 
 /**
- * Which purchases of the stores' sandboxes give entitlements: all, none, or those of listed customers, for testers and
- * the reviewers of the stores.
+ * Which purchases of the stores' sandboxes give entitlements: all, none, or the purchases of listed customers, for
+ * testers and the reviewers of the stores.
  */
 export const SandboxRule = v.variant('rule', [
   v.object({ rule: v.picklist(['all', 'none']) }),

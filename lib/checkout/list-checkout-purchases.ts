@@ -46,7 +46,7 @@ async function recordGrantPurchases(grant: CheckoutGrant, context: CheckoutConte
 
 /**
  * Checks that a token is of a checkout that this customer has paid. The name in a checkout alone does not prove it,
- * because everybody with the public key can start a checkout for any name. Queries Stripe unless a purchase of the
+ * because any holder of the public key can start a checkout for any name. Queries Stripe unless a purchase of the
  * checkout is stored. Throws `Forbidden` for any other token.
  */
 export async function authorizeCustomer(token: string, username: string, context: CheckoutContext): Promise<void> {

@@ -211,7 +211,7 @@ export const sharedClaimKey = (appName: string, purchaseId: string, id: string):
   sk: `${sharedClaimPrefix}${id}`,
 });
 export const notificationPrefix = 'N#';
-/** Builds the key of a notification. Those of one version have the same date, and sort by their position. */
+/** Builds the key of a notification. The notifications of one version have the same date and sort by their position. */
 export const notificationKey = (
   appName: string,
   purchaseId: string,

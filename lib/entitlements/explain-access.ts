@@ -137,7 +137,7 @@ async function listAnnouncementFacts(
 const sortByDate = (facts: readonly Fact[]): Fact[] =>
   [...facts].sort((a, b) => (a.at ?? Number.POSITIVE_INFINITY) - (b.at ?? Number.POSITIVE_INFINITY));
 
-/** Finds the next change: of what lasts longest if there is access, otherwise the first that gives it back. */
+/** Finds the end of what lasts longest if there is access, otherwise the first change that gives it back. */
 function findNext(
   {
     isNowActive,

@@ -32,7 +32,7 @@ export function rotateTokenKeys(
   const added = addKey({ keys: [next], privateKeys: set.privateKeys }, now);
   const retired = [{ ...current, expiresAt: now + overlapMs }, ...replaced].filter((key) => isPublished(key, now));
   const keys = [...added.keys, ...retired];
-  // A replaced key signs no more.
+  // A replaced key does not sign.
   const signing = added.keys.map(({ kid }) => [kid, added.privateKeys[kid] ?? ''] as const);
   return { keys, privateKeys: Object.fromEntries(signing) };
 }

@@ -203,7 +203,7 @@ export function resolveEntitledUsers(claims: readonly Claim[], strategy: Strateg
   if (strategy === 'all') return limitUsernames(listUsernames(byAge));
   if (byAge.length === 0) return [];
   if (strategy === 'first') return listUsernames(byAge.slice(0, 1));
-  // Of claims that have all yielded, to a customer who was erased, the latest one entitles.
+  // All claims have yielded to a customer who was erased since: the latest one entitles.
   const claimed = strategy === 'last' ? byAge : byAge.filter(({ hasYielded }) => !hasYielded);
   return [findLatestClaimant(claimed.length > 0 ? claimed : byAge)];
 }

@@ -47,7 +47,7 @@ export const Transaction = v.object({
   isReplaced: v.exactOptional(v.boolean()),
   quantity: v.exactOptional(v.number()),
   currency: v.exactOptional(v.string()),
-  /** Country of the store in which it was bought, as the store writes it: `USA` at store_a. Internal. */
+  /** Country of the store in which it was bought, in the format of the store: `USA` at store_a. Internal. */
   storefront: v.exactOptional(v.string()),
   /** Kind of the offer in the store's terms, such as `1` for an introductory offer of store_a. Internal. */
   offerType: v.exactOptional(v.string()),
@@ -60,7 +60,9 @@ export const Transaction = v.object({
   usdRateDate: v.exactOptional(IsoDay),
   /** Whether the amount comes from the client (`priceMicros` of the request) and not from the store. */
   isReportedAmount: v.exactOptional(v.boolean()),
-  /** Whether the amount is that of an earlier payment, because it is unknown. It is a reported amount, too. Internal. */
+  /**
+   * Whether the amount is that of an earlier payment, because it is unknown. It is a reported amount, too. Internal.
+   */
   isEstimatedAmount: v.exactOptional(v.boolean()),
   /** Refunds of parts of the payment, each once. Absent without any. */
   partialRefunds: v.exactOptional(v.pipe(v.array(PartialRefund), v.readonly())),

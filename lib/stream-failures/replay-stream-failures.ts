@@ -66,7 +66,7 @@ async function findProblem(run: () => Promise<void>): Promise<{ readonly problem
   }
 }
 
-/** A purchase that does not exist any more has nothing to announce. */
+/** A deleted purchase has nothing to announce. */
 async function replayAnnouncements({ appName, key, writtenAt }: StreamFailure, deps: ReplayDeps): Promise<void> {
   const [purchase] = await deps.appItems.findItems([key]);
   const range = { from: writtenAt - clockSkewMs, to: deps.now() + 1 };

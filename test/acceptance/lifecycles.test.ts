@@ -102,7 +102,7 @@ const offlineSights = ['offline held', 'offline reversed'] as const;
 type Sight = (typeof sights)[number] | (typeof offlineSights)[number];
 
 describe('announcements of a missed history', () => {
-  it('are the same in the same order, whenever and in whichever order the service sees it', async () => {
+  it('repeats the same announcements in the same order, whenever and in whichever order the service sees a history', async () => {
     const histories = missedHistories.flatMap(([actions, announced, platforms]) =>
       platforms.map((platform) => ({ platform, actions: actions.split(' '), announced: announced.split(' ') })),
     );

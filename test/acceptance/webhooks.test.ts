@@ -123,7 +123,7 @@ describe('entitlements', () => {
       .map(({ body }) => JSON.parse(body))
       .filter(({ notification }) => notification.purchaseId === undefined);
 
-  it('are in the webhooks of an app that has them, with the names that the purchase concerns', async () => {
+  it('sends entitlements to an app that has them, with the names that the purchase concerns', async () => {
     server.respondWith(() => ({ status: 200 }));
     const catalogue = { premium: { type: 'paid subscription', entitlements: ['pro', 'sync'] } };
     expect((await callApi('PUT', '/v3/catalogue', catalogue)).status).toBe(200);
@@ -136,7 +136,7 @@ describe('entitlements', () => {
     expect(entitlements).toEqual((await answer.json()).entitlements);
   });
 
-  it('of a grant are announced at its start, at its change and at the second of its end', async () => {
+  it('announces the start, the change and the end of a grant', async () => {
     const now = Date.parse((await callLocalControl(service, '/clock')).now);
     const toIso = (date: number): string => new Date(date).toISOString();
     const body = { entitlement: 'pro', reason: 'a friend', until: toIso(now + hourMs) };

@@ -69,7 +69,7 @@ describe('describeProblems', () => {
     );
   });
 
-  it('describes a URL of which every attempt fails before those of which some fail', () => {
+  it('describes a URL without a successful attempt before a URL with some failures', () => {
     const failing = { since: minutesAgo(1), message: 'The server responded with 500.' };
     const webhookUrls = [
       { url: 'https://some.example', state: 'ok' as const, recent: { numDeliveries: 40, numFailed: 12 } },

@@ -324,7 +324,7 @@ describe('viewer key', () => {
     ['/transactions', '$9.99'],
     ['/webhooks', 'PURCHASED'],
     ['/stores', 'App Store'],
-  ])('is offered no change at %s', async (path, text) => {
+  ])('shows no change at %s to a viewer', async (path, text) => {
     const changes = /^(Link a purchase|Refresh at the store|Replay.*|Retry.*|Send a test|Check.*)$/;
     const page = await open(path, [], { level: 'viewer' });
     await page.waitForText(text);

@@ -224,7 +224,7 @@ describe('POST /v3/webhooks/replay', () => {
     expect(countRequests(early)).toBe(1);
   });
 
-  it('replays deliveries that wait for a retry, of one URL, and ends the backoff of the URL', async () => {
+  it('replays the deliveries of one URL that wait for a retry, and ends its backoff', async () => {
     const url = `${server.url}/hook?token=secret`;
     const enddate = () => iso(deps().now());
     server.respondWith({ status: 500 });

@@ -170,7 +170,7 @@ describe('GET /v3/customers/:applicationUsername/entitlements', () => {
 describe('grants', () => {
   const create = async (body: object) => await call(createGrant, { body: { reason: 'lost phone', ...body } });
 
-  it('are created once for an idempotency key', async () => {
+  it('creates one grant for an idempotency key', async () => {
     const request = { entitlement: 'premium', idempotencyKey: 'ticket-1' };
     const [first, second] = [await create(request), await create(request)];
     expect([first.status, second.status]).toEqual([201, 200]);
@@ -183,7 +183,7 @@ describe('grants', () => {
     expect(new Set(answers.map(({ body }) => body.grantId)).size).toBe(1);
   });
 
-  it('name who made and changed them, and when', async () => {
+  it('stores who made and changed a grant, and when', async () => {
     const { key, id } = await createApiKey(deps().apps, keys.appName, {
       level: 'support',
       name: 'alice',
@@ -209,7 +209,7 @@ describe('grants', () => {
     );
   });
 
-  it('are neither purchases nor subscriptions', async () => {
+  it('keeps grants out of purchases and subscriptions', async () => {
     await create({ entitlement: 'premium' });
     expect(await deps().ownedPurchases.listRepresentativePurchases(keys.appName, 'ann')).toEqual([]);
   });
@@ -219,11 +219,11 @@ describe('grants', () => {
     ['a date after 200 years', { entitlement: 'premium', until: '2226-01-01' }],
     ['an invalid name', { entitlement: 'pre mium' }],
     ['an empty reason', { entitlement: 'premium', reason: ' ' }],
-  ])('are rejected with %s', async (_case, body) => {
+  ])('rejects a grant with %s', async (_case, body) => {
     expect(await create(body)).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
   });
 
-  it('that have ended cannot be extended, and unknown ones are not found', async () => {
+  it('does not extend a grant that has ended, and does not find an unknown one', async () => {
     const { grantId } = (await create({ entitlement: 'premium' })).body;
     await call(revokeGrant, { params: { ...params, grantId } });
     const body = { until: toIso(Date.now() + dayMs) };
@@ -320,14 +320,14 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
     expect(JSON.stringify(item)).not.toContain('"d"');
   });
 
-  it('has the validity of the app', async () => {
+  it('signs a token with the validity of the app', async () => {
     await setTokenMinutes(deps().apps, keys.appName, 5);
     await expect(setTokenMinutes(deps().apps, keys.appName, 4)).rejects.toThrow('5 to 1440 minutes');
     const { payload } = await verify((await sign()).token);
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(5 * 60);
   });
 
-  it('has a response for browsers of its public keys, without a key', async () => {
+  it('returns the public keys to browsers, without an API key', async () => {
     await sign();
     const response = await callEndpoint(getTokenKeys, {});
     expect(response.headers).toMatchObject({

@@ -46,7 +46,7 @@ export function CustomerPurchases({ user, lists, payments, claims, getClaimRevis
   const ended = rows.filter(({ description }) => !description.givesAccess);
   return (
     <>
-      <Section title="Access now" description={isPaged && 'Of each product, the purchase that gives access longest.'}>
+      <Section title="Access now" description={isPaged && 'The purchase of each product that gives access longest.'}>
         {active.length === 0 ? (
           <EmptyState title="No purchase gives this customer access now.">
             {newest.length + (claims?.rows.length ?? 0) > 0

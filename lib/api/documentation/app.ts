@@ -58,7 +58,7 @@ export const appDescriptions = [
       'all',
     ],
     sandboxEntitlements: [
-      "Which purchases of the stores' sandboxes give entitlements: all, none, or those of `sandboxUsers`.",
+      "Which purchases of the stores' sandboxes give entitlements: all, none, or the purchases of `sandboxUsers`.",
       'all',
     ],
     sandboxUsers: ['The customers whose sandbox purchases give entitlements. Present if they are listed.', ['tester']],

@@ -24,7 +24,7 @@ const accessToken = [
   "The customer's access token from a checkout that was paid. Required with the public key.",
   'ak_mB7GxQ2ZrT5VnK8wL4sYp1Hc6Ud3Ef9J',
 ] as const;
-const asOf = ['Time of the answer.', '2026-01-15T09:30:00.000Z'] as const;
+const asOf = ['Time of the response.', '2026-01-15T09:30:00.000Z'] as const;
 const key = { id: '0f110b8bbde7', name: 'alice-support' } as const;
 
 const grantFields = {
@@ -117,7 +117,7 @@ export const entitlementDescriptions = [
     at: ['Date of the change.', '2026-02-15T09:30:00.000Z'],
     what: ['The change in words.', 'The store renews the subscription.'],
   }),
-  describeObject('TokenKey', TokenKey, 'A public key of entitlement tokens, as a JSON Web Key.', {
+  describeObject('TokenKey', TokenKey, 'A public key of entitlement tokens, in the format JSON Web Key.', {
     kty: ['The constant EC.', 'EC'],
     crv: ['The constant P-256.', 'P-256'],
     x: ['X coordinate in base64url.', 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4'],

@@ -39,7 +39,9 @@ const reasonsByType: Readonly<Record<string, NotificationReason>> = {
   TEST: 'TEST',
 };
 
-/** Converts a notification type such as `DID_RENEW.BILLING_RECOVERY`. An unknown subtype has the meaning of its type. */
+/**
+ * Converts a notification type such as `DID_RENEW.BILLING_RECOVERY`. An unknown subtype has the meaning of its type.
+ */
 export const toNotificationReason = (type: string): NotificationReason =>
   findReason(type) ?? findReason(getBaseType(type)) ?? 'OTHER';
 

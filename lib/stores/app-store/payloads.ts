@@ -34,8 +34,8 @@ const AdvancedCommerceItem = v.looseObject({
 });
 
 /**
- * A signed transaction. Dates are epoch milliseconds. `price` is in thousandths of `currency` for the whole quantity, or for a seat of
- * a multiseat purchase.
+ * A signed transaction. Dates are epoch milliseconds. `price` is in thousandths of `currency` for the whole quantity,
+ * or for a seat of a multiseat purchase.
  * @see https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
  */
 export const TransactionPayload = v.looseObject({

@@ -23,8 +23,8 @@ interface OrderContext {
 }
 
 /**
- * Fetches the latest and the earlier orders of the items. Leaves out the orders of another token: an item that a plan
- * change keeps has the order that the replaced purchase paid for, and the payment must not count twice.
+ * Fetches the latest and the earlier orders of the items. Leaves out the orders of a different token: an item that a
+ * plan change keeps has the order that the replaced purchase paid for, and the payment must not count twice.
  */
 export async function fetchItemOrders(
   items: readonly LineItem[],

@@ -74,7 +74,7 @@ describe('computeEntitlements', () => {
     ['on hold', { expirationDate: now - dayMs, isBillingRetryPeriod: true }, false],
     ['refunded', { endedAt: now - minuteMs }, false],
     ['consumed', { isConsumed: true }, false],
-  ])('a purchase that is %s', (_state, state, isActive) => {
+  ])('decides whether a purchase gives access if it is %s', (_state, state, isActive) => {
     expect(computePremium({ purchases: [createPurchase(state)] })?.isActive).toBe(isActive);
   });
 
@@ -125,7 +125,7 @@ describe('computeEntitlements', () => {
     expect(computePremium({ purchases: [sandbox, createPurchase()] })?.isSandbox).toBe(false);
   });
 
-  it('is active exactly if one of the sources is, in any order of the sources', () => {
+  it('returns an active entitlement if and only if a source is active, in any order of the sources', () => {
     const purchases = fc.array(
       fc.record({
         id: fc.nat(50),

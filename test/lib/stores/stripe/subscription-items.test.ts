@@ -102,7 +102,7 @@ describe('toSubscriptionObservations: several items', () => {
     expect(add?.purchase).not.toHaveProperty('lastRenewalDate');
   });
 
-  it('keeps a paid item while the payment of another interval is overdue', () => {
+  it('keeps a paid item while the payment of a different interval is overdue', () => {
     const unpaid = invoice(0, [givenLine('base', 1000)], { id: 'in_4', status: 'open' });
     const state = { status: 'past_due', latest_invoice: unpaid, items };
     const [base, add] = observeItems(state, { invoices: [] });
