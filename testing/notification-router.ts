@@ -39,7 +39,8 @@ export async function startNotificationRouter(
   // Responds before the service does: on a slow machine, attempts would time out and be retried on the emulated clock.
   const server = await startHttpServer(async (request, response) => {
     const event = await toProxyEvent(request);
-    accepting.push(...appNames.map(async (appName) => await acceptNotification(event, appName, routerDeps)));
+    const connected = await selectConnected(appNames, event.path, routerDeps);
+    accepting.push(...connected.map(async (appName) => await acceptNotification(event, appName, routerDeps)));
     response.writeHead(200).end();
   });
   for (const platform of platforms) {
@@ -70,6 +71,12 @@ export async function startNotificationRouter(
     listChanges: (appName) => changes.get(appName) ?? [],
     close: server.close,
   };
+}
+
+/** Selects the apps with settings for the store: a store also notifies about purchases of earlier tests. */
+async function selectConnected(appNames: readonly string[], path: string, { apps }: Deps): Promise<string[]> {
+  const connections = await Promise.all(appNames.map(async (appName) => await apps.listConnectedPlatforms(appName)));
+  return appNames.filter((_appName, index) => connections[index]?.some((platform) => path.includes(`/${platform}/`)));
 }
 
 /** Repeats the notification as a store does, until the service accepts it. Throws if the service rejects it. */

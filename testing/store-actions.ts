@@ -69,6 +69,7 @@ export const subscriptionActions: ActionCase[] = [
   ['store_b', 'raise-price', 'as before', { ...renews, priceConsentStatus: 'Notified' }],
   ['store_b', 'raise-price accept-price', 'as before', { ...renews, priceConsentStatus: 'Agreed' }],
   ['store_b', 'delete', 'sooner', { ...endedState, cancelationReason: 'System.Deleted' }],
+  ['store_b', 'acknowledge', 'as before', { ...renews, isAcknowledged: true }],
   ['store_b', 'test-notification', 'as before', unchanged],
 
   ['store_c', 'renew', 'later', renewedState],
@@ -150,10 +151,17 @@ export const oneOffActions: ActionCase[] = [
   ['processor_b', 'revoke', 'sooner', { isExpired: true, cancelationReason: 'System' }],
 ];
 
-/** Actions of multiseat purchases, which test/functions/app-store-purchases.test.ts tests. */
-export const seatActions: [platform: Platform, action: string][] = [
+/**
+ * Actions of purchases with seats, items or prepaid periods, and of the app that acknowledges a purchase. They need
+ * other purchases than these cases: test/functions/app-store-purchases.test.ts and play-lifecycle.test.ts test them.
+ */
+export const actionsOfOtherTests: [platform: Platform, action: string][] = [
   ['store_a', 'assign-seat'],
   ['store_a', 'remove-seat'],
   ['store_a', 'add-seats'],
   ['store_a', 'refund-seats'],
+  ['store_b', 'add-item'],
+  ['store_b', 'remove-item'],
+  ['store_b', 'revoke-item'],
+  ['store_b', 'top-up'],
 ];

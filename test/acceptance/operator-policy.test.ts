@@ -213,6 +213,8 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'test-webhook', appName]);
   expect(await cli(['webhooks', 'list', appName])).toContain('  dead  ');
   expect(await cli(['webhooks', 'replay', appName, '--dead'])).toMatch(/^[1-9]\d* deliver(?:y|ies) enqueued/);
+  expect(await cli(['webhooks', 'stream-failures', 'list'])).toContain('No stream failures.');
+  await cli(['webhooks', 'stream-failures', 'replay']);
   expect(await cli(['webhooks', 'tail', appName])).toMatch(/\S/);
   expect(await cli(['webhooks', 'backfill', appName, '--from', from])).toMatch(
     / [1-9]\d* missing (?:delivery|deliveries) created/,

@@ -9,11 +9,11 @@ import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import {
   type ActionCase,
+  actionsOfOtherTests,
   consumableActions,
   type EndChange,
   oneOffActions,
   pendingActions,
-  seatActions,
   subscriptionActions,
   unchanged,
 } from '../../testing/store-actions.ts';
@@ -86,7 +86,7 @@ it('tests every action of every store', async () => {
   const tested = subscriptionActions.flatMap(([platform, actions]) =>
     actions.split(' ').map((action) => [platform, action].join()),
   );
-  const testedElsewhere = [...pendingActions, ...consumableActions, ...seatActions].map((row) => row.join());
+  const testedElsewhere = [...pendingActions, ...consumableActions, ...actionsOfOtherTests].map((row) => row.join());
   expect([...new Set([...tested, ...testedElsewhere])].sort()).toEqual(available.sort());
 });
 
