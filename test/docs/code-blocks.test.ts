@@ -65,10 +65,12 @@ const commandByPath = new Map(listCommands(program).map((command) => [getCommand
  */
 function findFault(text: string): string | undefined {
   const words = text.replace(/^(?:npm run (?:-s )?cli --|claimcheck) /, '').split(' ');
-  const [first = '', second = ''] = words;
-  const command = commandByPath.get(`${first} ${second}`) ?? commandByPath.get(first);
+  const paths = words.map((_, index) => words.slice(0, index + 1).join(' ')).filter((path) => commandByPath.has(path));
+  const path = paths.at(-1);
+  const command = path === undefined ? undefined : commandByPath.get(path);
   if (!command || command === program) return undefined;
-  if (command.commands.length > 0 && /^[a-z-]+$/.test(second)) return `${text}: ${first} lacks the command ${second}`;
+  const next = words[paths.length] ?? '';
+  if (command.commands.length > 0 && /^[a-z-]+$/.test(next)) return `${text}: ${path} lacks the command ${next}`;
   const options = [...program.options, ...(command.commands.length > 0 ? [] : command.options)].map(({ long }) => long);
   const used = text.match(/(?<=[ [])--[a-z-]+/g) ?? [];
   const unknown = used.filter(
