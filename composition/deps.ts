@@ -23,6 +23,7 @@ import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
 import { createMessageInbox } from '../lib/queue/message-inbox.ts';
 import { once } from '../lib/shared/once.ts';
+import { getWallTime } from '../lib/shared/override-date.ts';
 import type { ReportProgress } from '../lib/shared/progress.ts';
 import { loadStore } from '../lib/stores/index.ts';
 import { appCache, apps } from './apps.ts';
@@ -40,6 +41,7 @@ import { table } from './table.ts';
 
 /** All dependencies, for the command line, the measurements and the tests. No function imports this file. */
 export const deps = once(() => ({
+  getWallTime,
   now,
   loadStore,
   rebuildPurchaseLinks: async (appName: string, reportProgress?: ReportProgress) =>

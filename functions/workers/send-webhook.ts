@@ -11,6 +11,7 @@ import { createGrantRepository } from '../../lib/db/grant-repository.ts';
 import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import { once } from '../../lib/shared/once.ts';
+import { getWallTime } from '../../lib/shared/override-date.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 import { WebhookMessage } from '../../lib/webhooks/webhook-message.ts';
 
@@ -19,6 +20,7 @@ const deps = once(() => ({
   apps: apps(),
   deliveries: createDeliveryRepository(table()),
   events: events(),
+  getWallTime,
   grants: createGrantRepository(table()),
   now,
   ownedPurchases: createOwnedPurchaseRepository(table()),

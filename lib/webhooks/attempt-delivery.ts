@@ -21,6 +21,8 @@ import { buildWebhookBody, buildWebhookHeaders, type ChangedEntitlements } from 
 export interface AttemptDeps {
   readonly appCache: { findCatalogue(appName: string): Promise<Catalogue | undefined> };
   readonly events: EventRepository;
+  /** The time of this machine, which signs webhooks: receivers compare it with their own clock. */
+  getWallTime(): EpochMillis;
   readonly grants: Pick<GrantRepository, 'list'>;
   now(): EpochMillis;
   readonly ownedPurchases: OwnedPurchaseRepository;
@@ -55,7 +57,7 @@ export async function attemptDelivery(
     vocabulary,
     now: startedAt,
   });
-  const headers = buildWebhookHeaders({ deliveryId, body }, { secret: signingSecret, now: startedAt });
+  const headers = buildWebhookHeaders({ deliveryId, body }, { secret: signingSecret, sentAt: deps.getWallTime() });
   const outcome = await deps.postWebhook({ url, headers, body });
   const redact = createRedactor([secretKey, signingSecret, signingSecret.replace(/^whsec_/, '')]);
   const call = toExternalCall(url, outcome, { startedAt, endedAt: deps.now() });

@@ -64,14 +64,13 @@ const toNotificationPayload = ({ reason, id, date, ...purchaseIds }: WebhookNoti
  */
 export function buildWebhookHeaders(
   { deliveryId, body }: { readonly deliveryId: string; readonly body: string },
-  { secret, now }: { readonly secret: string; readonly now: EpochMillis },
+  { secret, sentAt }: { readonly secret: string; readonly sentAt: EpochMillis },
 ): Record<string, string> {
-  const sentAt = new Date(now);
   return {
     'content-type': 'application/json',
     'user-agent': 'claimcheck',
     'webhook-id': deliveryId,
-    'webhook-timestamp': String(Math.floor(now / secondMs)),
-    'webhook-signature': new Webhook(secret).sign(deliveryId, sentAt, body),
+    'webhook-timestamp': String(Math.floor(sentAt / secondMs)),
+    'webhook-signature': new Webhook(secret).sign(deliveryId, new Date(sentAt), body),
   };
 }
