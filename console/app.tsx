@@ -5,6 +5,9 @@ import { endSession, startSession, takeCredentialsFromUrl, useSession } from './
 import { Shell } from './shell.tsx';
 import { SignInPage } from './sign-in.tsx';
 import { verifyCredentials } from './verify-credentials.ts';
+import { showHiddenCharacters } from './visible-text.ts';
+
+showHiddenCharacters();
 
 // Before the first rendering, so that the key is in the address bar as briefly as possible.
 const linkedCredentials = takeCredentialsFromUrl();

@@ -18,6 +18,8 @@ interface ChartProps {
   readonly series: readonly ChartSeries[];
   readonly kind?: 'line' | 'bars';
   readonly format?: (value: number) => string;
+  /** Positions of the days or months that are not complete. They are shaded. */
+  readonly incomplete?: readonly number[];
   /** Dims the chart while new values are loading. */
   readonly isStale?: boolean;
 }
@@ -28,12 +30,14 @@ const height = 220;
  * A chart of values over time. The pointer and the arrow keys select a day, whose values are shown above the chart; the
  * same values are in a table below it.
  */
-export function Chart({ title, days, series, kind = 'line', format = formatNumber, isStale = false }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { title, days, series, kind = 'line', format = formatNumber, incomplete = [], isStale = false } = props;
   const [hovered, setHovered] = useState<number | undefined>();
   const plot = useRef<UPlot | undefined>(undefined);
   const last = days.length - 1;
   const selected = Math.min(hovered ?? last, last);
   const day = days[selected];
+  const dayText = day === undefined ? undefined : formatInterval(day, incomplete.includes(selected));
   const summary = series.map(({ label, values }) => `${label} ${toText(values[selected], format)}`).join(', ');
   const select = (index: number) => {
     const target = Math.max(0, Math.min(last, index));
@@ -57,7 +61,7 @@ export function Chart({ title, days, series, kind = 'line', format = formatNumbe
   return (
     <figure class={isStale ? 'chart is-stale' : 'chart'} aria-busy={isStale}>
       <figcaption class="chart-readout">
-        <span class="chart-day number">{day === undefined ? '\u00a0' : formatDay(day)}</span>
+        <span class="chart-day number">{dayText ?? '\u00a0'}</span>
         {series.map(({ label, values }, index) => (
           <span key={label} class="chart-value">
             <span class={`chart-mark chart-mark-${index}`} aria-hidden="true" />
@@ -73,33 +77,44 @@ export function Chart({ title, days, series, kind = 'line', format = formatNumbe
         aria-valuemin={0}
         aria-valuemax={Math.max(0, last)}
         aria-valuenow={Math.max(0, selected)}
-        aria-valuetext={day === undefined ? 'No values' : `${formatDay(day)}: ${summary}`}
+        aria-valuetext={dayText === undefined ? 'No values' : `${dayText}: ${summary}`}
         onKeyDown={handleKey}
       >
-        <Plot plot={plot} days={days} series={series} kind={kind} format={format} onHover={setHovered} />
+        <Plot
+          plot={plot}
+          days={days}
+          series={series}
+          kind={kind}
+          format={format}
+          incomplete={incomplete}
+          onHover={setHovered}
+        />
       </div>
       <details class="chart-table">
         <summary>Values as a table</summary>
-        <ChartTable title={title} days={days} series={series} format={format} />
+        <ChartTable title={title} days={days} series={series} format={format} incomplete={incomplete} />
       </details>
     </figure>
   );
 }
 
+const formatInterval = (day: string, isIncomplete: boolean): string =>
+  isIncomplete ? `${formatDay(day)}, not complete` : formatDay(day);
+
 const toText = (value: number | null | undefined, format: (value: number) => string): string =>
   value === null || value === undefined ? '–' : format(value);
 
-type PlotProps = Required<Pick<ChartProps, 'days' | 'series' | 'kind' | 'format'>> & {
+type PlotProps = Required<Pick<ChartProps, 'days' | 'series' | 'kind' | 'format' | 'incomplete'>> & {
   readonly plot: { current: UPlot | undefined };
   readonly onHover: (index: number | undefined) => void;
 };
 
 /** The canvas. It is created again if data, theme or size change: this takes milliseconds. */
-function Plot({ plot, days, series, kind, format, onHover }: PlotProps) {
+function Plot({ plot, days, series, kind, format, incomplete, onHover }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const colorScheme = useColorScheme();
-  const content = JSON.stringify([days, series, kind]);
+  const content = JSON.stringify([days, series, kind, incomplete]);
   // `content` stands for the data, and `colorScheme` for the colors.
   useEffect(() => {
     const { current } = box;
@@ -112,6 +127,7 @@ function Plot({ plot, days, series, kind, format, onHover }: PlotProps) {
         isMonthly: days[0]?.length === 7,
         kind,
         format,
+        incomplete,
         onHover,
       }),
       data,
@@ -135,12 +151,13 @@ interface PlotOptions {
   readonly isMonthly: boolean;
   readonly kind: 'line' | 'bars';
   readonly format: (value: number) => string;
+  readonly incomplete: readonly number[];
   readonly onHover: (index: number | undefined) => void;
 }
 
 function buildOptions(
   element: HTMLElement,
-  { width, labels, isMonthly, kind, format, onHover }: PlotOptions,
+  { width, labels, isMonthly, kind, format, incomplete, onHover }: PlotOptions,
 ): UPlot.Options {
   const color = (name: string): string => resolveColor(element, name);
   const axis = {
@@ -184,8 +201,27 @@ function buildOptions(
         ...(kind === 'bars' && bars && { fill: color(`series-${index}`), width: 0, paths: bars }),
       })),
     ],
-    hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? undefined)] },
+    hooks: {
+      setCursor: [({ cursor }) => onHover(cursor.idx ?? undefined)],
+      drawClear: [(plot) => shadeIntervals(plot, incomplete, color('surface-raised'))],
+    },
   };
+}
+
+/** Shades intervals from the middle of their distance to the previous one to the middle to the next one. */
+function shadeIntervals(plot: UPlot, positions: readonly number[], color: string): void {
+  const { ctx, bbox } = plot;
+  const [xs] = plot.data;
+  const toX = (index: number) => plot.valToPos(xs[index] ?? 0, 'x', true);
+  const width = xs.length < 2 ? bbox.width : toX(1) - toX(0);
+  ctx.save();
+  ctx.fillStyle = color;
+  for (const position of positions) {
+    const from = Math.max(bbox.left, toX(position) - width / 2);
+    const to = Math.min(bbox.left + bbox.width, toX(position) + width / 2);
+    if (to > from) ctx.fillRect(from, bbox.top, to - from, bbox.height);
+  }
+  ctx.restore();
 }
 
 const daySeconds = 86_400;
@@ -214,10 +250,15 @@ function ChartTable({
   days,
   series,
   format,
-}: Required<Pick<ChartProps, 'title' | 'days' | 'series' | 'format'>>) {
+  incomplete,
+}: Required<Pick<ChartProps, 'title' | 'days' | 'series' | 'format' | 'incomplete'>>) {
   const rows = useMemo(() => days.map((day, index) => ({ day, index })).reverse(), [days]);
   const columns: readonly Column<{ readonly day: string; readonly index: number }>[] = [
-    { title: 'Date', render: ({ day }) => formatDay(day), csv: ({ day }) => day },
+    {
+      title: 'Date',
+      render: ({ day, index }) => formatInterval(day, incomplete.includes(index)),
+      csv: ({ day }) => day,
+    },
     ...series.map(({ label, values }) => ({
       title: label,
       align: 'end' as const,

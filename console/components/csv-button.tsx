@@ -1,4 +1,4 @@
-import { announce } from './announcer.tsx';
+import { announceResult } from './announcer.tsx';
 import { Button } from './button.tsx';
 import { buildCsv, type CsvValue, downloadFile } from './csv.ts';
 
@@ -26,5 +26,5 @@ function downloadRows<Row>({ fileName, columns, rows }: CsvButtonProps<Row>): vo
   const exported = columns.flatMap(({ title, csv }) => (csv ? [{ title, csv }] : []));
   const lines = rows.map((row) => exported.map(({ csv }) => csv(row)));
   downloadFile(`${fileName}.csv`, buildCsv([exported.map(({ title }) => title), ...lines]));
-  announce(`${rows.length} rows are downloaded.`);
+  announceResult(`${rows.length} rows are downloaded.`);
 }

@@ -4,7 +4,7 @@ import { announce } from './announcer.tsx';
 import { Button } from './button.tsx';
 import { classes } from './classes.ts';
 import { CsvButton, type CsvColumn } from './csv-button.tsx';
-import { ErrorNotice } from './notice.tsx';
+import { ErrorNotice, useLoadFailure } from './notice.tsx';
 
 export interface Column<Row> extends CsvColumn<Row> {
   /** Content of the cell; without it, the column is in the CSV file only. */
@@ -50,6 +50,7 @@ interface DataTableProps<Row> {
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, rows, isStale = false, error, onRetry, empty, paging, fileName } = props;
   const columns = props.columns.filter(({ render }) => render);
+  const isFailed = useLoadFailure() && !rows;
   if (error !== undefined && !rows) return <ErrorNotice error={error} {...(onRetry && { onRetry })} />;
   const isEmpty = rows?.length === 0;
   const isFirstPage = (paging?.skip ?? 0) === 0;
@@ -61,7 +62,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       ) : (
         // Scrolls, so it must be reachable by keyboard.
         <section class="table-scroll" aria-label={`Table: ${caption}`} tabIndex={0}>
-          <table class={classes('table', isStale && 'is-stale')} aria-busy={isStale || !rows}>
+          <table class={classes('table', isStale && 'is-stale')} aria-busy={isStale || (!rows && !isFailed)}>
             <caption class="visually-hidden">{caption}</caption>
             <thead>
               <tr>
@@ -75,6 +76,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             <tbody>
               {rows ? (
                 <Rows {...props} columns={columns} rows={rows} />
+              ) : isFailed ? (
+                <tr>
+                  <td colSpan={columns.length} class="quiet">
+                    Not loaded.
+                  </td>
+                </tr>
               ) : (
                 <PlaceholderRows {...props} columns={columns} />
               )}

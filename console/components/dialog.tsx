@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/use-api.ts';
-import { announce } from './announcer.tsx';
+import { announceResult } from './announcer.tsx';
 import { Button } from './button.tsx';
 import type { IconName } from './icon.tsx';
 import { ErrorNotice } from './notice.tsx';
@@ -79,7 +79,7 @@ function ConfirmDialog(props: ConfirmButtonProps & { readonly onClose: () => voi
   const { run, isRunning, error } = useAction(async () => {
     await onConfirm();
     onClose();
-    announce(done);
+    announceResult(done);
   });
   return (
     <Dialog title={question} isBusy={isRunning} onClose={onClose}>

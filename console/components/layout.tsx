@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { hasNavigated } from '../router.tsx';
 import { getSession } from '../session.ts';
+import { toVisibleText } from '../visible-text.ts';
 
 interface PageProps {
   readonly title: string;
@@ -19,7 +20,7 @@ interface PageProps {
 export function Page({ title, context, subtitle, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = [title, getSession()?.appName, 'Claimcheck'].filter(Boolean).join(' · ');
+    document.title = [toVisibleText(title), getSession()?.appName, 'Claimcheck'].filter(Boolean).join(' · ');
   }, [title]);
   useEffect(() => {
     // The page replaces its placeholder, which had the focus.

@@ -1,4 +1,5 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import { describeError } from '../api/api-error.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
@@ -43,11 +44,27 @@ export const EmptyState = ({ title, children }: { readonly title: string; readon
   </div>
 );
 
+/** Whether the data of this part of a page could not be loaded: its placeholders end. The page shows the error. */
+const LoadFailure = createContext(false);
+export const useLoadFailure = (): boolean => useContext(LoadFailure);
+
+/** Ends the placeholders of its children if there is an error. */
+export const EndPlaceholders = ({
+  error,
+  children,
+}: {
+  readonly error: unknown;
+  readonly children: ComponentChildren;
+}) => <LoadFailure.Provider value={error !== undefined}>{children}</LoadFailure.Provider>;
+
 /** Placeholder with the height of the text that is loading. */
-export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) => (
-  <div class="skeleton" aria-hidden="true">
-    {Array.from({ length: lines }, (_, line) => (
-      <span key={line} />
-    ))}
-  </div>
-);
+export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) =>
+  useLoadFailure() ? (
+    <p class="quiet">Not loaded.</p>
+  ) : (
+    <div class="skeleton" aria-hidden="true">
+      {Array.from({ length: lines }, (_, line) => (
+        <span key={line} />
+      ))}
+    </div>
+  );

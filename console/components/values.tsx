@@ -12,6 +12,7 @@ import {
 } from '../format.ts';
 import { announce } from './announcer.tsx';
 import { Icon } from './icon.tsx';
+import { useLoadFailure } from './notice.tsx';
 
 /** Placeholder of a value that is absent. */
 export const None = () => <span class="quiet">–</span>;
@@ -126,10 +127,12 @@ export const Figure = ({
 }) => (
   <div class="figure">
     <dt>{label}</dt>
-    <dd class="figure-value">{value ?? <span class="skeleton-text" aria-hidden="true" />}</dd>
+    <dd class="figure-value">{value ?? <FigurePlaceholder />}</dd>
     <dd class="figure-detail">{detail ?? '\u00a0'}</dd>
   </div>
 );
+
+const FigurePlaceholder = () => (useLoadFailure() ? <None /> : <span class="skeleton-text" aria-hidden="true" />);
 
 /** Figures side by side. */
 export const Figures = ({

@@ -1,6 +1,7 @@
 import type { BreakdownGroup, StatsInterval } from '../../lib/api/stats.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useApi } from '../api/use-api.ts';
+import { useNow } from '../clock.ts';
 import { Button } from '../components/button.tsx';
 import { Chart } from '../components/chart.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
@@ -11,7 +12,7 @@ import { CopyId, None, Platform, shorten } from '../components/values.tsx';
 import { formatChange, formatPlatform, formatProductId } from '../format.ts';
 import { changeQuery } from '../router.tsx';
 import { parseSkip } from './parse-skip.ts';
-import { type Period, toChartDays } from './periods.ts';
+import { listIncomplete, type Period, toChartDays } from './periods.ts';
 import { chooseMetric, type MetricId, metrics, readEach } from './stats-rows.ts';
 
 /** Products of a page of the table. A chart of many days has fewer: the service limits the response. */
@@ -25,7 +26,8 @@ interface BreakdownSectionProps {
 }
 
 interface GroupRow extends BreakdownGroup {
-  /** The intervals of the period before; empty if the group is not in it. */
+  /** The complete days of the period, and the days before it; empty if the group is not in them. */
+  readonly complete: BreakdownGroup['rows'];
   readonly previous: BreakdownGroup['rows'];
 }
 
@@ -35,17 +37,24 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
   const metric = chooseMetric(query.metric);
   const skip = by === 'product' ? parseSkip(query.skip, 1) : 0;
   const page = { by, ...(by === 'product' && { skip: String(skip), limit: String(productsPerPage) }) };
-  const { current, previous } = period;
+  const now = useNow();
+  const { current, complete, previous } = period;
   const { data, error, isStale, reload } = useApi(endpoints.getStatsBreakdown, {
     query: { ...page, interval, startdate: current.first, enddate: current.last },
   });
-  const before = useApi(endpoints.getStatsBreakdown, {
-    query: { ...page, interval: 'range', startdate: previous.first, enddate: previous.last },
+  const toRangeRequest = ({ first, last }: Period['current']) => ({
+    query: { ...page, interval: 'range' as const, startdate: first, enddate: last },
   });
-  const groupsBefore = isStale || before.isStale ? undefined : before.data?.groups;
+  const whole = useApi(endpoints.getStatsBreakdown, complete && toRangeRequest(complete));
+  const before = useApi(endpoints.getStatsBreakdown, previous && toRangeRequest(previous));
+  const isComparable = !isStale && !whole.isStale && !before.isStale;
   const rows =
     data?.by === by
-      ? data.groups.map((group) => ({ ...group, previous: findPrevious(group, groupsBefore) }))
+      ? data.groups.map((group) => ({
+          ...group,
+          complete: isComparable ? findRows(group, whole.data?.groups) : [],
+          previous: isComparable ? findRows(group, before.data?.groups) : [],
+        }))
       : undefined;
   const sorted = rows?.toSorted((a, b) => (metric.read(b.rows) ?? -1) - (metric.read(a.rows) ?? -1));
   const shown = sorted?.filter((row) => hasValues(row));
@@ -61,7 +70,7 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
             <Button
               key={dimension}
               isPressed={dimension === by}
-              onClick={() => changeQuery({ by: dimension, skip: undefined }, { isReplacing: true })}
+              onClick={() => changeQuery({ by: dimension, skip: undefined })}
             >
               {dimension === 'platform' ? 'Platform' : 'Product'}
             </Button>
@@ -71,7 +80,7 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
             isLabelHidden
             value={metric.id as MetricId}
             options={metrics.map(({ id, label }) => [id, label] as const)}
-            onChange={(id) => changeQuery({ metric: id }, { isReplacing: true })}
+            onChange={(id) => changeQuery({ metric: id })}
           />
         </Row>
       }
@@ -84,6 +93,7 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
           values: readEach(metric, group.rows),
         }))}
         format={metric.format}
+        incomplete={listIncomplete(sorted?.[0]?.rows ?? [], data?.interval ?? interval, now)}
         isStale={isStale}
       />
       <DataTable
@@ -124,7 +134,7 @@ function toLabels(groups: readonly BreakdownGroup[]): string[] {
   return labels.map((label, index) => (labels.indexOf(label) === index ? label : `${label} (${index + 1})`));
 }
 
-const findPrevious = (group: BreakdownGroup, groups: readonly BreakdownGroup[] = []): BreakdownGroup['rows'] =>
+const findRows = (group: BreakdownGroup, groups: readonly BreakdownGroup[] = []): BreakdownGroup['rows'] =>
   groups.find((candidate) => toKey(candidate) === toKey(group))?.rows ?? [];
 
 /** Whether the group has a figure other than zero. Products that are no longer sold have none. */
@@ -172,6 +182,6 @@ function Change({
   readonly row: GroupRow;
   readonly read: (rows: GroupRow['rows']) => number | undefined;
 }) {
-  const [current, previous] = [read(row.rows), read(row.previous)];
+  const [current, previous] = [read(row.complete), read(row.previous)];
   return previous ? <span class="number">{formatChange(current ?? 0, previous)}</span> : <None />;
 }

@@ -1,4 +1,4 @@
-import type { BreakdownRow } from '../../lib/api/stats.ts';
+import type { BreakdownRow, StatsInterval } from '../../lib/api/stats.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useApi } from '../api/use-api.ts';
 import { usePolling } from '../api/use-polling.ts';
@@ -6,16 +6,26 @@ import { emulatorUrl, useNow } from '../clock.ts';
 import { Button } from '../components/button.tsx';
 import { Chart } from '../components/chart.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { SelectField } from '../components/fields.tsx';
+import { DayField, SelectField } from '../components/fields.tsx';
 import { Columns, Page, Row, Section } from '../components/layout.tsx';
-import { EmptyState, ErrorNotice } from '../components/notice.tsx';
+import { EmptyState, EndPlaceholders, ErrorNotice } from '../components/notice.tsx';
 import { Figure, Figures, Money } from '../components/values.tsx';
 import { formatChange, formatNumber, formatUsd } from '../format.ts';
 import { changeQuery, Link } from '../router.tsx';
 import { CurrentProblems } from './current-problems.tsx';
 import { BreakdownSection } from './overview-breakdown.tsx';
 import type { PageProps } from './page.ts';
-import { chooseInterval, choosePeriod, intervals, type Period, periods, toChartDays } from './periods.ts';
+import {
+  chooseInterval,
+  choosePeriod,
+  countDays,
+  describeRange,
+  intervals,
+  listIncomplete,
+  type Period,
+  periods,
+  toChartDays,
+} from './periods.ts';
 import { chooseMetric, type Metric, metrics, readEach, summarizeTrials } from './stats-rows.ts';
 
 type Rows = readonly BreakdownRow[];
@@ -23,55 +33,89 @@ type Rows = readonly BreakdownRow[];
 /** Revenue, subscriptions and trials of a period, compared with the period before, and current problems. */
 export function OverviewPage({ query }: PageProps) {
   const now = useNow();
-  const period = choosePeriod(query.period, now);
+  const period = choosePeriod(query, now);
   const interval = chooseInterval(query.interval, period);
-  const { current, previous } = period;
-  const { data, error, isStale, reload } = useApi(endpoints.getStatsBreakdown, {
-    query: { interval, startdate: current.first, enddate: current.last },
-  });
-  const before = useApi(endpoints.getStatsBreakdown, {
-    query: { interval: 'range', startdate: previous.first, enddate: previous.last },
-  });
+  const { current, complete, previous } = period;
+  const { data, error, isStale, reload } = useApi(endpoints.getStatsBreakdown, toRequest(current, { interval }));
+  const whole = useApi(endpoints.getStatsBreakdown, complete && toRequest(complete));
+  const before = useApi(endpoints.getStatsBreakdown, previous && toRequest(previous));
   usePolling(reload, { revision: JSON.stringify(data), minMs: 30_000, maxMs: 300_000 });
   const rows = data?.groups[0]?.rows;
-  const rowsBefore = before.data?.groups[0]?.rows;
-  const isEmpty = rows && rowsBefore && [...rows, ...rowsBefore].every(hasNoValues);
+  const isComparable = !isStale && !whole.isStale && !before.isStale;
+  const comparison = {
+    complete: isComparable ? whole.data?.groups[0]?.rows : undefined,
+    previous: isComparable ? before.data?.groups[0]?.rows : undefined,
+    label: previous && `the ${formatNumber(countDays(previous))} days before`,
+  };
+  const isEmpty = rows && [...rows, ...(before.data?.groups[0]?.rows ?? [])].every(hasNoValues);
+  const incomplete = listIncomplete(rows ?? [], interval, now);
+  const failed = [{ error, reload }, whole, before].find((request) => request.error !== undefined);
   return (
-    <Page title="Overview" actions={<PeriodChoice period={period} interval={interval} />}>
+    <Page
+      title="Overview"
+      subtitle={describePeriod(period)}
+      actions={<PeriodChoice period={period} interval={interval} />}
+    >
       <CurrentProblems />
-      <ErrorNotice error={error ?? before.error} onRetry={error === undefined ? before.reload : reload} />
+      <ErrorNotice error={failed?.error} {...(failed && { onRetry: failed.reload })} />
       {isEmpty ? (
         <Section title="Revenue and subscriptions">
-          <EmptyState title="This period has no transactions.">
-            Validate a receipt from your app, or select a longer period.{' '}
-            {emulatorUrl === undefined ? (
-              <Link to="/reference">See the API reference</Link>
-            ) : (
-              <Link to="/emulator">Buy in the emulator</Link>
-            )}
-          </EmptyState>
+          <NoTransactions />
         </Section>
       ) : (
-        <>
-          <PeriodFigures
-            rows={rows}
-            rowsBefore={isStale || before.isStale ? undefined : rowsBefore}
-            periodLabel={period.previousLabel}
+        <EndPlaceholders error={error}>
+          <PeriodFigures rows={rows} comparison={comparison} isStale={isStale} />
+          <Charts
+            rows={rows ?? []}
+            days={toChartDays(rows ?? [], data?.interval ?? interval)}
+            incomplete={incomplete}
             isStale={isStale}
           />
-          <Charts rows={rows ?? []} days={toChartDays(rows ?? [], data?.interval ?? interval)} isStale={isStale} />
           <BreakdownSection period={period} interval={interval} query={query} />
           <Section title="Revenue by currency">
             <RevenueByCurrency records={rows} />
           </Section>
-        </>
+        </EndPlaceholders>
       )}
     </Page>
   );
 }
 
+const toRequest = (
+  { first, last }: Period['current'],
+  { interval = 'range' }: { readonly interval?: StatsInterval } = {},
+) => ({ query: { interval, startdate: first, enddate: last } });
+
 const hasNoValues = ({ numTransactions, activeSubscriptions, amountUSD, notifications }: BreakdownRow): boolean =>
-  numTransactions === 0 && activeSubscriptions === 0 && amountUSD === 0 && Object.keys(notifications).length === 0;
+  numTransactions === 0 &&
+  activeSubscriptions === 0 &&
+  amountUSD === 0 &&
+  Object.values(notifications).every((count) => count === 0);
+
+/** Describes the days of the figures and of their comparison. */
+function describePeriod({ current, complete, previous }: Period): string {
+  const shown = `${describeRange(current)}, days in UTC, without sandbox purchases.`;
+  if (!complete || !previous) return `${shown} Today is not complete: there is no comparison.`;
+  const cause = complete.last === current.last ? 'Changes compare' : 'Today is not complete: changes compare';
+  return `${shown} ${cause} ${describeRange(complete)} with ${describeRange(previous)}.`;
+}
+
+/** Leads to the first purchase. */
+const NoTransactions = () => (
+  <EmptyState title="This period has no transactions.">
+    {emulatorUrl === undefined ? (
+      <>
+        Connect a store, then validate a receipt from your app. <Link to="/stores">Connect a store</Link>{' '}
+        <Link to="/reference">See the API reference</Link>
+      </>
+    ) : (
+      <>
+        Buy a subscription in the emulator: it appears here within seconds.{' '}
+        <Link to="/emulator">Buy in the emulator</Link>
+      </>
+    )}
+  </EmptyState>
+);
 
 /** Choice of the period and of the interval of the charts. */
 const PeriodChoice = ({ period, interval }: { readonly period: Period; readonly interval: Period['interval'] }) => (
@@ -80,17 +124,31 @@ const PeriodChoice = ({ period, interval }: { readonly period: Period; readonly 
       <Button
         key={id}
         isPressed={id === period.id}
-        onClick={() => changeQuery({ period: id, interval: undefined }, { isReplacing: true })}
+        onClick={() =>
+          changeQuery({
+            period: id,
+            interval: undefined,
+            // A custom period starts with the days that were shown.
+            from: id === 'custom' ? period.current.first : undefined,
+            to: id === 'custom' ? period.current.last : undefined,
+          })
+        }
       >
         {label}
       </Button>
     ))}
+    {period.id === 'custom' && (
+      <>
+        <DayField label="From" value={period.current.first} onSelect={(from) => changeQuery({ from })} />
+        <DayField label="To" value={period.current.last} onSelect={(to) => changeQuery({ to })} />
+      </>
+    )}
     <SelectField
       label="Interval"
       isLabelHidden
       value={interval}
       options={intervals.map(({ id, label }) => [id, label] as const)}
-      onChange={(id) => changeQuery({ interval: id }, { isReplacing: true })}
+      onChange={(id) => changeQuery({ interval: id })}
     />
   </Row>
 );
@@ -98,10 +156,13 @@ const PeriodChoice = ({ period, interval }: { readonly period: Period; readonly 
 interface ChartsProps {
   readonly rows: Rows;
   readonly days: readonly string[];
+  /** Positions of the days that are not complete. */
+  readonly incomplete: readonly number[];
   readonly isStale: boolean;
 }
 
-function Charts({ rows, days, isStale }: ChartsProps) {
+function Charts({ rows, days, incomplete, isStale }: ChartsProps) {
+  const shared = { days, incomplete, isStale };
   const toSeries = (label: string, read: Metric['read']) => ({ label, values: readEach({ read }, rows) });
   const readSum = (read: (row: BreakdownRow) => number) => (list: Rows) =>
     list.reduce((total, row) => total + read(row), 0);
@@ -111,17 +172,15 @@ function Charts({ rows, days, isStale }: ChartsProps) {
         <Chart
           title="Revenue"
           kind="bars"
-          days={days}
           series={[toSeries('Revenue', chooseMetric('revenue').read)]}
           format={formatUsd}
-          isStale={isStale}
+          {...shared}
         />
       </Section>
       <Columns>
         <Section title="Active subscriptions" description="At the end of each interval, trials included.">
           <Chart
             title="Active subscriptions"
-            days={days}
             series={[
               toSeries('Active', chooseMetric('active').read),
               toSeries(
@@ -129,22 +188,20 @@ function Charts({ rows, days, isStale }: ChartsProps) {
                 readSum((row) => row.activeTrials),
               ),
             ]}
-            isStale={isStale}
+            {...shared}
           />
         </Section>
         <Section title="Subscriptions">
           <Chart
             title="Subscriptions"
-            days={days}
             series={lifecycleMetrics.map(({ label, read }) => toSeries(label, read))}
-            isStale={isStale}
+            {...shared}
           />
         </Section>
       </Columns>
       <Section title="Trials" description="By the day on which they started, were converted to a paid period or ended.">
         <Chart
           title="Trials"
-          days={days}
           series={[
             toSeries(
               'Started',
@@ -159,7 +216,7 @@ function Charts({ rows, days, isStale }: ChartsProps) {
               readSum((row) => row.trialsEnded),
             ),
           ]}
-          isStale={isStale}
+          {...shared}
         />
       </Section>
     </>
@@ -168,15 +225,22 @@ function Charts({ rows, days, isStale }: ChartsProps) {
 
 const lifecycleMetrics = ['new', 'renewed', 'lost', 'refunded'].map(chooseMetric);
 
+/** The complete days of a period and the same number of days before it. Undefined while they are loading. */
+interface Comparison {
+  readonly complete: Rows | undefined;
+  readonly previous: Rows | undefined;
+  /** Name of the previous days in a sentence. */
+  readonly label: string | undefined;
+}
+
 interface PeriodFiguresProps {
   readonly rows: Rows | undefined;
-  readonly rowsBefore: Rows | undefined;
-  readonly periodLabel: string;
+  readonly comparison: Comparison;
   readonly isStale: boolean;
 }
 
-/** Figures of the period with their change from the period before. */
-const PeriodFigures = ({ rows, rowsBefore, periodLabel, isStale }: PeriodFiguresProps) => (
+/** Figures of the period. Their change compares complete days only. */
+const PeriodFigures = ({ rows, comparison, isStale }: PeriodFiguresProps) => (
   <Figures isStale={isStale}>
     {metrics.map((metric) => (
       <Figure
@@ -184,11 +248,11 @@ const PeriodFigures = ({ rows, rowsBefore, periodLabel, isStale }: PeriodFigures
         label={metric.label}
         value={rows && formatValue(metric, rows)}
         detail={
-          rows &&
-          rowsBefore &&
-          (metric.id === 'conversion'
-            ? describeTrials(rows)
-            : describeChange(metric, { rows, rowsBefore, periodLabel }))
+          rows && !isStale
+            ? metric.id === 'conversion'
+              ? describeTrials(rows)
+              : describeChange(metric, comparison)
+            : undefined
         }
       />
     ))}
@@ -208,10 +272,11 @@ function describeTrials(rows: Rows): string {
 
 function describeChange(
   { read, format }: Metric,
-  { rows, rowsBefore, periodLabel }: { readonly rows: Rows; readonly rowsBefore: Rows; readonly periodLabel: string },
-): string {
-  const [current, previous] = [read(rows) ?? 0, read(rowsBefore) ?? 0];
-  if (previous === 0) return current === 0 ? `Same as ${periodLabel}` : `${format(0)} in ${periodLabel}`;
+  { complete, previous: rowsBefore, label }: Comparison,
+): string | undefined {
+  if (!complete || !rowsBefore) return undefined;
+  const [current, previous] = [read(complete) ?? 0, read(rowsBefore) ?? 0];
+  if (previous === 0) return current === 0 ? `Same as ${label}` : `${format(0)} in ${label}`;
   return `${formatChange(current, previous)} from ${format(previous)}`;
 }
 

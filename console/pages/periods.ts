@@ -1,4 +1,5 @@
 import type { BreakdownRow, StatsInterval } from '../../lib/api/stats.ts';
+import { formatDay } from '../format.ts';
 
 /** Periods of the overview. Days are in UTC, like the statistics. */
 export const periods = [
@@ -6,6 +7,7 @@ export const periods = [
   { id: '30d', label: '30 days', days: 30 },
   { id: '90d', label: '90 days', days: 90 },
   { id: '12m', label: '12 months', months: 12 },
+  { id: 'custom', label: 'Custom' },
 ] as const;
 
 type PeriodId = (typeof periods)[number]['id'];
@@ -19,10 +21,10 @@ interface Range {
 export interface Period {
   readonly id: PeriodId;
   readonly current: Range;
-  /** The period of the same length before the current one. */
-  readonly previous: Range;
-  /** Name of the previous period in a sentence. */
-  readonly previousLabel: string;
+  /** The days of the period that have ended. Undefined if there are none. */
+  readonly complete: Range | undefined;
+  /** The same number of days before the period, for comparison with the complete days. */
+  readonly previous: Range | undefined;
   /** The interval of the charts if none is selected. */
   readonly interval: Exclude<StatsInterval, 'range'>;
 }
@@ -42,38 +44,74 @@ export const chooseInterval = (id: string | undefined, period: Period): Period['
 export const toChartDays = (rows: readonly BreakdownRow[], interval: StatsInterval): string[] =>
   rows.map(({ date }) => (interval === 'month' ? date.slice(0, 7) : date));
 
-/** Returns the period of the id, 30 days if it is unknown, that ends today. */
-export function choosePeriod(id: string | undefined, now: number): Period {
+/** Returns the positions of the intervals that the range cuts off, or that have not ended. */
+export const listIncomplete = (
+  rows: readonly Pick<BreakdownRow, 'date' | 'enddate'>[],
+  interval: StatsInterval,
+  now: number,
+): number[] =>
+  rows.flatMap(({ date, enddate }, index) =>
+    enddate >= toDay(now) || !isWhole({ first: date, last: enddate }, interval) ? index : [],
+  );
+
+function isWhole({ first, last }: Range, interval: StatsInterval): boolean {
+  if (interval === 'week') return countDays({ first, last }) === 7;
+  return interval !== 'month' || (first.endsWith('-01') && addDays(last, 1).endsWith('-01'));
+}
+
+interface PeriodQuery {
+  readonly period?: string | undefined;
+  /** The days of a custom period. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** Returns the period of the query, 30 days if it is unknown. All but a custom period end today. */
+export function choosePeriod({ period: id, from, to }: PeriodQuery, now: number): Period {
   const period = periods.find((candidate) => candidate.id === id) ?? periods[1];
-  const today = new Date(now);
-  const previousLabel = `the previous ${period.label}`;
-  if ('months' in period) {
-    const { months } = period;
-    return {
-      id: period.id,
-      current: { first: toDay(addMonths(today, 1 - months)), last: toDay(today) },
-      previous: {
-        first: toDay(addMonths(today, 1 - 2 * months)),
-        last: toDay(addDays(addMonths(today, 1 - months), -1)),
-      },
-      previousLabel,
-      interval: 'month',
-    };
-  }
-  const { days } = period;
+  const today = toDay(now);
+  if ('months' in period)
+    return buildPeriod(period.id, { first: addMonths(today, 1 - period.months), last: today }, today);
+  if ('days' in period) return buildPeriod(period.id, { first: addDays(today, 1 - period.days), last: today }, today);
+  const last = isDay(to) ? to : today;
+  const first = isDay(from) && from <= last ? from : addDays(last, -29);
+  return buildPeriod(period.id, { first, last }, today);
+}
+
+function buildPeriod(id: PeriodId, current: Range, today: string): Period {
+  const { first } = current;
+  const last = current.last < today ? current.last : addDays(today, -1);
+  const complete = first <= last ? { first, last } : undefined;
+  const days = complete && countDays(complete);
   return {
-    id: period.id,
-    current: { first: toDay(addDays(today, 1 - days)), last: toDay(today) },
-    previous: { first: toDay(addDays(today, 1 - 2 * days)), last: toDay(addDays(today, -days)) },
-    previousLabel,
-    interval: 'day',
+    id,
+    current,
+    complete,
+    previous: days === undefined ? undefined : { first: addDays(first, -days), last: addDays(first, -1) },
+    interval: countDays(current) > maxDaysByDay ? 'month' : 'day',
   };
 }
 
-const toDay = (date: Date): string => date.toISOString().slice(0, 10);
+/** A longer period has a chart by month. */
+const maxDaysByDay = 120;
 
-const addDays = (date: Date, days: number): Date => new Date(date.getTime() + days * 86_400_000);
+/** Describes the compared days, such as "1–24 Nov 2026 (24 complete days)". */
+export const describeRange = ({ first, last }: Range): string =>
+  first === last ? formatDay(first) : `${formatDay(first)} to ${formatDay(last)}`;
+
+const isDay = (text: string | undefined): text is string =>
+  text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
+
+const dayMs = 86_400_000;
+
+const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+const addDays = (day: string, days: number): string => toDay(Date.parse(day) + days * dayMs);
+
+export const countDays = ({ first, last }: Range): number => (Date.parse(last) - Date.parse(first)) / dayMs + 1;
 
 /** Returns the first day of the month that is this many months later. */
-const addMonths = (date: Date, months: number): Date =>
-  new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
+function addMonths(day: string, months: number): string {
+  const date = new Date(day);
+  return toDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
+}

@@ -196,6 +196,18 @@ describe('describePurchase', () => {
     });
   });
 
+  it('states a refund before the payments are loaded', () => {
+    const refunded: DescribedPurchase = {
+      ...ended,
+      cancelationReason: 'Customer.OtherReason',
+      notifications: [{ date: iso('2026-02-20'), reason: 'REFUNDED' }],
+    };
+    expect(describePurchase(refunded, { now })).toMatchObject({
+      label: 'Refunded',
+      headline: 'Refunded on February 20, 2026: access ended on February 20, 2026.',
+    });
+  });
+
   it('states a partial refund with its amount, and keeps access', () => {
     const refund = { ...payment, refundedAmountMicros: 1_000_000, refundDate: iso('2026-02-20') };
     expect(describeNow(subscription, [refund])).toMatchObject({

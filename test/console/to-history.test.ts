@@ -31,4 +31,19 @@ describe('toHistory', () => {
       ['store_c:2', 'Paid $1.00'],
     ]);
   });
+
+  it('marks refreshes that found no change', () => {
+    const refresh = {
+      type: 'event',
+      date: '2026-03-01T00:00:00.000Z',
+      eventType: 'receipt.refreshed',
+      ok: true,
+    } as const;
+    const entries = toHistory([
+      { ...refresh, eventId: 'e1' },
+      { ...refresh, eventId: 'e2', reasons: ['RENEWED'] },
+      { ...refresh, eventId: 'e3', ok: false, message: 'Timeout' },
+    ] as never);
+    expect(entries.filter(({ isUnchanged }) => isUnchanged).map(({ eventId }) => eventId)).toEqual(['e1']);
+  });
 });

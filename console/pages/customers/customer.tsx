@@ -6,7 +6,7 @@ import { useApi, useLoad } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { readEmulatorClock } from '../../clock.ts';
 import { Page } from '../../components/layout.tsx';
-import { EmptyState, ErrorNotice } from '../../components/notice.tsx';
+import { EmptyState, EndPlaceholders, ErrorNotice } from '../../components/notice.tsx';
 import { CopyId } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
@@ -98,7 +98,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
           </Link>
         </EmptyState>
       ) : (
-        <>
+        <EndPlaceholders error={error}>
           <UndeliveredNotice
             user={user}
             revision={timeline.data && JSON.stringify(listAttempts(events))}
@@ -129,7 +129,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
             payments={payments.data}
             query={query}
           />
-        </>
+        </EndPlaceholders>
       )}
     </Page>
   );

@@ -3,7 +3,7 @@ import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import { callApi } from '../../api/client.ts';
 import { useAction } from '../../api/use-api.ts';
 import { getNow } from '../../clock.ts';
-import { announce } from '../../components/announcer.tsx';
+import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Form, TextField } from '../../components/fields.tsx';
@@ -42,7 +42,7 @@ function LinkPurchaseDialog({ user, onDone, onClose }: LinkPurchaseButtonProps &
       params: { applicationUsername: user },
       body: { purchaseId },
     });
-    announce(`The purchase is linked to ${user}.`);
+    announceResult(`The purchase is linked to ${user}.`);
     onDone();
     onClose();
   });

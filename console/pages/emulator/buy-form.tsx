@@ -4,7 +4,7 @@ import { apiError } from '../../api/api-error.ts';
 import { callApi, defineEndpoint, type EndpointRequest } from '../../api/client.ts';
 import { buy, type EmulatorOrder, type EmulatorReceipt, type EmulatorState } from '../../api/emulator.ts';
 import { useAction } from '../../api/use-api.ts';
-import { announce } from '../../components/announcer.tsx';
+import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
 import { CheckboxField, Form, SelectField, TextField } from '../../components/fields.tsx';
 import { Columns, Section } from '../../components/layout.tsx';
@@ -69,7 +69,7 @@ export function BuyForm({ platforms, onChange }: BuyFormProps) {
     const receipt = await buy(toOrder(fields));
     try {
       await submitReceipt(receipt);
-      announce(`${receipt.productId} is bought.`);
+      announceResult(`${receipt.productId} is bought.`);
     } finally {
       changeQuery({ purchase: receipt.id });
       onChange();

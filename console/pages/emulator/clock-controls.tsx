@@ -1,7 +1,7 @@
 import { moveClock } from '../../api/emulator.ts';
 import { useAction } from '../../api/use-api.ts';
 import { useNow } from '../../clock.ts';
-import { announce } from '../../components/announcer.tsx';
+import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
 import { Row, Section } from '../../components/layout.tsx';
 import { ErrorNotice } from '../../components/notice.tsx';
@@ -26,7 +26,7 @@ export function ClockControls({ nextDueTime, onChange }: ClockControlsProps) {
   const { isPlaying, progress, error: playbackError } = usePlayback();
   const { run, isRunning, error } = useAction(async (move: Parameters<typeof moveClock>[0]) => {
     await moveClock(move);
-    announce('The clock is moved.');
+    announceResult('The clock is moved.');
     onChange();
   });
   const isDisabled = isRunning || isPlaying;

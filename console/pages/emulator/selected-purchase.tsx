@@ -8,7 +8,7 @@ import { defineEndpoint } from '../../api/client.ts';
 import { act, type EmulatorPurchase, getReceipt, listStoreNotifications } from '../../api/emulator.ts';
 import { useAction, useApi, useLoad } from '../../api/use-api.ts';
 import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
-import { announce } from '../../components/announcer.tsx';
+import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FieldList } from '../../components/field-list.tsx';
@@ -133,7 +133,7 @@ function Actions({ purchase, names, onChange }: ActionsProps) {
   const { run, isRunning, error } = useAction(async ({ name, label }: PurchaseAction, details: object = {}) => {
     const { id } = await act(purchase.id, name, details);
     if (id !== purchase.id) changeQuery({ purchase: id });
-    announce(`${label}: done.`);
+    announceResult(`${label}: done.`);
     onChange();
   });
   const actions = listActions(names, purchase.type);

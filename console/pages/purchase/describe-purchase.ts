@@ -1,5 +1,10 @@
 import type { CancelationReason } from '../../../lib/api/enumerations.ts';
-import type { PurchaseDetails, PurchaseRecord, TransactionRecord } from '../../../lib/api/purchase-records.ts';
+import type {
+  PurchaseDetails,
+  PurchaseNotification,
+  PurchaseRecord,
+  TransactionRecord,
+} from '../../../lib/api/purchase-records.ts';
 import { formatDate, formatMoney, formatPlatform } from '../../format.ts';
 
 /** A purchase of a customer, which does not list the owners, or a single purchase with them. */
@@ -76,10 +81,17 @@ const describePaused = ({ autoResumeDate }: PurchaseRecord): State =>
 
 function describeEnd(purchase: DescribedPurchase, transactions: readonly TransactionRecord[], now: number): State {
   const { expirationDate, cancelationReason } = purchase;
-  const refund = transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
-  if (refund && isRefundedInFull(refund))
-    return noAccess('Refunded', 'bad', `Refunded${on(refund.refundDate)}: access ended${on(expirationDate)}.`);
-  if (findLastEnd(purchase) === 'REVOKED')
+  const payment = transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
+  const lastEnd = findLastEnd(purchase);
+  // The payments arrive later than the purchase, or not at all.
+  const isRefunded = payment ? isRefundedInFull(payment) : lastEnd?.reason === 'REFUNDED';
+  if (isRefunded)
+    return noAccess(
+      'Refunded',
+      'bad',
+      `Refunded${on(payment?.refundDate ?? lastEnd?.date)}: access ended${on(expirationDate)}.`,
+    );
+  if (lastEnd?.reason === 'REVOKED')
     return noAccess('Revoked', 'bad', `The store revoked access${on(expirationDate)}${toCause(cancelationReason)}.`);
   if (purchase.isBillingRetryPeriod)
     return noAccess(
@@ -160,8 +172,8 @@ function describeFailures({ notifications = [] }: DescribedPurchase): string {
   return `The payment failed ${failures.length === 2 ? 'twice' : `${failures.length} times`}, last${on(last.date)}`;
 }
 
-const findLastEnd = ({ notifications = [] }: DescribedPurchase): string | undefined =>
-  notifications.findLast(({ reason }) => reason === 'REVOKED' || reason === 'EXPIRED' || reason === 'REFUNDED')?.reason;
+const findLastEnd = ({ notifications = [] }: DescribedPurchase): PurchaseNotification | undefined =>
+  notifications.findLast(({ reason }) => reason === 'REVOKED' || reason === 'EXPIRED' || reason === 'REFUNDED');
 
 /** Causes of an end. Each completes a sentence. */
 const causes: Readonly<Record<CancelationReason, string>> = {

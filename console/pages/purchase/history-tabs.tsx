@@ -39,6 +39,7 @@ export function HistoryTabs({ subject, query, furtherTabs = [], ...shown }: Hist
         loadOlder={loadOlder}
         {...(lifecycles && { lifecycles })}
         kind={query.kind}
+        showsRefreshes={query.refreshes === 'true'}
         linksPurchases={isCustomer}
       />
       {timelineNote !== undefined && <p class="section-note quiet">{timelineNote}</p>}

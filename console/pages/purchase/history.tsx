@@ -3,6 +3,7 @@ import type { CursorPage } from '../../api/cursor-pages.ts';
 import { useAutomaticPages, useCursorPages } from '../../api/use-cursor-pages.ts';
 import { Button } from '../../components/button.tsx';
 import { CsvButton, type CsvColumn } from '../../components/csv-button.tsx';
+import { ToggleField } from '../../components/fields.tsx';
 import { Row } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { Timeline } from '../../components/timeline.tsx';
@@ -19,17 +20,22 @@ interface HistoryProps {
   readonly lifecycles?: readonly PurchaseLifecycle[];
   /** Selected kind of entries, in the query of the URL. */
   readonly kind: string | undefined;
+  /** Whether refreshes that found no change are shown. */
+  readonly showsRefreshes: boolean;
   /** Whether entries link to their purchase. */
   readonly linksPurchases?: boolean;
 }
 
 /** The timeline of a purchase or of a customer, which can be limited to one kind of entries. */
-export function History({ label, newest, loadOlder, lifecycles, kind, linksPurchases = false }: HistoryProps) {
+export function History(props: HistoryProps) {
+  const { label, newest, loadOlder, lifecycles, kind, showsRefreshes, linksPurchases = false } = props;
   const pages = useCursorPages({ newest, loadPage: loadOlder, getId: getTimelineRowId });
   const { rows, hasOlder, isLoadingOlder, error } = pages;
   const entries = rows && toHistory(rows, lifecycles).filter(({ date }) => !hasOlder || isInRange(date, rows));
   const selected = historyKinds.find(([id]) => id === kind)?.[0];
-  const matching = selected === undefined ? entries : entries?.filter((entry) => entry.kind === selected);
+  const matching = entries?.filter(
+    (entry) => (selected === undefined || entry.kind === selected) && (showsRefreshes || !entry.isUnchanged),
+  );
   const isSearching = useAutomaticPages(pages, matching?.length === 0, selected);
   if (!matching) return <Skeleton lines={8} />;
   return (
@@ -43,6 +49,11 @@ export function History({ label, newest, loadOlder, lifecycles, kind, linksPurch
             {name}
           </Button>
         ))}
+        <ToggleField
+          label="Refreshes without a change"
+          isOn={showsRefreshes}
+          onChange={(isOn) => changeQuery({ refreshes: isOn ? 'true' : '' })}
+        />
       </Row>
       {matching.length === 0 ? (
         <NoEntries isSearching={isSearching} isFiltered={selected !== undefined} hasOlder={hasOlder} />

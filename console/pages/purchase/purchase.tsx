@@ -6,10 +6,10 @@ import { callApi } from '../../api/client.ts';
 import { type Loaded, useAction, useApi, useLoad } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { readEmulatorClock, useNow } from '../../clock.ts';
-import { announce } from '../../components/announcer.tsx';
+import { announce, announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
 import { Columns, Page, Section } from '../../components/layout.tsx';
-import { ErrorNotice, Skeleton } from '../../components/notice.tsx';
+import { EndPlaceholders, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { CopyId, Platform } from '../../components/values.tsx';
 import { formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
@@ -37,9 +37,11 @@ function PurchaseWithId({ id, query }: { readonly id: string } & Pick<PageProps,
   const { purchase, error, reload, ...loaded } = usePurchase(id);
   if (purchase)
     return (
-      <KnownPurchase {...loaded} purchase={purchase} query={query} onReload={reload}>
-        <ErrorNotice error={error} onRetry={reload} />
-      </KnownPurchase>
+      <EndPlaceholders error={error}>
+        <KnownPurchase {...loaded} purchase={purchase} query={query} onReload={reload}>
+          <ErrorNotice error={error} onRetry={reload} />
+        </KnownPurchase>
+      </EndPlaceholders>
     );
   return (
     <Page title="Purchase" context={<Link to="/customers">Customers</Link>} subtitle={<CopyId value={id} label="id" />}>
@@ -178,7 +180,7 @@ const RefreshButton = ({ purchase, onDone }: { readonly purchase: PurchaseDetail
   const { run, isRunning, error } = useAction(async () => {
     const { purchaseId } = purchase;
     await callApi(purchaseEndpoints.refreshPurchase, { params: { purchaseId } });
-    announce('The store was queried: the purchase is up to date.');
+    announceResult('The store was queried: the purchase is up to date.');
     onDone();
   });
   return (

@@ -28,6 +28,8 @@ export interface HistoryEntry {
   /** Set for an attempt of a webhook. */
   readonly deliveryId?: string;
   readonly purchaseId?: string;
+  /** Whether it is a refresh that found no change. */
+  readonly isUnchanged?: true;
 }
 
 /** Lifecycle of one purchase of a customer. */
@@ -168,8 +170,13 @@ function toEventEntry(event: EventRow): HistoryEntry {
     ...(deliveryId !== undefined && { deliveryId }),
     ...(detail !== '' && { detail }),
     ...(purchaseId !== undefined && { purchaseId }),
+    ...(isUnchangedRefresh(event) && { isUnchanged: true }),
   };
 }
+
+/** Whether the store reported nothing new. Most refreshes are of this kind. */
+const isUnchangedRefresh = ({ eventType, ok, reasons = [] }: EventRow): boolean =>
+  eventType === 'receipt.refreshed' && ok && reasons.length === 0;
 
 function describeEvent({ eventType, ok, applicationUsername: user }: EventRow): Pick<HistoryEntry, 'kind' | 'title'> {
   const [, source] = /^webhook\.(\w+)\.called$/.exec(eventType) ?? [];

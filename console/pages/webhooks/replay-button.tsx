@@ -3,7 +3,7 @@ import { callApi } from '../../api/client.ts';
 import { useAction, useLoad } from '../../api/use-api.ts';
 import { webhookEndpoints } from '../../api/webhook-endpoints.ts';
 import { getNow } from '../../clock.ts';
-import { announce } from '../../components/announcer.tsx';
+import { announceResult } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice, Skeleton } from '../../components/notice.tsx';
@@ -90,7 +90,7 @@ function ReplayDialog({ range, onClose, onDone }: ReplayDialogProps) {
   } = useLoad(async (signal) => await countDeliveries(range, signal), JSON.stringify(range));
   const [progress, setProgress] = useState(0);
   const replay = useAction(async () => {
-    announce(`${formatNumber(await replayRange(range, setProgress))} deliveries are enqueued.`);
+    announceResult(`${formatNumber(await replayRange(range, setProgress))} deliveries are enqueued.`);
     onDone();
   });
   return (

@@ -1,0 +1,36 @@
+import { options } from 'preact';
+
+/**
+ * Control and format characters, which are invisible or change the direction of the text around them. Line breaks and
+ * tabs are kept. Joiners are part of several scripts and of emoji, but not of text in Latin letters.
+ * @see https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing
+ */
+const hiddenCharacters = /(?![\t\n])\p{Cc}|(?![\u200c\u200d])\p{Cf}|(?<=[\x20-\x7e])[\u200c\u200d]|[\u2028\u2029]/gu;
+
+/** Replaces hidden characters with their code point, such as `⟨U+202E⟩`: different names are always distinguishable. */
+export const toVisibleText = (text: string): string =>
+  text.replace(
+    hiddenCharacters,
+    (character) => `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`,
+  );
+
+const toVisible = (children: unknown): unknown => {
+  if (typeof children === 'string') return toVisibleText(children);
+  return Array.isArray(children) ? children.map(toVisible) : children;
+};
+
+/** Attributes that browsers show as text. */
+const textAttributes = ['title', 'placeholder'] as const;
+
+/** Shows hidden characters in the text of all elements. Values of fields and of the clipboard stay as they are. */
+export function showHiddenCharacters(): void {
+  const { vnode: next } = options;
+  options.vnode = (vnode) => {
+    const props = vnode.props as Record<string, unknown> | null;
+    if (props && typeof vnode.type === 'string') {
+      if (props.children !== undefined) props.children = toVisible(props.children);
+      for (const name of textAttributes) if (typeof props[name] === 'string') props[name] = toVisibleText(props[name]);
+    }
+    next?.(vnode);
+  };
+}
