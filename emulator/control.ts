@@ -16,6 +16,7 @@ import { Fault } from './faults.ts';
 import type { HttpRequest } from './http-messages.ts';
 import { toLogView } from './notification-log.ts';
 import { parseBody } from './parse-body.ts';
+import { toRefundRequestView } from './refund-request.ts';
 
 /** Handler of a control API call. `parameters` are the decoded path segments that match `*`. */
 type ControlHandler = (emulator: Emulator, call: HttpRequest, parameters: readonly string[]) => object;
@@ -33,6 +34,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, ControlHandler>>>>
   '/control/purchases': { GET: listPurchases, POST: createPurchase },
   '/control/purchases/*': { GET: showPurchase },
   '/control/purchases/*/*': { POST: applyAction },
+  '/control/refund-requests': { GET: listRefundRequests },
   '/control/settings/*': { GET: (emulator, _call, [platform = '']) => getStore(emulator, platform).settings },
 };
 
@@ -92,6 +94,14 @@ function setOrdersReadable(emulator: Emulator, call: HttpRequest, [name = '']: r
   const { readable } = parseBody(OrdersBody, call);
   set(readable);
   return { platform, readable };
+}
+
+/** `GET /control/refund-requests`: returns the refund requests with the replies that the stores received. */
+function listRefundRequests({ stores, clock }: Emulator): object {
+  const refundRequests = stores.flatMap(({ platform, refundRequests: list = () => [] }) =>
+    list().map((request) => ({ platform, ...toRefundRequestView(request) })),
+  );
+  return { now: formatTime(clock.now()), refundRequests };
 }
 
 function clearFaults({ faults }: Emulator): object {

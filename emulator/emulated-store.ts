@@ -2,6 +2,7 @@ import type { HttpResponse, StoreHttpRequest } from './http-messages.ts';
 import type { NotificationDelivery } from './notification-delivery.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
 import type { ActionBody, PurchaseOrder } from './purchase-order.ts';
+import type { RefundRequest } from './refund-request.ts';
 import type { Schedule } from './run-due.ts';
 
 /** Registry entry of a store. */
@@ -76,6 +77,8 @@ export interface EmulatedStore extends Schedule {
   readonly toOutgoingNotification?: (notification: StoreNotification) => OutgoingNotification;
   /** Pays a checkout session and returns the purchase id; undefined if the store does not have the session. */
   readonly payCheckout?: (sessionId: string) => string | undefined;
+  /** Refund requests of customers, the oldest first; absent if the store does not request statements about them. */
+  readonly refundRequests?: () => readonly RefundRequest[];
   /** Sets whether the API returns orders. Without the permission for financial data, Google Play does not. */
   readonly setOrdersReadable?: (readable: boolean) => void;
   readonly products: () => readonly Readonly<Record<string, unknown>>[];

@@ -102,6 +102,8 @@ export const ActionBody = v.strictObject({
   amountMicros: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** store_a: refunds the unused time of a subscription period. */
   prorated: v.exactOptional(v.boolean()),
+  /** request-refund: reason of the customer, in the store's terms. */
+  reason: v.exactOptional(v.string()),
   form: v.exactOptional(v.string()),
 });
 export type ActionBody = v.InferOutput<typeof ActionBody>;

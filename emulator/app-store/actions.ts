@@ -1,6 +1,7 @@
 import { controlError } from '../control-error.ts';
 import { requireSubscription } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
+import type { Action } from './action.ts';
 import { expire, failPayment, getDueTransition } from './billing.ts';
 import { addProduct, buildProduct } from './catalogue.ts';
 import {
@@ -9,23 +10,16 @@ import {
   redeemOffer,
   requestRefund,
   reverseRefund,
+  toConsumptionReason,
 } from './extensions-and-refund-requests.ts';
 import { finish } from './finish.ts';
 import { changePlan } from './plan-change.ts';
-import type { Transition, TransitionContext } from './purchase-transition.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 import { recover, renew } from './renewal.ts';
 import { acceptPriceIncrease, cancelRenewal, increasePrice, resumeRenewal } from './renewal-settings.ts';
 import { refund, revoke, revokeRefundedShare } from './revocation.ts';
 import { addSeats, refundSeats } from './seats.ts';
 import type { StoreState } from './store-state.ts';
-
-/** Action on a purchase and on its family shares. */
-export interface Action {
-  readonly apply: (purchase: Purchase, context: TransitionContext, details: ActionBody) => Transition;
-  /** Transition of the shares at the same time; absent if the action does not affect them. */
-  readonly applyToShares?: Action['apply'];
-}
 
 /** Creates the actions on an existing purchase. `share` is separate because it creates a purchase. */
 export const createActions = (state: StoreState): Readonly<Record<string, Action>> => ({
@@ -47,7 +41,10 @@ export const createActions = (state: StoreState): Readonly<Record<string, Action
   'accept-price': { apply: acceptPriceIncrease },
   extend: applyToAll((purchase, context, { period }) => extendRenewalDate(purchase, context, period)),
   'redeem-offer': { apply: (purchase, context, { priceMicros }) => redeemOffer(purchase, context, priceMicros) },
-  'request-refund': { apply: requestRefund },
+  'request-refund': {
+    apply: (purchase, _context, { transactionId, reason }) =>
+      requestRefund(purchase, { transactionId, reason: toConsumptionReason(reason) }),
+  },
   'decline-refund': { apply: declineRefund },
   'reverse-refund': {
     apply: (purchase, context, { transactionId }) => reverseRefund(purchase, context, transactionId),

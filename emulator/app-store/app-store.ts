@@ -3,6 +3,7 @@ import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../em
 import { mapValues } from '../map-values.ts';
 import { platformTokens } from '../platform.ts';
 import { getPurchase } from '../purchase-checks.ts';
+import { getDecisionTime } from '../refund-request.ts';
 import { createSchedule } from '../run-due.ts';
 import { accountProblems } from './account-problems.ts';
 import { createActions, getDueAction } from './actions.ts';
@@ -11,7 +12,8 @@ import { getNextDueTime } from './billing.ts';
 import { createKeys, Keys } from './keys.ts';
 import { toOutgoingNotification } from './notification.ts';
 import { toPurchaseSummary } from './purchase-summary.ts';
-import { getLatestTransaction, type Purchase } from './records.ts';
+import { getLatestTransaction } from './records.ts';
+import { closeDecidedRequests, closeDeclinedRequests, decideRequest, openRequest } from './refund-requests.ts';
 import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
 import {
@@ -25,6 +27,12 @@ import {
 } from './store-operations.ts';
 import { createState, getAccount, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
+
+/** A purchase or a refund request with its next transition. */
+interface ScheduledItem {
+  readonly at: number | undefined;
+  readonly run: (at: number) => void;
+}
 
 const SavedStore = v.object({ keys: Keys, state: SavedState });
 
@@ -49,8 +57,18 @@ async function openAppStore({
   const state = createState(saved?.state);
   const operations: OperationContext = { state, now, emitNotification };
   const context: ResponseContext = { state, keys, now, deliveries };
-  const listOwnPurchases = (): Purchase[] =>
-    [...state.purchases.values()].filter(({ sharedFrom }) => sharedFrom === undefined);
+  const listScheduledItems = (): ScheduledItem[] => [
+    ...[...state.purchases.values()]
+      .filter(({ sharedFrom }) => sharedFrom === undefined)
+      .map((due) => ({
+        at: getNextDueTime(due),
+        run: (at: number) => applyActionToPurchase(operations, due, getDueAction(due), { at }),
+      })),
+    ...[...state.refundRequests.values()].map((request) => ({
+      at: getDecisionTime(request),
+      run: (at: number) => decideRequest(operations, request, at),
+    })),
+  ];
   return {
     settings: toSettings(keys),
     rootCertificate: Buffer.from(keys.signedData.chain[2], 'base64'),
@@ -76,10 +94,11 @@ async function openAppStore({
     toOutgoingNotification: (notification) => toOutgoingNotification(context, notification),
     products: () => [...state.products.values()],
     purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
-    ...createSchedule({
-      items: listOwnPurchases,
-      dueAt: getNextDueTime,
-      run: (due, at) => applyActionToPurchase(operations, due, getDueAction(due), { at }),
+    refundRequests: () => [...state.refundRequests.values()],
+    ...createSchedule<ScheduledItem>({
+      items: listScheduledItems,
+      dueAt: ({ at }) => at,
+      run: ({ run }, at) => run(at),
     }),
     toSavedState: () => ({ keys, state: toSavedState(state) }),
   };
@@ -89,7 +108,13 @@ const createPurchaseActions = (operations: OperationContext): EmulatedStore['act
   mapValues(createActions(operations.state), (action, name) => (id, details) => {
     const purchase = getPurchase(operations.state, id);
     if (name !== 'revoke') requireOwnPurchase(purchase);
-    applyActionToPurchase(operations, purchase, action, { at: operations.now(), details });
+    const { state, now } = operations;
+    const at = now();
+    applyActionToPurchase(operations, purchase, action, { at, details });
+    if (name === 'request-refund')
+      openRequest(state, purchase, { at, reason: details.reason, transactionId: details.transactionId });
+    if (name === 'decline-refund') closeDeclinedRequests(state, purchase, at);
+    closeDecidedRequests(state, getPurchase(state, id), at);
     return id;
   });
 

@@ -1,9 +1,11 @@
 import { addPeriod, type Period } from '../calendar.ts';
+import { controlError } from '../control-error.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import {
   buildNotificationType,
   getPaidUntil,
   getPeriod,
+  type NotificationType,
   replaceTransaction,
   requireTransaction,
   type Transition,
@@ -49,15 +51,35 @@ export function redeemOffer(purchase: Purchase, { product }: TransitionContext, 
   };
 }
 
+const reasons = ['UNINTENDED_PURCHASE', 'FULFILLMENT_ISSUE', 'UNSATISFIED_WITH_PURCHASE', 'LEGAL', 'OTHER'];
+
+/** Returns the reason of a refund request. Throws 400 for a reason that Apple does not have. */
+export function toConsumptionReason(reason = 'UNINTENDED_PURCHASE'): string {
+  if (!reasons.includes(reason)) throw controlError(400, `reason: expected one of ${reasons.join(', ')}.`);
+  return reason;
+}
+
 /**
  * Requests a refund. Apple requests consumption data from the developer; the purchase does not change.
  *
  * @see https://developer.apple.com/documentation/storekit/handling-refund-notifications
  */
-export const requestRefund = (purchase: Purchase): Transition => withNotification(purchase, 'CONSUMPTION_REQUEST');
+export const requestRefund = (
+  purchase: Purchase,
+  { transactionId, reason }: { readonly transactionId?: string | undefined; readonly reason: string },
+): Transition =>
+  withNotification(
+    purchase,
+    { ...buildNotificationType('CONSUMPTION_REQUEST'), consumptionRequestReason: reason },
+    transactionId,
+  );
 
 /** Declines the refund request. */
-export const declineRefund = (purchase: Purchase): Transition => withNotification(purchase, 'REFUND_DECLINED');
+export const declineRefund = (
+  purchase: Purchase,
+  _context: TransitionContext,
+  { transactionId }: { readonly transactionId?: string | undefined } = {},
+): Transition => withNotification(purchase, buildNotificationType('REFUND_DECLINED'), transactionId);
 
 /** Reverses the latest refund. The customer has access again, without automatic renewal. */
 export function reverseRefund(
@@ -81,7 +103,12 @@ export function reverseRefund(
   return { purchase: withSubscriptionState(restored, state), notifications };
 }
 
-function withNotification(purchase: Purchase, notificationType: string): Transition {
-  requirePossible(getLatestTransaction(purchase).revocation === undefined, purchase, 'is refunded or revoked already');
-  return { purchase, notifications: [buildNotificationType(notificationType)] };
+function withNotification(
+  purchase: Purchase,
+  type: NotificationType,
+  transactionId = getLatestTransaction(purchase).transactionId,
+): Transition {
+  const { revocation } = requireTransaction(purchase, transactionId);
+  requirePossible(revocation === undefined, purchase, 'is refunded or revoked already');
+  return { purchase, notifications: [{ ...type, transactionId }] };
 }

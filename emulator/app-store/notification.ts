@@ -22,6 +22,7 @@ const Native = v.object({
   subtype: v.exactOptional(v.string()),
   environment: Environment,
   notificationUUID: v.exactOptional(v.string()),
+  consumptionRequestReason: v.exactOptional(v.string()),
 });
 
 /** Builds the HTTP request of a notification. It is signed once, so all attempts and copies have the same id. */
@@ -29,7 +30,7 @@ export function toOutgoingNotification(
   context: ResponseContext,
   notification: StoreNotification,
 ): OutgoingNotification {
-  const { environment, ...native } = v.parse(Native, notification.native);
+  const { environment, consumptionRequestReason, ...native } = v.parse(Native, notification.native);
   const isProduction = environment === 'Production';
   // The content is the state at the time of the change. The clock can be later if it was moved by a long period.
   const contextAtChange: ResponseContext = { ...context, now: () => notification.at };
@@ -44,7 +45,7 @@ export function toOutgoingNotification(
       bundleVersion: app.version,
       environment,
       ...(native.notificationType !== 'TEST' && buildPurchaseData(contextAtChange, notification)),
-      ...(native.notificationType === 'CONSUMPTION_REQUEST' && { consumptionRequestReason: 'UNINTENDED_PURCHASE' }),
+      ...(consumptionRequestReason !== undefined && { consumptionRequestReason }),
     },
   };
   return {

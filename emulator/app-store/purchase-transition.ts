@@ -19,6 +19,8 @@ export interface NotificationType {
   readonly subtype?: string;
   /** Transaction of the notification, if it is not the latest. */
   readonly transactionId?: string;
+  /** Customer's reason of a refund request. */
+  readonly consumptionRequestReason?: string;
 }
 
 /** Purchase after a transition, with the notifications of the store. */

@@ -5,6 +5,7 @@ import { app } from './app.ts';
 import { isAuthorized } from './authorize.ts';
 import { queryNotificationHistory } from './notification-history.ts';
 import type { Environment } from './records.ts';
+import { answerRequest, isConsumptionFolder } from './refund-requests.ts';
 import { type ResponseContext, signAppTransaction, signTransaction } from './response-context.ts';
 import { buildSubscriptionStatuses } from './statuses.ts';
 import { findByAppTransaction, findTransaction, type OwnedTransaction, type StoreState } from './store-state.ts';
@@ -50,6 +51,9 @@ export function handleServerApiCall(
   if (!isAuthorized(call.headers.authorization, context.keys, context.now()))
     return textResponse(401, 'Unauthenticated\n');
   try {
+    const [folder] = splitPath(call.path);
+    if (call.method === 'PUT' && isConsumptionFolder(folder))
+      return answerRequest(context, requireTransaction(context.state, environment, call.path), { folder, call });
     const result = runCall(context, call, environment);
     return result === undefined ? textResponse(404, 'Not Found\n') : jsonResponse(200, result);
   } catch (error) {
@@ -90,7 +94,8 @@ function requireTransaction(state: StoreState, environment: Environment, path: s
   const download = findByAppTransaction(state, environment, id);
   if (download === undefined) throw apiError(4040010, 'Transaction id not found.');
   // An app transaction id identifies the customer, but not a transaction.
-  if (folder === '/inApps/v1/transactions/') throw apiError(4000048, 'App transaction id is not supported.');
+  if (folder === '/inApps/v1/transactions/' || isConsumptionFolder(folder))
+    throw apiError(4000048, 'App transaction id is not supported.');
   return download;
 }
 

@@ -3,7 +3,7 @@ import type { EmulatedStoreContext } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
 import type { ActionBody, PurchaseOrder } from '../purchase-order.ts';
 import { getOrCreateAccount } from './accounts.ts';
-import type { Action } from './actions.ts';
+import type { Action } from './action.ts';
 import { getOrCreateProduct } from './catalogue.ts';
 import { assignSeat, listLinkedShares, sharePurchase } from './family-sharing.ts';
 import type { Transition, TransitionContext } from './purchase-transition.ts';

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import * as v from 'valibot';
 import { indexById } from '../index-by-id.ts';
+import { RefundRequest } from '../refund-request.ts';
 import { Account, type Environment, getLatestTransaction, Product, Purchase, type Transaction } from './records.ts';
 
 /** Products, accounts and purchases of the store, with the indexes of its API. */
@@ -10,6 +11,8 @@ export interface StoreState {
   readonly purchases: Map<string, Purchase>;
   readonly purchaseIdsByTransaction: Map<string, string>;
   readonly purchaseIdsByAccount: Map<string, Set<string>>;
+  /** Refund requests, the oldest first. */
+  readonly refundRequests: Map<string, RefundRequest>;
   lastNumber: number;
 }
 
@@ -18,6 +21,7 @@ export const SavedState = v.object({
   products: v.array(Product),
   accounts: v.array(Account),
   purchases: v.array(Purchase),
+  refundRequests: v.exactOptional(v.array(RefundRequest)),
   lastNumber: v.number(),
 });
 type SavedState = v.InferOutput<typeof SavedState>;
@@ -33,6 +37,7 @@ export function createState(saved?: SavedState): StoreState {
     purchases: new Map(),
     purchaseIdsByTransaction: new Map(),
     purchaseIdsByAccount: new Map(),
+    refundRequests: indexById(saved?.refundRequests),
     lastNumber: saved?.lastNumber ?? firstNumber(),
   };
   for (const purchase of saved?.purchases ?? []) savePurchase(state, purchase);
@@ -44,6 +49,7 @@ export const toSavedState = (state: StoreState): SavedState => ({
   products: [...state.products.values()],
   accounts: [...state.accounts.values()],
   purchases: [...state.purchases.values()],
+  refundRequests: [...state.refundRequests.values()],
   lastNumber: state.lastNumber,
 });
 

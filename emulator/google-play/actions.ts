@@ -19,6 +19,7 @@ import {
   testNotification,
 } from './purchase-transition.ts';
 import type { Purchase } from './records.ts';
+import { requestRefund } from './refund-reviews.ts';
 import { needsPriceConsent, recover, renew, resume } from './renewal.ts';
 import {
   acceptPriceIncrease,
@@ -57,6 +58,7 @@ const createPaidActions = (state: StoreState): Readonly<Record<string, Action>> 
   expire: (purchase, { at }) => endPeriod(purchase, at),
   refund: (purchase, { at }, details) => refund(purchase, at, details),
   revoke: (purchase, { at }) => revoke(purchase, at),
+  'request-refund': (purchase, _context, details) => requestRefund(purchase, details),
   pause: (purchase, { at }, { period }) => pauseSubscription(purchase, at, period),
   resume,
   'change-plan': (purchase, context, details) => changePlan(purchase, resolvePlan(state, purchase, details), context),

@@ -97,7 +97,8 @@ export function revoke(purchase: Purchase, at: number): Transition {
   return { purchase: endSubscription({ ...refunded, subscription }, at), notifications, voided };
 }
 
-function selectOrder(purchase: Purchase, orderId?: string): Order {
+/** Returns the order with this id, by default the latest paid one. */
+export function selectOrder(purchase: Purchase, orderId?: string): Order {
   if (orderId === undefined) return findLatestPaidOrder(purchase) ?? getLatestOrder(purchase);
   const order = purchase.orders.find(({ id }) => id === orderId);
   if (order === undefined) throw controlError(422, `transactionId: ${purchase.id} does not have order ${orderId}.`);

@@ -3,6 +3,7 @@ import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../em
 import { mapValues } from '../map-values.ts';
 import { platformTokens } from '../platform.ts';
 import { getPurchase } from '../purchase-checks.ts';
+import { getDecisionTime } from '../refund-request.ts';
 import { createSchedule } from '../run-due.ts';
 import { accountProblems } from './account-problems.ts';
 import { acknowledgeByApp } from './acknowledgement.ts';
@@ -15,10 +16,17 @@ import { toPurchaseSummary } from './purchase-summary.ts';
 import type { DeveloperNotification, Transition, TransitionContext } from './purchase-transition.ts';
 import { purchaseProduct } from './purchasing.ts';
 import type { Purchase } from './records.ts';
+import { applyDecision, closeRefundedReviews, type DecideReview, openReview } from './refund-reviews.ts';
 import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames } from './store-calls.ts';
 import { createState, SavedState, type StoreState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
+
+/** A purchase or a refund review with its next transition. */
+interface ScheduledItem {
+  readonly at: number | undefined;
+  readonly run: (at: number) => void;
+}
 
 const SavedStore = v.object({ keys: Keys, state: SavedState });
 
@@ -44,14 +52,31 @@ async function openGooglePlay({
   const state = createState(saved?.state);
   const context: ResponseContext = { state, keys, now };
   const saveTransition = createSaveTransition(state, emitNotification);
+  const decideReview: DecideReview = (review, at) => {
+    const transition = applyDecision(state, review, at);
+    if (transition) saveTransition(transition, at);
+  };
+  const listScheduledItems = (): ScheduledItem[] => [
+    ...[...state.purchases.values()].map((due) => ({
+      at: getNextDueTime(due),
+      run: (at: number) => {
+        saveTransition(runDueTransition(due, createTransitionContext(state, due, at)), at);
+      },
+    })),
+    ...[...state.refundRequests.values()].map((review) => ({
+      at: getDecisionTime(review),
+      run: (at: number) => decideReview(review, at),
+    })),
+  ];
   return {
     settings: toSettings(keys),
-    handleCall: (call) => handleCall(context, call),
+    handleCall: (call) => handleCall({ ...context, decideReview }, call),
     toOutgoingNotification: (notification) => toOutgoingNotification(keys, notification),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     accountProblems,
     placeOrder: (order) => saveTransition(purchaseProduct(state, order, now()), now()),
-    actions: createPurchaseActions(context, saveTransition),
+    actions: createPurchaseActions(context, saveTransition, emitNotification),
+    refundRequests: () => [...state.refundRequests.values()],
     findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),
     validateBody: (id, form) => buildValidateBody(context, getPurchase(state, id), form),
     setOrdersReadable: (readable) => {
@@ -59,10 +84,10 @@ async function openGooglePlay({
     },
     products: () => [...state.products.values()],
     purchases: () => [...state.purchases.values()].map((purchase) => toPurchaseSummary(state, purchase)),
-    ...createSchedule<Purchase>({
-      items: () => state.purchases.values(),
-      dueAt: getNextDueTime,
-      run: (due, at) => saveTransition(runDueTransition(due, createTransitionContext(state, due, at)), at),
+    ...createSchedule<ScheduledItem>({
+      items: listScheduledItems,
+      dueAt: ({ at }) => at,
+      run: ({ run }, at) => run(at),
     }),
     toSavedState: () => ({ keys, state: toSavedState(state) }),
   };
@@ -100,11 +125,16 @@ const toNative = (notification: DeveloperNotification, at: number): Readonly<Rec
 const createPurchaseActions = (
   { state, now }: ResponseContext,
   saveTransition: SaveTransition,
+  emitNotification: EmulatedStoreContext['emitNotification'],
 ): EmulatedStore['actions'] =>
-  mapValues(createActions(state), (action) => (id, details) => {
+  mapValues(createActions(state), (action, name) => (id, details) => {
     const purchase = getPurchase(state, id);
-    const context = createTransitionContext(state, purchase, now());
-    return saveTransition(action(purchase, context, details), context.at);
+    const { at, ...context } = createTransitionContext(state, purchase, now());
+    const resultId = saveTransition(action(purchase, { at, ...context }, details), at);
+    if (name === 'request-refund')
+      emitNotification({ purchaseId: id, at, native: toNative(openReview(state, purchase, { at, details }), at) });
+    closeRefundedReviews(state, getPurchase(state, id), at);
+    return resultId;
   });
 
 const createTransitionContext = (state: StoreState, purchase: Purchase, at: number): TransitionContext => ({

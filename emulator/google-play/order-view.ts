@@ -89,7 +89,7 @@ function toDetails(order: Order, product: Product, { rentalPeriod }: Purchase): 
 
 /**
  * Converts a voided order to the response of `purchases.voidedpurchases.list`: voided by the developer (1) for another
- * reason (0), or by Google (2) because the purchase was not acknowledged (8).
+ * reason (0), or by Google (2) because the purchase was not acknowledged (8) or charged back (7).
  *
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases/list
  */
@@ -100,13 +100,14 @@ export const toVoidedView = ({
   voidedAt,
   quantity,
   isUnacknowledged,
+  isChargeback,
 }: VoidedOrder): androidpublisher_v3.Schema$VoidedPurchase => ({
   kind: 'androidpublisher#voidedPurchase',
   purchaseToken: token,
   purchaseTimeMillis: String(purchasedAt),
   voidedTimeMillis: String(voidedAt),
   orderId,
-  voidedSource: isUnacknowledged ? 2 : 1,
-  voidedReason: isUnacknowledged ? 8 : 0,
+  voidedSource: isUnacknowledged || isChargeback ? 2 : 1,
+  voidedReason: isUnacknowledged ? 8 : isChargeback ? 7 : 0,
   ...(quantity !== undefined && { voidedQuantity: quantity }),
 });

@@ -137,6 +137,7 @@ export const VoidedOrder = v.object({
   isSubscription: v.boolean(),
   /** Whether Google voided the order because the purchase was not acknowledged. */
   isUnacknowledged: v.exactOptional(v.literal(true)),
+  isChargeback: v.exactOptional(v.literal(true)),
   /** Refunded quantity of a partial refund. */
   quantity: v.exactOptional(v.number()),
 });

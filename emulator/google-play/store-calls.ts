@@ -14,6 +14,7 @@ import { isPending } from './pending-payment.ts';
 import { toLegacyProductView, toProductView } from './product-view.ts';
 import { handleCertsRequest } from './pubsub-push.ts';
 import type { Purchase } from './records.ts';
+import { type DecideReview, reviewRefund } from './refund-reviews.ts';
 import { toOneTimeProductView } from './rental.ts';
 import { requireProduct, requirePurchase } from './require-purchase.ts';
 import type { ResponseContext } from './response-context.ts';
@@ -28,7 +29,12 @@ const certificatesHost = 'www.googleapis.com';
 /** Host names of the store. */
 export const hostNames = [tokenHost, apiHost, certificatesHost];
 
-type CallHandler = (context: ResponseContext, parts: readonly string[], call: StoreHttpRequest) => HttpResponse;
+/** Context of API calls, which can decide a refund review. */
+interface ApiContext extends ResponseContext {
+  readonly decideReview: DecideReview;
+}
+
+type CallHandler = (context: ApiContext, parts: readonly string[], call: StoreHttpRequest) => HttpResponse;
 
 /** Handlers of the Developer API by method and by the path after the package name. */
 const routes: readonly (readonly [method: string, path: RegExp, handler: CallHandler])[] = [
@@ -45,6 +51,7 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: CallHan
   ],
   ['GET', /^orders\/([^/:]+)$/, (context, [id = '']) => jsonResponse(200, requireOrderView(context, id))],
   ['GET', /^orders:batchGet$/, getOrders],
+  ['POST', /^orders\/([^/:]+):reviewrefund$/, (context, [id = ''], call) => reviewRefund(context, id, call)],
   [
     'GET',
     /^purchases\/voidedpurchases$/,
@@ -53,7 +60,7 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: CallHan
 ];
 
 /** Handles a call to a host of the store. */
-export function handleCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
+export function handleCall(context: ApiContext, call: StoreHttpRequest): HttpResponse {
   if (call.host === tokenHost) {
     return call.path === '/token' && call.method === 'POST'
       ? handleTokenRequest(context, call)
@@ -71,7 +78,7 @@ export function handleCall(context: ResponseContext, call: StoreHttpRequest): Ht
   }
 }
 
-function handleApiCall(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
+function handleApiCall(context: ApiContext, call: StoreHttpRequest): HttpResponse {
   const [, name = '', path = ''] = /^\/androidpublisher\/v3\/applications\/([^/]+)\/(.+)$/.exec(call.path) ?? [];
   for (const [method, pattern, handler] of routes) {
     const match = call.method === method ? pattern.exec(path) : null;
