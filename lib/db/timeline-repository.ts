@@ -53,7 +53,7 @@ const kinds = { claim: 'C', event: 'E', notification: 'N', payment: 'T' } as con
 const maxScannedEvents = 1_000;
 const eventBatchSize = 200;
 
-const NotificationItem = v.object({ id: v.string(), date: v.number(), reason: NotificationReason });
+const NotificationItem = v.object({ sk: v.string(), date: v.number(), reason: NotificationReason });
 const TransactionLink = v.object({ transactionId: v.string(), purchaseId: v.string() });
 
 export function createTimelineRepository(table: Table, now: () => EpochMillis): TimelineRepository {
@@ -108,20 +108,20 @@ async function readEvents(table: Table, source: EventSource, { position, limit }
     for (const { sk } of tags) {
       const event = events.get(keys.parseTagEventId(String(sk)));
       if (event && !isRead(event) && source.matches(event))
-        entries.push({ key: toEventKey(String(sk)), row: { type: 'event', event } });
+        entries.push({ key: toTimelineKey(kinds.event, String(sk)), row: { type: 'event', event } });
       until = String(sk);
       if (entries.length === limit) break;
     }
     if (tags.length < eventBatchSize && entries.length < limit) return { entries };
     scanned += tags.length;
   }
-  return { entries, readTo: toEventKey(until) };
+  return { entries, readTo: toTimelineKey(kinds.event, until) };
 }
 
-/** Converts the sort key of a tag, `<date>#<event id>`. */
-function toEventKey(sk: string): string {
+/** Converts a sort key without its prefix, `<date>#<id>`. */
+function toTimelineKey(kind: string, sk: string): string {
   const hash = sk.indexOf('#');
-  return formatTimelineKey({ date: sk.slice(0, hash), kind: kinds.event, id: sk.slice(hash + 1) });
+  return formatTimelineKey({ kind, date: sk.slice(0, hash), id: sk.slice(hash + 1) });
 }
 
 async function loadEvents(
@@ -160,8 +160,9 @@ async function readNotifications(table: Table, partition: string, { position, li
   const until = toKindBound(kinds.notification, position);
   const items = await readBefore(table, { partition, until, prefix: keys.notificationPrefix, limit });
   const entries = items.map((item): Entry => {
-    const { id, date, reason } = parse(NotificationItem, item, 'DatabaseError');
-    return { key: createTimelineKey(kinds.notification, date, id), row: { type: 'notification', date, reason } };
+    const { sk, date, reason } = parse(NotificationItem, item, 'DatabaseError');
+    const key = toTimelineKey(kinds.notification, sk.slice(keys.notificationPrefix.length));
+    return { key, row: { type: 'notification', date, reason } };
   });
   return { entries, ...(items.length === limit && { readTo: entries.at(-1)?.key }) };
 }
