@@ -19,7 +19,8 @@ const withIds = (list: readonly Contract[]) => list.map((contract) => [contract.
 /** Expects an error in the error format of the contract. */
 function expectError(contract: Contract, response: CallResult, status: number, code: keyof typeof errorCodes): void {
   if (contract.errorFormat === 'client-token') {
-    expect(response).toMatchObject({ status: 200, body: { success: false, message: expect.any(String) } });
+    const clientStatus = code === 'InvalidPayload' ? status : 200;
+    expect(response).toMatchObject({ status: clientStatus, body: { success: false, message: expect.any(String) } });
     return;
   }
   // The processor endpoints use one number for all errors.

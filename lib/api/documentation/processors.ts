@@ -118,7 +118,7 @@ export const processorDescriptions = [
   describeObject(
     'ClientTokenFailure',
     TokenFailed,
-    'Why no client token was created. The HTTP status is 400 for an invalid request, otherwise 200.',
+    'Why no client token was created. The HTTP status is 400 or 413 for an invalid request, otherwise 200.',
     {
       success: ['The constant false.', false],
       message: ['Error message.', 'Braintree is unavailable. Try again later.'],
