@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { contracts } from '../../lib/api/index.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
-import { callLocalControl, callLocalService, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
+import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -11,6 +11,8 @@ import { waitFor } from '../../testing/wait-for.ts';
 /** The functions that record purchases. */
 const recorders = [
   'CustomersEndpointsaddcustomerpurchase',
+  'EntitlementsEndpointscreateentitlementtoken',
+  'EntitlementsEndpointsgetcustomerentitlements',
   'PurchasesEndpointsrefreshpurchasenow',
   'StripeEndpointschangeplan',
   'StripeEndpointsgetprocessorpurchases',
@@ -37,11 +39,24 @@ const control = async (path: string, body?: object): Promise<Json> => await call
 /** Calls that failed. */
 const failures: string[] = [];
 
-async function callService(path: string, body?: object): Promise<Json> {
-  const { status, body: response } = await callLocalService(service, path, body);
-  if (status >= 400 || response.ok === false) failures.push(`${path.split('?')[0]}: ${JSON.stringify(response)}`);
-  return response;
+interface CallOptions {
+  readonly method?: string;
+  readonly body?: object | undefined;
+  /** Default: the secret key. */
+  readonly key?: string;
 }
+
+async function callService(path: string, options: CallOptions = {}): Promise<Json> {
+  const { body, key = service.secretKey, method = body ? 'POST' : 'GET' } = options;
+  const init = { method, headers: buildBasicAuth(service.appName, key), ...(body && { body: JSON.stringify(body) }) };
+  const response = await fetch(service.baseUrl + path, init);
+  const content = (await response.json()) as Json;
+  if (!response.ok || content.ok === false)
+    failures.push(`${method} ${path.split('?')[0]}: ${JSON.stringify(content)}`);
+  return content;
+}
+
+const validate = async (body: object): Promise<Json> => await callService('/v1/validate', { body });
 
 async function setNotificationUrl(url: string | null): Promise<void> {
   const init = { method: 'PUT', body: JSON.stringify({ url }) };
@@ -66,26 +81,38 @@ const buy = async (platform: string, productId: string, applicationUsername: str
 /** Buys and validates a subscription of each store, cancels it and resumes it. */
 async function buyEverywhere(username: string): Promise<void> {
   for (const [platform, productId] of Object.entries(products)) {
-    const { id, validate } = await buy(platform, productId, username);
-    await callService('/v1/validate', validate);
-    for (const action of ['cancel', 'uncancel']) await control(`/purchases/${id}/${action}`, {});
+    const order = await buy(platform, productId, username);
+    await validate(order.validate);
+    for (const action of ['cancel', 'uncancel']) await control(`/purchases/${order.id}/${action}`, {});
   }
 }
 
-/** Pays a checkout whose notification is lost, so that the endpoints are the first to record the purchase. */
-async function payCheckout(username: string): Promise<{ accessToken: string; offerId: string; otherOfferId: string }> {
+const pages = { successUrl: 'https://app.example.com', cancelUrl: 'https://app.example.com' };
+
+async function listOffers(username: string): Promise<string[]> {
   // The emulator creates the price of a product when it is first bought.
   await buy('processor_a', 'gold', `${username}-2`);
   const { products: priceList } = await callService('/v3/processor_a/prices');
-  const [offerId, otherOfferId] = priceList.flatMap(({ offers }: Json) => offers).map(({ id }: Json) => id);
-  const pages = { successUrl: 'https://app.example.com', cancelUrl: 'https://app.example.com' };
-  const checkout = { offerId, applicationUsername: username, ...pages };
-  const { accessToken, sessionId } = await callService('/v3/processor_a/checkout', checkout);
+  return priceList.flatMap(({ offers }: Json) => offers).map(({ id }: Json) => id);
+}
+
+/** Pays checkouts whose notifications are lost, so that each of these endpoints is the first to record a purchase. */
+async function payCheckouts(offerId: string, username: string): Promise<{ accessToken: string }> {
+  const customer = `/v3/customers/${username}`;
+  const pay = async (): Promise<string> => {
+    const checkout = { offerId, applicationUsername: username, ...pages };
+    const { accessToken, sessionId } = await callService('/v3/processor_a/checkout', { body: checkout });
+    await control(`/checkouts/${sessionId}/pay`, {});
+    return accessToken;
+  };
+  const key = service.publicKey;
   await setNotificationUrl(null);
-  await control(`/checkouts/${sessionId}/pay`, {});
+  await callService(`${customer}/entitlements?accessToken=${await pay()}`, { key });
+  await callService(`${customer}/entitlements/token`, { key, body: { accessToken: await pay() } });
+  const accessToken = await pay();
   await callService(`/v3/processor_a/purchases?accessToken=${accessToken}`);
   await setNotificationUrl(`${service.baseUrl}/v3/webhook/processor_a/${service.appName}`);
-  return { accessToken, offerId, otherOfferId };
+  return { accessToken };
 }
 
 /** Returns values for the parameters of endpoint paths. */
@@ -111,25 +138,33 @@ async function listPathParams(username: string): Promise<Readonly<Record<string,
 
 /** Calls every endpoint with a request that succeeds, for a customer who has bought everywhere. */
 async function callEveryEndpoint(username: string): Promise<void> {
-  const { accessToken, offerId, otherOfferId } = await payCheckout(username);
-  const params = await listPathParams(username);
+  const [offerId = '', otherOfferId] = await listOffers(username);
+  const { accessToken } = await payCheckouts(offerId, username);
+  const grant = { entitlement: 'pro', reason: 'tester' };
+  const { grantId } = await callService(`/v3/customers/${username}/grants`, { body: grant });
+  const params: Readonly<Record<string, string>> = { ...(await listPathParams(username)), grantId };
   const bodies: Readonly<Record<string, object>> = {
     'validate-receipt': (await buy('store_a', 'premium', `${username}-2`)).validate,
     'add-customer-purchase': { purchaseId: params.purchaseId },
     'repeat-webhook': { reqId: params.eventId },
     'replay-deliveries': { startdate: '2020-01-01', enddate: '2020-01-02' },
-    'create-checkout': { offerId, successUrl: 'https://app.example.com', cancelUrl: 'https://app.example.com' },
+    'create-checkout': { offerId, ...pages },
     'create-portal': { accessToken, returnUrl: 'https://app.example.com' },
     'change-plan': { accessToken, offerId: otherOfferId },
     'create-client-token': { applicationUsername: username },
+    'create-grant': grant,
+    'change-grant': { until: null },
+    'set-catalogue': {},
   };
   for (const { id, area, method, path } of contracts) {
     const idParam = area === 'webhooks' ? params.deliveryId : params.eventId;
     const url = path.replace(/:(\w+)/g, (_all, name: string) =>
       encodeURIComponent((name === 'id' ? idParam : params[name]) ?? name),
     );
-    const query = `include_notifications=true&receipts=true&accessToken=${accessToken}&q=${username}`;
-    await callService(`${url}?${query}`, method === 'POST' ? (bodies[id] ?? {}) : undefined);
+    const query = `include_notifications=true&receipts=true&accessToken=${accessToken}&q=${username}&dryRun=true`;
+    const selected = id === 'explain-access' ? '&entitlement=pro' : '';
+    const body = method === 'GET' || method === 'DELETE' ? undefined : (bodies[id] ?? {});
+    await callService(`${url}?${query}${selected}`, { method, body });
   }
   for (const list of ['customers', 'purchases', 'transactions'])
     await callService(`/v3/${list}?startdate=2020-01-01&applicationUsername=${username}`);
@@ -187,7 +222,7 @@ describe('IAM policies of the functions', () => {
 
   it('allow every function that records to do so after a rotation, an erasure and a change of the catalogue', async () => {
     const { appName } = service;
-    await callService('/v1/validate', (await buy('store_a', 'premium', 'bob')).validate);
+    await validate((await buy('store_a', 'premium', 'bob')).validate);
     await rotateMasterKey();
     await runCommand('customer', 'erase', appName, 'bob', '--confirm', 'bob', '--wait', '1');
     expect(await runCommand('secrets', 'reencrypt')).toMatch(/ values? /);
