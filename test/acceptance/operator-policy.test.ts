@@ -11,7 +11,9 @@ import { createAppRepository } from '../../lib/db/app-repository.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
 import * as keys from '../../lib/db/keys.ts';
 import { createTableClient, type Item, type Table } from '../../lib/db/table.ts';
+import { createMessageQueue } from '../../lib/queue/message-queue.ts';
 import { createCipher } from '../../lib/shared/cipher.ts';
+import type { StreamFailure } from '../../lib/shared/stream-failure.ts';
 import { buildDelivery } from '../../lib/webhooks/delivery.ts';
 import type { IamAccess } from '../../local/iam-policies.ts';
 import { createLocalNames } from '../../local/local-names.ts';
@@ -149,6 +151,16 @@ async function givenDeadDelivery(appName: string): Promise<void> {
   await deliveries.replaceIfUnchanged(delivery, { ...delivery, state: 'dead', failedAttempts: 9 }, createdAt);
 }
 
+/** Reports a record of a purchase that was deleted. */
+async function givenStreamFailure(appName: string): Promise<void> {
+  const { STREAM_FAILURES_QUEUE_URL = '' } = service.environment;
+  const key = keys.purchaseKey(appName, 'store_a:deleted');
+  const streamFailures = createMessageQueue<StreamFailure>(() => STREAM_FAILURES_QUEUE_URL, {});
+  await streamFailures.send([
+    { worker: 'fan-out-webhooks', appName, key, reason: 'entitledUsers: expected an array.', writtenAt: Date.now() },
+  ]);
+}
+
 /** Gives a customer an access token, and a purchase that has created a vault reference. */
 async function givenCheckoutAndVault(appName: string, username: string): Promise<void> {
   await createAccessTokenRepository(table).issue(appName, { platform: 'processor_a', username }, Date.now());
@@ -168,15 +180,20 @@ const listAccesses = (matches: (access: readonly [string, string]) => boolean): 
     .filter(matches)
     .map((access) => access.join(' '))
     .sort();
+/** Accesses of the commands to the queues of the local service. */
+const usedQueueAccesses = [
+  `sqs:SendMessage ${getQueueArn(/^Queueswebhooks(?!dead)/)}`,
+  ...['ReceiveMessage', 'ChangeMessageVisibility', 'DeleteMessage'].map(
+    (action) => `sqs:${action} ${getQueueArn(/^QueuesStreamFailures/)}`,
+  ),
+];
 /**
  * Whether no local command needs the access: it is for a redrive, for the option --stack, or for `doctor` of a
  * deployment.
  */
-const isNotForLocalCommands = ([action, resource]: readonly [string, string]): boolean =>
-  /^(?:cloudformation|sns|lambda):|^dynamodb:Describe/.test(action) ||
-  (action.startsWith('sqs:') &&
-    action !== 'sqs:GetQueueAttributes' &&
-    resource !== getQueueArn(/^Queueswebhooks(?!dead)/));
+const isNotForLocalCommands = (access: readonly [string, string]): boolean =>
+  /^(?:cloudformation|sns|lambda):|^dynamodb:Describe/.test(access[0]) ||
+  (/^sqs:(?!GetQueueAttributes)/.test(access[0]) && !usedQueueAccesses.includes(access.join(' ')));
 
 /** Runs every command with data that it has to write. */
 async function runEveryCommand(): Promise<void> {
@@ -213,8 +230,9 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'test-webhook', appName]);
   expect(await cli(['webhooks', 'list', appName])).toContain('  dead  ');
   expect(await cli(['webhooks', 'replay', appName, '--dead'])).toMatch(/^[1-9]\d* deliver(?:y|ies) enqueued/);
-  expect(await cli(['webhooks', 'stream-failures', 'list'])).toContain('No stream failures.');
-  await cli(['webhooks', 'stream-failures', 'replay']);
+  await givenStreamFailure(appName);
+  expect(await cli(['webhooks', 'stream-failures', 'list'])).toContain('fan-out-webhooks');
+  expect(await cli(['webhooks', 'stream-failures', 'replay'])).toContain('1 stream record replayed.');
   expect(await cli(['webhooks', 'tail', appName])).toMatch(/\S/);
   expect(await cli(['webhooks', 'backfill', appName, '--from', from])).toMatch(
     / [1-9]\d* missing (?:delivery|deliveries) created/,
