@@ -136,7 +136,7 @@ describe('stream records that the workers cannot read', () => {
       ...purchase,
       version: purchase.version + 1,
       announcedReasons: ['RENEWED'],
-      updatedAt: Date.now(),
+      updatedAt: purchase.updatedAt + 1,
     };
     const payment = {
       ...transaction,

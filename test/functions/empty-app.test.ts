@@ -116,10 +116,28 @@ const answers: Readonly<Record<string, object>> = {
       },
     ],
   },
+  'get-customer-entitlements': { applicationUsername, entitlements: {}, asOf: expect.any(String) },
+  'explain-access': {
+    applicationUsername,
+    entitlement: 'pro',
+    isActive: false,
+    because: expect.any(Array),
+    next: null,
+    asOf: expect.any(String),
+  },
+  'list-grants': { applicationUsername, rows: [] },
+  'get-token-keys': { keys: [] },
+  'get-catalogue': {},
   'get-app': expect.objectContaining({ catalogue: {}, strategy: 'all', vocabulary: 'neutral' }),
   'get-prices': { ok: true, products: [] },
   'get-processor-purchases': { ok: true, purchases: [] },
   'get-version': { ok: true, name: 'claimcheck', version: expect.any(String) },
+};
+
+/** Required parameters of the queries. */
+const queries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'get-processor-purchases': { applicationUsername },
+  'explain-access': { entitlement: 'pro' },
 };
 
 const gets = contracts.filter(({ method }) => method === 'GET');
@@ -133,7 +151,7 @@ describe('an app without data', () => {
       const response = await callEndpoint(contract, {
         headers: buildBasicAuth(keys.appName, keys.secretKey),
         params: { applicationUsername, appName: keys.appName, tag: 'nothing' },
-        ...(id === 'get-processor-purchases' && { query: { applicationUsername } }),
+        query: queries[id] ?? {},
       });
       const { route, ...body } = response.body;
       expect(body).toEqual(answers[id]);

@@ -20,7 +20,7 @@ const lives: readonly (readonly [title: string, steps: readonly Step[], reasons:
     [
       'the refund of an upgrade',
       [held, ['renew'], released, upgrade, ['refund']],
-      ['PLAN_CHANGED', 'REFUNDED'],
+      ['PLAN_CHANGED', 'REFUNDED', 'RENEWED'],
       { isExpired: true, productId: expect.stringContaining('premium'), amountMicros: 99_990_000 },
     ],
     [

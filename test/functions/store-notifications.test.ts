@@ -60,7 +60,7 @@ const cases: readonly NotificationCase[] = [
   ['processor_b', 'fail-payment', ['ENTERED_GRACE_PERIOD'], { isBillingRetryPeriod: true }],
   ['processor_b', 'fail-payment recover', ['ENTERED_GRACE_PERIOD', 'RENEWED'], {}],
   ['processor_b', 'expire', ['EXPIRED'], { isExpired: true }],
-  ['processor_b', 'revoke', ['REFUNDED'], { isExpired: true }],
+  ['processor_b', 'revoke', ['REVOKED'], { isExpired: true }],
 ];
 
 describe('store notifications', () => {

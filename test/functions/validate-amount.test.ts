@@ -23,21 +23,26 @@ async function pay(order: object, changes: object = {}) {
     form: 'brand',
     ...order,
   });
-  const { body } = await service.validate(keys, { ...validate, products: [], ...changes });
-  if (!body.ok) return body;
-  const purchaseId = `processor_b:${body.data.collection[0].purchaseId}`;
-  return (await callWithSecretKey(getPurchase, keys, { params: { purchaseId } })).body;
+  return (await service.validate(keys, { ...validate, products: [], ...changes })).body;
+}
+
+/** Pays an order and returns the recorded purchases. */
+async function buy(order: object) {
+  const { data } = await pay(order);
+  const purchases = data.collection.map(async ({ purchaseId }: { readonly purchaseId: string }) => {
+    const params = { purchaseId: `processor_b:${purchaseId}` };
+    return (await callWithSecretKey(getPurchase, keys, { params })).body;
+  });
+  return await Promise.all(purchases);
 }
 
 const rejected = { ok: false, code: errorCodes.InvalidPayload.number, message: expect.stringMatching(/catalogue/) };
 
 describe('POST /v1/validate (Braintree amounts)', () => {
   it.each([1_000_000, 7_770_000, 500_000_000])('sells a donation of %d micros', async (amountMicros) => {
-    expect(await pay({ productId: 'donation', amountMicros })).toMatchObject({
-      productId: 'processor_b:donation',
-      amountMicros,
-      currency: 'USD',
-    });
+    expect(await buy({ productId: 'donation', amountMicros })).toMatchObject([
+      { productId: 'processor_b:donation', amountMicros, currency: 'USD' },
+    ]);
   });
 
   it.each([
@@ -50,9 +55,14 @@ describe('POST /v1/validate (Braintree amounts)', () => {
     expect(await pay({ productId: 'donation', amountMicros: 10_000_000 }, changes)).toMatchObject(rejected);
   });
 
-  it('sells a cart for the sum of its items', async () => {
-    const cart = { productId: 'tip_jar', items: ['coins', 'coins', 'full_version'] };
-    expect(await pay(cart)).toMatchObject({ productId: 'processor_b:tip_jar', amountMicros: 26_960_000 });
+  it('sells a cart for the sum of its items, each as a purchase', async () => {
+    const purchases = await buy({ productId: 'tip_jar', items: ['coins', 'coins', 'full_version'] });
+    const amounts = purchases.map(({ productId, amountMicros }) => [productId, amountMicros]);
+    expect(Object.fromEntries(amounts)).toEqual({
+      'processor_b:tip_jar': 4_990_000,
+      'processor_b:coins': 1_980_000,
+      'processor_b:full_version': 19_990_000,
+    });
   });
 
   it.each([

@@ -165,7 +165,7 @@ describe('ServiceStack', () => {
       if (Handler === 'get-console.handler') continue;
       const { Variables } = Environment as { Variables: Record<string, unknown> };
       const names = Object.keys(Variables).filter(
-        (name) => !/^(?:NOTIFICATIONS|REFRESHES|WEBHOOKS)_QUEUE_URL$/.test(name),
+        (name) => !/^(?:NOTIFICATIONS|REFRESHES|WEBHOOKS|STREAM_FAILURES)_QUEUE_URL$/.test(name),
       );
       expect(names.sort()).toEqual(['EVENT_RETENTION_DAYS', 'MASTER_KEY_ID', 'TABLE_NAME']);
       expect(Variables.MASTER_KEY_ID).toEqual({ Ref: expect.stringMatching(/MasterKey/) });

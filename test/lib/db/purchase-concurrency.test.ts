@@ -248,6 +248,6 @@ describe('recordPurchase with a refund in a split change', () => {
     });
     expect(writes).toBeGreaterThan(2);
     const reasons = (await purchases.listNotifications(appName, id)).map(({ reason }) => reason);
-    expect(reasons).toEqual(['PURCHASED', 'REFUNDED']);
+    expect(reasons).toEqual(['PURCHASED', 'RENEWED', 'REFUNDED']);
   });
 });

@@ -128,6 +128,7 @@ describe('recordPurchase', () => {
     };
     await validate(0);
     const stored = await purchases.load(appName, id);
+    const notifications = await purchases.listNotifications(appName, id);
     expect((await validate(30_000)).units).toBe(0);
     const { units, result } = await validate(61_000);
     // The item, and its move in the index of due purchases.
@@ -139,7 +140,7 @@ describe('recordPurchase', () => {
     expect(checkedAt).toBe((stored?.checkedAt ?? 0) + 61_000);
     expect(state).toEqual({ ...stored?.state, asOf: observation.asOf + 61_000 });
     expect(rest).toMatchObject({ claims: stored?.claims, entitledUsers: ['ann'] });
-    expect(await purchases.listNotifications(appName, id)).toHaveLength(1);
+    expect(await purchases.listNotifications(appName, id)).toEqual(notifications);
   });
 
   it('entitles only the user of a manual link, even after a later validation', async () => {
