@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import type { LocalService } from '../../local/start-local.ts';
+import { leaveAcknowledgementToClients } from '../../testing/leave-acknowledgement-to-clients.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { describeAppStore11 } from './cordova/app-store-11.ts';
 import { describeAppStore13 } from './cordova/app-store-13.ts';
@@ -13,6 +14,7 @@ import { describeWebviewOrigins } from './cordova/webview-origins.ts';
 let service: LocalService;
 beforeAll(async () => {
   service = await startLocalService();
+  await leaveAcknowledgementToClients(service);
 });
 afterAll(async () => await service?.close());
 

@@ -15,6 +15,7 @@ import { type CordovaPage, openCordovaPage } from '../../testing/cordova-page.ts
 import { listCodeBlocks, readSnippet } from '../../testing/documents.ts';
 import { openPlayPage, productDetails } from '../../testing/google-play-device.ts';
 import { iapticJsSource } from '../../testing/iaptic-js.ts';
+import { leaveAcknowledgementToClients } from '../../testing/leave-acknowledgement-to-clients.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -22,6 +23,7 @@ let service: LocalService;
 const opened: { close(): void }[] = [];
 beforeAll(async () => {
   service = await startLocalService();
+  await leaveAcknowledgementToClients(service);
 });
 afterEach(() => {
   for (const page of opened.splice(0)) page.close();
