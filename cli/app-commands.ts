@@ -1,5 +1,4 @@
 import { Argument, Command } from 'commander';
-import { deps } from '../composition/deps.ts';
 import type { App, SandboxRule } from '../lib/apps/app.ts';
 import {
   createApp,
@@ -20,6 +19,7 @@ import { hourMs } from '../lib/shared/time.ts';
 import { vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { confirmName } from './confirm-name.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount, formatDay, formatTime } from './format.ts';
 import { createNumberParser, parseHours, parseTokenMinutes } from './option-parsers.ts';

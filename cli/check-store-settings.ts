@@ -1,7 +1,7 @@
-import { deps } from '../composition/deps.ts';
 import { type Platform, storeNames } from '../lib/shared/platform.ts';
 import { createStopwatch } from '../lib/shared/stopwatch.ts';
 import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
+import { deps } from './deps.ts';
 
 /**
  * Checks the settings of a store and returns the result as a sentence. Throws `InvalidPayload` for invalid settings and

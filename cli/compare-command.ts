@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
 import { createApiKey, revokeApiKey } from '../lib/apps/manage-apps.ts';
 import { dayMs, secondMs } from '../lib/shared/time.ts';
 import { type Vocabulary, vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
-import { type CompareReport, isProof, type RowDifference, runCompare } from './compare/run-compare.ts';
+import { isProof } from './compare/is-proof.ts';
+import type { CompareReport, RowDifference } from './compare/run-compare.ts';
 import { createValidator } from './compare/validator.ts';
+import { deps } from './deps.ts';
 import { readDeployment } from './doctor/deployment.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
@@ -100,6 +101,7 @@ async function compareAction(appName: string, path: string, options: Options, ou
   });
   const report = await withTemporaryKey(appName, options.users ? 'viewer' : 'public', async (ownKey) => {
     await sleep(newKeyDelayMs, undefined, { signal }).catch(() => {});
+    const { runCompare } = await import('./compare/run-compare.ts');
     return await runCompare({
       path,
       here: createValidator({ title: 'This service', url, appName, key: ownKey, maxWaitMs, signal }),

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { toPrintable } from './output.ts';
@@ -19,8 +20,14 @@ async function promptName(question: string, option: string): Promise<string> {
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw new ServiceError('InvalidPayload', `The confirmation is missing: pass ${option}.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ends like a program that does not handle the signal, so that the shell sees the interrupt.
+  terminal.once('SIGINT', () => {
+    terminal.close();
+    process.kill(process.pid, 'SIGINT');
+  });
+  const closed = once(terminal, 'close').then(() => '');
   try {
-    return await terminal.question(`${toPrintable(question)} `);
+    return await Promise.race([terminal.question(`${toPrintable(question)} `), closed]);
   } finally {
     terminal.close();
   }

@@ -6,7 +6,6 @@ import { ServiceError } from '../lib/shared/errors.ts';
 import { omitUndefined } from '../lib/shared/omit-undefined.ts';
 import { overrideDate } from '../lib/shared/override-date.ts';
 import { parseJson } from '../lib/shared/parse.ts';
-import { readStackOutputs, requireOutputs } from './stack-outputs.ts';
 
 /** Options of the program that select a service. */
 export interface ConnectionOptions {
@@ -64,6 +63,7 @@ async function readStackEnvironment(
   stack: string,
   options: ConnectionOptions,
 ): Promise<Readonly<Record<string, string>>> {
+  const { readStackOutputs, requireOutputs } = await import('./stack-outputs.ts');
   const outputs = await readStackOutputs(stack);
   requireOutputs(stack, outputs, {
     TableName: options.table,

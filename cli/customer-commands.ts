@@ -1,34 +1,36 @@
 import { Command } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { rebuildCustomerSummaries } from '../lib/statistics/rebuild-customer-summaries.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { addCustomerDataCommands } from './customer-data-commands.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import type { Output } from './output.ts';
 
-/** `customers rebuild-links` and `rebuild-summaries`. */
+/** `customer list|show|export|erase|rebuild-links|rebuild-summaries`. */
 export function createCustomerCommands(): Command {
-  const customers = new Command('customers').description('Manage customers of an app');
-  customers
+  const customer = new Command('customer').alias('customers').description('Read and manage the customers of an app');
+  addCustomerDataCommands(customer);
+  customer
     .command('rebuild-links')
     .description(
       'Rebuild the links from customers to their purchases and transactions (reads all purchases of the app)',
     )
     .argument('<app>')
-    .addHelpText('after', formatExamples('customers rebuild-links my-app'))
+    .addHelpText('after', formatExamples('customer rebuild-links my-app'))
     .action(printResult(rebuildLinksAction));
-  customers
+  customer
     .command('rebuild-summaries')
     .description('Rebuild the customer summaries of GET /v3/customers (reads all purchases of the app)')
     .argument('<app>')
     .argument('[usernames...]', 'customers to rebuild; all by default')
     .addHelpText(
       'after',
-      formatExamples('customers rebuild-summaries my-app', 'customers rebuild-summaries my-app alice bob'),
+      formatExamples('customer rebuild-summaries my-app', 'customer rebuild-summaries my-app alice bob'),
     )
     .action(printResult(rebuildSummariesAction));
-  return customers;
+  return customer;
 }
 
 async function rebuildLinksAction(name: string, _options: object, { progress }: Output): Promise<CommandResult> {

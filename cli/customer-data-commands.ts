@@ -2,10 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Command, InvalidArgumentError } from 'commander';
-import * as v from 'valibot';
-import { deps } from '../composition/deps.ts';
-import { Username } from '../lib/api/identifiers.ts';
+import { type Command, InvalidArgumentError } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import { type ErasureCounts, eraseCustomer, eventSettleMs } from '../lib/customer-data/erase-customer.ts';
 import { exportCustomer } from '../lib/customer-data/export-customer.ts';
@@ -13,19 +10,21 @@ import { ServiceError } from '../lib/shared/errors.ts';
 import { secondMs } from '../lib/shared/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { confirmName } from './confirm-name.ts';
+import { deps } from './deps.ts';
+import { describeFileError } from './describe-file-error.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
-/** `customer export` and `customer erase`. */
-export function createCustomerDataCommands(): Command {
-  const customer = new Command('customer').description('Export or erase the data of one customer');
+/** Adds `export` and `erase` to the commands of `customer`. */
+export function addCustomerDataCommands(customer: Command): void {
   customer
     .command('export')
     .description('Write all data of a customer as one JSON document')
     .argument('<app>')
     .argument('<user>', 'applicationUsername of the customer', parseUsername)
-    .option('--output <file>', 'file to write; standard output by default')
+    .option('--output <file>', "file to write; standard output by default and for '-'")
     .addHelpText('after', formatExamples('customer export my-app ann@example.com --output ann.json'))
     .action(printResult(exportAction));
   customer
@@ -45,12 +44,6 @@ export function createCustomerDataCommands(): Command {
       formatExamples('customer erase my-app ann@example.com', '--json customer erase my-app ann --confirm ann'),
     )
     .action(printResult(eraseAction));
-  return customer;
-}
-
-function parseUsername(text: string): string {
-  if (v.is(Username, text)) return text;
-  throw new InvalidArgumentError('Expected a username of 1 to 900 bytes.');
 }
 
 const maxWaitSeconds = 3_600;
@@ -64,9 +57,10 @@ function parseSeconds(text: string): number {
 async function exportAction(
   appName: string,
   username: string,
-  { output: file }: { output?: string },
+  { output: path = '-' }: { output?: string },
   output: Output,
 ): Promise<CommandResult | undefined> {
+  const file = path === '-' ? undefined : path;
   const app = await getStoredApp(deps().apps, appName);
   const counts: Record<string, number> = {};
   // On a terminal, the progress would be in the middle of the document.
@@ -102,7 +96,7 @@ async function writeFileAtomically(file: string, chunks: AsyncIterable<string>):
     await rename(partial, file);
   } catch (error) {
     await rm(partial, { force: true });
-    throw error;
+    throw new ServiceError('InvalidPayload', `${file} ${describeFileError(error)}.`);
   }
 }
 

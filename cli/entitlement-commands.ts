@@ -1,15 +1,16 @@
 import { Command } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { type Explanation, explainAccess } from '../lib/entitlements/explain-access.ts';
 import { changeGrant, createGrant, revokeGrant } from '../lib/entitlements/manage-grants.ts';
 import { readEntitlements } from '../lib/entitlements/read-entitlements.ts';
 import { toGrantRecord } from '../lib/entitlements/to-records.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
+import { toNeutralId } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatTime } from './format.ts';
-import { parseTime } from './option-parsers.ts';
+import { parseTime, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
@@ -24,7 +25,7 @@ export const createWhyCommand = (): Command =>
   new Command('why')
     .description('Explain why a customer has access to an entitlement, or not')
     .argument('<app>')
-    .argument('<user>')
+    .argument('<user>', 'applicationUsername of the customer', parseUsername)
     .argument('[entitlement]', 'name of the entitlement; all that the customer ever had by default')
     .option('--product <id>', 'product id in place of an entitlement')
     .addHelpText('after', formatExamples('why my-app alice premium', 'why my-app alice --product store_a:gold'))
@@ -37,7 +38,7 @@ export function createGrantCommands(): Command {
     .command('create')
     .description('Give a customer an entitlement')
     .argument('<app>')
-    .argument('<user>')
+    .argument('<user>', 'applicationUsername of the customer', parseUsername)
     .argument('<entitlement>')
     .requiredOption('--reason <text>', 'why, for support')
     .option('--until <date>', 'end of the grant; until it is revoked by default', parseTime)
@@ -51,14 +52,14 @@ export function createGrantCommands(): Command {
     .command('list')
     .description('List the grants of a customer, ended ones included')
     .argument('<app>')
-    .argument('<user>')
+    .argument('<user>', 'applicationUsername of the customer', parseUsername)
     .addHelpText('after', formatExamples('grant list my-app alice'))
     .action(printResult(listAction));
   grant
     .command('extend')
     .description('Move the end of a grant')
     .argument('<app>')
-    .argument('<user>')
+    .argument('<user>', 'applicationUsername of the customer', parseUsername)
     .argument('<id>')
     .requiredOption('--until <date>', 'the new end', parseTime)
     .addHelpText('after', formatExamples('grant extend my-app alice grant_5f0c8a1b9d3e --until 2027-03-31'))
@@ -67,7 +68,7 @@ export function createGrantCommands(): Command {
     .command('revoke')
     .description('End a grant now')
     .argument('<app>')
-    .argument('<user>')
+    .argument('<user>', 'applicationUsername of the customer', parseUsername)
     .argument('<id>')
     .addHelpText('after', formatExamples('grant revoke my-app alice grant_5f0c8a1b9d3e'))
     .action(printResult(revokeAction));
@@ -84,7 +85,7 @@ async function whyAction(
   const entitlements = await readEntitlements(app, user, deps());
   const questions =
     product !== undefined
-      ? [{ productId: product }]
+      ? [{ productId: toNeutralId(product) }]
       : (entitlement === undefined ? [...entitlements.keys()] : [entitlement]).map((name) => ({ entitlement: name }));
   const explainDeps = {
     ...pickDeps(),

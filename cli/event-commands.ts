@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
@@ -7,6 +6,7 @@ import { toEventInfo } from '../lib/events/to-event-info.ts';
 import { omitUndefined } from '../lib/shared/omit-undefined.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
 import { printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { printRepeatedly } from './follow.ts';
 import { formatCount, formatTime } from './format.ts';

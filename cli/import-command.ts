@@ -1,15 +1,14 @@
 import { statSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { platforms } from '../lib/shared/platform.ts';
 import { secondMs } from '../lib/shared/time.ts';
-import { parsePlatform } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { defaultRates, type StoreRates } from './import/rate-limiter.ts';
-import { type ImportReport, type ImportState, runImport } from './import/run-import.ts';
-import { createNumberParser } from './option-parsers.ts';
+import type { ImportReport, ImportState } from './import/run-import.ts';
+import { createNumberParser, findStore } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
 interface Options {
@@ -58,6 +57,7 @@ async function importAction(
   output: Output,
 ): Promise<CommandResult> {
   const startedAt = performance.now();
+  const { runImport } = await import('./import/run-import.ts');
   const report = await runImport({
     appName,
     path,
@@ -101,7 +101,7 @@ function formatDuration(seconds: number): string {
 
 function parseRate(text: string, rates: StoreRates): StoreRates {
   const [token = '', rate = ''] = text.split('=');
-  const platform = parsePlatform(token);
+  const platform = findStore(token);
   if (!platform || !/^\d+(?:\.\d+)?$/.test(rate) || Number(rate) <= 0 || Number(rate) > 10_000)
     throw new InvalidArgumentError('Expected a store and its calls per second, such as store_b=50.');
   return { ...rates, [platform]: Number(rate) };

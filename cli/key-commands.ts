@@ -1,12 +1,12 @@
 import { Argument, Command, Option } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../lib/apps/app.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '../lib/apps/manage-apps.ts';
 import { dayMs } from '../lib/shared/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatKeys, toKeyData } from './format-keys.ts';
-import { parseDays } from './option-parsers.ts';
+import { parseDays, parseKeyName } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
 /** `key create|list|revoke`. */
@@ -21,7 +21,7 @@ export function createKeyCommands(): Command {
         .choices(apiKeyLevels)
         .makeOptionMandatory(),
     )
-    .requiredOption('--name <text>', 'name of the key, which events contain')
+    .requiredOption('--name <text>', 'name of the key, which events contain', parseKeyName)
     .option('--expires <days>', 'validity in days; unlimited by default', parseDays)
     .addHelpText(
       'after',

@@ -1,6 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
+import { Username } from '../lib/api/identifiers.ts';
 import { DateOrDateTime, QueryDay } from '../lib/api/paging.ts';
+import { ApiKeyName, AppName } from '../lib/apps/app.ts';
+import { type Platform, platforms, platformTokens } from '../lib/shared/platform.ts';
+import { parsePlatform } from '../lib/shared/vocabulary.ts';
 
 /**
  * Makes a parser of an option or argument from a schema. It throws `InvalidArgumentError`, to which commander adds the
@@ -53,3 +57,28 @@ export const parseRowLimit = createParser(
 
 /** Parses a number of seconds of at most one hour. */
 export const parseSeconds = createNumberParser('seconds', { min: 1, max: 3_600 });
+
+/** Parses the name of an app. */
+export const parseAppName = createParser(AppName);
+
+/** Parses the name of an API key. */
+export const parseKeyName = createParser(ApiKeyName);
+
+/** Parses the `applicationUsername` of a customer. */
+export function parseUsername(text: string): string {
+  if (v.is(Username, text)) return text;
+  throw new InvalidArgumentError('Expected a username of 1 to 900 bytes.');
+}
+
+/** Finds the store of its token or of its brand name. */
+export const findStore = (text: string): Platform | undefined =>
+  text.trim().toLowerCase() === 'microsoft' ? platformTokens.microsoftStore : parsePlatform(text);
+
+/** Parses a store: its token, such as `store_a`, or its brand name, such as `apple`. */
+export function parseStore(text: string): Platform {
+  const platform = findStore(text);
+  if (platform) return platform;
+  throw new InvalidArgumentError(
+    `Expected ${platforms.join(', ')}, or apple, google, microsoft, stripe, iaptic, braintree.`,
+  );
+}

@@ -58,7 +58,7 @@ export function createOutput(command: Command): Output {
   return {
     width: getOutHelpWidth(),
     clearProgress,
-    listenForInterrupt,
+    listenForInterrupt: () => listenForInterrupt(program),
     line: (data, text) => print(isJson ? JSON.stringify(data) : text),
     result: (data, text) => print(isJson ? JSON.stringify(data, null, 2) : text),
     note(text) {
@@ -73,9 +73,22 @@ export function createOutput(command: Command): Output {
   };
 }
 
-function listenForInterrupt(): AbortSignal {
+/** Exit codes of shells for a program that a signal ended: 128 and the number of the signal. */
+const signalExitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** The exit codes of interrupted programs, by program. */
+const interruptCodes = new WeakMap<Command, number>();
+
+/** Returns the exit code of a program whose command was interrupted and ended in order. */
+export const findInterruptCode = (program: Command): number | undefined => interruptCodes.get(program);
+
+function listenForInterrupt(program: Command): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      interruptCodes.set(program, signalExitCodes[signal]);
+      controller.abort();
+    });
   return controller.signal;
 }
 

@@ -5,7 +5,7 @@ import { createCompareCommand } from './compare-command.ts';
 import { createCompletionCommand } from './completion/completion-command.ts';
 import { connectToService } from './connect.ts';
 import { createCustomerCommands } from './customer-commands.ts';
-import { createCustomerDataCommands } from './customer-data-commands.ts';
+import { loadDeps } from './deps.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createGrantCommands, createWhyCommand } from './entitlement-commands.ts';
 import { createEventCommands } from './event-commands.ts';
@@ -14,8 +14,10 @@ import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
 import type { ProgramTerminal, Terminal } from './output.ts';
 import { createNotificationCommands, createPurchaseCommands } from './purchase-commands.ts';
+import { readVersion } from './read-version.ts';
 import { createSecretCommands } from './secret-commands.ts';
 import { createStatsCommands } from './stats-commands.ts';
+import { applyUsageRules } from './usage-rules.ts';
 import { createWebhooksCommands } from './webhooks-commands.ts';
 
 const commandGroups = [
@@ -26,7 +28,6 @@ const commandGroups = [
   createSecretCommands,
   createStatsCommands,
   createCustomerCommands,
-  createCustomerDataCommands,
   createGrantCommands,
   createWhyCommand,
   createPurchaseCommands,
@@ -49,6 +50,7 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
   const program = new Command('claimcheck');
   program
     .description('Operate a Claimcheck service')
+    .version(readVersion(), '-V, --version', 'print the version')
     .option('--json', 'print the result as JSON')
     .addOption(
       new Option('--local', 'the service that `npm start` runs on this machine').conflicts([
@@ -71,10 +73,11 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
       'webhooks queue, in place of the stack output WebhooksQueueUrl (default: WEBHOOKS_QUEUE_URL)',
     )
     .hook('preAction', async (_program, command) => {
-      if (!offlineCommands.includes(getCommandPath(command))) await connect(program.opts());
+      if (offlineCommands.includes(getCommandPath(command))) return;
+      await loadDeps();
+      await connect(program.opts());
     })
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError()
     .exitOverride()
     .configureOutput({
       ...({ ...terminal, writeNote: terminal.writeErr } satisfies ProgramTerminal as OutputConfiguration),
@@ -84,6 +87,7 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
       },
     });
   for (const createCommands of commandGroups) program.addCommand(inheritSettings(createCommands(), program));
+  applyUsageRules(program);
   return program;
 }
 

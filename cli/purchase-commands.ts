@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { refreshAllPurchases } from '../lib/refresh/refresh-all-purchases.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
 import { type RecoveryProgress, recoverSince } from '../lib/store-notifications/recover-notifications.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { parseTime } from './option-parsers.ts';

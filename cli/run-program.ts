@@ -3,7 +3,7 @@ import { ServiceError } from '../lib/shared/errors.ts';
 import { toLoggable } from '../lib/shared/log.ts';
 import { exitCodes, exitErrorCode } from './command-result.ts';
 import { findCommand, getCommandPath } from './command-tree.ts';
-import { type Terminal, toPrintable } from './output.ts';
+import { findInterruptCode, type Terminal, toPrintable } from './output.ts';
 import { createProgram } from './program.ts';
 
 /** Runs the command of the arguments and returns its exit code. Reports errors on standard error. */
@@ -11,11 +11,12 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   const program = createProgram(terminal);
   try {
     await program.parseAsync(args, { from: 'user' });
-    return exitCodes.done;
+    return findInterruptCode(program) ?? exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError && (error.exitCode === 0 || error.code === exitErrorCode))
-      return error.exitCode;
-    return reportError(error, program, terminal);
+      return findInterruptCode(program) ?? error.exitCode;
+    const exitCode = reportError(error, program, terminal);
+    return findInterruptCode(program) ?? exitCode;
   }
 }
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { type CommandResult, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import type { Output } from './output.ts';

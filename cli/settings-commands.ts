@@ -1,17 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
-import * as v from 'valibot';
-import { deps } from '../composition/deps.ts';
 import { getApp, setCatalogue } from '../lib/apps/manage-apps.ts';
 import { previewCatalogue } from '../lib/entitlements/preview-catalogue.ts';
 import { Catalogue } from '../lib/purchases/catalogue.ts';
-import { parse, parseJson } from '../lib/shared/parse.ts';
+import { parse } from '../lib/shared/parse.ts';
 import { type Platform, platforms } from '../lib/shared/platform.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { type CommandResult, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { parseStore } from './option-parsers.ts';
 import type { Output } from './output.ts';
+import { readJsonFile } from './read-json-file.ts';
 import { formatTable } from './table.ts';
 
 /** Adds `set-store`, `set-catalogue` and `show-catalogue` to the commands of `app`. */
@@ -22,10 +22,10 @@ export function addSettingsCommands(app: Command): void {
       "Set the settings of a store from a JSON file ('-' for standard input) after the store has accepted them",
     )
     .argument('<name>')
-    .addArgument(new Argument('<platform>').choices(platforms))
+    .addArgument(createStoreArgument())
     .argument('<file>')
     .addOption(new Option('--skip-check', 'save the settings without a request to the store'))
-    .addHelpText('after', formatExamples('app set-store my-app store_a apple.json', 'app set-store my-app store_b -'))
+    .addHelpText('after', formatExamples('app set-store my-app apple apple.json', 'app set-store my-app store_b -'))
     .action(printResult(setStoreAction));
   app
     .command('set-catalogue')
@@ -46,6 +46,10 @@ export function addSettingsCommands(app: Command): void {
     .action(printResult(showCatalogueAction));
 }
 
+/** Completion offers the tokens. Brand names are accepted as well. */
+const createStoreArgument = (): Argument =>
+  new Argument('<platform>', 'store, or its brand name such as apple').choices(platforms).argParser(parseStore);
+
 async function setStoreAction(
   name: string,
   platform: Platform,
@@ -61,10 +65,6 @@ async function setStoreAction(
     text: `${check}\nSettings saved, encrypted. They take effect within 15 seconds.`,
   };
 }
-
-/** Reads a JSON object from a file, or from standard input for `-`. */
-const readJsonFile = (file: string): Readonly<Record<string, unknown>> =>
-  parseJson(v.record(v.string(), v.unknown()), readFileSync(file === '-' ? 0 : file, 'utf8'));
 
 async function setCatalogueAction(
   name: string,

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { toUtcDay } from '../lib/money/daily-rates.ts';
 import { type CounterDifference, correctCounters, recount } from '../lib/statistics/recount.ts';
 import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { parseDay } from './option-parsers.ts';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
-import { deps } from '../composition/deps.ts';
 import type { ReceivedMessage } from '../lib/shared/message-queue.ts';
 import type { StreamFailure } from '../lib/shared/stream-failure.ts';
 import { type DiscardedRecords, parseStreamFailure } from '../lib/stream-failures/parse-stream-failure.ts';
 import { replayStreamFailures } from '../lib/stream-failures/replay-stream-failures.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount, formatTime } from './format.ts';
 import type { Output } from './output.ts';
@@ -96,6 +96,6 @@ function toRow(content: QueuedFailure['content']): FailureRow {
   }
   const { functionArn, count, from, to } = content;
   const worker = functionArn.split(':')[6] ?? functionArn;
-  const reason = `${formatCount(count, 'record')} failed for 12 hours, written until ${to}. Run webhooks backfill, or stats recount --correct and customers rebuild-summaries, then delete the message.`;
+  const reason = `${formatCount(count, 'record')} failed for 12 hours, written until ${to}. Run webhooks backfill, or stats recount --correct and customer rebuild-summaries, then delete the message.`;
   return { date: from, worker, reason };
 }

@@ -1,8 +1,8 @@
-import { deps } from '../composition/deps.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
 import { parseAttemptEventId } from '../lib/events/event-id.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
+import { deps } from './deps.ts';
 import { createSearchNote } from './event-commands.ts';
 import { printRepeatedly } from './follow.ts';
 import { formatTime } from './format.ts';

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { deps } from '../composition/deps.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { omitUndefined } from '../lib/shared/omit-undefined.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
@@ -8,6 +7,7 @@ import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { replayDeliveries, replayDelivery } from '../lib/webhooks/replay-deliveries.ts';
 import { toDeliveryRecord } from '../lib/webhooks/to-delivery-record.ts';
 import { type CommandResult, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount, formatTime } from './format.ts';
 import { parseRowLimit, parseTime } from './option-parsers.ts';

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { build } from 'esbuild';
 import type { Terminal } from '../cli/output.ts';
 import { runProgram } from '../cli/run-program.ts';
+import { buildCommandLine as buildBundle } from '../infra/build-command-line.ts';
 import { projectFolder } from '../infra/project-folder.ts';
 import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
 import { stores } from '../lib/stores/index.ts';
@@ -132,20 +132,7 @@ async function buildCommandLine(): Promise<string> {
   const outdir = await mkdtemp(join(tmpdir(), 'claimcheck-cli-'));
   process.once('exit', () => rmSync(outdir, { recursive: true, force: true }));
   await copyBuild('cli', outdir, async (folder) => {
-    await build({
-      absWorkingDir: projectFolder,
-      entryPoints: ['cli/main.ts'],
-      outdir: folder,
-      outExtension: { '.js': '.mjs' },
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      mainFields: ['module', 'main'],
-      // Defines `require`, which bundled CommonJS packages need in an ES module.
-      banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    });
+    await buildBundle(folder);
   });
   return join(outdir, 'main.mjs');
 }

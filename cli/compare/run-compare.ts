@@ -50,10 +50,6 @@ interface NotCompared {
   readonly isExcluded?: true;
 }
 
-/** Whether a comparison without a difference is complete: it compared something, and all rows that can be compared. */
-export const isProof = ({ compared, notCompared, interrupted }: CompareReport): boolean =>
-  compared > 0 && !interrupted && notCompared.every(({ isExcluded }) => isExcluded);
-
 const concurrency = 8;
 
 type RowResult = { readonly differences: readonly RowDifference[] } | Omit<NotCompared, 'line'>;

@@ -1,9 +1,12 @@
+import { fileURLToPath } from 'node:url';
 import { computeSourceDigest } from '../../infra/source-digest.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 
-/** Compares the deployed code with the code of the working directory, in which npm runs the commands. */
+const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Compares the deployed code with the code of the folder of this command line. */
 export async function checkVersion(deployedDigest: string): Promise<readonly Finding[]> {
-  const digest = computeSourceDigest(process.cwd());
+  const digest = computeSourceDigest(projectFolder);
   if (digest === deployedDigest) return [];
   return [
     createFinding('version-different', {

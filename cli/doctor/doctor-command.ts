@@ -1,14 +1,13 @@
 import { Command } from 'commander';
-import { deps } from '../../composition/deps.ts';
 import { diagnoseService } from '../../lib/health/diagnose-service.ts';
 import { secondMs } from '../../lib/shared/time.ts';
 import { type CommandResult, exitCodes, printResult } from '../command-result.ts';
+import { deps } from '../deps.ts';
 import { formatExamples } from '../examples.ts';
 import { parseSeconds } from '../option-parsers.ts';
 import type { Output } from '../output.ts';
 import { readDeployment } from './deployment.ts';
 import { formatReport } from './format-report.ts';
-import { listDeploymentChecks } from './list-deployment-checks.ts';
 
 const defaultTimeoutSeconds = 15;
 
@@ -31,6 +30,8 @@ async function doctorAction(
   const { emulator, now } = deps();
   const isLocal = emulator.url !== undefined;
   const deployment = readDeployment(process.env);
+  // The clients of AWS take most of the start of a command.
+  const { listDeploymentChecks } = await import('./list-deployment-checks.ts');
   const { findings, checks } = await diagnoseService(deps(), {
     appName,
     baseUrl: deployment?.apiUrl ?? '<ApiUrl>',

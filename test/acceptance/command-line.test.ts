@@ -116,7 +116,7 @@ describe('claimcheck', () => {
     await waitFor('the event of the second request', () => listEvents().length === 2);
     tail.kill('SIGINT');
     const [code] = await once(tail, 'exit');
-    expect(code).toBe(0);
+    expect(code).toBe(130);
     expect(listEvents()).toMatchObject([
       { type: 'customer.read', key: { name: 'main', level: 'secret' } },
       { type: 'customer.read', key: { name: 'support', level: 'viewer' } },
@@ -132,7 +132,7 @@ describe('claimcheck', () => {
       code: 1,
       error: expect.stringMatching(/already exists/),
     });
-    expect(await cli(['app', 'create', 'a#b'])).toMatchObject({ code: 1 });
+    expect(await cli(['app', 'create', 'a#b'])).toMatchObject({ code: 2 });
   });
 
   it('rotates a key: the new key is valid, and the current key stays valid for the overlap', async () => {
@@ -220,7 +220,7 @@ describe('claimcheck', () => {
 
   it.each([
     ['stats', 'recount', 'unknown', '--from', '2026-01-01', '--to', '2026-01-02'],
-    ['customers', 'rebuild-summaries', 'unknown'],
+    ['customer', 'rebuild-summaries', 'unknown'],
     ['app', 'rotate-key', 'unknown', 'public'],
   ])('reports an unknown app for %s %s', async (...args) => {
     expect(await cli(args)).toEqual({ code: 1, out: '', error: 'The app unknown is not found.\n' });
@@ -241,22 +241,21 @@ describe('claimcheck', () => {
   });
 
   it('reports unknown customers', async () => {
-    const { code, out } = await cli(['customers', 'rebuild-summaries', 'demo', 'unknown']);
+    const { code, out } = await cli(['customer', 'rebuild-summaries', 'demo', 'unknown']);
     expect({ code, out }).toEqual({
       code: 1,
       out: '0 customers checked, 0 summaries corrected.\nCustomers of demo are not found: unknown.\n',
     });
   });
 
-  const name = '1 to 64 letters, digits, dots, dashes and underscores';
-  it.each([
-    [['app', 'create', 'Bad/Name'], `name: expected ${name}.`, 'InvalidPayload'],
-    [['app', 'rotate-key', 'unknown', 'public'], 'The app unknown is not found.', 'AppNotFound'],
-  ])('reports the error in %j', async (args, message, code) => {
-    expect(await cli(args)).toEqual({ code: 1, out: '', error: `${message}\n` });
-    const { error } = await cli(['--json', ...args]);
-    expect(JSON.parse(error)).toEqual({ ok: false, code, message });
-  });
+  it.each([[['app', 'rotate-key', 'unknown', 'public'], 'The app unknown is not found.', 'AppNotFound']])(
+    'reports the error in %j',
+    async (args, message, code) => {
+      expect(await cli(args)).toEqual({ code: 1, out: '', error: `${message}\n` });
+      const { error } = await cli(['--json', ...args]);
+      expect(JSON.parse(error)).toEqual({ ok: false, code, message });
+    },
+  );
 
   it.each([
     [['app', 'set-webhook', 'demo', '--url', ''], /--url with one or more URLs, or --off/],
@@ -267,7 +266,7 @@ describe('claimcheck', () => {
     ],
     [['app', 'rotate-key', 'demo', 'public', '--overlap-hours', '99999999999999'], /from 0 to 8760/],
     [['deliveries', 'backfill', 'demo', '--from', 'yesterday'], /--from .+ Expected a date or a date-time of ISO 8601/],
-    [['app', 'create'], /missing required argument 'name'\s+Usage: claimcheck app create/],
+    [['app', 'create'], /missing required argument 'name'\s+Run claimcheck help app create/],
   ])('reports the wrong usage in %j', async (args, message) => {
     expect(await cli(args)).toEqual({ code: 2, out: '', error: expect.stringMatching(message) });
     const { code, out, error } = await cli(['--json', ...args]);

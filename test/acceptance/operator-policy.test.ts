@@ -240,8 +240,8 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(['secrets', 'reencrypt'])).toMatch(/\ndemo +1\nearlier +1\n2 values/);
   const recount = ['stats', 'recount', appName, '--from', from, '--to', to, '--correct'];
   expect(await cli(recount)).toMatch(/[1-9]\d* counters? corrected/);
-  expect(await cli(['customers', 'rebuild-links', appName])).toMatch(/ [1-9]\d* links? added, [1-9]\d* stale links?/);
-  await cli(['customers', 'rebuild-summaries', appName]);
+  expect(await cli(['customer', 'rebuild-links', appName])).toMatch(/ [1-9]\d* links? added, [1-9]\d* stale links?/);
+  await cli(['customer', 'rebuild-summaries', appName]);
   expect(await cli(['customer', 'export', appName, 'ann'])).toContain('"applicationUsername":"ann"');
   await cli(['app', 'set-webhook', 'new', '--off']);
   expect(await cli(['doctor', 'new', '--timeout', '120'])).toContain('checks made');

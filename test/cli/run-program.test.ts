@@ -58,6 +58,37 @@ describe('claimcheck help', () => {
   });
 });
 
+describe('claimcheck', () => {
+  it.each([
+    [['app', 'create'], "error: missing required argument 'name'", 'app create'],
+    [['app', 'create', 'My App!'], "error: command-argument value 'My App!' is invalid", 'app create'],
+    [['key', 'create', 'my-app', '--level', 'viewer', '--name', '#'], "error: option '--name <text>'", 'key create'],
+    [['why', 'my-app', ''], "error: command-argument value '' is invalid for argument 'user'", 'why'],
+    [['key', 'no'], "error: unknown command 'no'", 'key'],
+    [['key'], 'error: Pass a command: key create, key list, key revoke.', 'key'],
+    [['nope', '--help'], "error: unknown command 'nope'", ''],
+    [['--stack', 'nope', 'key', 'nope', '-h'], "error: unknown command 'nope'", 'key'],
+  ])('rejects %j in two lines', async (args, message, path) => {
+    const { code, out, error } = await run(...args);
+    const lines = error.trimEnd().split('\n');
+    expect({ code, out, count: lines.length }).toEqual({ code: 2, out: '', count: 2 });
+    expect(lines[0]).toContain(message);
+    expect(lines[1]).toBe(`Run claimcheck help${path && ` ${path}`} for the usage.`);
+  });
+
+  it.each(['apple', 'Google', 'microsoft', 'windows', 'stripe', 'store_a'])('accepts the store %s', async (store) => {
+    const file = ['app', 'set-store', 'my-app', store, '/missing/settings.json'];
+    expect(await run('--table', 'none', '--master-key', 'none', ...file)).toMatchObject({
+      code: 1,
+      error: '/missing/settings.json is not found.\n',
+    });
+  });
+
+  it('accepts the plural of customer, as in earlier versions', async () => {
+    expect((await run('help', 'customers', 'erase')).out).toBe((await run('help', 'customer', 'erase')).out);
+  });
+});
+
 describe('claimcheck --json', () => {
   it.each([
     [[], /^Pass a command: doctor, app, .+, completion, help\.$/],

@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
+import { parseJson } from '../lib/shared/parse.ts';
+
+const Package = v.object({ version: v.string() });
+
+/** Reads the version of the project. */
+export const readVersion = (): string =>
+  parseJson(Package, readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
