@@ -1,31 +1,63 @@
 import { createHandler } from '../../composition/endpoint.ts';
-import { now } from '../../composition/environment.ts';
+import { entitlementDeps } from '../../composition/entitlements.ts';
 import { pagedLists } from '../../composition/lists.ts';
 import { table } from '../../composition/table.ts';
-import { listCustomers } from '../../lib/api/customers.ts';
-import { toPage } from '../../lib/api/paging.ts';
+import { type CustomerSummary, listCustomers } from '../../lib/api/customers.ts';
+import { toCursorPage, toPage } from '../../lib/api/paging.ts';
 import { toCustomerInfo } from '../../lib/customers/customer-info.ts';
 import type { CustomerRow } from '../../lib/customers/customer-summary.ts';
 import { parseUsernames } from '../../lib/customers/parse-usernames.ts';
 import { createCustomerRepository } from '../../lib/db/customer-repository.ts';
 import { createCustomerListRepository } from '../../lib/db/list-repositories.ts';
+import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
+import { findCustomers } from '../../lib/entitlements/find-customers.ts';
+import { readSpend } from '../../lib/purchases/read-spend.ts';
+import { toIsoSeconds } from '../../lib/purchases/to-records.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { parsePlatform } from '../../lib/shared/vocabulary.ts';
+
+const maxSpendRows = 100;
+const filterNames = ['order', 'cursor', 'state', 'entitlement', 'platform', 'productId', 'sandbox'] as const;
 
 export const handler = createHandler(listCustomers, () => ({
-  now,
+  ...entitlementDeps(),
   customers: createCustomerRepository(table()),
   customerLists: createCustomerListRepository(pagedLists()),
-}))(async ({ app, query }, { now, customers, customerLists }) => {
+  ownedPurchases: createOwnedPurchaseRepository(table()),
+}))(async ({ app, query }, deps) => {
+  const { now, customers, customerLists, ownedPurchases } = deps;
   const { skip, limit } = toPage(query);
-  const toRow = ({ username, summary }: CustomerRow) => ({
+  const toRow = ({ username, summary }: CustomerRow): CustomerSummary => ({
     applicationUsername: username,
     customerInfo: toCustomerInfo(summary, now()),
   });
+  const toDatedRow = ({ createdAt, ...row }: CustomerRow): CustomerSummary => ({
+    ...toRow(row),
+    ...(createdAt !== undefined && { createdAt: toIsoSeconds(createdAt) }),
+  });
   if (query.applicationUsername) {
     const customerRows = await customers.findMany(app.name, parseUsernames(query.applicationUsername));
-    return {
-      paging: { skip, limit, total: customerRows.length },
-      rows: customerRows.slice(skip, skip + limit).map(toRow),
+    const page = customerRows.slice(skip, skip + limit);
+    const paging = { skip, limit, total: customerRows.length };
+    if (query.include_spend !== 'true') return { paging, rows: page.map(toRow) };
+    if (page.length > maxSpendRows)
+      throw new ServiceError('InvalidPayload', `include_spend is possible for at most ${maxSpendRows} customers.`);
+    const rows = await Promise.all(
+      page.map(async (row) => ({ ...toDatedRow(row), spend: await readSpend(app.name, row.username, ownedPurchases) })),
+    );
+    return { paging, rows };
+  }
+  if (filterNames.some((name) => query[name] !== undefined)) {
+    const { state, entitlement, platform, productId, sandbox, order = 'oldest', cursor } = query;
+    const filter = {
+      state,
+      entitlement,
+      platform: platform && parsePlatform(platform),
+      productId,
+      isSandbox: sandbox && sandbox === 'true',
     };
+    const { rows, next } = await findCustomers(app, { filter, order, limit, cursor }, deps);
+    return { paging: { skip: 0, limit, total: rows.length }, ...toCursorPage(rows.map(toDatedRow), next) };
   }
   const { rows, total } = await customerLists.getPage(app.name, { skip, limit, now: now() });
   return { paging: { skip, limit, total }, rows: rows.map(toRow) };

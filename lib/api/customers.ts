@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
-import { Id, Username } from './identifiers.ts';
-import { NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from './paging.ts';
+import { EntitlementName, Id, Username } from './identifiers.ts';
+import { cursorQuery, NextCursor, PagingInformation, pagingQuery, transactionPagingQuery } from './paging.ts';
 import {
   CustomerInfo,
   EventInfo,
@@ -15,23 +15,60 @@ import { timelineQuery, timelineRows } from './timeline-records.ts';
 
 const params = v.object({ applicationUsername: Username });
 
+/** Payments of a customer in US dollars less refunds, without sandbox purchases. */
+export const CustomerSpend = v.strictObject({
+  amountUSD: v.number(),
+  /** Whether it covers all transactions. It covers the latest 100. */
+  isComplete: v.boolean(),
+});
+export type CustomerSpend = v.InferOutput<typeof CustomerSpend>;
+
 /** A customer with a summary of the purchases. */
-export const CustomerSummary = v.strictObject({ applicationUsername: v.string(), customerInfo: CustomerInfo });
+export const CustomerSummary = v.strictObject({
+  applicationUsername: v.string(),
+  customerInfo: CustomerInfo,
+  // Spec: not shown. Time of the first purchase or claim. Present in a list that is read by cursor, and with
+  // `include_spend`.
+  createdAt: v.exactOptional(DateTime),
+  /** Present with `include_spend`. */
+  spend: v.exactOptional(CustomerSpend),
+});
+
+export type CustomerSummary = v.InferOutput<typeof CustomerSummary>;
+
+/** State of the subscriptions of a customer. `active` contains `trial` and `grace`. */
+export const SubscriberState = v.picklist(['active', 'trial', 'grace', 'lapsed', 'none']);
+export type SubscriberState = v.InferOutput<typeof SubscriberState>;
 
 export const listCustomers = defineContract({
   id: 'list-customers',
   area: 'customers',
-  summary: 'List customers with a summary of their purchases, oldest first, or the named customers',
+  summary: 'List customers with a summary of their purchases, also by state, entitlement, store or product',
   method: 'GET',
   path: '/v3/customers',
   aliases: ['/v2/customers'],
   keyLevel: 'secret',
   errorFormat: 'default',
   eventType: 'customer.read',
-  query: v.object({ applicationUsername: v.optional(v.string()), ...pagingQuery }),
+  query: v.object({
+    applicationUsername: v.optional(v.string()),
+    ...pagingQuery,
+    // Spec: not shown. With one of these, the rows are read by cursor, and `skip` is ignored.
+    ...cursorQuery,
+    state: emptyAsAbsent(SubscriberState),
+    entitlement: emptyAsAbsent(EntitlementName),
+    /** Store, product and sandbox of the last purchase. */
+    platform: emptyAsAbsent(PlatformToken),
+    productId: emptyAsAbsent(Id),
+    sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
+    /** Adds the payments of each customer. Only for at most 100 customers of `applicationUsername`. */
+    include_spend: emptyAsAbsent(v.picklist(['true', 'false'])),
+  }),
   response: v.strictObject({
+    /** With a filter, an order or a cursor, `total` is the number of rows of the page. */
     paging: PagingInformation,
     rows: v.array(CustomerSummary),
+    nextCursor: NextCursor,
   }),
   permissions: ['indexes'],
 });

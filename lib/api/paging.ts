@@ -102,6 +102,13 @@ export const toCursorPage = <T>(rows: T[], next: string | undefined) => ({
   ...(next !== undefined && { nextCursor: Buffer.from(next).toString('base64url') }),
 });
 
+/** Members of a query that reads a list by cursor. */
+export const cursorQuery = {
+  /** By default, `oldest`. */
+  order: emptyAsAbsent(v.picklist(['oldest', 'newest'])),
+  cursor: cursorParam,
+};
+
 /** Cursor of the next page. Absent at the end of the list. A page can have no rows and still have a cursor. */
 export const NextCursor = v.exactOptional(v.string());
 

@@ -6,8 +6,11 @@ import { PurchaseDetails, TransactionRecord } from './purchase-records.ts';
 export const FoundCustomer = v.strictObject({
   type: v.literal('customer'),
   applicationUsername: v.string(),
-  /** `name`: the text is the username. `alias`: a store knows the customer by it. */
-  match: v.picklist(['name', 'alias']),
+  /**
+   * `name`: the text is the username. `alias`: a store knows the customer by it. `prefix`: the username begins with it, in
+   * any case.
+   */
+  match: v.picklist(['name', 'alias', 'prefix']),
 });
 export const FoundPurchase = v.strictObject({
   type: v.literal('purchase'),
@@ -22,7 +25,7 @@ export const FoundTransaction = v.strictObject({ type: v.literal('transaction'),
 export const FoundEvent = v.strictObject({ type: v.literal('event'), eventId: v.string() });
 export const FoundDelivery = v.strictObject({ type: v.literal('delivery'), deliveryId: v.string() });
 
-/** Something that the searched text identifies exactly. */
+/** Something that the searched text identifies, or a customer whose name begins with it. */
 export const SearchResult = v.variant('type', [
   FoundCustomer,
   FoundPurchase,
@@ -36,7 +39,7 @@ export type SearchResult = v.InferOutput<typeof SearchResult>;
 export const search = defineContract({
   id: 'search',
   area: 'search',
-  summary: 'Find customers, purchases, transactions, events and webhook deliveries by an exact name or id',
+  summary: 'Find customers by the beginning of a name, and purchases, transactions, events and deliveries by id',
   method: 'GET',
   path: '/v3/search',
   aliases: [],

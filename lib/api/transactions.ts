@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { defineContract } from './contract.ts';
-import { Id } from './identifiers.ts';
-import { DateOrDateTime, PagingInformation, pagingQuery } from './paging.ts';
-import { PurchaseNotification, TransactionRecord } from './purchase-records.ts';
+import { Id, Username } from './identifiers.ts';
+import { cursorQuery, DateOrDateTime, NextCursor, PagingInformation, pagingQuery } from './paging.ts';
+import { PlatformToken, PurchaseNotification, TransactionRecord } from './purchase-records.ts';
 import { emptyAsAbsent } from './schemas.ts';
 
 export const getTransaction = defineContract({
@@ -25,7 +25,7 @@ const { limit, skip, offset } = pagingQuery;
 export const listTransactions = defineContract({
   id: 'list-transactions',
   area: 'transactions',
-  summary: 'List transactions by purchase date, oldest first, also of one purchase',
+  summary: 'List transactions by purchase date, also of a purchase, a customer, a store or a product',
   method: 'GET',
   path: '/v3/transactions',
   aliases: ['/v2/transactions'],
@@ -41,13 +41,28 @@ export const listTransactions = defineContract({
     include_notifications: v.optional(v.string()),
     // Spec: not shown. Clients send it to select the transactions of a purchase.
     purchaseId: emptyAsAbsent(Id),
+    // Spec: not shown. With one of these, the rows are read by cursor, and `skip` is ignored.
+    ...cursorQuery,
+    applicationUsername: emptyAsAbsent(Username),
+    platform: emptyAsAbsent(PlatformToken),
+    productId: emptyAsAbsent(Id),
+    refunded: emptyAsAbsent(v.picklist(['true', 'false'])),
+    sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
+    /** Adds the customers who own the purchase. */
+    include_customers: emptyAsAbsent(v.picklist(['true', 'false'])),
   }),
   response: v.strictObject({
+    /** With a filter, an order or a cursor, `total` is the number of rows of the page. */
     paging: PagingInformation,
     // Spec: not shown. `notifications` lists the lifecycle reasons of the transaction's purchase.
     rows: v.array(
-      v.strictObject({ ...TransactionRecord.entries, notifications: v.exactOptional(v.array(PurchaseNotification)) }),
+      v.strictObject({
+        ...TransactionRecord.entries,
+        notifications: v.exactOptional(v.array(PurchaseNotification)),
+        entitledUsers: v.exactOptional(v.array(v.string())),
+      }),
     ),
+    nextCursor: NextCursor,
   }),
   isLongRunning: true,
   permissions: ['indexes'],

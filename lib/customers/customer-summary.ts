@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { isSubscription, isUnpaid, Purchase } from '../purchases/purchase.ts';
 import { compareByPurchaseDate, listRanks } from '../purchases/purchase-rank.ts';
+import type { EpochMillis } from '../shared/time.ts';
 
 /** Stored excerpt of a customer's purchases, so that a list of customers does not read the purchases. */
 export const CustomerSummary = v.object({
@@ -17,6 +18,8 @@ export type CustomerSummary = v.InferOutput<typeof CustomerSummary>;
 export interface CustomerRow {
   readonly username: string;
   readonly summary: CustomerSummary;
+  /** Time of the first purchase or claim. */
+  readonly createdAt?: EpochMillis;
 }
 
 /** A summary before and after it was rebuilt. */

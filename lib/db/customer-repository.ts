@@ -11,6 +11,7 @@ const CustomerItem = v.object({
   username: v.string(),
   summary: v.optional(CustomerSummary, { hasEverSubscribed: false }),
   summaryVersion: v.optional(v.number(), 0),
+  createdAt: v.exactOptional(v.number()),
 });
 
 export function createCustomerRepository(table: Table): CustomerRepository {
@@ -25,6 +26,15 @@ export function createCustomerRepository(table: Table): CustomerRepository {
       const items = await table.batchGet(usernames.map((username) => keys.customerKey(appName, username)));
       return items.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
     },
+    async findNames(appName, prefix, limit) {
+      const entries = await table.query({
+        partition: keys.customerNamePartition(appName),
+        index: 'byKey',
+        between: keys.namePrefixRange(prefix),
+        limit,
+      });
+      return entries.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
+    },
     async updateSummary(appName, username, listPurchases) {
       const key = keys.customerKey(appName, username);
       return await retryOnConflict(async () => {
@@ -33,7 +43,9 @@ export function createCustomerRepository(table: Table): CustomerRepository {
         const { summary: before, summaryVersion } = parse(CustomerItem, item, 'DatabaseError');
         const after = buildCustomerSummary(await listPurchases());
         // An unchanged summary is written, too: the new version makes a worker with older purchases fail its condition.
-        const fields = { summary: after, summaryVersion: summaryVersion + 1 };
+        // Customers that an earlier release created lack the keys of their names.
+        const nameKeys = keys.customerNameKeys(appName, username);
+        const fields = { summary: after, summaryVersion: summaryVersion + 1, ...nameKeys };
         await table.update(
           buildUpdate(key, fields, {
             expression: 'attribute_exists(pk) AND (attribute_not_exists(summaryVersion) OR summaryVersion = :version)',
@@ -48,6 +60,6 @@ export function createCustomerRepository(table: Table): CustomerRepository {
 
 /** Parses a customer item. Throws `DatabaseError` if it does not match the schema. */
 export function parseCustomerItem(item: Item): CustomerRow {
-  const { username, summary } = parse(CustomerItem, item, 'DatabaseError');
-  return { username, summary };
+  const { username, summary, createdAt } = parse(CustomerItem, item, 'DatabaseError');
+  return { username, summary, ...(createdAt !== undefined && { createdAt }) };
 }

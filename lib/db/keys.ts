@@ -28,7 +28,7 @@ import type { Product } from '../statistics/count-product.ts';
  *   Lifecycle notification         a#P#<purchaseId>      N#<date>#<id>
  *   Transaction                    a#P#<purchaseId>      T#<transactionId>       byCreated, byKey (if its id differs from
  *                                                                                the id of the purchase)
- * Customer                         a#C#<username>        C                       byCreated
+ * Customer                         a#C#<username>        C                       byCreated, byKey
  *   Link to an owned purchase      a#C#<username>        P#<date>#<purchaseId>
  *   Ranking of a product           a#C#<username>        H#<product>#<phase>
  *   Rank of an owned purchase      a#C#<username>        R#<product>#<phase>#<rank>#<id>
@@ -70,6 +70,7 @@ import type { Product } from '../statistics/count-product.ts';
  *            a#P, a#C, a#T, a#D             <date>#<id>                   purchases, customers, transactions, failed deliveries
  * byKey      a#PU                           <updatedAt>#<purchaseId>      purchases
  *            a#T#<transactionId>            <date>                        transactions
+ *            a#CN                           <username in lower case>      customers
  *            a#DL                           <createdAt>#<deliveryId>      webhook deliveries
  * due        DUE#<shard>                    <dueAt>                       purchases, deliveries and grants of all apps
  * byUser     a#N#<username>                 <kind>#<date>#<digest>        items outside the customer's partition that name a user
@@ -83,6 +84,9 @@ import type { Product } from '../statistics/count-product.ts';
  * Grants of a customer                                query  pk = a#C#<username>, sk begins with G#
  * Transactions of a customer, latest first            query  pk = a#C#<username>, sk begins with T#, then BatchGetItem
  * Page of purchases, customers or transactions        query  byCreated, from the hour that the statistics name
+ * The same with a filter                              query  byCreated by cursor, at most 1,000 entries, then BatchGetItem
+ * Transactions of a customer with a filter            query  pk = a#C#<username>, sk between two dates of T#, then BatchGetItem
+ * Customers by the beginning of the name              query  byKey = a#CN, sk begins with the text in lower case
  * Purchases changed since a date                      query  byKey = a#PU
  * Transaction by id                                   get    a#P#<id>, T#<id>; query byKey = a#T#<transactionId>
  * All data of a customer                              query  pk = a#C#<username>; query byUser = a#N#<username>; query
@@ -271,7 +275,22 @@ export const customerKey = (appName: string, username: string): Key => ({
 export const customerIndexKeys = (appName: string, username: string, createdAt: EpochMillis) => ({
   createdPk: `${appName}#C`,
   createdSk: `${toSortableTimestamp(createdAt)}#${username}`,
+  ...customerNameKeys(appName, username),
 });
+/** Builds the keys by which customers are found by the beginning of their names, in any case. */
+export const customerNameKeys = (appName: string, username: string) => ({
+  keyPk: customerNamePartition(appName),
+  keySk: toNamePrefix(username),
+});
+export const customerNamePartition = (appName: string): string => `${appName}#CN`;
+/** Characters of a name that the index contains: the lower case of a long name can exceed the size of a sort key. */
+const maxNamePrefix = 100;
+const toNamePrefix = (text: string): string => [...text.toLowerCase()].slice(0, maxNamePrefix).join('');
+/** Returns bounds of the names that begin with the text. */
+export const namePrefixRange = (text: string): [string, string] => [
+  toNamePrefix(text),
+  `${toNamePrefix(text)}\u{10FFFF}`,
+];
 
 export const grantPrefix = 'G#';
 export const grantKey = (appName: string, username: string, grantId: string): Key => ({

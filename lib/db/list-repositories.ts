@@ -25,6 +25,7 @@ export const createPurchaseListRepository = (lists: PagedListRepository): Purcha
 });
 
 export const createTransactionListRepository = (lists: PagedListRepository): TransactionListRepository => ({
+  find: async (appName, search) => await lists.findRows(appName, 'T', { search, parseItem: parseTransactionItem }),
   async getPage(appName, request) {
     const { items, total } = await lists.getPage(appName, 'T', request);
     return { rows: items.map(parseTransactionItem), total };
@@ -32,6 +33,7 @@ export const createTransactionListRepository = (lists: PagedListRepository): Tra
 });
 
 export const createCustomerListRepository = (lists: PagedListRepository): CustomerListRepository => ({
+  find: async (appName, search) => await lists.findRows(appName, 'C', { search, parseItem: parseCustomerItem }),
   async getPage(appName, request) {
     const { items, total } = await lists.getPage(appName, 'C', request);
     return { rows: items.map(parseCustomerItem), total };

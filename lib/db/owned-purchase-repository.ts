@@ -5,7 +5,10 @@ import type { Purchase } from '../purchases/purchase.ts';
 import { compareByPurchaseDate } from '../purchases/purchase-rank.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { Transaction } from '../purchases/transaction.ts';
+import type { CursorPage } from '../shared/cursor-page.ts';
+import type { RowSearch } from '../shared/list-page.ts';
 import { parse } from '../shared/parse.ts';
+import { readCursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
 import { listPurchaseSortKeys } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
@@ -56,6 +59,8 @@ export function createOwnedPurchaseRepository(table: Table, bounds = defaultBoun
     },
     listTransactions: async (appName, username, page) =>
       await listOwnedTransactions(table, createOwner(appName, username), page),
+    findTransactions: async (appName, username, search) =>
+      await findOwnedTransactions(table, createOwner(appName, username), search),
   };
 }
 
@@ -154,6 +159,42 @@ async function listOwnedTransactions(
     const transactions = await loadOwnedTransactions(table, owner, links.slice(skip));
     if (transactions.length >= limit || links.length < skip + wanted) return transactions.slice(0, limit);
   }
+}
+
+/** Finds transactions by the links of the customer's partition. */
+async function findOwnedTransactions(
+  table: Table,
+  owner: Owner,
+  { limit, cursor, order, maxScanned, matches, ...range }: RowSearch<Transaction>,
+): Promise<CursorPage<Transaction>> {
+  const newestFirst = order === 'newest';
+  const prefix = keys.ownedTransactionPrefix;
+  const readBefore = async (position: string | undefined, count: number) => {
+    const [first, last] = keys.timestampRange(range, newestFirst ? position : undefined);
+    const from = !newestFirst && position !== undefined && position >= first ? `${position}\0` : first;
+    if (from >= last) return [];
+    const between = [`${prefix}${from}`, `${prefix}${last}`] as const;
+    const links = await table.query({ partition: owner.partition, between, limit: count + 1, newestFirst });
+    return links
+      .map((link) => ({ sortKey: String(link.sk).slice(prefix.length), link }))
+      .filter(({ sortKey }) => sortKey !== position && sortKey < last)
+      .slice(0, count);
+  };
+  const load = async (entries: readonly { readonly sortKey: string; readonly link: Item }[]) => {
+    const transactions = await loadOwnedTransactions(
+      table,
+      owner,
+      entries.map(({ link }) => link),
+    );
+    const bySortKey = new Map(transactions.map((transaction) => [toTransactionSortKey(transaction), transaction]));
+    return await Promise.all(
+      entries.map(async ({ link }) => {
+        const transaction = bySortKey.get(String(link.sk));
+        return transaction && (await matches(transaction)) ? transaction : undefined;
+      }),
+    );
+  };
+  return await readCursorPage({ readBefore, load }, { limit, cursor, maxScanned });
 }
 
 /** Loads the transactions of the links. Leaves out stale links, and purchases that do not entitle the customer. */

@@ -1,7 +1,9 @@
-import type { DateRange, PageRequest } from '../shared/list-page.ts';
+import type { CursorPage } from '../shared/cursor-page.ts';
+import type { DateRange, PageRequest, RowSearch } from '../shared/list-page.ts';
 import { type EpochMillis, hourMs } from '../shared/time.ts';
 import type { CounterRepository } from '../statistics/counter-repository.ts';
 import type { ListKind } from '../statistics/counts.ts';
+import { findRows } from './find-rows.ts';
 import * as keys from './keys.ts';
 import { countRows, findHour, findMonth, type PagePosition } from './locate-page.ts';
 import { scanIndex } from './scan-index.ts';
@@ -18,6 +20,12 @@ interface ItemPage {
 export interface PagedListRepository {
   /** The cost does not depend on `skip`: see docs/decisions/0008-offset-paging.md. */
   getPage(appName: string, collection: ListKind, request: PageRequest): Promise<ItemPage>;
+  /** Finds the rows that match. `parseItem` converts an item to a row. */
+  findRows<Row>(
+    appName: string,
+    collection: 'T' | 'C',
+    options: { readonly search: RowSearch<Row>; readonly parseItem: (item: Item) => Row },
+  ): Promise<CursorPage<Row>>;
   /** Lists the keys of the purchases changed in the range, by time of the change. At most 10,000. */
   listUpdatedPurchaseKeys(appName: string, range: DateRange): Promise<readonly keys.Key[]>;
   /** Returns the items that exist, in the order of the keys. */
@@ -61,6 +69,8 @@ export function createPagedListRepository(table: Table, counters: CounterReposit
         enddate === undefined ? countRows(list.months, collection) : await countRowsBefore(list, enddate, settledUntil);
       return { items, total: Math.max(rowsRead, countedRows - rowsBeforeRange) };
     },
+    findRows: async (appName, collection, { search, parseItem }) =>
+      await findRows({ table, appName, collection, parseItem }, search),
     async listUpdatedPurchaseKeys(appName, range) {
       if (isEmpty(range)) return [];
       const partition = keys.updatedPartition(appName);

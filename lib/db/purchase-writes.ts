@@ -234,11 +234,18 @@ function buildClaimDeletes(
 
 /** Builds the write that creates the customer. Does not change one that another purchase has created since. */
 export function buildCustomerUpdate(appName: string, username: string, now: EpochMillis): Update {
-  const { createdPk, createdSk } = keys.customerIndexKeys(appName, username, now);
+  const { createdPk, createdSk, keyPk, keySk } = keys.customerIndexKeys(appName, username, now);
   return {
     Key: { ...keys.customerKey(appName, username) },
     UpdateExpression:
-      'SET username = :username, createdAt = if_not_exists(createdAt, :now), createdPk = if_not_exists(createdPk, :pk), createdSk = if_not_exists(createdSk, :sk)',
-    ExpressionAttributeValues: { ':username': username, ':now': now, ':pk': createdPk, ':sk': createdSk },
+      'SET username = :username, createdAt = if_not_exists(createdAt, :now), createdPk = if_not_exists(createdPk, :pk), createdSk = if_not_exists(createdSk, :sk), keyPk = :keyPk, keySk = :keySk',
+    ExpressionAttributeValues: {
+      ':username': username,
+      ':now': now,
+      ':pk': createdPk,
+      ':sk': createdSk,
+      ':keyPk': keyPk,
+      ':keySk': keySk,
+    },
   };
 }

@@ -11,12 +11,14 @@ import type { TransactionListRepository } from './transaction-list-repository.ts
 interface TransactionListDeps {
   now(): EpochMillis;
   readonly purchases: PurchaseRepository;
-  readonly transactionLists: TransactionListRepository;
+  readonly transactionLists: Pick<TransactionListRepository, 'getPage'>;
 }
 
 interface TransactionListContext {
   readonly appName: string;
   readonly includesNotifications: boolean;
+  /** Whether rows list the customers who own the purchase. */
+  readonly includesCustomers: boolean;
   readonly deps: TransactionListDeps;
 }
 
@@ -27,19 +29,28 @@ interface TransactionListQuery extends DateRange {
   readonly purchaseId?: string | undefined;
 }
 
-/** `notifications` lists the lifecycle reasons of the transaction's purchase. */
-type TransactionRow = TransactionRecord & { notifications?: PurchaseNotification[] };
+/** `notifications` lists the lifecycle reasons of the transaction's purchase, `entitledUsers` its owners. */
+type TransactionRow = TransactionRecord & { notifications?: PurchaseNotification[]; entitledUsers?: string[] };
 
 /** Lists a page of transactions, oldest first, each with the state of its purchase. */
 export async function listTransactions(
   query: TransactionListQuery,
-  { appName, includesNotifications, deps }: TransactionListContext,
+  context: TransactionListContext,
 ): Promise<ListPage<TransactionRow>> {
+  const { appName, deps } = context;
   const { purchaseId, ...request } = query;
   const { rows: transactions, total } =
     purchaseId === undefined
       ? await deps.transactionLists.getPage(appName, { ...request, now: deps.now() })
       : await listTransactionsOfPurchase(appName, { ...request, purchaseId }, deps);
+  return { rows: await addPurchases(transactions, context), total };
+}
+
+/** Converts transactions to records, each with the state of its purchase. */
+export async function addPurchases(
+  transactions: readonly Transaction[],
+  { appName, includesNotifications, includesCustomers, deps }: TransactionListContext,
+): Promise<TransactionRow[]> {
   const purchaseIds = transactions.map((transaction) => transaction.purchaseId);
   const entitledPurchases = await deps.purchases.findMany(appName, purchaseIds);
   const notifications = includesNotifications
@@ -49,13 +60,14 @@ export async function listTransactions(
     transactions,
     entitledPurchases.map(({ purchase }) => purchase),
   );
-  const rows = records.map((record) => ({
+  const owners = new Map(entitledPurchases.map(({ purchase, entitledUsers }) => [purchase.purchaseId, entitledUsers]));
+  return records.map((record) => ({
     ...record,
+    ...(includesCustomers && { entitledUsers: [...(owners.get(record.purchaseId) ?? [])] }),
     ...(notifications && {
       notifications: (notifications.get(record.purchaseId) ?? []).map(toNotificationRecord),
     }),
   }));
-  return { rows, total };
 }
 
 /** Lists a page of the transactions of one purchase, oldest first. */

@@ -1,3 +1,5 @@
+import type { CursorPage } from '../shared/cursor-page.ts';
+import type { RowSearch } from '../shared/list-page.ts';
 import type { Purchase } from './purchase.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -27,4 +29,6 @@ export interface OwnedPurchaseRepository {
   listPurchaseIds(appName: string, username: string): Promise<string[]>;
   /** Lists a page of the transactions of the customer's purchases, latest first. */
   listTransactions(appName: string, username: string, page: TransactionPage): Promise<Transaction[]>;
+  /** Finds the transactions of the customer's purchases that match, by purchase date. */
+  findTransactions(appName: string, username: string, search: RowSearch<Transaction>): Promise<CursorPage<Transaction>>;
 }

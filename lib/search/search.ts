@@ -25,9 +25,24 @@ interface SearchDeps {
 
 /** Maximum number of purchases of one store account. */
 const maxAccountPurchases = 20;
+/** Maximum number of customers whose names begin with the text. */
+const maxNames = 20;
 
-/** Finds what has exactly this name or id: customers, purchases, transactions, an event, a delivery. */
+/**
+ * Finds the customers whose names begin with the text, and what has exactly this name or id: purchases, transactions, an
+ * event, a delivery. Ignores the case of names, and of ids if the exact one is not found.
+ */
 export async function search(app: App, q: string, deps: SearchDeps): Promise<SearchResult[]> {
+  const exact = await findExact(app, q, deps);
+  if (exact.some(({ type }) => type !== 'customer')) return exact;
+  const variants = [...new Set([q.toUpperCase(), q.toLowerCase()])].filter((variant) => variant !== q);
+  const results = await Promise.all(
+    variants.flatMap((variant) => [findPurchases(app, variant, deps), findTransactions(app, variant, deps)]),
+  );
+  return [...exact, ...results.flat()];
+}
+
+async function findExact(app: App, q: string, deps: SearchDeps): Promise<SearchResult[]> {
   const results = await Promise.all([
     findCustomers(app, q, deps),
     findPurchases(app, q, deps),
@@ -43,11 +58,22 @@ async function findCustomers(
   q: string,
   { customers, userAliases }: Pick<SearchDeps, 'customers' | 'userAliases'>,
 ) {
-  const [named, aliased] = await Promise.all([customers.findMany(name, [q]), userAliases.findUser(name, q)]);
-  const names = named.map(({ username }) => ({ applicationUsername: username, match: 'name' }) as const);
-  const aliases = aliased === undefined || names.some(({ applicationUsername }) => applicationUsername === aliased);
-  const matches = aliases ? names : [...names, { applicationUsername: aliased, match: 'alias' } as const];
-  return matches.map((match) => ({ type: 'customer', ...match }) as const);
+  const [named, aliased, prefixed] = await Promise.all([
+    customers.findMany(name, [q]),
+    userAliases.findUser(name, q),
+    customers.findNames(name, q, maxNames),
+  ]);
+  const matches = [
+    ...named.map(({ username }) => [username, 'name'] as const),
+    ...(aliased === undefined ? [] : [[aliased, 'alias'] as const]),
+    ...prefixed.map((username) => [username, 'prefix'] as const),
+  ];
+  // The first match of a customer is the closest one.
+  const closest = new Map(matches.toReversed());
+  return [...new Set(matches.map(([username]) => username))].map(
+    (username) =>
+      ({ type: 'customer', applicationUsername: username, match: closest.get(username) ?? 'prefix' }) as const,
+  );
 }
 
 /** Returns the id as it is, or with the prefix of each platform if it has none. */

@@ -19,3 +19,14 @@ export interface ListPage<Row> {
   /** Number of rows in the range. */
   readonly total: number;
 }
+
+/** A page of the rows that match a filter. */
+export interface RowSearch<Row> extends DateRange {
+  readonly order: 'newest' | 'oldest';
+  readonly limit: number;
+  /** Position after the last row of the previous page. */
+  readonly cursor?: string | undefined;
+  /** Maximum number of rows to read, so that a page can have fewer rows than `limit` and still have a next one. */
+  readonly maxScanned: number;
+  readonly matches: (row: Row) => boolean | Promise<boolean>;
+}

@@ -1,6 +1,7 @@
 import {
   addCustomerPurchase,
   CustomerClaim,
+  CustomerSpend,
   CustomerSummary,
   getCustomer,
   getCustomerClaims,
@@ -15,6 +16,9 @@ import { describeObject, describeOperation } from './describe.ts';
 import {
   applicationUsername,
   cursorParameters,
+  filterNote,
+  nextCursor,
+  orderParameters,
   pagingParameters,
   purchaseId,
   transactionPagingParameters,
@@ -41,10 +45,20 @@ export const customerDescriptions = [
   describeObject('CustomerSummary', CustomerSummary, 'A customer with a summary of the purchases.', {
     applicationUsername,
     customerInfo: ['Summary of the purchases.'],
+    createdAt: [
+      'Time of the first purchase or claim. Present in a list that is read by cursor.',
+      '2026-01-15T09:30:05.000Z',
+    ],
+    spend: ['Payments of the customer. Only present with `include_spend=true`.'],
+  }),
+  describeObject('CustomerSpend', CustomerSpend, 'Payments of a customer, less refunds, without sandbox purchases.', {
+    amountUSD: ['US dollars at the rate of each purchase date.', 49.9],
+    isComplete: ['Whether it contains all transactions. It contains the latest 100.', true],
   }),
   describeObject('CustomerList', listCustomers.response, 'A page of customers.', {
     paging: ['Position of the page.'],
     rows: ['The customers of the page.'],
+    nextCursor,
   }),
   describeObject('EventResponse', EventResponse, 'The response to a recorded request.', {
     status: ['HTTP status.', 200],
@@ -110,9 +124,24 @@ export const customerDescriptions = [
 
 export const customerOperations = [
   describeOperation(listCustomers, {
-    description: 'Lists the customers of the app, oldest first, or the customers with the given usernames.',
+    description:
+      'Lists the customers of the app, oldest first, or the customers with the given usernames. The filters `platform`, ' +
+      `\`productId\` and \`sandbox\` apply to the last purchase. ${filterNote} \`entitlement\` reads 200 rows at most.`,
     query: {
       ...pagingParameters,
+      ...orderParameters,
+      state: [
+        'Selects customers by their subscriptions. `active` contains `trial` and `grace`. `none`: never subscribed.',
+        'trial',
+      ],
+      entitlement: ['Selects customers who have the entitlement now.', 'premium'],
+      platform: ['Selects customers by the store of the last purchase.', 'store_a'],
+      productId: ['Selects customers by the product of the last purchase.', 'premium'],
+      sandbox: ['`false` leaves out customers whose last purchase is of a sandbox, `true` selects them.', 'false'],
+      include_spend: [
+        '`true` adds the payments of each customer. Only with `applicationUsername`, for at most 100 customers.',
+        'true',
+      ],
       applicationUsername: ['Usernames, separated by commas, each URI-encoded. At most 1,000.', 'alice,bob'],
     },
   }),

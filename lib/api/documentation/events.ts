@@ -138,7 +138,11 @@ export const eventDescriptions = [
   describeObject('FoundCustomer', FoundCustomer, 'A customer.', {
     type: ['The constant `customer`.', 'customer'],
     applicationUsername: ['Username of the customer.', 'alice'],
-    match: ['`name`: the text is the username. `alias`: a store knows the customer by it.', 'name'],
+    match: [
+      '`name`: the text is the username. `alias`: a store knows the customer by it. `prefix`: the username begins with ' +
+        'the text, in any case.',
+      'name',
+    ],
   }),
   describeObject('FoundPurchase', FoundPurchase, 'A purchase.', {
     type: ['The constant `purchase`.', 'purchase'],
@@ -158,7 +162,7 @@ export const eventDescriptions = [
     type: ['The constant `delivery`.', 'delivery'],
     deliveryId: ['Id of the delivery.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e'],
   }),
-  describeValue('SearchResult', SearchResult, 'A record that the searched text identifies exactly.'),
+  describeValue('SearchResult', SearchResult, 'A record that the searched text identifies.'),
   describeObject('SearchResults', search.response, 'Everything that the searched text identifies.', {
     results: ['The found records. Empty if nothing is found.'],
   }),
@@ -190,7 +194,9 @@ export const eventOperations = [
     query: eventPage,
   }),
   describeOperation(search, {
-    description: 'Finds everything that has an exact name or id, for support.',
+    description:
+      'Finds the customers whose usernames begin with the text, in any case, at most 20, and everything that has it as its ' +
+      'exact id, for support.',
     query: { q: ['A username, or the id of a purchase, transaction, event or webhook delivery.', 'alice'] },
   }),
   describeOperation(getEvent, {

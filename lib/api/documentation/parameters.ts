@@ -23,6 +23,23 @@ export const cursorParameters = {
   cursor: ['The `nextCursor` of the previous page. Absent for the first page.', 'MTc2NzI2ODgwMDAwMCMwMUtEWFo4'],
 } as const;
 
+/** Parameters of a list that is read by position, or by cursor in either order. */
+export const orderParameters = {
+  order: ['`newest` reads the list by cursor from its end. The default is `oldest`.', 'newest'],
+  cursor: cursorParameters.cursor,
+} as const;
+
+/** Sentence of an operation whose filters read a list by cursor. */
+export const filterNote =
+  'With a filter, `order` or `cursor`, the list is read by cursor, `skip` is ignored, and `paging.total` is the number of ' +
+  'returned rows. One request reads about 1,000 rows at most, so a page can have few rows or none and still have a ' +
+  '`nextCursor`.';
+
+export const nextCursor = [
+  'Cursor of the next page. Absent at the end of the list, and in a list that is read by position.',
+  'MTc2NzI2ODgwMDAwMCMwMUtEWFo4',
+] as const;
+
 export const dayRange = {
   startdate: ['First day of the range (UTC).', '2026-01-01'],
   enddate: ['Last day of the range (UTC).', '2026-01-31'],

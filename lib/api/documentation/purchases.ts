@@ -26,7 +26,15 @@ import {
 } from '../timeline-records.ts';
 import { getTransaction, listTransactions } from '../transactions.ts';
 import { describeObject, describeOperation, describeValue } from './describe.ts';
-import { cursorParameters, includeNotifications, pagingParameters, purchaseId } from './parameters.ts';
+import {
+  cursorParameters,
+  filterNote,
+  includeNotifications,
+  nextCursor,
+  orderParameters,
+  pagingParameters,
+  purchaseId,
+} from './parameters.ts';
 
 export const purchaseFields = {
   purchaseId: ['Id of the purchase with its platform prefix, the same for all renewals.', 'store_a:2000000123456789'],
@@ -150,10 +158,12 @@ export const purchaseDescriptions = [
   describeObject('TransactionList', listTransactions.response, 'A page of transactions.', {
     paging: ['Position of the page.'],
     rows: ['The transactions of the page.'],
+    nextCursor,
   }),
   describeObject('TransactionRow', listTransactions.response.entries.rows.item, 'A transaction in a list.', {
     ...transactionFields,
     notifications: ['Lifecycle notifications of its purchase. Only present with `include_notifications=true`.'],
+    entitledUsers: ['The customers who own its purchase. Only present with `include_customers=true`.', ['alice']],
   }),
   describeObject('PurchaseClaim', PurchaseClaim, 'A claim of a customer on a purchase.', {
     applicationUsername: ['The customer who claims the purchase.', 'alice'],
@@ -294,9 +304,16 @@ export const purchaseOperations = [
     query: cursorParameters,
   }),
   describeOperation(listTransactions, {
-    description: 'Lists the transactions of the app by date of purchase, oldest first.',
+    description: `Lists the transactions of the app by date of purchase, oldest first. ${filterNote}`,
     query: {
       ...pagingParameters,
+      ...orderParameters,
+      applicationUsername: ['Selects the transactions of the purchases that a customer owns.', 'alice'],
+      platform: ['Selects the transactions of a store.', 'store_a'],
+      productId: ['Selects the transactions of a product, with or without the platform prefix.', 'premium'],
+      refunded: ['`true` selects refunded transactions, also in part, `false` the others.', 'true'],
+      sandbox: ['`false` leaves out transactions of a sandbox, `true` selects them.', 'false'],
+      include_customers: ['Whether rows list the customers who own the purchase. Only `true` lists them.', 'true'],
       startdate: ['Selects transactions at or after this date.', '2026-01-01T00:00:00Z'],
       enddate: ['Selects transactions before this date.', '2026-02-01T00:00:00Z'],
       include_notifications: includeNotifications,

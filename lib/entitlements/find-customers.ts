@@ -1,0 +1,41 @@
+import type { App } from '../apps/app.ts';
+import type { CustomerListRepository } from '../customers/customer-list-repository.ts';
+import type { CustomerRow } from '../customers/customer-summary.ts';
+import { type CustomerFilter, matchesCustomer } from '../customers/filter-customers.ts';
+import type { CursorPage } from '../shared/cursor-page.ts';
+import { type EntitlementDeps, readEntitlements } from './read-entitlements.ts';
+
+interface CustomerSearch {
+  readonly filter: CustomerFilter & { readonly entitlement?: string | undefined };
+  readonly order: 'newest' | 'oldest';
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+interface CustomerSearchDeps extends EntitlementDeps {
+  readonly customerLists: Pick<CustomerListRepository, 'find'>;
+}
+
+/** Maximum number of customers that a page reads. The entitlements of a customer cost further reads. */
+const maxScanned = 1_000;
+const maxScannedForEntitlement = 200;
+
+/** Finds the customers that match, by the time of their creation. */
+export async function findCustomers(
+  app: Pick<App, 'name' | 'sandboxRule'>,
+  { filter, ...page }: CustomerSearch,
+  deps: CustomerSearchDeps,
+): Promise<CursorPage<CustomerRow>> {
+  const { entitlement } = filter;
+  const limit = entitlement === undefined ? page.limit : Math.min(page.limit, maxScannedForEntitlement);
+  return await deps.customerLists.find(app.name, {
+    ...page,
+    limit,
+    maxScanned: entitlement === undefined ? maxScanned : maxScannedForEntitlement,
+    async matches({ username, summary }) {
+      if (!matchesCustomer(summary, filter, deps.now())) return false;
+      if (entitlement === undefined) return true;
+      return (await readEntitlements(app, username, deps)).get(entitlement)?.isActive === true;
+    },
+  });
+}

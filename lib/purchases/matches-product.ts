@@ -1,0 +1,6 @@
+import { withoutPlatform } from '../shared/platform.ts';
+import { toNeutralId } from '../shared/vocabulary.ts';
+
+/** Whether a product has the requested id, which can lack the platform prefix. */
+export const matchesProduct = (productId: string, requested: string): boolean =>
+  productId === toNeutralId(requested) || withoutPlatform(productId) === requested;
