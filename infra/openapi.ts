@@ -158,12 +158,18 @@ function buildParameters(
   });
 }
 
+/** Prefixes of the error responses with a format of their own. */
+const errorPrefixes: Readonly<Partial<Record<Contract['errorFormat'], string>>> = {
+  processor: 'Processor',
+  openiap: 'OpenIap',
+};
+
 /** Documents the success and each error. Two error formats respond to every error of the service with 200. */
 function buildResponses(contract: Contract) {
   const { errorFormat } = contract;
   const content = toJsonContent(converter.convert(contract.response, 'output'));
   const hasErrorsIn200 = errorFormat === 'validation' || errorFormat === 'client-token';
-  const prefix = errorFormat === 'processor' ? 'Processor' : '';
+  const prefix = errorPrefixes[errorFormat] ?? '';
   return {
     200: {
       description: hasErrorsIn200 ? 'Success, or an error in the body' : 'Success',
@@ -193,33 +199,35 @@ function listErrorStatuses({ errorFormat, keyLevel, params, body, permissions }:
   ].sort((a, b) => a - b);
 }
 
-/** Builds the error responses in the default format and in the format of the Stripe operations. */
+/** Builds the error responses in the default format and in the formats of the Stripe and OpenIAP operations. */
 function buildErrorResponses(): Record<string, object> {
   const error = { $ref: '#/components/schemas/Error' };
   const processorError = { $ref: '#/components/schemas/ProcessorError' };
+  const openIapError = { $ref: '#/components/schemas/OpenIapErrors' };
   return Object.fromEntries(
-    Object.entries(errorResponseDescriptions).flatMap(([key, { name, description, code, message, isFromGateway }]) => {
-      const status = Number(key);
-      const response = {
-        description,
-        ...(status === 429 && { headers: { 'Retry-After': retryAfter } }),
-      };
-      const body = { ok: false, status, code, message };
-      const ownBody = { ...body, code: 6778003 };
-      const isGatewayOnly = status === 504;
-      return [
-        [name, { ...response, content: toJsonContent(error, toExample(body)) }],
-        [
-          `Processor${name}`,
-          {
-            ...response,
-            content: isGatewayOnly
-              ? toJsonContent(error, toExample(body))
-              : toJsonContent(isFromGateway ? { anyOf: [processorError, error] } : processorError, toExample(ownBody)),
-          },
-        ],
-      ];
-    }),
+    Object.entries(errorResponseDescriptions).flatMap(
+      ([key, { name, description, code, openIapCode, message, isFromGateway }]) => {
+        const status = Number(key);
+        const response = {
+          description,
+          ...(status === 429 && { headers: { 'Retry-After': retryAfter } }),
+        };
+        const body = { ok: false, status, code, message };
+        const gatewayResponse = { ...response, content: toJsonContent(error, toExample(body)) };
+        const toOwnResponse = (schema: JsonSchema, ownBody: object): object =>
+          status === 504
+            ? gatewayResponse
+            : {
+                ...response,
+                content: toJsonContent(isFromGateway ? { anyOf: [schema, error] } : schema, toExample(ownBody)),
+              };
+        return [
+          [name, gatewayResponse],
+          [`Processor${name}`, toOwnResponse(processorError, { ...body, code: 6778003 })],
+          [`OpenIap${name}`, toOwnResponse(openIapError, { errors: [{ code: openIapCode, message }] })],
+        ];
+      },
+    ),
   );
 }
 

@@ -19,12 +19,13 @@ interface OperatorPolicyProps {
 const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey', 'byUser', 'due'];
 
 /**
- * Partition keys of the items that the commands write: apps, catalogues, token keys, purchases, customers, aliases,
- * handled notifications, deliveries, webhook URLs, statistics, stream markers, events with their tags, access tokens,
- * vault references, erased names and the activity of stores. See lib/db/keys.ts.
+ * Partition keys of the items that the commands write: apps, owners of API keys, catalogues, token keys, purchases,
+ * customers, aliases, handled notifications, deliveries, webhook URLs, statistics, stream markers, events with their
+ * tags, access tokens, vault references, erased names and the activity of stores. See lib/db/keys.ts.
  */
 const writtenKeys = [
   'APP#*',
+  '_KEY#*',
   '*#I',
   '*#M',
   '*#P#*',

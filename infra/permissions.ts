@@ -65,7 +65,7 @@ const readsMasterKey = (permissions: readonly Permission[]): boolean =>
 /** Keys of events and their tags, which every function writes. */
 const eventKeys: WrittenKeys = ['*#E#*', '*#G#*'];
 /** Keys of apps with their API keys and settings. Only the operator's commands write them. */
-const appKeys: WrittenKeys = ['APP#*'];
+const appKeys: WrittenKeys = ['APP#*', '_KEY#*'];
 /**
  * Keys of purchases. Recording a purchase requires the master key: it omits erased names, whose digests have an
  * encrypted key, and encrypts refresh tokens. A role without the master key therefore cannot write them, so that a

@@ -64,12 +64,13 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   'Time of its last change': { matches: /^L X$/, names: 'never' },
   'Exchange rates of a day': { matches: /^FX /, names: 'never' },
   'Bucket of rejected credentials': { matches: /^_LIMIT B$/, names: 'never' },
+  'Owner of an API key (SHA-256)': { matches: /^_KEY K$/, names: 'never' },
 };
 
 /** Returns the titles of the kinds that an item with this key can have: exactly one, unless a kind is missing here. */
 export function findItemKinds({ pk, sk }: Key): string[] {
   const [first = '', section = ''] = pk.split('#', 2);
-  const isOfService = ['APP', 'FX', '_LIMIT'].includes(first);
+  const isOfService = ['APP', 'FX', '_LIMIT', '_KEY'].includes(first);
   const text = `${isOfService ? first : section} ${sk}`;
   return Object.entries(itemKinds).flatMap(([title, { matches }]) => (matches.test(text) ? [title] : []));
 }

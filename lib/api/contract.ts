@@ -4,7 +4,7 @@ import type * as v from 'valibot';
 type KeyLevel = 'public' | 'secret' | 'none';
 
 /** Format of the error responses of an endpoint; see docs/decisions/0003-error-formats.md. */
-export type ErrorFormat = 'default' | 'validation' | 'processor' | 'client-token';
+export type ErrorFormat = 'default' | 'validation' | 'processor' | 'client-token' | 'openiap';
 
 type Area =
   | 'app'
@@ -37,6 +37,8 @@ export interface Contract {
   readonly aliases: readonly `/${string}`[];
   readonly keyLevel: KeyLevel;
   readonly errorFormat: ErrorFormat;
+  /** Whether an `Authorization: Bearer` header with the key alone is sufficient. The key then identifies the app. */
+  readonly acceptsBareKey?: true;
   /** Type of the event that records a call. */
   readonly eventType: string;
   readonly params?: v.GenericSchema<Record<string, string>, unknown>;

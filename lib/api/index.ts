@@ -23,6 +23,7 @@ import {
   revokeGrant,
 } from './entitlements.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
+import { verifyPurchase } from './openiap.ts';
 import {
   getPurchase,
   getPurchaseOwners,
@@ -50,6 +51,7 @@ import {
 /** All endpoints of the service. Routes, functions, permissions and the OpenAPI document are built from this list. */
 export const contracts: readonly Contract[] = [
   validateReceipt,
+  verifyPurchase,
   listCustomers,
   getCustomer,
   getCustomerPurchases,

@@ -10,6 +10,8 @@ interface AppReader {
   find(name: string): Promise<App | undefined>;
   findStoreSettings(appName: string, platform: Platform): Promise<unknown>;
   findCatalogue(appName: string): Promise<Catalogue | undefined>;
+  /** Returns the name of the app that has issued the key with this digest. The key can be expired or revoked. */
+  findKeyOwner(digest: string): Promise<string | undefined>;
 }
 
 /** An app reader that is fast enough to be used by every request. */
@@ -35,6 +37,7 @@ export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCach
   const recentReads = createCache<true>(maxEntries);
   const cachedSettings = createCache<unknown>(maxEntries);
   const cachedCatalogues = createCache<Catalogue>(maxEntries);
+  const cachedOwners = createCache<string>(maxEntries);
   async function getOrLoad<T>(cache: Cache<T>, key: string, load: () => Promise<T | undefined>) {
     const cached = cache.get(key, now());
     if (cached !== undefined) return cached;
@@ -68,5 +71,6 @@ export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCach
       await getOrLoad(cachedSettings, `${appName}#${platform}`, () => apps.findStoreSettings(appName, platform)),
     findCatalogue: async (appName) =>
       await getOrLoad(cachedCatalogues, appName, async () => (await apps.findCatalogue(appName)) ?? {}),
+    findKeyOwner: async (digest) => await getOrLoad(cachedOwners, digest, () => apps.findKeyOwner(digest)),
   };
 }

@@ -14,6 +14,8 @@ interface AppChange {
 export interface AppRepository {
   find(name: string): Promise<App | undefined>;
   list(): Promise<App[]>;
+  /** Returns the name of the app that has issued the key with this digest. The key can be expired or revoked. */
+  findKeyOwner(digest: string): Promise<string | undefined>;
   /** Throws `Conflict` if an app with that name exists. */
   create(app: App, secretKey: string): Promise<void>;
   /**

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import { keysMembers } from '../apps/api-keys.ts';
 import { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
 import { requireApp } from '../apps/require-app.ts';
@@ -11,7 +13,7 @@ import { retryUntilWritten } from '../shared/retry.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import { reencryptField } from './reencrypt-field.ts';
-import type { Item, Table } from './table.ts';
+import type { Item, Table, Write } from './table.ts';
 import { tryUpdate, tryWrite } from './try-update.ts';
 
 export function createAppRepository(table: Table, cipher: Cipher): AppRepository {
@@ -25,15 +27,26 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
       const items = await table.batchGet(entries.map(keys.toKey));
       return items.map((item) => parse(App, item, 'DatabaseError'));
     },
+    async findKeyOwner(digest) {
+      const item = await table.get(keys.keyOwnerKey(digest));
+      return item && parse(KeyOwnerItem, item, 'DatabaseError').appName;
+    },
     async create(app, secretKey) {
       const Item = await buildAppItem(cipher, app, secretKey);
-      await table.transact([{ Put: { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' } }]);
+      await table.transact([
+        { Put: { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+        ...buildKeyOwnerWrites(table.name, app.name, app),
+      ]);
     },
     async update(name, change) {
       const { app } = await changeItem(table, name, async (stored) => {
         const { members, secretKey } = await change(stored);
         const encrypted = secretKey && (await cipher.encrypt(secretKey, secretKeyContext(name)));
-        return { app: { ...stored, ...members }, fields: { ...members, ...(encrypted && { secretKey: encrypted }) } };
+        return {
+          app: { ...stored, ...members },
+          fields: { ...members, ...(encrypted && { secretKey: encrypted }) },
+          writes: buildKeyOwnerWrites(table.name, name, members, stored),
+        };
       });
       return app;
     },
@@ -117,6 +130,30 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
   };
 }
 
+const KeyOwnerItem = v.object({ appName: v.string() });
+
+/**
+ * Builds the writes of the items that name the owner of each key. Writes the items of all keys of a changed level:
+ * earlier releases did not write them.
+ */
+function buildKeyOwnerWrites(
+  tableName: string,
+  appName: string,
+  changed: Partial<App>,
+  stored?: App,
+): readonly Write[] {
+  return Object.values(keysMembers).flatMap((member) => {
+    const digests = new Set(changed[member]?.map(({ digest }) => digest));
+    const removed = changed[member] ? (stored?.[member] ?? []).filter(({ digest }) => !digests.has(digest)) : [];
+    return [
+      ...[...digests].map((digest) => ({
+        Put: { TableName: tableName, Item: { ...keys.keyOwnerKey(digest), appName } },
+      })),
+      ...removed.map(({ digest }) => ({ Delete: { TableName: tableName, Key: { ...keys.keyOwnerKey(digest) } } })),
+    ];
+  });
+}
+
 const secretKeyContext = (appName: string): string => `${appName}/secret-key`;
 const signingSecretContext = (appName: string): string => `${appName}/signing-secret`;
 export const erasureKeyContext = (appName: string): string => `${appName}/erasure-key`;
@@ -127,7 +164,7 @@ const settingsContext = (appName: string, platform: Platform): string => `${appN
  * changed since it was read. The condition compares values instead of a version: an earlier release would not increment
  * it.
  */
-async function changeItem<T extends { readonly fields: Item }>(
+async function changeItem<T extends { readonly fields: Item; readonly writes?: readonly Write[] }>(
   table: Table,
   name: string,
   change: (app: App, item: Item) => Promise<T>,
@@ -141,7 +178,7 @@ async function changeItem<T extends { readonly fields: Item }>(
     // A transaction: its idempotency token lets the SDK repeat it after a lost response. A repeated update fails its
     // condition. https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
     const isWritten = await tryWrite(
-      async () => await table.transact([{ Update: { TableName: table.name, ...update } }]),
+      async () => await table.transact([{ Update: { TableName: table.name, ...update } }, ...(result.writes ?? [])]),
     );
     return isWritten ? result : undefined;
   });

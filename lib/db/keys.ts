@@ -61,6 +61,7 @@ import type { Product } from '../statistics/count-product.ts';
  *   Time of its last change        a#L#<platform>        X                                                         TTL
  * Exchange rates of a day          FX                    <YYYY-MM-DD>
  * Bucket of rejected credentials   _LIMIT#<kind>#<hash>  B                                                         TTL
+ * Owner of an API key (SHA-256)    _KEY#<digest>         K
  *
  * INDEXES (all KEYS_ONLY: a page is one query of the index and one BatchGetItem)
  *
@@ -87,6 +88,7 @@ import type { Product } from '../statistics/count-product.ts';
  * The same with a filter                              query  byCreated by cursor, at most 1,000 entries, then BatchGetItem
  * Transactions of a customer with a filter            query  pk = a#C#<username>, sk between two dates of T#, then BatchGetItem
  * Customers by the beginning of the name              query  byKey = a#CN, sk begins with the text in lower case
+ * App of an API key                                   get    _KEY#<digest>
  * Purchases changed since a date                      query  byKey = a#PU
  * Transaction by id                                   get    a#P#<id>, T#<id>; query byKey = a#T#<transactionId>
  * All data of a customer                              query  pk = a#C#<username>; query byUser = a#N#<username>; query
@@ -186,6 +188,8 @@ export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
 export const appsPartition = 'APPS';
 export const appIndexKeys = (appName: string) => ({ createdPk: appsPartition, createdSk: appName });
 export const appKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'APP' });
+/** Key of the item that names the app of an API key. It starts with an underscore, which an app name cannot do. */
+export const keyOwnerKey = (digest: string): Key => ({ pk: `_KEY#${digest}`, sk: 'K' });
 export const catalogueKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'I' });
 export const tokenKeysPartition = 'TOKENKEYS';
 export const tokenKeysKey = (appName: string): Key => ({ pk: `${appName}#M`, sk: 'M' });

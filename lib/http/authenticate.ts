@@ -1,13 +1,14 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Contract, isForSecretKeyOnly } from '../api/contract.ts';
-import { findApiKey, type VerifiedKey } from '../apps/api-keys.ts';
+import { apiKeyPattern, findApiKey, hashApiKey, type VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
 import type { AppCache } from '../apps/app-cache.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
 export interface Credentials {
-  readonly appName: string;
+  /** Undefined if the request has the key alone. */
+  readonly appName?: string;
   readonly key: string;
 }
 
@@ -15,9 +16,13 @@ export interface Credentials {
 export const getHeader = ({ headers }: Pick<APIGatewayProxyEvent, 'headers'>, name: string): string | undefined =>
   Object.entries(headers ?? {}).find(([header]) => header.toLowerCase() === name)?.[1];
 
-/** Reads `base64(appName:key)` from a Basic or Bearer header, or `?appName=…&apiKey=…` from the query string. */
+/**
+ * Reads `base64(appName:key)` from a Basic or Bearer header, or `?appName=…&apiKey=…` from the query string. A Bearer
+ * header can also have the key alone.
+ */
 export function extractCredentials(lambdaEvent: APIGatewayProxyEvent): Credentials | undefined {
   const encoded = /^(?:basic|bearer)\s+(\S+)$/i.exec(getHeader(lambdaEvent, 'authorization') ?? '')?.[1];
+  if (encoded !== undefined && apiKeyPattern.test(encoded)) return { key: encoded };
   return encoded
     ? splitCredentials(Buffer.from(encoded, 'base64').toString('utf8'))
     : extractQueryCredentials(lambdaEvent);
@@ -40,17 +45,26 @@ export interface Authentication {
   readonly key: VerifiedKey;
 }
 
+interface AuthenticationContext {
+  readonly appCache: Pick<AppCache, 'find' | 'findRecent' | 'findKeyOwner'>;
+  readonly now: EpochMillis;
+  /** Whether the key alone is sufficient. */
+  readonly acceptsBareKey?: boolean | undefined;
+}
+
 /**
  * Verifies the credentials of a request. Throws `Forbidden` (401) if they are missing or wrong, or `AppNotFound` for
  * the correct key of a deleted app. An unknown app takes the same time and gets the same error as a wrong key.
  */
 export async function authenticate(
   credentials: Credentials | undefined,
-  { appCache, now }: { readonly appCache: Pick<AppCache, 'find' | 'findRecent'>; readonly now: EpochMillis },
+  { appCache, now, acceptsBareKey }: AuthenticationContext,
 ): Promise<Authentication> {
-  if (!credentials)
+  if (!credentials || (credentials.appName === undefined && !acceptsBareKey))
     throw new ServiceError('Forbidden', 'Credentials are missing: send the app name and a key.', { status: 401 });
-  const { appName, key: value } = credentials;
+  const { key: value } = credentials;
+  const appName = credentials.appName ?? (await appCache.findKeyOwner(hashApiKey(value)));
+  if (appName === undefined) throw new ServiceError('Forbidden', 'The key does not match.', { status: 401 });
   let app = await appCache.find(appName);
   let key = findApiKey(value, app, now);
   if (!key) {

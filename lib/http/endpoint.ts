@@ -92,7 +92,9 @@ async function authenticateCall(call: ApiCall, endpointDeps: EndpointDeps): Prom
   let authentication: Authentication | undefined;
   try {
     const credentials = extractCredentials(lambdaEvent);
-    authentication = await authenticate(credentials, { appCache: endpointDeps.appCache, now: endpointDeps.now() });
+    const { acceptsBareKey } = contract;
+    const { appCache } = endpointDeps;
+    authentication = await authenticate(credentials, { appCache, now: endpointDeps.now(), acceptsBareKey });
     requireLevel(authentication.key, contract, lambdaEvent.queryStringParameters);
   } catch (error) {
     const rejection = await limitRejection(error, lambdaEvent, endpointDeps);

@@ -1,5 +1,5 @@
 import type { ErrorFormat } from '../api/contract.ts';
-import type { ServiceError } from '../shared/errors.ts';
+import type { ErrorCode, ServiceError } from '../shared/errors.ts';
 
 export interface ErrorResponse {
   readonly status: number;
@@ -8,6 +8,15 @@ export interface ErrorResponse {
 
 /** Clients of the processor endpoints expect this number for every error, a missing field as well as a wrong token. */
 const processorCode = 6778003;
+
+/** Codes of IAPKit, which OpenIAP clients show in their logs. */
+const openIapCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
+  InvalidPayload: 'INVALID_INPUT',
+  Forbidden: 'INVALID_API_KEY',
+  AppNotFound: 'INVALID_API_KEY',
+  ConnectionFailed: 'SERVICE_BUSY',
+};
+const openIapStatusCodes: Readonly<Record<number, string>> = { 413: 'PAYLOAD_TOO_LARGE', 429: 'RATE_LIMITED' };
 
 /** Builds the response to an error, by error format. */
 export const errorResponses: Readonly<Record<ErrorFormat, (error: ServiceError, route: string) => ErrorResponse>> = {
@@ -29,5 +38,9 @@ export const errorResponses: Readonly<Record<ErrorFormat, (error: ServiceError, 
   'client-token': ({ code, status, message }) => ({
     status: code === 'InvalidPayload' ? status : 200,
     body: { success: false, message },
+  }),
+  openiap: ({ status, code, message }) => ({
+    status,
+    body: { errors: [{ code: openIapStatusCodes[status] ?? openIapCodes[code] ?? 'UNKNOWN_ERROR', message }] },
   }),
 };

@@ -17,6 +17,8 @@ import type { ValidationOutcome } from './validation-outcome.ts';
 export interface ValidationContext {
   readonly app: App;
   readonly recorder: EventRecorder;
+  /** Whether the store must be queried: the evidence alone does not suffice. */
+  readonly requiresQuery?: boolean;
   readonly deps: StoreContextDeps &
     RecordingDeps & { readonly loadStore: LoadStore; readonly ownedPurchases: OwnedPurchaseRepository };
 }
@@ -30,9 +32,9 @@ export async function processValidation(
   platform: Platform,
   context: ValidationContext,
 ): Promise<ValidationOutcome> {
-  const { app, deps } = context;
+  const { app, deps, requiresQuery = false } = context;
   const store = await deps.loadStore(platform);
-  const storeContext = await createStoreContext(app.name, platform, context);
+  const storeContext = { ...(await createStoreContext(app.name, platform, context)), requiresQuery };
   const { catalogue } = storeContext;
   const validation = await store.validate(request, storeContext).catch(async (failure: unknown) => {
     const lastVerifiedContext = { app, store, request, purchases: deps.purchases, catalogue, now: deps.now() };

@@ -23,6 +23,13 @@ function expectError(contract: Contract, response: CallResult, status: number, c
     expect(response).toMatchObject({ status: clientStatus, body: { success: false, message: expect.any(String) } });
     return;
   }
+  if (contract.errorFormat === 'openiap') {
+    expect(response).toMatchObject({
+      status,
+      body: { errors: [{ code: expect.any(String), message: expect.any(String) }] },
+    });
+    return;
+  }
   // The processor endpoints use one number for all errors.
   const number = contract.errorFormat === 'processor' ? 6778003 : errorCodes[code].number;
   expect(response.status).toBe(contract.errorFormat === 'validation' ? 200 : status);
@@ -44,7 +51,7 @@ describe.each(withIds(contractsWithKey))('%s', (_id, contract) => {
   ])('rejects %s with the same message', async (_case, headers) => {
     const response = await callEndpoint(contract, { headers: headers(), body: {} });
     expectError(contract, response, 401, 'Forbidden');
-    expect(response.body.message).toMatch(/do not match|missing/);
+    expect(response.body.message ?? response.body.errors[0].message).toMatch(/do not match|missing/);
   });
 
   it('accepts the key in a Basic header, a Bearer header and the query string', async () => {

@@ -37,6 +37,12 @@ export const ProcessorErrorBody = v.strictObject({
   message: v.string(),
 });
 
+/** An error of the OpenIAP endpoint. */
+const OpenIapError = v.strictObject({ code: v.string(), message: v.string() });
+
+/** Body of an error of the OpenIAP endpoint. */
+const OpenIapErrorBody = v.strictObject({ errors: v.array(OpenIapError) });
+
 export const errorDescriptions = [
   describeValue(
     'ErrorCode',
@@ -62,12 +68,21 @@ export const errorDescriptions = [
     code: ['The same for every error: released clients compare with it.', 6778003],
     message: ['Description of the problem, for developers.', 'Invalid access token'],
   }),
+  describeObject('OpenIapError', OpenIapError, 'An error of the OpenIAP operation.', {
+    code: ['The error code of IAPKit.', 'INVALID_INPUT'],
+    message: ['Description of the problem, for developers.', 'jws: expected a signed transaction of StoreKit 2.'],
+  }),
+  describeObject('OpenIapErrors', OpenIapErrorBody, 'The errors of the OpenIAP operation.', {
+    errors: ['One error.'],
+  }),
 ];
 
 interface ErrorResponseDescription {
   readonly name: string;
   readonly description: string;
   readonly code: ErrorCode;
+  /** Code in the errors of OpenIAP clients. */
+  readonly openIapCode: string;
   readonly message: string;
   /** Whether API Gateway can respond with this status on its own, in the default format. */
   readonly isFromGateway?: true;
@@ -79,6 +94,7 @@ export const errorResponseDescriptions: Readonly<Record<number, ErrorResponseDes
     name: 'InvalidRequest',
     description: 'A parameter or the body is invalid.',
     code: 'InvalidPayload',
+    openIapCode: 'INVALID_INPUT',
     message: 'limit: expected a whole number from 1.',
     isFromGateway: true,
   },
@@ -86,12 +102,14 @@ export const errorResponseDescriptions: Readonly<Record<number, ErrorResponseDes
     name: 'WrongCredentials',
     description: 'The app name or the key is missing or wrong.',
     code: 'Forbidden',
+    openIapCode: 'INVALID_API_KEY',
     message: 'The app name and the key do not match.',
   },
   403: {
     name: 'InsufficientKey',
     description: 'The key does not allow the request, or an access token is wrong.',
     code: 'Forbidden',
+    openIapCode: 'INVALID_API_KEY',
     message: 'The secret key is required.',
     isFromGateway: true,
   },
@@ -99,18 +117,21 @@ export const errorResponseDescriptions: Readonly<Record<number, ErrorResponseDes
     name: 'NotFound',
     description: 'The record does not exist, or the app of the key is deleted.',
     code: 'ResourceNotFound',
+    openIapCode: 'INVALID_API_KEY',
     message: 'The purchase is not found.',
   },
   409: {
     name: 'Conflict',
     description: 'The request conflicts with a concurrent one or with the state of the record.',
     code: 'Conflict',
+    openIapCode: 'UNKNOWN_ERROR',
     message: 'The data was changed by a concurrent request. Try again.',
   },
   413: {
     name: 'TooLarge',
     description: 'The body has more than 2 MB, or the response would have more than 5 MB.',
     code: 'InvalidPayload',
+    openIapCode: 'PAYLOAD_TOO_LARGE',
     message: 'The response is too large. Request fewer rows.',
     isFromGateway: true,
   },
@@ -118,6 +139,7 @@ export const errorResponseDescriptions: Readonly<Record<number, ErrorResponseDes
     name: 'TooManyRequests',
     description: 'Too many requests, or too many with wrong credentials. Try again after `Retry-After`.',
     code: 'Forbidden',
+    openIapCode: 'RATE_LIMITED',
     message: 'Too many requests with invalid credentials. Try again later.',
     isFromGateway: true,
   },
@@ -125,6 +147,7 @@ export const errorResponseDescriptions: Readonly<Record<number, ErrorResponseDes
     name: 'InternalError',
     description: 'An internal problem prevented processing. Try again later.',
     code: 'InternalError',
+    openIapCode: 'UNKNOWN_ERROR',
     message: 'An internal problem prevented processing.',
     isFromGateway: true,
   },
@@ -132,12 +155,14 @@ export const errorResponseDescriptions: Readonly<Record<number, ErrorResponseDes
     name: 'StoreUnavailable',
     description: 'The store is unavailable. Try again later.',
     code: 'ConnectionFailed',
+    openIapCode: 'SERVICE_BUSY',
     message: 'The App Store is unavailable. Try again later.',
   },
   504: {
     name: 'Timeout',
     description: 'The service timed out. Try again later.',
     code: 'InternalError',
+    openIapCode: 'UNKNOWN_ERROR',
     message: 'The service timed out.',
     isFromGateway: true,
   },

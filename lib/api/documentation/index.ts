@@ -4,6 +4,7 @@ import type { OperationDescription, SchemaDescription } from './describe.ts';
 import { entitlementDescriptions, entitlementOperations } from './entitlements.ts';
 import { errorDescriptions } from './errors.ts';
 import { eventDescriptions, eventOperations } from './events.ts';
+import { openIapDescriptions, openIapOperations } from './openiap.ts';
 import { processorDescriptions, processorOperations } from './processors.ts';
 import { purchaseDescriptions, purchaseOperations } from './purchases.ts';
 import { receiptDescriptions } from './receipts.ts';
@@ -17,6 +18,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...valueDescriptions,
   ...validationDescriptions,
   ...receiptDescriptions,
+  ...openIapDescriptions,
   ...customerDescriptions,
   ...entitlementDescriptions,
   ...purchaseDescriptions,
@@ -31,6 +33,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
 /** Descriptions of all operations. */
 export const operationDescriptions: readonly OperationDescription[] = [
   ...validationOperations,
+  ...openIapOperations,
   ...customerOperations,
   ...entitlementOperations,
   ...purchaseOperations,

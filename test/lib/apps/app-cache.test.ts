@@ -10,7 +10,12 @@ function createCountedCache() {
     state.reads += 1;
     return state.names.includes(name) ? ({ name } as App) : undefined;
   };
-  const reader = { find, findStoreSettings: async () => undefined, findCatalogue: async () => undefined };
+  const reader = {
+    find,
+    findKeyOwner: async () => undefined,
+    findStoreSettings: async () => undefined,
+    findCatalogue: async () => undefined,
+  };
   return { state, cache: createAppCache(reader, () => state.now) };
 }
 

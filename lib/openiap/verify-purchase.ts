@@ -1,0 +1,101 @@
+import type { OpenIapState, PurchaseVerification, VerifyPurchaseBody } from '../api/openiap.ts';
+import { isExpired, type Purchase } from '../purchases/purchase.ts';
+import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import { platformTokens, withoutPlatform } from '../shared/platform.ts';
+import { processValidation, type ValidationContext } from '../validation/process-validation.ts';
+import type { ValidationOutcome } from '../validation/validation-outcome.ts';
+import { isValidState, toOpenIapState } from './openiap-state.ts';
+import { toVerificationRequest, type VerificationRequest } from './to-validation-request.ts';
+
+interface VerificationContext extends ValidationContext {
+  /** The customer who claims the purchase. Without it, the purchase is recorded without a claim. */
+  readonly username: string | undefined;
+}
+
+/**
+ * Verifies a purchase like `POST /v1/validate` and returns its state. Evidence that the store rejects, another product
+ * and another customer's purchase are results, so that clients do not retry. Throws `InvalidPayload` for malformed
+ * evidence, and the errors of `Store.validate` that do not decide about the purchase.
+ */
+export async function verifyPurchase(
+  body: VerifyPurchaseBody,
+  context: VerificationContext,
+): Promise<PurchaseVerification> {
+  const { app, recorder, deps, username } = context;
+  const verification = await toVerificationRequest(
+    body,
+    async (purchaseId) => (await deps.purchases.find(app.name, purchaseId))?.purchase,
+  );
+  const outcome = await tryValidate(verification, context);
+  if (typeof outcome === 'string') return buildVerification(body.store, outcome);
+  const entitled = findPurchase(outcome, verification, body.expectedProductId);
+  if (!entitled) return buildVerification(body.store, 'INAUTHENTIC');
+  const { purchase, entitledUsers } = entitled;
+  const productId = withoutPlatform(purchase.productId);
+  recorder.addContent({ products: [{ id: productId }] });
+  const now = deps.now();
+  const state = toOpenIapState(purchase, {
+    now,
+    catalogue: await deps.appCache.findCatalogue(app.name),
+    isRefunded: isExpired(purchase, now) && (await hasRefund(purchase, context)),
+  });
+  const isForeign =
+    (body.expectedProductId ?? productId) !== productId ||
+    (username !== undefined && isValidState(state) && !entitledUsers.includes(username));
+  return {
+    ...buildVerification(body.store, isForeign ? 'INAUTHENTIC' : state),
+    productId,
+    environment: purchase.sandbox ? 'Sandbox' : 'Production',
+  };
+}
+
+async function hasRefund(
+  { purchaseId, transactionId }: Purchase,
+  { app, deps }: VerificationContext,
+): Promise<boolean> {
+  const transactions = await deps.purchases.listTransactions(app.name, [purchaseId]);
+  return transactions.some((item) => item.transactionId === transactionId && item.refundedAt !== undefined);
+}
+
+const buildVerification = (store: VerifyPurchaseBody['store'], state: OpenIapState): PurchaseVerification => ({
+  store,
+  isValid: isValidState(state),
+  state,
+});
+
+/**
+ * Validates the evidence. Returns the state if the store rejects it. Google Play deletes the tokens of old purchases.
+ */
+async function tryValidate(
+  { platform, request }: VerificationRequest,
+  context: VerificationContext,
+): Promise<ValidationOutcome | OpenIapState> {
+  const { username: applicationUsername } = context;
+  try {
+    return await processValidation({ ...request, ...omitUndefined({ applicationUsername }) }, platform, {
+      ...context,
+      // Without a query, Google Play accepts only signed receipts, which OpenIAP clients do not send.
+      requiresQuery: platform === platformTokens.googlePlay,
+    });
+  } catch (error) {
+    const code = error instanceof ServiceError ? error.code : undefined;
+    if (code === 'InvalidPayload') return 'INAUTHENTIC';
+    if (code === 'PurchaseExpired') return 'UNKNOWN';
+    throw error;
+  }
+}
+
+/** Finds the purchase of the evidence. A token of Google Play can have further purchases, one for each product. */
+function findPurchase(
+  { purchases, requestedPurchase }: ValidationOutcome,
+  { purchaseId }: VerificationRequest,
+  expectedProductId: string | undefined,
+): EntitledPurchase | undefined {
+  const candidates = requestedPurchase ? [...purchases, requestedPurchase] : purchases;
+  const own = candidates.filter(
+    ({ purchase }) => purchase.purchaseId === purchaseId || purchase.purchaseId.startsWith(`${purchaseId}:`),
+  );
+  return own.find(({ purchase }) => withoutPlatform(purchase.productId) === expectedProductId) ?? own[0];
+}

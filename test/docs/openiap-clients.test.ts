@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { verifyPurchase } from '../../lib/api/openiap.ts';
+import { callEndpoint } from '../../testing/call.ts';
+import { readSnippet } from '../../testing/documents.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(async () => {
+  await service.close();
+});
+
+/** The argument of `verifyPurchaseWithProvider` in the libraries. */
+interface IapKitCall {
+  readonly provider: 'iapkit';
+  readonly iapkit: { readonly apiKey: string; readonly baseUrl: string; readonly [store: string]: object | string };
+}
+
+describe('docs/guides/openiap-clients.md', () => {
+  it('verifies purchases with the code of the page, whose native module is faked', async () => {
+    const { publicKey } = await service.createApp(['store_a', 'store_b']);
+    const sent: object[] = [];
+    // The native modules send the members of the store with its name, and return the response with the provider.
+    const verifyPurchaseWithProvider = async ({ provider, iapkit }: IapKitCall) => {
+      const { apiKey, baseUrl, ...evidence } = iapkit;
+      expect(new URL(baseUrl).origin).toBe(baseUrl);
+      const [[store, members] = ['', {}]] = Object.entries(evidence);
+      const body = { store, ...(members as object) };
+      sent.push(body);
+      const headers = { authorization: `Bearer ${apiKey.replace('pub_key', publicKey)}`, 'X-OpenIAP-Spec': '3.2.1' };
+      return { provider, iapkit: (await callEndpoint(verifyPurchase, { headers, body })).body };
+    };
+    const code = readSnippet('docs/guides/openiap-clients.md', 'app')
+      .replace(/^import .*$/m, '')
+      .replace('export async', 'async');
+    const verify = new Function('verifyPurchaseWithProvider', `${code}; return verify;`)(verifyPurchaseWithProvider);
+    const order = { productId: 'premium', type: 'paid subscription', applicationUsername: 'ann' };
+    const apple = await service.callControl('/purchases', { ...order, platform: 'store_a', form: 'product' });
+    const google = await service.callControl('/purchases', { ...order, platform: 'store_b' });
+    const { jwsRepresentation: jws } = apple.validate.transaction;
+    const { purchaseToken } = google.validate.transaction;
+    const results = [await verify({ purchaseToken: jws }, 'ios'), await verify({ purchaseToken }, 'android')];
+    expect(results.map(({ iapkit }) => iapkit)).toMatchObject([
+      { isValid: true, store: 'apple', productId: 'premium' },
+      { isValid: true, store: 'google', productId: 'premium' },
+    ]);
+    expect(sent).toEqual([
+      { store: 'apple', jws },
+      { store: 'google', purchaseToken },
+    ]);
+  });
+});
