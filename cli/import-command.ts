@@ -82,16 +82,17 @@ const formatReport = ({ rows, imported, unchanged, refused, refusedFile }: Impor
     ? ''
     : `\nThe refused rows and their reasons are in ${refusedFile}. Correct these lines in ${path} and import it again.`);
 
-/** Estimates the remaining time from the size of the file, because only a complete read counts its rows. */
+/** Estimates the remaining time from the bytes of the finished rows, because only a complete read counts the rows. */
 function formatProgress(
-  { rows, refused, resumedRows, bytesRead }: ImportState,
+  { rows, refused, resumedRows, bytesDone, resumedBytes }: ImportState,
   { path, elapsedMs }: { readonly path: string; readonly elapsedMs: number },
 ): string {
-  const share = Math.min(1, bytesRead / Math.max(1, statSync(path).size));
+  const { size } = statSync(path);
   const perSecond = ((rows - resumedRows) * secondMs) / elapsedMs;
-  const remainingRows = share > 0 ? rows / share - rows : 0;
-  const remaining = perSecond > 0 && share < 1 ? `, ${formatDuration(remainingRows / perSecond)} left` : '';
-  return `${formatCount(rows, 'row')} done (${Math.floor(share * 100)} %), ${perSecond.toFixed(1)} per second, ${refused} refused${remaining}`;
+  const remainingMs = ((size - bytesDone) * elapsedMs) / Math.max(1, bytesDone - resumedBytes);
+  const remaining = bytesDone < size ? `, ${formatDuration(remainingMs / secondMs)} left` : '';
+  const percent = Math.floor((100 * bytesDone) / Math.max(1, size));
+  return `${formatCount(rows, 'row')} done (${percent} %), ${perSecond.toFixed(1)} per second, ${refused} refused${remaining}`;
 }
 
 function formatDuration(seconds: number): string {

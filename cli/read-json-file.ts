@@ -1,10 +1,9 @@
-import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { describeFileError } from './describe-file-error.ts';
 import { locateJsonError } from './locate-json-error.ts';
-import { createDecoder, detectEncoding } from './text-encoding.ts';
+import { createDecoder, detectEncoding, findUndecodableLine } from './text-encoding.ts';
 
 const JsonObject = v.record(v.string(), v.unknown());
 
@@ -44,15 +43,5 @@ function decode(bytes: Buffer, name: string): string {
   } catch {
     const place = encoding === 'utf-8' ? ` in line ${findUndecodableLine(bytes)}` : '';
     throw new ServiceError('InvalidPayload', `${name} is not ${encoding.toUpperCase()}${place}. Save it as UTF-8.`);
-  }
-}
-
-/** Returns the number of the first line that is not UTF-8. */
-function findUndecodableLine(bytes: Buffer): number {
-  let line = 1;
-  for (let start = 0; ; line += 1) {
-    const end = bytes.indexOf('\n', start);
-    if (end < 0 || !isUtf8(bytes.subarray(start, end))) return line;
-    start = end + 1;
   }
 }

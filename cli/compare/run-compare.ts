@@ -77,7 +77,7 @@ export async function runCompare(options: CompareOptions): Promise<CompareReport
     if ('differences' in rowResult && rowResult.differences.length === 0) equal++;
     onProgress(rows, differences.length);
   };
-  for await (const comparison of listComparisons(readRows(readLines(path).lines, getFileFormat(path)), options)) {
+  for await (const comparison of listComparisons(readRows(readLines(path), getFileFormat(path)), options)) {
     if (signal.aborted) {
       isInterrupted = true;
       break;

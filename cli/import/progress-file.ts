@@ -4,6 +4,7 @@ import { open, readFile, rename, rm } from 'node:fs/promises';
 import * as v from 'valibot';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { parseJson } from '../../lib/shared/parse.ts';
+import { describeFileError } from '../describe-file-error.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -89,7 +90,7 @@ async function hashFile(path: string): Promise<string> {
   try {
     for await (const chunk of createReadStream(path)) hash.update(chunk);
   } catch (cause) {
-    throw new ServiceError('InvalidPayload', `The file ${path} cannot be read.`, { cause });
+    throw new ServiceError('InvalidPayload', `${path} ${describeFileError(cause)}.`);
   }
   return hash.digest('hex');
 }

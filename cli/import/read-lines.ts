@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { ServiceError } from '../../lib/shared/errors.ts';
+import { describeFileError } from '../describe-file-error.ts';
+import { createDecoder, detectEncoding, findUndecodableLine, type TextEncoding } from '../text-encoding.ts';
 
 /** Maximum length of a row. More than a receipt of 2 MB with quotes. */
 export const maxRowLength = 4_000_000;
@@ -9,55 +11,72 @@ export interface Line {
   readonly text: string;
   /** 1 for the first line. */
   readonly number: number;
-}
-
-/** A file that is read line by line. */
-export interface LineSource {
-  readonly lines: AsyncIterable<Line>;
-  /** Number of bytes read so far. */
-  readonly countBytes: () => number;
+  /** Position of the next line in the file, in bytes. */
+  readonly endByte: number;
 }
 
 /**
- * Reads a UTF-8 file line by line in constant memory and ignores its byte order mark. Only a line feed ends a line,
- * because usernames can contain the other separators of Unicode. Throws `InvalidPayload` if the file cannot be read, is
- * not UTF-8 or has a line beyond the limit.
+ * Reads a file line by line in constant memory: UTF-8, or UTF-16 with a byte order mark, which is omitted. Only a line
+ * feed ends a line, because usernames can contain the other separators of Unicode. Throws `InvalidPayload` if the file
+ * cannot be read, is not in its encoding or has a line beyond the limit.
  */
-export function readLines(path: string): LineSource {
-  let bytes = 0;
-  async function* splitLines(): AsyncGenerator<Line> {
-    const decoder = new TextDecoder('utf-8', { fatal: true });
-    let rest = '';
-    let number = 0;
-    for await (const chunk of readChunks(path)) {
-      bytes += chunk.byteLength;
-      rest += decode(() => decoder.decode(chunk, { stream: true }), number);
-      const lines = rest.split('\n');
-      rest = lines.pop() ?? '';
-      for (const text of lines) yield { text, number: ++number };
-      if (rest.length > maxRowLength)
-        throw new ServiceError('InvalidPayload', `Line ${number + 1} is too long: expected at most 4 MB.`);
+export async function* readLines(path: string): AsyncGenerator<Line> {
+  let encoding: TextEncoding | undefined;
+  let decoder: TextDecoder | undefined;
+  let rest = '';
+  let number = 0;
+  let endByte = 0;
+  const toLine = (text: string, hasLineFeed: boolean): Line => {
+    endByte += countBytes(text, encoding) + (hasLineFeed ? countBytes('\n', encoding) : 0);
+    return { text, number: ++number, endByte };
+  };
+  for await (const chunk of readChunks(path)) {
+    if (!encoding || !decoder) {
+      encoding = detectEncoding(chunk);
+      decoder = createDecoder(encoding);
+      endByte = countMarkBytes(chunk, encoding);
     }
-    rest += decode(() => decoder.decode(), number);
-    if (rest !== '') yield { text: rest, number: number + 1 };
+    rest += decode(decoder, chunk, { path, number, encoding });
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    for (const text of lines) yield toLine(text, true);
+    if (rest.length > maxRowLength)
+      throw new ServiceError('InvalidPayload', `Line ${number + 1} of ${path} is too long: expected at most 4 MB.`);
   }
-  return { lines: splitLines(), countBytes: () => bytes };
+  if (decoder && encoding) rest += decode(decoder, undefined, { path, number, encoding });
+  if (rest !== '') yield toLine(rest, false);
+}
+
+const countBytes = (text: string, encoding: TextEncoding = 'utf-8'): number =>
+  encoding === 'utf-8' ? Buffer.byteLength(text) : 2 * text.length;
+
+/** Returns the length of the byte order mark, which the decoder omits. */
+function countMarkBytes(start: Uint8Array, encoding: TextEncoding): number {
+  if (encoding !== 'utf-8') return 2;
+  return start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf ? 3 : 0;
 }
 
 async function* readChunks(path: string): AsyncGenerator<Buffer> {
   try {
     yield* createReadStream(path) as AsyncIterable<Buffer>;
   } catch (cause) {
-    throw new ServiceError('InvalidPayload', `The file ${path} cannot be read.`, { cause });
+    throw new ServiceError('InvalidPayload', `${path} ${describeFileError(cause)}.`);
   }
 }
 
-function decode(run: () => string, number: number): string {
+interface Position {
+  readonly path: string;
+  /** Number of lines before. */
+  readonly number: number;
+  readonly encoding: TextEncoding;
+}
+
+/** Decodes a chunk, or without one the end of the file. */
+function decode(decoder: TextDecoder, chunk: Buffer | undefined, { path, number, encoding }: Position): string {
   try {
-    return run();
-  } catch (cause) {
-    throw new ServiceError('InvalidPayload', `The file is not UTF-8 after line ${number}. Save it as UTF-8.`, {
-      cause,
-    });
+    return decoder.decode(chunk, { stream: chunk !== undefined });
+  } catch {
+    const place = encoding === 'utf-8' && chunk ? ` near line ${number + findUndecodableLine(chunk)}` : '';
+    throw new ServiceError('InvalidPayload', `${path} is not ${encoding.toUpperCase()}${place}. Save it as UTF-8.`);
   }
 }

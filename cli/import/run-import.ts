@@ -11,9 +11,10 @@ import { parsePlatform } from '../../lib/shared/vocabulary.ts';
 import { lockImport } from './lock-file.ts';
 import { deleteProgress, loadProgress, type Progress, saveProgress } from './progress-file.ts';
 import { createRateLimiter, type RateLimiter, type StoreRates } from './rate-limiter.ts';
-import { readLines } from './read-lines.ts';
+import { type Line, readLines } from './read-lines.ts';
 import { type FileFormat, type FileRow, getFileFormat, readRows } from './read-rows.ts';
 import { openRefusedRows, type RefusedRow, type RefusedRows } from './refused-rows.ts';
+import { createSeenRows, type SeenRows } from './seen-rows.ts';
 
 export interface ImportOptions {
   readonly appName: string;
@@ -32,7 +33,7 @@ export interface ImportOptions {
 /** Numbers of rows so far, including the rows of an interrupted import. */
 interface ImportCounts {
   readonly rows: number;
-  /** Rows that changed a purchase or its users. */
+  /** Rows that changed a purchase or its users. Repeated rows count once. */
   readonly imported: number;
   readonly unchanged: number;
   readonly refused: number;
@@ -41,7 +42,10 @@ interface ImportCounts {
 export interface ImportState extends ImportCounts {
   /** Rows of an interrupted import. */
   readonly resumedRows: number;
-  readonly bytesRead: number;
+  /** Length of the lines of these rows in the file. */
+  readonly bytesDone: number;
+  /** The same of an interrupted import. */
+  readonly resumedBytes: number;
 }
 
 export interface ImportReport extends ImportCounts {
@@ -79,9 +83,12 @@ async function runLocked(app: ImportContext['app'], format: FileFormat, options:
   const refusedRows = await openRefusedRows(path, format, progress.refusedBytes);
   try {
     const limiter = createRateLimiter(options.rates);
+    const rowsByEvidence = new Map<string, Promise<unknown>>();
+    const seenRows = createSeenRows();
     const counts = await importRows(progress, refusedRows, {
       ...options,
-      runRow: async (row, signal) => await runRow(row, { ...options, app, limiter, signal }),
+      seenRows,
+      runRow: async (row, signal) => await runRow(row, { ...options, app, limiter, signal, rowsByEvidence }),
     });
     await deleteProgress(path);
     return { ...counts, ...(counts.refused > 0 && { refusedFile: refusedRows.path }) };
@@ -91,13 +98,14 @@ async function runLocked(app: ImportContext['app'], format: FileFormat, options:
 }
 
 type RunOptions = ImportOptions & {
+  readonly seenRows: SeenRows;
   readonly runRow: (row: FileRow, signal: AbortSignal) => Promise<RowResult>;
 };
 
 async function importRows(
   initial: Progress,
   refusedRows: RefusedRows,
-  { path, signal, onProgress, runRow }: RunOptions,
+  { path, signal, onProgress, runRow, seenRows }: RunOptions,
 ): Promise<ImportCounts> {
   let progress = initial;
   let savedAt = performance.now();
@@ -106,37 +114,46 @@ async function importRows(
     await saveProgress(path, progress);
     savedAt = performance.now();
   };
-  const { lines, countBytes } = readLines(path);
+  const lines = createLineTracker(readLines(path));
+  let resumedBytes = 0;
   const stop = new AbortController();
   const stopSignal = AbortSignal.any([signal, stop.signal]);
   // Each waiting row listens to it.
   setMaxListeners(0, stopSignal);
-  const running: Promise<RowResult>[] = [];
+  const running: RunningRow[] = [];
   const finishFirst = async (): Promise<void> => {
-    const result = await (running[0] as Promise<RowResult>);
+    const first = running[0] as RunningRow;
+    const result = await first.result;
     running.shift();
     if (typeof result === 'object') await refusedRows.add(result);
     progress = countResult(progress, result);
-    onProgress({ ...toCounts(progress), resumedRows: initial.rows, bytesRead: countBytes() });
+    const bytesDone = lines.finish(first.line);
+    onProgress({ ...toCounts(progress), resumedRows: initial.rows, bytesDone, resumedBytes });
     if (performance.now() - savedAt >= saveIntervalMs) await save();
   };
   await save();
   try {
     let index = 0;
-    for await (const row of readRows(lines, getFileFormat(path))) {
-      if (index++ < initial.rows) continue;
+    for await (const row of readRows(lines.lines, getFileFormat(path))) {
+      const isRepeated = 'raw' in row && seenRows.add(row.raw);
+      if (index++ < initial.rows) {
+        resumedBytes = lines.finish(row.line);
+        continue;
+      }
       if (signal.aborted) throw interruptedError();
-      const result = runRow(row, stopSignal);
+      const result = runRow(row, stopSignal).then((outcome) =>
+        isRepeated && outcome === 'imported' ? 'unchanged' : outcome,
+      );
       // Awaited in the order of the rows; another row can fail first.
       result.catch(() => {});
-      running.push(result);
+      running.push({ line: row.line, result });
       if (running.length >= concurrency) await finishFirst();
     }
     while (running.length > 0) await finishFirst();
   } catch (error) {
     stop.abort();
-    await Promise.allSettled(running);
-    while (running.length > 0 && (await isFulfilled(running[0]))) await finishFirst();
+    await Promise.allSettled(running.map(({ result }) => result));
+    while (running.length > 0 && (await isFulfilled(running[0]?.result))) await finishFirst();
     if (progress.rows === 0) {
       // The file can be corrected, for example its header. The progress is of the file as it was.
       await deleteProgress(path);
@@ -148,8 +165,38 @@ async function importRows(
       `after ${progress.rows} rows of ${path}. Run the command again with --resume to continue.`,
     );
   }
+  if (progress.rows === 0) {
+    await deleteProgress(path);
+    throw new ServiceError('InvalidPayload', `${path} has no rows.`);
+  }
   await save();
   return toCounts(progress);
+}
+
+interface RunningRow {
+  readonly line: number;
+  readonly result: Promise<RowResult>;
+}
+
+/** Records where the lines of rows in progress end in the file. */
+function createLineTracker(source: AsyncIterable<Line>) {
+  const ends = new Map<number, number>();
+  async function* trackLines(): AsyncGenerator<Line> {
+    for await (const line of source) {
+      ends.set(line.number, line.endByte);
+      yield line;
+    }
+  }
+  /** Returns the bytes up to the line, and drops the earlier lines. */
+  const finish = (line: number): number => {
+    const bytes = ends.get(line) ?? 0;
+    for (const number of ends.keys()) {
+      if (number >= line) break;
+      ends.delete(number);
+    }
+    return bytes;
+  };
+  return { lines: trackLines(), finish };
 }
 
 const isFulfilled = async (promise: Promise<unknown> | undefined): Promise<boolean> =>
@@ -179,6 +226,8 @@ interface RowContext extends Pick<ImportOptions, 'maxWaitMs' | 'isUnannounced' |
   readonly app: ImportContext['app'];
   readonly limiter: RateLimiter;
   readonly signal: AbortSignal;
+  /** The last row in progress of each purchase. */
+  readonly rowsByEvidence: Map<string, Promise<unknown>>;
 }
 
 /** Imports a row, or returns why it is refused. */
@@ -188,10 +237,28 @@ async function runRow(fileRow: FileRow, context: RowContext): Promise<RowResult>
   const row = tryParse(fileRow.raw);
   if (row instanceof ServiceError) return { line, platform: findPlatform(fileRow.raw), reason: row.message };
   try {
-    return (await importWithRetries(row, line, context)) ? 'imported' : 'unchanged';
+    const importIt = async () => await importWithRetries(row, line, context);
+    return (await runAfterSameEvidence(row, context.rowsByEvidence, importIt)) ? 'imported' : 'unchanged';
   } catch (error) {
     if (!(error instanceof ServiceError) || !refusalCodes.has(error.code)) throw nameLine(error, line);
     return { line, platform: row.platform, evidence: row.evidence, reason: error.message };
+  }
+}
+
+/** Runs the rows of one purchase one after the other: only the first one of repeated rows changes it. */
+async function runAfterSameEvidence<T>(
+  { platform, evidence }: ImportRow,
+  rowsByEvidence: Map<string, Promise<unknown>>,
+  run: () => Promise<T>,
+): Promise<T> {
+  const key = `${platform} ${evidence}`;
+  const running = (rowsByEvidence.get(key) ?? Promise.resolve()).then(run);
+  const settled = running.catch(() => {});
+  rowsByEvidence.set(key, settled);
+  try {
+    return await running;
+  } finally {
+    if (rowsByEvidence.get(key) === settled) rowsByEvidence.delete(key);
   }
 }
 

@@ -47,6 +47,7 @@ export const findingSeverities = {
   'alarm-subscription-missing': 'warning',
   'alarm-subscription-unconfirmed': 'warning',
   'concurrency-quota-low': 'warning',
+  'table-unavailable': 'error',
   'table-recovery-off': 'warning',
   'table-deletable': 'warning',
   'table-ttl-off': 'warning',

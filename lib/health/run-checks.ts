@@ -1,4 +1,5 @@
 import pMap from 'p-map';
+import { ServiceError } from '../shared/errors.ts';
 import { secondMs } from '../shared/time.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding, type FindingScope } from './finding.ts';
@@ -58,7 +59,7 @@ async function runCheck(
     const findings = await withTimeout(run(), timeoutMs);
     return toResult(findings.length === 0 ? 'ok' : 'found', findings);
   } catch (error) {
-    return toResult('failed', [createFailedFinding(name, error, scope)]);
+    return toResult('failed', [createUnavailableFinding(error) ?? createFailedFinding(name, error, scope)]);
   }
 }
 
@@ -73,6 +74,15 @@ async function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Returns the finding of a table that does not respond, once for all checks that read it. */
+function createUnavailableFinding(error: unknown): Finding | undefined {
+  if (!(error instanceof ServiceError) || error.code !== 'DatabaseError' || isDenied(error)) return undefined;
+  return createFinding('table-unavailable', {
+    problem: `The table is unavailable: ${describeError(error)}.`,
+    cure: 'Check the name and the region of the table, and the state of DynamoDB. For npm start, restart it.',
+  });
 }
 
 function createFailedFinding(name: string, error: unknown, scope: FindingScope): Finding {

@@ -132,6 +132,24 @@ describe('claimcheck import', () => {
     expect(listWebhooks(clean)).toEqual([]);
   });
 
+  it('counts repeated rows of a purchase once', async () => {
+    const { appName } = await givenMovedApp();
+    const path = await writeRows(purchases.slice(0, 3).flatMap(({ row }) => [row, row, row, row]));
+    const { code, out } = await cli(['--json', 'import', appName, path, ...fast]);
+    expect({ code, report: JSON.parse(out) }).toEqual({
+      code: 0,
+      report: { rows: 12, imported: 3, unchanged: 9, refused: 0 },
+    });
+  });
+
+  it.each(['', 'platform,user,token\n'])('rejects a file without rows: %j', async (content) => {
+    const path = join(folder, 'empty.csv');
+    await writeFile(path, content);
+    const { code, error } = await cli(['import', clean.appName, path]);
+    expect({ code, error }).toEqual({ code: 1, error: `${path} has no rows.\n` });
+    expect(existsSync(`${path}.progress`)).toBe(false);
+  });
+
   it('changes nothing if the same file is imported again', async () => {
     const path = await writeRows(purchases.slice(0, 40).map(({ row }) => row));
     expect(JSON.parse((await cli(['--json', 'import', clean.appName, path, ...fast])).out)).toEqual({

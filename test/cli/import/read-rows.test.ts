@@ -16,7 +16,7 @@ async function read(content: string | Buffer, format: FileFormat = 'csv'): Promi
   const path = join(folder, `rows.${format}`);
   await writeFile(path, content);
   const rows: FileRow[] = [];
-  for await (const row of readRows(readLines(path).lines, getFileFormat(path))) rows.push(row);
+  for await (const row of readRows(readLines(path), getFileFormat(path))) rows.push(row);
   return rows;
 }
 
@@ -107,9 +107,23 @@ describe('readRows', () => {
     await expect(read('platform,user,user\n')).rejects.toThrow('The first line contains a column twice.');
   });
 
+  it('reads UTF-16 with a byte order mark, and knows where each line ends', async () => {
+    const content = Buffer.from('\ufeffplatform,user,token\nstore_a,Zoë,1\n', 'utf16le');
+    const row = { line: 2, raw: { platform: 'store_a', user: 'Zoë', token: '1' } };
+    expect(await read(content)).toEqual([row]);
+    expect(await read(Buffer.from(content).swap16())).toEqual([row]);
+    for (const bytes of [content, Buffer.from('\ufeffa\nZoë\nb'), Buffer.from('a\n\nb\n')]) {
+      const path = join(folder, 'lines.csv');
+      await writeFile(path, bytes);
+      let end = 0;
+      for await (const { endByte } of readLines(path)) end = endByte;
+      expect(end).toBe(bytes.length);
+    }
+  });
+
   it('rejects a file that is not UTF-8, too long a line and an unknown ending', async () => {
     await expect(read(Buffer.from([0x70, 0x0a, 0xff, 0xfe]))).rejects.toThrow(/not UTF-8/);
-    await expect(read(`platform\n${'x'.repeat(5_000_000)}`)).rejects.toThrow('Line 2 is too long');
+    await expect(read(`platform\n${'x'.repeat(5_000_000)}`)).rejects.toThrow(/^Line 2 of .+ is too long/);
     expect(() => getFileFormat('purchases.xlsx')).toThrow(/must end with .csv/);
   });
 });

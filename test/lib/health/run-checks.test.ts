@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { runChecks } from '../../../lib/health/run-checks.ts';
+import { ServiceError } from '../../../lib/shared/errors.ts';
+
+const run = async (...errors: readonly Error[]) => {
+  const checks = errors.map((error, index) => ({ name: `check ${index}`, run: async () => Promise.reject(error) }));
+  return (await runChecks(checks, { timeoutMs: 10_000 })).findings;
+};
+
+const databaseError = (cause: unknown) => new ServiceError('DatabaseError', 'The database is unavailable.', { cause });
+
+describe('runChecks', () => {
+  it('reports a table that does not respond once, as an error', async () => {
+    const error = databaseError(new Error('connect ECONNREFUSED'));
+    expect(await run(error, error)).toMatchObject([
+      { code: 'table-unavailable', severity: 'error', problem: expect.stringContaining('ECONNREFUSED') },
+    ]);
+  });
+
+  it('reports a denied read and any other failure as a check that was not made', async () => {
+    const denied = Object.assign(new Error('not authorized'), { name: 'AccessDeniedException' });
+    expect(await run(databaseError(denied), new Error('no answer'))).toMatchObject([
+      { code: 'check-failed', severity: 'warning', cure: expect.stringContaining('OperatorPolicyArn') },
+      { code: 'check-failed', severity: 'warning' },
+    ]);
+  });
+});
