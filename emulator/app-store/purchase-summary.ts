@@ -53,12 +53,17 @@ function toLine({ sharedFrom }: Purchase, transaction: Transaction) {
   };
 }
 
-/** The App Store does not report the price of refunded seats: the average of the transaction counts. */
+/**
+ * The App Store does not report the price of refunded seats: the average of the transaction counts. A revocation
+ * without a type is the refund of an own purchase.
+ * @see https://developer.apple.com/documentation/appstoreserverapi/revocationdate
+ */
 function computeRefund(transaction: Transaction): number {
   const { revocation, seats, quantity } = transaction;
+  const isRefund = revocation && (revocation.type === undefined || revocation.type.startsWith('REFUND_'));
   const amountMicros = getAmountMicros(transaction);
   const bySeats = Math.round((amountMicros * (seats?.revoked ?? 0)) / quantity);
-  const share = revocation?.type?.startsWith('REFUND_') ? (revocation.percentage ?? 100_000) / 100_000 : 0;
+  const share = isRefund ? (revocation.percentage ?? 100_000) / 100_000 : 0;
   return Math.min(amountMicros, Math.max(bySeats, Math.round(amountMicros * share)));
 }
 

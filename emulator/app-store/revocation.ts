@@ -70,7 +70,10 @@ function computePercentage(
   return percentage;
 }
 
-/** Revokes a purchase without a refund. For a share this is the end of sharing or of the seat's assignment. */
+/**
+ * Revokes a purchase: for a share the end of sharing or of the seat's assignment, otherwise a refund without the type
+ * that the App Store reports since 2025.
+ */
 export function revoke(purchase: Purchase, { at }: TransitionContext): Transition {
   const family =
     purchase.sharedFrom === undefined

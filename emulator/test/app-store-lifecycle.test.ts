@@ -196,6 +196,12 @@ describe('subscription of the App Store', () => {
     ).toBe(startTime);
   });
 
+  it('returns the payment of a revoked purchase', async () => {
+    const { id } = await runHistory(client, [['revoke']]);
+    const { body } = await client.control('GET', `/control/purchases/${id}`);
+    expect(body).toMatchObject({ state: 'REVOKED', paidMicros: 4_990_000, refundedMicros: 4_990_000 });
+  });
+
   it('starts a new series of periods after a gap of 60 days', async () => {
     expect((await runHistory(client, ['P1M', 'P59D', ['renew']])).renewal.recentSubscriptionStartDate).toBe(startTime);
     const late = monthEnd + 61 * dayMs;

@@ -92,8 +92,8 @@ async function runHistories({ histories, clockAdvances }: OwnershipHistories): P
   return problems;
 }
 
-/** Stores whose records say which payments were returned. A revocation of the App Store does not. */
-const ledgerPlatforms: readonly Platform[] = ['store_b', 'processor_a', 'service_processor_a'];
+/** Stores whose records say which payments were made and returned. */
+const ledgerPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a', 'service_processor_a'];
 
 /** Compares the transactions and the statistics of each platform with the payments that its store has recorded. */
 async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedApiKeys): Promise<Problem[]> {
