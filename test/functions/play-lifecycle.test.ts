@@ -206,6 +206,33 @@ describe('states of Google Play', () => {
     expect(await read()).toMatchObject({ cancelationReason: 'System.BillingError' });
   });
 
+  it.each([true, false])(
+    'ends a revoked subscription with the reason of the revocation after a failed payment (grace period: %s)',
+    async (grace) => {
+      const observed = await buy();
+      await observed.act('fail-payment', { grace });
+      await observed.act('revoke');
+      const unobserved = await buy();
+      await fixture.callControl(`/purchases/${unobserved.id}/fail-payment`, { grace });
+      await unobserved.act('revoke');
+      const reasons = [await observed.read(), await unobserved.read()].map((purchase) => purchase.cancelationReason);
+      expect(reasons).toEqual(['System', 'System']);
+    },
+  );
+
+  it('announces REVOKED whichever of the three notifications of a revocation arrives first', async () => {
+    const releases = ['as-held', 'reversed'];
+    for (const order of releases) {
+      const { id, reasons } = await buy();
+      await fixture.callControl('/notifications', { platform: 'store_b', held: true });
+      await fixture.callControl(`/purchases/${id}/revoke`, {});
+      await fixture.callControl('/notifications/release', { platform: 'store_b', order });
+      await fetch(`${fixture.emulatorUrl}/control/notifications`, { method: 'DELETE' });
+      await fixture.processNotifications();
+      expect(await reasons()).toEqual(['PURCHASED', 'REVOKED']);
+    }
+  });
+
   it('dates a restarted renewal by its notification', async () => {
     const { act, read } = await buy();
     await act('cancel');

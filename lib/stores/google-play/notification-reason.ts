@@ -4,6 +4,8 @@ import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
 /** Facts about the purchase that was queried for a notification. */
 export interface ObservedFacts {
   readonly isExpired?: boolean;
+  /** Whether Google Play ended the subscription whose latest order was voided. */
+  readonly isRevoked?: boolean;
   /** Whether the purchase has a payment. */
   readonly isPaid?: boolean;
   /** Whether it replaced a purchase with another product, base plan or offer. */
@@ -40,7 +42,8 @@ const reasonsByType: Readonly<Record<string, Reason>> = {
   ONE_TIME_PRODUCT_PURCHASED: 'PURCHASED',
   // A canceled pending purchase was never owned.
   ONE_TIME_PRODUCT_CANCELED: ({ isPaid }) => (isPaid ? 'REVOKED' : 'OTHER'),
-  VOIDED_PURCHASE: 'REFUNDED',
+  // A revocation sends SUBSCRIPTION_REVOKED, SUBSCRIPTION_EXPIRED and this type in any order.
+  VOIDED_PURCHASE: ({ isRevoked }) => (isRevoked ? 'REVOKED' : 'REFUNDED'),
   TEST: 'TEST',
 };
 

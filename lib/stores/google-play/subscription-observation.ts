@@ -67,6 +67,8 @@ function toSubscriptionPurchase(
   const orderId = item.latestSuccessfulOrderId;
   const isRenewal = parseRenewalNumber(orderId) !== undefined;
   const productId = withPlatform(platformTokens.googlePlay, item.productId);
+  const { refundedAt } = getProductRefunds(orders.get(item.productId), item.productId);
+  const stateContext = { now, known: known.get(purchaseId)?.purchase, isRefunded: refundedAt !== undefined };
   return {
     purchaseId,
     transactionId: withPlatform(platformTokens.googlePlay, orderId ?? token),
@@ -79,7 +81,7 @@ function toSubscriptionPurchase(
       purchaseDate: subscription.startTime,
       lastRenewalDate: isRenewal ? orders.get(item.productId)?.createTime : undefined,
     }),
-    ...toSubscriptionState(subscription, item, { now, known: known.get(purchaseId)?.purchase }),
+    ...toSubscriptionState(subscription, item, stateContext),
   };
 }
 

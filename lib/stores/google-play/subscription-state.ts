@@ -44,14 +44,17 @@ interface StateContext {
   readonly now: EpochMillis;
   /** The purchase as it was stored before. */
   readonly known: Purchase | undefined;
+  /** Whether the latest payment of the item was refunded. */
+  readonly isRefunded: boolean;
 }
 
 /** Converts the state of one line item. Throws `ConnectionFailed` if an active item lacks its expiration. */
 export function toSubscriptionState(
   subscription: Subscription,
   item: LineItem,
-  { now, known }: StateContext,
+  context: StateContext,
 ): Partial<Purchase> {
+  const { now } = context;
   const { pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
   const isPending = isInState(subscription, 'PENDING');
   const isPaused = isInState(subscription, 'PAUSED');
@@ -66,9 +69,9 @@ export function toSubscriptionState(
     renewalIntent: isEndedApart ? 'Lapse' : toRenewalIntent(subscription, item),
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
     cancelationReason: isEndedApart
-      ? toItemReason(subscription, item, known)
+      ? toItemReason(subscription, item, context)
       : isEnded && !isPending
-        ? toCancelationReason(subscription, item, known)
+        ? toCancelationReason(subscription, item, context)
         : undefined,
     isPending: isPending || undefined,
     isAbandoned: isInState(subscription, 'PENDING_PURCHASE_CANCELED') || undefined,
@@ -106,7 +109,7 @@ const surveyReasons: Readonly<Record<string, CancelationReason>> = {
 function toCancelationReason(
   subscription: Subscription,
   item: LineItem,
-  known: Purchase | undefined,
+  stateContext: StateContext,
 ): CancelationReason {
   const { canceledStateContext: context } = subscription;
   if (isInState(subscription, 'PAUSED')) return 'PAUSED';
@@ -119,7 +122,7 @@ function toCancelationReason(
   if (context?.userInitiatedCancellation) {
     return surveyReasons[context.userInitiatedCancellation.cancelSurveyResult?.reason ?? ''] ?? 'Customer';
   }
-  if (isPaymentFailed(known)) return 'System.BillingError';
+  if (isPaymentFailed(stateContext)) return 'System.BillingError';
   return context?.systemInitiatedCancellation ? 'System' : 'Unknown';
 }
 
@@ -127,17 +130,21 @@ function toCancelationReason(
 function toItemReason(
   { lineItems }: Subscription,
   { productId, deferredItemRemoval }: LineItem,
-  known: Purchase | undefined,
+  context: StateContext,
 ): CancelationReason {
+  const { known } = context;
   const isReplaced = lineItems.some((other) => other.itemReplacement?.productId === productId);
   if (isReplaced || known?.renewalProductId !== undefined) return 'System.Replaced';
-  if (isPaymentFailed(known)) return 'System.BillingError';
+  if (isPaymentFailed(context)) return 'System.BillingError';
   return deferredItemRemoval || known?.renewalIntent === 'Lapse' ? 'Customer' : 'Unknown';
 }
 
-/** Whether the subscription ended after a grace period or account hold, whose contexts Google Play removes then. */
-const isPaymentFailed = (known: Purchase | undefined): boolean =>
-  known?.isBillingRetryPeriod === true || known?.cancelationReason === 'System.BillingError';
+/**
+ * Whether the subscription ended after a grace period or account hold, whose contexts Google Play removes then. A
+ * revocation during that time refunds the latest payment.
+ */
+const isPaymentFailed = ({ known, isRefunded }: StateContext): boolean =>
+  !isRefunded && (known?.isBillingRetryPeriod === true || known?.cancelationReason === 'System.BillingError');
 
 /** Returns the product that replaces this one at the next renewal; undefined if the product stays the same. */
 function toRenewalProductId({ productId, deferredItemReplacement }: LineItem): string | undefined {

@@ -64,6 +64,10 @@ describe('toNotificationReason (Google Play)', () => {
     expect(getReason(createVoidedNotification(refundType))).toBe('REFUNDED');
   });
 
+  it('converts the voided latest order of a subscription that Google Play ended to REVOKED', () => {
+    expect(getReason(createVoidedNotification(1), { isRevoked: true })).toBe('REVOKED');
+  });
+
   it('converts a test notification to TEST', () => {
     expect(getReason({ testNotification: { version: '1.0' } })).toBe('TEST');
   });
