@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { emulatorUrl } from './clock.ts';
 import { announce } from './components/announcer.tsx';
 import { Button } from './components/button.tsx';
@@ -67,6 +67,7 @@ export function Shell({ session }: { readonly session: Session }) {
             ),
           )}
         </ul>
+        <SearchButton />
         <SessionMenu session={session} />
       </nav>
       <main id="content">
@@ -97,6 +98,36 @@ function findPage(path: string): PageMatch | undefined {
 /** Whether a page of the navigation is the current one or contains it. */
 const isSectionOf = (target: string, path: string): boolean =>
   target === '/' ? path === '/' : path === target || path.startsWith(`${target}/`);
+
+type SearchDialogComponent = ComponentType<{ readonly onClose: () => void }>;
+
+/** Opens the search with a click, Ctrl-K or Command-K. */
+function SearchButton() {
+  const [Dialog, setDialog] = useState<SearchDialogComponent | undefined>();
+  const openDialog = async () => {
+    const { SearchDialog } = await import('./search-dialog.tsx');
+    setDialog(() => SearchDialog);
+  };
+  const close = useCallback(() => setDialog(undefined), []);
+  useEffect(() => {
+    const handleKey = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
+        return;
+      event.preventDefault();
+      if (!document.querySelector('dialog[open]')) openDialog();
+    };
+    addEventListener('keydown', handleKey);
+    return () => removeEventListener('keydown', handleKey);
+  }, []);
+  return (
+    <>
+      <Button kind="quiet" icon="search" onClick={openDialog}>
+        Search <kbd class="quiet">Ctrl K</kbd>
+      </Button>
+      {Dialog && <Dialog onClose={close} />}
+    </>
+  );
+}
 
 function SessionMenu({ session: { appName, level } }: { readonly session: Session }) {
   const theme = useTheme();

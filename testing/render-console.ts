@@ -46,6 +46,8 @@ export interface RenderedConsole {
   click(name: string | RegExp, region?: string): Promise<void>;
   enter(label: string, value: string): Promise<void>;
   go(path: string): void;
+  /** Presses a key in the page. */
+  press(key: string, modifiers?: { readonly ctrlKey?: boolean }): void;
   /** Queries the service as a tab does that becomes visible again. */
   poll(): void;
   /** Throws if the page has sent a request without a route. */
@@ -115,6 +117,8 @@ export async function renderConsole(
   return {
     requests,
     ...createQueries(),
+    press: (key, modifiers) =>
+      void window.dispatchEvent(new window.KeyboardEvent('keydown', { key, cancelable: true, ...modifiers })),
     go(target) {
       window.location.hash = target;
     },

@@ -1,12 +1,6 @@
 import { announceResult } from './announcer.tsx';
 import { Button } from './button.tsx';
-import { buildCsv, type CsvValue, downloadFile } from './csv.ts';
-
-export interface CsvColumn<Row> {
-  readonly title: string;
-  /** Value in the file; without it, the column is not in the file. */
-  readonly csv?: (row: Row) => CsvValue;
-}
+import { buildCsv, type CsvColumn, downloadFile, toCsvRows } from './csv.ts';
 
 interface CsvButtonProps<Row> {
   /** Without extension. */
@@ -23,8 +17,7 @@ export const CsvButton = <Row,>({ fileName, columns, rows }: CsvButtonProps<Row>
 );
 
 function downloadRows<Row>({ fileName, columns, rows }: CsvButtonProps<Row>): void {
-  const exported = columns.flatMap(({ title, csv }) => (csv ? [{ title, csv }] : []));
-  const lines = rows.map((row) => exported.map(({ csv }) => csv(row)));
-  downloadFile(`${fileName}.csv`, buildCsv([exported.map(({ title }) => title), ...lines]));
+  const { titles, toLines } = toCsvRows(columns);
+  downloadFile(`${fileName}.csv`, [buildCsv([titles]), toLines(rows)]);
   announceResult(`${rows.length} rows are downloaded.`);
 }

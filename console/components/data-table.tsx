@@ -1,9 +1,13 @@
 import type { ComponentChildren } from 'preact';
+import type { LoadPage } from '../api/use-cursor-page.ts';
 import { formatNumber } from '../format.ts';
 import { announce } from './announcer.tsx';
 import { Button } from './button.tsx';
 import { classes } from './classes.ts';
-import { CsvButton, type CsvColumn } from './csv-button.tsx';
+import type { CsvColumn } from './csv.ts';
+import { CsvButton } from './csv-button.tsx';
+import { CursorPager } from './cursor-pager.tsx';
+import { ExportButton } from './export-button.tsx';
 import { ErrorNotice, useLoadFailure } from './notice.tsx';
 
 export interface Column<Row> extends CsvColumn<Row> {
@@ -16,7 +20,7 @@ export interface Column<Row> extends CsvColumn<Row> {
 }
 
 /** Position of the shown page in the list. */
-export interface Paging {
+interface Paging {
   readonly skip: number;
   readonly limit: number;
   /** Undefined if the service does not count the rows; a full page then has a next one. */
@@ -24,6 +28,12 @@ export interface Paging {
   /** Number of rows that the service returned, if the table hides some of them. */
   readonly pageCount?: number | undefined;
   readonly onSkip: (skip: number) => void;
+}
+
+export interface CursorPaging<Row> {
+  readonly cursor: string | undefined;
+  readonly nextCursor: string | undefined;
+  readonly loadPage: LoadPage<Row>;
 }
 
 interface DataTableProps<Row> {
@@ -40,6 +50,8 @@ interface DataTableProps<Row> {
   /** Replaces an empty table, and says what to do next. */
   readonly empty: ComponentChildren;
   readonly paging?: Paging;
+  /** Position in a list that is read by cursor, and the function that reads its pages for the CSV file. */
+  readonly pages?: CursorPaging<Row>;
   /** Name of the CSV file without extension. Without it, there is no download. */
   readonly fileName?: string;
   /** Rows of the placeholder of the first page. */
@@ -48,12 +60,12 @@ interface DataTableProps<Row> {
 
 /** A table of one page of rows. Scrolls sideways in its own box, so that the page never does. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { caption, rows, isStale = false, error, onRetry, empty, paging, fileName } = props;
+  const { caption, rows, isStale = false, error, onRetry, empty, paging, pages, fileName } = props;
   const columns = props.columns.filter(({ render }) => render);
   const isFailed = useLoadFailure() && !rows;
   if (error !== undefined && !rows) return <ErrorNotice error={error} {...(onRetry && { onRetry })} />;
   const isEmpty = rows?.length === 0;
-  const isFirstPage = (paging?.skip ?? 0) === 0;
+  const isFirstPage = (paging?.skip ?? 0) === 0 && !pages?.cursor && !pages?.nextCursor;
   return (
     <div class="table-box">
       <ErrorNotice error={error} {...(onRetry && { onRetry })} />
@@ -89,10 +101,17 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           </table>
         </section>
       )}
-      {(paging || fileName) && !(isEmpty && isFirstPage && !paging?.pageCount) && (
+      {(paging || pages || fileName) && !(isEmpty && isFirstPage && !paging?.pageCount) && (
         <footer class="table-footer">
-          {paging && rows ? <Pager {...paging} count={paging.pageCount ?? rows.length} isStale={isStale} /> : <span />}
-          {fileName && rows && <CsvButton fileName={fileName} columns={props.columns} rows={rows} />}
+          {paging && rows ? (
+            <Pager {...paging} count={paging.pageCount ?? rows.length} isStale={isStale} />
+          ) : pages && rows ? (
+            <CursorPager {...pages} count={rows.length} isBusy={isStale} />
+          ) : (
+            <span />
+          )}
+          {fileName && pages && <ExportButton fileName={fileName} columns={props.columns} loadPage={pages.loadPage} />}
+          {fileName && !pages && rows && <CsvButton fileName={fileName} columns={props.columns} rows={rows} />}
         </footer>
       )}
     </div>

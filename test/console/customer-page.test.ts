@@ -9,6 +9,7 @@ import {
   getCustomerClaims,
   getCustomerTimeline,
   getCustomerTransactions,
+  listCustomers,
 } from '../../lib/api/customers.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
@@ -78,6 +79,7 @@ function toCursorPage<Row>(rows: readonly Row[], { query: { limit = '100', curso
 }
 
 const toRoutes = (data: Data) => [
+  respondTo(listCustomers, () => ({ paging: { skip: 0, limit: 100, total: 0 }, rows: [] })),
   respondTo(listDeliveries, () => ({ rows: data.deliveries ?? [] })),
   respondTo(replayDelivery, ({ params: { id = '' } }) => {
     data.deliveries = (data.deliveries ?? []).map((row) =>

@@ -158,9 +158,42 @@ const open = async (path: string, further: typeof routes = [], options = {}): Pr
 };
 
 describe('Customers page', () => {
+  it('requests the filters of the URL, and shows payments and the first purchase', async () => {
+    const list = respondTo(listCustomers, ({ query }) => ({
+      paging,
+      rows: [
+        {
+          applicationUsername: 'a,b',
+          customerInfo: {},
+          createdAt: date,
+          ...(query.include_spend === 'true' && { spend: { amountUSD: 12.5, isComplete: true } }),
+        },
+      ],
+    }));
+    const page = await open('/customers?state=trial&entitlement=pro', [list]);
+    await page.waitForText('$12.50');
+    expect(page.requests.some((sent) => sent.includes('state=trial&entitlement=pro&sandbox=false'))).toBe(true);
+    expect(page.requests.some((sent) => sent.includes('applicationUsername=a%252Cb&include_spend=true'))).toBe(true);
+  });
+
   it('states what to do if nothing is found', async () => {
     const page = await open('/customers?q=nobody');
     await page.waitForText('Nothing has the name or id nobody.');
+  });
+});
+
+describe('Search dialog', () => {
+  it('finds a customer from any page by Ctrl-K', async () => {
+    const found = respondTo(search, () => ({
+      results: [{ type: 'customer' as const, match: 'prefix' as const, applicationUsername: 'alice' }],
+    }));
+    const page = await open('/stores', [found]);
+    await page.waitForText('App Store');
+    page.press('k', { ctrlKey: true });
+    await page.enter('Beginning of a name, or an id', 'ALI');
+    await page.click('alice', 'Search');
+    await page.waitForText('Access now');
+    expect(page.findAll('dialog')).toEqual([]);
   });
 });
 
@@ -180,10 +213,52 @@ describe('Purchase page', () => {
 describe('Transactions page', () => {
   it('filters by days, and keeps the filter in the URL', async () => {
     const page = await open('/transactions?from=2001-01-01&to=2001-01-31');
-    await page.waitForText('These days have no transactions.');
-    await page.click('All days');
+    await page.waitForText('No transaction matches the filters.');
+    await page.click('Remove the filters');
     await page.waitForText('$9.99');
     expect(location.hash).toBe('#/transactions');
+  });
+
+  it('requests the filters of the URL without sandbox, and shows the customer', async () => {
+    const listOfAlice = respondTo(listTransactions, () => ({
+      paging,
+      rows: [{ ...payment, entitledUsers: ['alice', 'bob'] }],
+    }));
+    const path = '/transactions?user=alice&platform=store_a&product=premium&refunded=true&order=oldest';
+    const page = await open(path, [listOfAlice]);
+    await page.waitForText('alice and 1 more');
+    const [request = ''] = page.requests.filter((sent) => sent.includes('sandbox='));
+    expect(Object.fromEntries(new URL(request.slice('GET '.length), 'http://x').searchParams)).toEqual({
+      applicationUsername: 'alice',
+      platform: 'store_a',
+      productId: 'premium',
+      refunded: 'true',
+      sandbox: 'false',
+      order: 'oldest',
+      limit: '50',
+      include_customers: 'true',
+    });
+  });
+
+  it('exports all pages of the result with their number of rows', async () => {
+    const pageOfThree = respondTo(listTransactions, ({ query: { cursor = 'c0', limit = '' } }) => ({
+      paging,
+      rows: [{ ...payment, transactionId: `store_a:${cursor}` }],
+      ...(limit === '1000' && cursor !== 'c2' && { nextCursor: `c${Number(cursor.slice(1)) + 1}` }),
+    }));
+    const page = await open('/transactions', [pageOfThree]);
+    await page.click('Export all as CSV');
+    await page.waitForText('3 rows are downloaded.');
+    expect(page.requests.filter((sent) => sent.includes('limit=1000'))).toHaveLength(3);
+  });
+
+  it('leads from an app with sandbox transactions only to them', async () => {
+    const sandboxOnly = respondTo(listTransactions, ({ query }) =>
+      query.sandbox === 'false' ? { paging: { ...paging, total: 0 }, rows: [] } : { paging, rows: [payment] },
+    );
+    const page = await open('/transactions', [sandboxOnly]);
+    await page.click('Show sandbox transactions');
+    await page.waitForText('$9.99');
   });
 });
 

@@ -2,12 +2,13 @@ import { useState } from 'preact/hooks';
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
 import { callApi } from '../../api/client.ts';
+import { endpoints } from '../../api/endpoints.ts';
 import { useApi, useLoad } from '../../api/use-api.ts';
 import { usePolling } from '../../api/use-polling.ts';
 import { readEmulatorClock } from '../../clock.ts';
 import { Page } from '../../components/layout.tsx';
 import { EmptyState, EndPlaceholders, ErrorNotice } from '../../components/notice.tsx';
-import { CopyId } from '../../components/values.tsx';
+import { CopyId, DateTime } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
 import { useCanChange } from '../../session.ts';
 import type { PageProps } from '../page.ts';
@@ -19,6 +20,7 @@ import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { CustomerPurchases } from './customer-purchases.tsx';
 import { LinkPurchaseButton } from './link-purchase-button.tsx';
 import { findLatestClaim, type GetClaimRevision } from './ownership-reason.tsx';
+import { Spend } from './spend.tsx';
 import { UndeliveredNotice } from './undelivered-notice.tsx';
 import { unownedClaims } from './unowned-claims.tsx';
 import { purchasePageSize, useCustomerPurchases } from './use-customer-purchases.ts';
@@ -38,6 +40,10 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
     query: { limit: timelinePageSize },
   });
   const events = timeline.data?.rows ?? [];
+  const summaries = useApi(endpoints.listCustomers, {
+    query: { applicationUsername: encodeURIComponent(user), include_spend: 'true' },
+  });
+  const summary = summaries.data?.rows.find(({ applicationUsername }) => applicationUsername === user);
   const [linkCount, setLinkCount] = useState(0);
   const revision = purchases.isLoaded ? JSON.stringify([newest, active]) : undefined;
   const getClaimRevision: GetClaimRevision = (details, purchaseId) =>
@@ -79,9 +85,19 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
       title={user}
       context={<Link to="/customers">Customers</Link>}
       subtitle={
-        <CopyId value={user} label="name of the customer">
-          Copy the name
-        </CopyId>
+        <>
+          <CopyId value={user} label="name of the customer">
+            Copy the name
+          </CopyId>
+          {summary && (
+            <>
+              {' · Paid '}
+              <Spend spend={summary.spend} />
+              {' · First seen '}
+              <DateTime value={summary.createdAt} kind="date" />
+            </>
+          )}
+        </>
       }
       actions={canChange && <LinkPurchaseButton user={user} onDone={handleLink} />}
     >

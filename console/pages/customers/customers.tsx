@@ -3,23 +3,26 @@ import type { ContractResponse } from '../../../lib/api/contract.ts';
 import type { listCustomers } from '../../../lib/api/customers.ts';
 import { callApi } from '../../api/client.ts';
 import { endpoints } from '../../api/endpoints.ts';
-import { useNewestFirst } from '../../api/use-newest-first.ts';
+import { useApi } from '../../api/use-api.ts';
+import { type LoadPage, useCursorPage } from '../../api/use-cursor-page.ts';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { Form, TextField } from '../../components/fields.tsx';
-import { Page, Section } from '../../components/layout.tsx';
+import { Form, SearchField, SelectField, TextField, ToggleField } from '../../components/fields.tsx';
+import { Page, Row, Section } from '../../components/layout.tsx';
 import { EmptyState } from '../../components/notice.tsx';
 import { Badge, DateTime, None } from '../../components/values.tsx';
+import { formatNumber } from '../../format.ts';
 import { changeQuery, Link } from '../../router.tsx';
+import { orders, stores } from '../list-filters.ts';
 import type { PageProps } from '../page.ts';
-import { parseSkip } from '../parse-skip.ts';
 import { SearchResults } from './search-results.tsx';
+import { buildSpendColumn, useSpend } from './spend.tsx';
 
 type CustomerRow = ContractResponse<typeof listCustomers>['rows'][number];
 
 const limit = 50;
 
-/** All customers, newest first, or the results of a search. */
+/** The customers that match the filters, newest first, or the results of a search. */
 export function CustomersPage({ query }: PageProps) {
   const { q = '' } = query;
   return (
@@ -27,7 +30,7 @@ export function CustomersPage({ query }: PageProps) {
       <Section title="Search">
         <SearchForm text={q} />
       </Section>
-      {q === '' ? <AllCustomers skip={parseSkip(query.skip, limit)} /> : <SearchResults text={q} />}
+      {q === '' ? <CustomerList query={query} /> : <SearchResults text={q} />}
     </Page>
   );
 }
@@ -37,7 +40,7 @@ function SearchForm({ text }: { readonly text: string }) {
   useEffect(() => setValue(text), [text]);
   return (
     <search>
-      <Form label="Search" onSubmit={() => changeQuery({ q: value.trim(), skip: '' })}>
+      <Form label="Search" onSubmit={() => changeQuery({ q: value.trim(), cursor: '' })}>
         <div class="row search-row">
           <div class="field-grow">
             <TextField
@@ -45,7 +48,7 @@ function SearchForm({ text }: { readonly text: string }) {
               type="search"
               value={value}
               onInput={setValue}
-              placeholder="Name, alias, purchase id, order id or transaction id"
+              placeholder="Beginning of a name, alias, purchase id, order id or transaction id"
               isLabelHidden
             />
           </div>
@@ -63,36 +66,114 @@ function SearchForm({ text }: { readonly text: string }) {
   );
 }
 
-function AllCustomers({ skip }: { readonly skip: number }) {
-  const { data, error, isStale, reload } = useNewestFirst<CustomerRow>({
-    list: 'customers',
-    getPage: (page, signal) => callApi(endpoints.listCustomers, { query: page }, { signal }),
-    skip,
-    limit,
-  });
+const filterNames = ['state', 'platform', 'product', 'entitlement', 'sandbox', 'order'] as const;
+
+const states = [
+  ['', 'All'],
+  ['active', 'Active'],
+  ['trial', 'Trial'],
+  ['grace', 'Grace period'],
+  ['lapsed', 'Lapsed'],
+  ['none', 'Never subscribed'],
+] as const;
+
+/** Reads the filters from the query of the URL. Sandbox customers are hidden unless they are selected. */
+const toFilters = ({ state, platform, product, entitlement, sandbox, order }: PageProps['query']) => ({
+  state: states.find(([id]) => id === state)?.[0],
+  platform: stores.find(([id]) => id === platform)?.[0],
+  productId: product,
+  entitlement,
+  sandbox: sandbox === 'true' ? undefined : ('false' as const),
+  order: order === 'oldest' ? ('oldest' as const) : ('newest' as const),
+});
+
+/** The customers that match the filters, newest first. */
+function CustomerList({ query }: Pick<PageProps, 'query'>) {
+  const { cursor } = query;
+  const filters = toFilters(query);
+  const loadPage: LoadPage<CustomerRow> = async (page, signal) =>
+    await callApi(endpoints.listCustomers, { query: { ...filters, ...page } }, { signal });
+  const { data, error, isStale, reload } = useCursorPage({ list: JSON.stringify(filters), cursor, limit, loadPage });
+  const total = useApi(endpoints.listCustomers, { query: { limit: 1 } });
+  const spend = useSpend(data?.rows);
+  const isFiltered = filterNames.some((name) => name !== 'order' && (query[name] ?? '') !== '');
+  const hasCustomers = (total.data?.paging.total ?? 0) > 0;
   return (
-    <Section title="All customers" description="Newest first.">
+    <Section
+      title={isFiltered ? 'Selected customers' : 'All customers'}
+      description={
+        <>
+          By the time of the first purchase. Store, product and sandbox are those of the last purchase.
+          {total.data && ` ${formatNumber(total.data.paging.total)} customers in all, sandbox included.`}
+        </>
+      }
+    >
+      <Filters query={query} isFiltered={isFiltered} />
       <DataTable
         caption="Customers"
-        columns={columns}
+        columns={[...columns.slice(0, 2), buildSpendColumn(spend), ...columns.slice(2)]}
         rows={data?.rows}
         getKey={({ applicationUsername }) => applicationUsername}
         isStale={isStale}
         error={error}
         onRetry={reload}
-        empty={
-          <EmptyState title="There are no customers yet.">
-            A customer appears when the app validates a receipt for them.{' '}
-            <Link to="/reference">See the API reference</Link>
-          </EmptyState>
-        }
-        paging={{ skip, limit, total: data?.total, onSkip: (next) => changeQuery({ skip: next || undefined }) }}
+        empty={<NoCustomers isFiltered={isFiltered} hasCustomers={hasCustomers} />}
+        pages={{ cursor, nextCursor: data?.nextCursor, loadPage }}
         fileName="customers"
         placeholderRows={12}
       />
     </Section>
   );
 }
+
+function Filters({ query, isFiltered }: Pick<PageProps, 'query'> & { readonly isFiltered: boolean }) {
+  const change = (patch: Readonly<Record<string, string>>) => changeQuery({ cursor: '', ...patch });
+  const { state = '', platform = '', product = '', entitlement = '', sandbox, order = '' } = query;
+  return (
+    <search>
+      <Row>
+        <SelectField label="Subscription" value={state} options={states} onChange={(id) => change({ state: id })} />
+        <SelectField label="Store" value={platform} options={stores} onChange={(id) => change({ platform: id })} />
+        <SearchField label="Product" value={product} onSearch={(text) => change({ product: text.trim() })} />
+        <SearchField
+          label="Entitlement"
+          value={entitlement}
+          onSearch={(text) => change({ entitlement: text.trim() })}
+        />
+        <SelectField label="Order" value={order} options={orders} onChange={(id) => change({ order: id })} />
+        <ToggleField
+          label="Sandbox"
+          isOn={sandbox === 'true'}
+          onChange={(isOn) => change({ sandbox: isOn ? 'true' : '' })}
+        />
+        {isFiltered && (
+          <Button
+            kind="quiet"
+            icon="close"
+            onClick={() => changeQuery({ cursor: '', ...Object.fromEntries(filterNames.map((name) => [name, ''])) })}
+          >
+            Remove the filters
+          </Button>
+        )}
+      </Row>
+    </search>
+  );
+}
+
+const NoCustomers = ({ isFiltered, hasCustomers }: { readonly isFiltered: boolean; readonly hasCustomers: boolean }) =>
+  isFiltered ? (
+    <EmptyState title="No customer matches the filters.">Change or remove the filters.</EmptyState>
+  ) : hasCustomers ? (
+    <EmptyState title="There are only sandbox customers.">
+      <Link to="/customers" query={{ sandbox: 'true' }}>
+        Show sandbox customers
+      </Link>
+    </EmptyState>
+  ) : (
+    <EmptyState title="There are no customers yet.">
+      A customer appears when the app validates a receipt for them. <Link to="/reference">See the API reference</Link>
+    </EmptyState>
+  );
 
 const columns: readonly Column<CustomerRow>[] = [
   {
@@ -124,9 +205,20 @@ const columns: readonly Column<CustomerRow>[] = [
   },
   {
     title: 'Renewal',
-    render: ({ customerInfo: { renewalIntent } }) =>
-      renewalIntent === undefined ? <None /> : renewalIntent === 'Renew' ? 'Renews' : 'Does not renew',
+    render: ({ customerInfo: { activeSubscriber, renewalIntent } }) =>
+      !activeSubscriber || renewalIntent === undefined ? (
+        <None />
+      ) : renewalIntent === 'Renew' ? (
+        'Renews'
+      ) : (
+        'Does not renew'
+      ),
     csv: ({ customerInfo }) => customerInfo.renewalIntent,
+  },
+  {
+    title: 'First seen',
+    render: ({ createdAt }) => <DateTime value={createdAt} kind="date" />,
+    csv: ({ createdAt }) => createdAt,
   },
   { title: 'Last purchase id', csv: ({ customerInfo }) => customerInfo.lastPurchaseId },
 ];

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { PurchaseDetails } from '../../../lib/api/purchase-records.ts';
 import { Button } from '../../components/button.tsx';
-import { CsvButton, type CsvColumn } from '../../components/csv-button.tsx';
+import type { CsvColumn } from '../../components/csv.ts';
+import { CsvButton } from '../../components/csv-button.tsx';
 import { Row } from '../../components/layout.tsx';
 import { CopyId, Platform, shorten } from '../../components/values.tsx';
 import { formatProductId } from '../../format.ts';

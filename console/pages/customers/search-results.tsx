@@ -22,8 +22,7 @@ export function SearchResults({ text }: { readonly text: string }) {
         error === undefined && <Skeleton lines={3} />
       ) : data.results.length === 0 ? (
         <EmptyState title={`Nothing has the name or id ${text}.`}>
-          Names and ids must be complete, and are case-sensitive. The id of a purchase can be without the prefix of its
-          store.
+          The beginning of a name is sufficient. An id must be complete, and can be without the prefix of its store.
         </EmptyState>
       ) : (
         <ul class="claims">
@@ -43,7 +42,7 @@ function ResultRow({ result }: { readonly result: Result }) {
       return (
         <li>
           <CustomerLink user={result.applicationUsername} />
-          <span class="quiet">{result.match === 'name' ? 'Customer' : 'Customer whom a store calls this'}</span>
+          <span class="quiet">{result.match === 'alias' ? 'Customer whom a store calls this' : 'Customer'}</span>
         </li>
       );
     case 'purchase': {

@@ -1,30 +1,40 @@
 import type { ComponentChildren } from 'preact';
 import type { TransactionRecord } from '../../../lib/api/purchase-records.ts';
-import { type Column, DataTable, type Paging } from '../../components/data-table.tsx';
+import { type Column, type CursorPaging, DataTable } from '../../components/data-table.tsx';
 import { Badge, CopyId, DateTime, Money, None, Platform, shorten, type Tone } from '../../components/values.tsx';
 import { formatMoney, formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { isRefundedInFull } from '../purchase/describe-purchase.ts';
 
+/** A transaction, with the customers who own its purchase if the list has them. */
+type TransactionRow = TransactionRecord & { readonly entitledUsers?: readonly string[] };
+
 interface TransactionTableProps {
   readonly caption: string;
-  readonly rows: readonly TransactionRecord[] | undefined;
+  readonly rows: readonly TransactionRow[] | undefined;
   readonly isStale?: boolean;
   readonly error?: unknown;
   readonly onRetry?: () => void;
   readonly empty: ComponentChildren;
-  readonly paging?: Paging;
+  readonly pages?: CursorPaging<TransactionRow>;
   readonly fileName: string;
   /** Shows the ids and periods in place of the columns that are equal in all rows. The file has all columns. */
   readonly isOfOnePurchase?: boolean;
+  readonly showsCustomers?: boolean;
   readonly placeholderRows?: number;
 }
 
 /** Transactions with their amounts in the viewer's format and in US dollars. */
-export const TransactionTable = ({ isOfOnePurchase = false, ...props }: TransactionTableProps) => (
+export const TransactionTable = ({
+  isOfOnePurchase = false,
+  showsCustomers = false,
+  ...props
+}: TransactionTableProps) => (
   <DataTable
     {...props}
-    columns={hideColumns(isOfOnePurchase ? purchaseColumns : paymentColumns)}
+    columns={hideColumns(isOfOnePurchase ? purchaseColumns : paymentColumns).filter(
+      ({ title }) => showsCustomers || title !== 'Customer',
+    )}
     // Purchases of one order share the id of the transaction.
     getKey={({ purchaseId, transactionId }) => JSON.stringify([purchaseId, transactionId])}
   />
@@ -34,17 +44,22 @@ const purchaseColumns: readonly string[] = ['Product', 'Store', 'Purchase'];
 const paymentColumns: readonly string[] = ['Period until', 'Transaction'];
 
 /** Returns the columns. The named ones are in the file only. */
-const hideColumns = (hidden: readonly string[]): Column<TransactionRecord>[] =>
+const hideColumns = (hidden: readonly string[]): Column<TransactionRow>[] =>
   columns.map(({ render, ...column }) =>
     render === undefined || hidden.includes(column.title) ? column : { ...column, render },
   );
 
-const columns: readonly Column<TransactionRecord>[] = [
+const columns: readonly Column<TransactionRow>[] = [
   {
     title: 'Date',
     isRowHeader: true,
     render: ({ purchaseDate }) => <DateTime value={purchaseDate} />,
     csv: ({ purchaseDate }) => purchaseDate,
+  },
+  {
+    title: 'Customer',
+    render: ({ entitledUsers = [] }) => <Owners users={entitledUsers} />,
+    csv: ({ entitledUsers = [] }) => entitledUsers.join(', '),
   },
   {
     title: 'Product',
@@ -99,6 +114,19 @@ const columns: readonly Column<TransactionRecord>[] = [
   },
   { title: 'Sandbox', csv: ({ sandbox }) => sandbox },
 ];
+
+/** The first owner, and the number of further ones. */
+function Owners({ users: [first, ...further] }: { readonly users: readonly string[] }) {
+  if (first === undefined) return <None />;
+  return (
+    <>
+      <Link to="/customers/:user" params={{ user: first }}>
+        {first}
+      </Link>
+      {further.length > 0 && <span class="quiet"> and {further.length} more</span>}
+    </>
+  );
+}
 
 /** Lists refunds and everything else that distinguishes a transaction from a paid one. */
 function listStates(transaction: TransactionRecord): { readonly text: string; readonly tone: Tone }[] {

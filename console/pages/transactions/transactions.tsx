@@ -1,80 +1,133 @@
 import type { TransactionRecord } from '../../../lib/api/purchase-records.ts';
 import { callApi } from '../../api/client.ts';
-import { useNewestFirst } from '../../api/use-newest-first.ts';
+import { useApi } from '../../api/use-api.ts';
+import { type LoadPage, useCursorPage } from '../../api/use-cursor-page.ts';
 import { Button } from '../../components/button.tsx';
-import { DayField } from '../../components/fields.tsx';
+import { DayField, SearchField, SelectField, ToggleField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
 import { EmptyState } from '../../components/notice.tsx';
+import { formatNumber } from '../../format.ts';
 import { changeQuery, Link } from '../../router.tsx';
+import { orders, stores } from '../list-filters.ts';
 import type { PageProps } from '../page.ts';
-import { parseSkip } from '../parse-skip.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { toRangeEnd } from '../to-range-end.ts';
 import { TransactionTable } from './transaction-table.tsx';
 
 const limit = 50;
 
-const selectDays = (days: { readonly from?: string; readonly to?: string }) =>
-  changeQuery({ ...days, skip: '' }, { isReplacing: true });
+const filterNames = ['from', 'to', 'user', 'platform', 'product', 'refunded', 'sandbox', 'order'] as const;
+const noFilters = { cursor: '', ...Object.fromEntries(filterNames.map((name) => [name, ''])) };
 
-/** All transactions, newest first, also of a range of days. */
+const refunds = [
+  ['', 'All'],
+  ['true', 'Refunded'],
+  ['false', 'Not refunded'],
+] as const;
+
+/** Reads the filters from the query of the URL. Sandbox transactions are hidden unless they are selected. */
+const toFilters = ({ from = '', to = '', user, platform, product, refunded, sandbox, order }: PageProps['query']) => ({
+  startdate: from,
+  enddate: to && toRangeEnd(to),
+  applicationUsername: user,
+  platform: stores.find(([id]) => id === platform)?.[0],
+  productId: product,
+  refunded: refunds.find(([id]) => id === refunded)?.[0],
+  sandbox: sandbox === 'true' ? undefined : ('false' as const),
+  order: order === 'oldest' ? ('oldest' as const) : ('newest' as const),
+});
+
+/** The transactions that match the filters, newest first, with the customers who own them. */
 export function TransactionsPage({ query }: PageProps) {
-  const { from = '', to = '' } = query;
-  const skip = parseSkip(query.skip, limit);
-  const { data, error, isStale, reload } = useNewestFirst<TransactionRecord>({
-    list: `transactions ${from} ${to}`,
-    getPage: (page, signal) =>
-      callApi(
-        purchaseEndpoints.listTransactions,
-        { query: { startdate: from, enddate: to && toRangeEnd(to), ...page } },
-        { signal },
-      ),
-    skip,
-    limit,
-  });
-  const hasRange = from !== '' || to !== '';
+  const { cursor } = query;
+  const filters = toFilters(query);
+  const loadPage: LoadPage<TransactionRecord> = async (page, signal) =>
+    await callApi(
+      purchaseEndpoints.listTransactions,
+      { query: { ...filters, ...page, include_customers: 'true' } },
+      { signal },
+    );
+  const { data, error, isStale, reload } = useCursorPage({ list: JSON.stringify(filters), cursor, limit, loadPage });
+  const { startdate, enddate } = filters;
+  const total = useApi(purchaseEndpoints.listTransactions, { query: { startdate, enddate, limit: 1 } });
+  const isFiltered = filterNames.some((name) => name !== 'order' && (query[name] ?? '') !== '');
   return (
     <Page title="Transactions">
       <Section
-        title={hasRange ? 'Transactions of the selected days' : 'All transactions'}
-        description="By purchase date, newest first. Days are in UTC; times are in your time zone."
-        actions={
-          <Row>
-            <DayField label="From" value={from} onSelect={(day) => selectDays({ from: day })} />
-            <DayField label="To" value={to} onSelect={(day) => selectDays({ to: day })} />
-            <Button
-              kind="quiet"
-              icon="close"
-              isDisabled={!hasRange}
-              onClick={() => changeQuery({ from: '', to: '', skip: '' })}
-            >
-              All days
-            </Button>
-          </Row>
+        title={isFiltered ? 'Selected transactions' : 'All transactions'}
+        description={
+          <>
+            By purchase date. Days are in UTC; times are in your time zone.
+            {total.data && ` ${describeTotal(total.data.paging.total, startdate !== '' || enddate !== '')}`}
+          </>
         }
       >
+        <Filters query={query} isFiltered={isFiltered} />
         <TransactionTable
           caption="Transactions"
           rows={data?.rows}
           isStale={isStale}
           error={error}
           onRetry={reload}
-          empty={
-            <EmptyState title={hasRange ? 'These days have no transactions.' : 'There are no transactions yet.'}>
-              {hasRange ? (
-                'Select other days, or show all days.'
-              ) : (
-                <>
-                  Validate a receipt from your app. <Link to="/reference">See the API reference</Link>
-                </>
-              )}
-            </EmptyState>
-          }
-          paging={{ skip, limit, total: data?.total, onSkip: (next) => changeQuery({ skip: next || undefined }) }}
-          fileName={['transactions', from, to].filter(Boolean).join('-')}
+          empty={<NoTransactions isFiltered={isFiltered} hasTransactions={(total.data?.paging.total ?? 0) > 0} />}
+          pages={{ cursor, nextCursor: data?.nextCursor, loadPage }}
+          fileName={['transactions', query.from, query.to].filter(Boolean).join('-')}
+          showsCustomers
           placeholderRows={12}
         />
       </Section>
     </Page>
   );
 }
+
+const describeTotal = (total: number, hasDays: boolean): string =>
+  `${formatNumber(total)} ${hasDays ? 'in these days' : 'in all'}, sandbox included.`;
+
+function Filters({ query, isFiltered }: Pick<PageProps, 'query'> & { readonly isFiltered: boolean }) {
+  const change = (patch: Readonly<Record<string, string>>) => changeQuery({ cursor: '', ...patch });
+  const { from = '', to = '', user = '', platform = '', product = '', refunded = '', sandbox, order = '' } = query;
+  return (
+    <search>
+      <Row>
+        <DayField label="From" value={from} onSelect={(day) => change({ from: day })} />
+        <DayField label="To" value={to} onSelect={(day) => change({ to: day })} />
+        <SearchField label="Customer" value={user} onSearch={(text) => change({ user: text.trim() })} />
+        <SelectField label="Store" value={platform} options={stores} onChange={(id) => change({ platform: id })} />
+        <SearchField label="Product" value={product} onSearch={(text) => change({ product: text.trim() })} />
+        <SelectField label="Refunds" value={refunded} options={refunds} onChange={(id) => change({ refunded: id })} />
+        <SelectField label="Order" value={order} options={orders} onChange={(id) => change({ order: id })} />
+        <ToggleField
+          label="Sandbox"
+          isOn={sandbox === 'true'}
+          onChange={(isOn) => change({ sandbox: isOn ? 'true' : '' })}
+        />
+        {isFiltered && (
+          <Button kind="quiet" icon="close" onClick={() => changeQuery(noFilters)}>
+            Remove the filters
+          </Button>
+        )}
+      </Row>
+    </search>
+  );
+}
+
+const NoTransactions = ({
+  isFiltered,
+  hasTransactions,
+}: {
+  readonly isFiltered: boolean;
+  readonly hasTransactions: boolean;
+}) =>
+  isFiltered ? (
+    <EmptyState title="No transaction matches the filters.">Change or remove the filters.</EmptyState>
+  ) : hasTransactions ? (
+    <EmptyState title="There are only sandbox transactions.">
+      <Link to="/transactions" query={{ sandbox: 'true' }}>
+        Show sandbox transactions
+      </Link>
+    </EmptyState>
+  ) : (
+    <EmptyState title="There are no transactions yet.">
+      Validate a receipt from your app. <Link to="/reference">See the API reference</Link>
+    </EmptyState>
+  );
