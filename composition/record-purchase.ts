@@ -1,6 +1,7 @@
 import { createErasedNameRepository } from '../lib/db/erased-name-repository.ts';
 import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository.ts';
 import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
+import { createPayerRepository } from '../lib/db/payer-repository.ts';
 import { createRateCache } from '../lib/money/exchange-rates/rate-cache.ts';
 import { omitErasedNames } from '../lib/purchases/erased-names.ts';
 import { createRecordPurchase } from '../lib/purchases/record-purchase.ts';
@@ -32,6 +33,7 @@ export const recordPurchase = once(() => {
         return { ...(catalogue && { catalogue }), unverifiedHours: app?.unverifiedHours };
       },
       async (appName, username) => await listRepresentativePurchases(appName, username, 'subscriptions'),
+      createPayerRepository(table()),
     ),
     erasedNames(),
   );

@@ -124,7 +124,7 @@ export const workers: readonly WorkerDefinition[] = [
       batchSize: 1_000,
     },
     permissions: ['write'],
-    writtenKeys: ['*#S', '*#Q#*', '*#B#*', '*#C#*', '*#F#*'],
+    writtenKeys: ['*#S', '*#Q#*', '*#Z#*', '*#B#*', '*#C#*', '*#F#*'],
     timeoutSeconds: 120,
     memoryMb: 512,
   },

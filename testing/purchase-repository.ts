@@ -1,5 +1,6 @@
 import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository.ts';
 import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
+import { createPayerRepository } from '../lib/db/payer-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { createRateCache } from '../lib/money/exchange-rates/rate-cache.ts';
@@ -31,6 +32,7 @@ export function createTestPurchases(table: Table): TestPurchases {
     rates,
     async () => undefined,
     async () => [],
+    createPayerRepository(table),
   );
   return { ...purchases, listRepresentativePurchases, recordPurchase };
 }

@@ -8,6 +8,7 @@ import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createEventRepository } from '../lib/db/event-repository.ts';
 import { duePartitions, dueSortKeyLimit, parseDueItemKey, purchaseKey } from '../lib/db/keys.ts';
 import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
+import { createPayerRepository } from '../lib/db/payer-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import { parseStreamRecord } from '../lib/db/stream-record.ts';
 import type { Table } from '../lib/db/table.ts';
@@ -114,6 +115,7 @@ function createHarnessDeps(table: Table, state: Clock, options: HarnessOptions):
       deps().exchangeRates,
       async () => undefined,
       async () => [],
+      createPayerRepository(table),
     ),
     ownedPurchases: createOwnedPurchaseRepository(wrappedTable),
     events: createEventRepository(wrappedTable, 90, now),
@@ -149,6 +151,7 @@ function createStreamRecorder(table: Table, appName: string): WebhookHarness['re
     deps().exchangeRates,
     async () => undefined,
     async () => [],
+    createPayerRepository(table),
   );
   let sequenceNumber = 0;
   return async (purchaseId, update) => {

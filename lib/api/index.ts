@@ -23,6 +23,7 @@ import {
   revokeGrant,
 } from './entitlements.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
+import { getChurn, getConversion, getLtv, getMrr, getRetention } from './figures.ts';
 import { verifyPurchase } from './openiap.ts';
 import {
   getPurchase,
@@ -78,6 +79,11 @@ export const contracts: readonly Contract[] = [
   getTransaction,
   getStats,
   getStatsBreakdown,
+  getMrr,
+  getChurn,
+  getRetention,
+  getLtv,
+  getConversion,
   getStatsV2,
   getAppStats,
   listEvents,

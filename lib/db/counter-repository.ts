@@ -22,9 +22,10 @@ export function createCounterRepository(table: Table): CounterRepository {
   };
   const checkpoints = createCheckpointRepository(table);
   return {
-    getKey: (appName, { period, product }) => keys.counterKey(appName, period, product),
-    async increment(appName, { period, product }, shard, increments) {
-      const key = keys.counterKey(appName, period, product);
+    getKey: (appName, { period, ...group }) => keys.counterKey(appName, period, group),
+    async increment(appName, counter, shard, increments) {
+      const { product, period } = counter;
+      const key = keys.counterKey(appName, period, counter);
       await retryOnConflict(async () => {
         const before = await find(key);
         const hasSaved = before.version > 0 && !(shard in before.checkpoints);
@@ -41,10 +42,10 @@ export function createCounterRepository(table: Table): CounterRepository {
         await table.update(buildCounterUpdate(key, after.counter, before));
       });
     },
-    listDays: async (appName, first, last, product) =>
-      await listBetween(toPartition(appName, product), keys.dayPrefix + first, keys.dayPrefix + last),
-    listMonths: async (appName, first = '', last = '9999', product) =>
-      await listBetween(toPartition(appName, product), keys.monthPrefix + first, keys.monthPrefix + last),
+    listDays: async (appName, first, last, group = {}) =>
+      await listBetween(keys.counterPartition(appName, group), keys.dayPrefix + first, keys.dayPrefix + last),
+    listMonths: async (appName, first = '', last = '9999', group = {}) =>
+      await listBetween(keys.counterPartition(appName, group), keys.monthPrefix + first, keys.monthPrefix + last),
     async listProducts(appName) {
       const partition = keys.countersPartition(appName);
       const items = await table.query({ partition, between: keys.toPrefixRange(keys.countedProductPrefix) });
@@ -54,7 +55,7 @@ export function createCounterRepository(table: Table): CounterRepository {
       return await retryOnConflict(async () => {
         const counters = await Promise.all(
           corrections.map(async (correction) => {
-            const key = keys.counterKey(appName, correction.period, correction.product);
+            const key = keys.counterKey(appName, correction.period, correction);
             return { key, before: await find(key), ...correction };
           }),
         );
@@ -71,9 +72,6 @@ export function createCounterRepository(table: Table): CounterRepository {
     },
   };
 }
-
-const toPartition = (appName: string, product: Product | undefined): string =>
-  product ? keys.productCountersPartition(appName, product) : keys.countersPartition(appName);
 
 /** Adds a product to the counted products. Idempotent. */
 async function listProduct(table: Table, appName: string, { platform, productId }: Product): Promise<void> {

@@ -6,6 +6,7 @@ import type { DueItem } from '../refresh/due-item-repository.ts';
 import type { ItemKind } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { Product } from '../statistics/count-product.ts';
+import type { CounterGroup } from '../statistics/counter-repository.ts';
 
 /*
  * THE TABLE
@@ -32,6 +33,7 @@ import type { Product } from '../statistics/count-product.ts';
  *   Link to an owned purchase      a#C#<username>        P#<date>#<purchaseId>
  *   Ranking of a product           a#C#<username>        H#<product>#<phase>
  *   Rank of an owned purchase      a#C#<username>        R#<product>#<phase>#<rank>#<id>
+ *   First payment                  a#C#<username>        F
  *   Grant of an entitlement        a#C#<username>        G#<grantId>             due (if it will end)
  *   Link to an owned transaction   a#C#<username>        T#<date>#<SHA-256 of ids>
  * User alias                       a#U#<alias>           U                       byUser (if it is not computed)
@@ -49,6 +51,9 @@ import type { Product } from '../statistics/count-product.ts';
  * Statistics of a day or month     a#S                   D#<day>, M#<month>
  * Counted product                  a#S                   P#<platform>#<SHA-256 of id>
  *   Its statistics                 a#Q#<platform>#<sha>  D#<day>, M#<month>
+ * Figures of all platforms         a#Z#P                 D#<day>, M#<month>
+ * Figures of all countries         a#Z#C                 D#<day>, M#<month>
+ * Figures of a counted product     a#Z#Q#<platform>#<sha> D#<day>, M#<month>
  * Checkpoint of a stream shard     a#B#<shard>           <key of a counter>                                        TTL
  * Stream marker                    a#F#<id>              F                                                         TTL
  * Idempotent run                   a#O#<platform>#<sha>  O                                                         TTL
@@ -104,6 +109,8 @@ import type { Product } from '../statistics/count-product.ts';
  * Statistics of a range                               query  pk = a#S, sk between two days or two months
  * The same by product                                 query  pk = a#S, sk begins with P#; for each product of the page
  *                                                            query pk = a#Q#<platform>#<sha>, sk between two days or two months
+ * Figures of a range                                  query  pk = a#Z#P or a#Z#C, sk between two days or two months
+ * Figures of a range by product or entitlement        query  the same for each counted product: pk = a#Z#Q#<platform>#<sha>
  */
 
 export const tableKey = { pk: 'pk', sk: 'sk' } as const;
@@ -296,6 +303,12 @@ export const namePrefixRange = (text: string): [string, string] => [
   `${toNamePrefix(text)}\u{10FFFF}`,
 ];
 
+/** Key of the first payment of a customer. In the customer's partition, so that an erasure deletes it. */
+export const payerKey = (appName: string, username: string): Key => ({
+  pk: customerPartition(appName, username),
+  sk: 'F',
+});
+
 export const grantPrefix = 'G#';
 export const grantKey = (appName: string, username: string, grantId: string): Key => ({
   pk: customerPartition(appName, username),
@@ -483,11 +496,21 @@ export const ratesKey = (day: string): Key => ({ pk: ratesPartition, sk: day });
 export const countersPartition = (appName: string): string => `${appName}#S`;
 export const dayPrefix = 'D#';
 export const monthPrefix = 'M#';
-/** Builds the key of the counter that the app or its product has for a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
-export const counterKey = (appName: string, period: string, product?: Product): Key => ({
-  pk: product ? productCountersPartition(appName, product) : countersPartition(appName),
+/**
+ * Builds the key of a counter for a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). Figures have counters of their own: they
+ * are read over years, and the lists and the overview read the others with each page.
+ */
+export const counterKey = (appName: string, period: string, group: CounterGroup = {}): Key => ({
+  pk: counterPartition(appName, group),
   sk: `${period.length === 'YYYY-MM'.length ? monthPrefix : dayPrefix}${period}`,
 });
+/** Returns the partition of the counters of an app, a product or the figures of a dimension. */
+export function counterPartition(appName: string, { product, figures }: CounterGroup): string {
+  if (figures === 'platforms') return `${appName}#Z#P`;
+  if (figures === 'countries') return `${appName}#Z#C`;
+  if (!product) return countersPartition(appName);
+  return figures ? `${appName}#Z#Q#${toProductDigest(product)}` : productCountersPartition(appName, product);
+}
 /** Builds the key of the checkpoint that a shard of the stream has for a counter. */
 export const checkpointKey = (appName: string, shard: string, counter: Key): Key => ({
   pk: `${appName}#B#${shard}`,

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
+import { PaymentFigures } from '../purchases/payment-figures.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import type { ComparedPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { Transaction } from '../purchases/transaction.ts';
@@ -48,6 +49,7 @@ const TransactionItem = v.object({
   isInferred: v.exactOptional(v.literal(true)),
   amountAsOf: v.number(),
   isAmountInferred: v.exactOptional(v.literal(true)),
+  figures: v.exactOptional(PaymentFigures),
 });
 const SharedClaimItem = v.object({
   id: v.string(),

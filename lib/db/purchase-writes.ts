@@ -37,6 +37,7 @@ export function buildChangeTransactions(
     transactions.map((observed) => buildTransactionWrite(table, appName, { observed, change }));
   const writesBefore = [
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => !isNewRefund(observed, change))),
+    ...buildTransactionWrites(change.changedFigures),
     ...buildClaimWrites(table, appName, { change, claims: copiedClaims }),
   ];
   const purchaseWrites = [

@@ -50,6 +50,7 @@ export function computeUserErasure(before: StoredPurchase, erasure: UserErasure)
     appliedClaims: ownSharedClaims,
     evictedClaims: ownClaims,
     changedTransactions: [],
+    changedFigures: [],
     gainedUsers,
     lostUsers,
   };

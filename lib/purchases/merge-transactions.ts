@@ -3,6 +3,7 @@ import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { type AsOf, compareAsOf } from './as-of.ts';
 import { toCanonicalJson } from './canonical-json.ts';
+import type { PaymentFigures } from './payment-figures.ts';
 import { mergePartialRefunds } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -11,6 +12,8 @@ export interface ObservedTransaction extends AsOf {
   readonly amountAsOf: EpochMillis;
   readonly isAmountInferred?: true | undefined;
   readonly transaction: Transaction;
+  /** Absent for a transaction that is not counted. */
+  readonly figures?: PaymentFigures | undefined;
 }
 
 /** Creates the observed transaction of an observation. */

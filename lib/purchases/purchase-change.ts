@@ -1,6 +1,8 @@
+import type { CommissionRates } from '../money/commission-rates.ts';
 import type { BillingPeriod } from '../shared/billing-period.ts';
 import { type EpochMillis, hourMs } from '../shared/time.ts';
 import { computeStoredPeriods, type StoredPeriods } from './active-periods.ts';
+import { addPaymentFigures } from './add-payment-figures.ts';
 import { isVisibleChange, selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -16,6 +18,7 @@ import {
 } from './claims.ts';
 import { findLifecycleReasons, type LifecycleReason, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
+import type { Payer } from './payment-figures.ts';
 import { completeState } from './period-end.ts';
 import { hasOtherPlan, isActive, isExpired, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
@@ -65,6 +68,10 @@ export interface PurchaseUpdate {
   readonly groupPurchases?: readonly Purchase[];
   readonly claim?: ClaimRequest;
   readonly catalogue?: Catalogue;
+  /** Rates of commission of the app. They take precedence over the default rates. */
+  readonly commissionRates?: CommissionRates;
+  /** The customer who pays. Only needed until the payments have it. */
+  readonly payer?: Payer;
   /** Billing period that a client states for the product. Fills a gap: see `completeState`. */
   readonly reportedPeriod?: BillingPeriod;
   /** Setting of the app. Default: `defaultUnverifiedHours`. */
@@ -99,6 +106,8 @@ export interface PurchaseChange {
   readonly evictedClaims: readonly Claim[];
   /** Transactions that are new or changed. */
   readonly changedTransactions: PurchaseState['transactions'];
+  /** Unchanged transactions whose figures have changed. */
+  readonly changedFigures: PurchaseState['transactions'];
   readonly gainedUsers: readonly string[];
   readonly lostUsers: readonly string[];
 }
@@ -119,8 +128,14 @@ export function computePurchaseChange(
   before: StoredPurchase | undefined,
   update: PurchaseUpdate,
 ): PurchaseChange | undefined {
-  const state = update.observation ? applyObservation(before?.state, update.observation, update) : before?.state;
-  if (!state) return undefined;
+  const observed = update.observation ? applyObservation(before?.state, update.observation, update) : before?.state;
+  if (!observed) return undefined;
+  const state = addPaymentFigures(observed, {
+    before: before?.state,
+    replaced: update.replacedPurchase?.state,
+    payer: update.payer,
+    rates: update.commissionRates ?? [],
+  });
   const appliedClaims =
     update.trigger === 'validation' ? selectSharedClaims(before?.sharedClaims ?? [], update.now) : [];
   const inheritedClaims = (update.replacedPurchase ?? update.relatedPurchase)?.claims ?? [];
@@ -161,6 +176,7 @@ export function computePurchaseChange(
       ({ username }) => !claims.some((claim) => claim.username === username),
     ),
     changedTransactions,
+    changedFigures: findChangedFigures(before?.state.transactions ?? [], state.transactions),
     gainedUsers,
     lostUsers,
   };
@@ -317,6 +333,20 @@ const findChangedTransactions = (
   const contents = new Set(before.map(({ transaction }) => toCanonicalJson(transaction)));
   return after.filter(({ transaction }) => !contents.has(toCanonicalJson(transaction)));
 };
+
+/** Returns the unchanged transactions whose figures have changed, for example by the refund of an earlier one. */
+function findChangedFigures(
+  before: PurchaseState['transactions'],
+  after: PurchaseState['transactions'],
+): PurchaseState['transactions'] {
+  const figures = new Map(
+    before.map((observed) => [toCanonicalJson(observed.transaction), toCanonicalJson(observed.figures ?? {})]),
+  );
+  return after.filter((observed) => {
+    const previous = figures.get(toCanonicalJson(observed.transaction));
+    return previous !== undefined && previous !== toCanonicalJson(observed.figures ?? {});
+  });
+}
 
 /** Whether an observation changes the stored state. A later as-of time alone is not a change. */
 export const hasStateChange = (

@@ -1,8 +1,12 @@
 import { attachUsdRates, type ExchangeRates } from '../money/attach-usd-rates.ts';
 import { retryOnConflict } from '../shared/retry.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { findFirstPayment } from './add-payment-figures.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { EncryptedObservation } from './merge.ts';
 import type { Observation } from './observation.ts';
+import type { PayerRepository } from './payer-repository.ts';
+import type { Payer } from './payment-figures.ts';
 import { isUnpaid, type Purchase } from './purchase.ts';
 import {
   computePurchaseChange,
@@ -17,7 +21,14 @@ import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 /** An update of a purchase as adapters and API clients deliver it. */
 export type RecordPurchaseInput = Omit<
   PurchaseUpdate,
-  'observation' | 'replacedPurchase' | 'relatedPurchase' | 'groupPurchases' | 'catalogue' | 'unverifiedHours'
+  | 'observation'
+  | 'replacedPurchase'
+  | 'relatedPurchase'
+  | 'groupPurchases'
+  | 'catalogue'
+  | 'unverifiedHours'
+  | 'commissionRates'
+  | 'payer'
 > & {
   readonly observation?: Observation;
   /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
@@ -56,17 +67,18 @@ const sharingAttempt = 3;
 const validationAttempts = 20;
 
 /** The settings of an app that observations depend on. */
-export type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours'>;
+export type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours' | 'commissionRates'>;
 
 /** Lists the subscriptions that a customer owns. The cost must not grow with their number. */
 type ListSubscriptions = (appName: string, username: string) => Promise<readonly Purchase[]>;
 
-/** Creates the use case over the stored purchases, the exchange rates and the settings of the apps. */
+/** Creates the use case over the stored purchases, the exchange rates, the settings of the apps and the payers. */
 export function createRecordPurchase(
   purchases: PurchaseRepository,
   exchangeRates: ExchangeRates,
   findRules: (appName: string) => Promise<RecordingRules | undefined>,
   listSubscriptions: ListSubscriptions,
+  payers: PayerRepository,
 ): RecordPurchase {
   return async (appName, purchaseId, { observation, notificationPart: part, ...update }) => {
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
@@ -100,14 +112,17 @@ export function createRecordPurchase(
           canResubscribe(observation, catalogue)
             ? selectPurchasesOfGroup(observation.purchase, await listSubscriptions(appName, username), catalogue)
             : undefined;
-        const change = computePurchaseChange(before, {
+        const purchaseUpdate: PurchaseUpdate = {
           ...update,
           ...rules,
           ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
           ...(replacedPurchase && { replacedPurchase }),
           ...(relatedPurchase && { relatedPurchase }),
           ...(groupPurchases && { groupPurchases }),
-        });
+        };
+        const draft = computePurchaseChange(before, purchaseUpdate);
+        const payer = draft && (await registerPayer(appName, draft, { payers, now: update.now }));
+        const change = payer ? computePurchaseChange(before, { ...purchaseUpdate, payer }) : draft;
         if (before && change && !part && isCheckOnly(change)) {
           await purchases.saveCheck(appName, change);
           return { stored: { ...change.after, updatedAt: before.updatedAt }, change };
@@ -119,6 +134,22 @@ export function createRecordPurchase(
       update.trigger === 'validation' ? validationAttempts : undefined,
     );
   };
+}
+
+/**
+ * Registers the customer of a purchase as a payer if the purchase is paid and its payments do not have a customer yet.
+ */
+async function registerPayer(
+  appName: string,
+  { after: { state, entitledUsers } }: PurchaseChange,
+  { payers, now }: { readonly payers: PayerRepository; readonly now: EpochMillis },
+): Promise<Payer | undefined> {
+  const [username] = entitledUsers;
+  const payment = findFirstPayment(state);
+  const hasCustomer = state.transactions.some(({ figures }) => figures?.customerSince !== undefined);
+  if (username === undefined || !payment || hasCustomer) return undefined;
+  const { purchaseId } = state.purchase;
+  return await payers.register(appName, username, { purchaseId, paidAt: payment.purchaseDate, now });
 }
 
 /** Whether the next observation can be the first payment: the purchase is not stored, or its payment was pending. */

@@ -64,6 +64,8 @@ export const Transaction = v.object({
    * Whether the amount is that of an earlier payment, because it is unknown. It is a reported amount, too. Internal.
    */
   isEstimatedAmount: v.exactOptional(v.boolean()),
+  /** The developer's part of the payment after fees, tax and refunds, if the store reports it. Internal. */
+  storeProceedsMicros: v.exactOptional(v.number()),
   /** Refunds of parts of the payment, each once. Absent without any. */
   partialRefunds: v.exactOptional(v.pipe(v.array(PartialRefund), v.readonly())),
   /** When the store refunded the whole payment, or the rest of it after partial refunds. */

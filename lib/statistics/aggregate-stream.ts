@@ -9,9 +9,9 @@ import {
   type StreamFailureDeps,
 } from '../shared/stream-failure.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
-import { type Product, pickRunningTotals } from './count-product.ts';
+import { pickRunningTotals } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
-import type { CounterRepository } from './counter-repository.ts';
+import type { CounterGroup, CounterRepository } from './counter-repository.ts';
 import { collapseHours } from './counts.ts';
 import { type CountsChange, toCountsChange, toShardKey } from './counts-change.ts';
 import { type CustomerKey, findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
@@ -102,11 +102,10 @@ const readRecord = (record: StreamRecord): RecordReading => ({
 
 const toText = ({ appName, username }: CustomerKey): string => `${appName}\n${username}`;
 
-interface CounterIncrements {
+interface CounterIncrements extends CounterGroup {
   readonly appName: string;
   /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
-  readonly product?: Product | undefined;
   readonly increments: CountsIncrement[];
 }
 
@@ -114,13 +113,14 @@ interface CounterIncrements {
 function groupByCounter(changes: readonly CountsChange[]): CounterIncrements[] {
   const groups = new Map<string, CounterIncrements>();
   const addIncrement = (counter: Omit<CounterIncrements, 'increments'>, increment: CountsIncrement): void => {
-    const { appName, period, product } = counter;
-    const key = JSON.stringify([appName, period, product?.platform, product?.productId]);
+    const { appName, period, product, figures } = counter;
+    const key = JSON.stringify([appName, period, figures, product?.platform, product?.productId]);
     const group = groups.get(key) ?? { ...counter, increments: [] };
     group.increments.push(increment);
     groups.set(key, group);
   };
-  for (const { appName, dailyCounts, productCounts, ...position } of changes) {
+  for (const { appName, dailyCounts, productCounts, figureCounts, ...position } of changes) {
+    for (const { counts, ...counter } of figureCounts) addIncrement({ appName, ...counter }, { ...position, counts });
     for (const [day, counts] of dailyCounts) {
       addIncrement({ appName, period: day }, { ...position, counts });
       addIncrement({ appName, period: day.slice(0, 7) }, { ...position, counts: collapseHours(counts) });

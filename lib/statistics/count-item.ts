@@ -7,6 +7,7 @@ import { Transaction } from '../purchases/transaction.ts';
 import { parse } from '../shared/parse.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { countFigures, type FigureCounts } from './count-figures.ts';
 import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';
 import { addCounts, type Counts, type ListKind } from './counts.ts';
@@ -29,12 +30,17 @@ const EventItem = v.object({ date: v.number(), type: v.string() });
 export interface ItemCounts {
   readonly days: DailyCounts;
   readonly products: readonly ProductCounts[];
+  readonly figures: readonly FigureCounts[];
 }
 
 /** Returns the contribution of an item to the counts. Depends only on the item, not on the current time. */
 export function countStoredItem(stored: StoredItem): ItemCounts {
   const products = countProductItem(stored);
-  return { days: sumDailyCounts(countItem(stored), ...products.map(countPlatform)), products };
+  return {
+    days: sumDailyCounts(countItem(stored), ...products.map(countPlatform)),
+    products,
+    figures: countFigures(stored),
+  };
 }
 
 /** Returns the contribution to the sums of the platform, which are in the counts of the app under its name. */

@@ -2,6 +2,7 @@ import type { StreamRecord } from '../shared/stream-record.ts';
 import type { Product } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
 import type { Counts } from './counts.ts';
+import type { FiguresDimension } from './figure-names.ts';
 
 /** The counts of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
 export interface CounterPeriod {
@@ -11,11 +12,15 @@ export interface CounterPeriod {
   readonly version: number;
 }
 
-/** A counter of an app or a product. */
-interface CounterName {
+/** The counters of an app, of a product, or of the figures of a dimension. */
+export interface CounterGroup {
+  readonly product?: Product | undefined;
+  readonly figures?: FiguresDimension | undefined;
+}
+
+interface CounterName extends CounterGroup {
   /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
-  readonly product?: Product | undefined;
 }
 
 /** A replacement of one counts. */
@@ -37,9 +42,9 @@ export interface CounterRepository {
     increments: readonly CountsIncrement[],
   ): Promise<void>;
   /** Lists the existing days from the first to the last, both included, earliest first. */
-  listDays(appName: string, first: string, last: string, product?: Product): Promise<CounterPeriod[]>;
+  listDays(appName: string, first: string, last: string, group?: CounterGroup): Promise<CounterPeriod[]>;
   /** Lists the existing months from the first to the last, both included, earliest first. */
-  listMonths(appName: string, first?: string, last?: string, product?: Product): Promise<CounterPeriod[]>;
+  listMonths(appName: string, first?: string, last?: string, group?: CounterGroup): Promise<CounterPeriod[]>;
   /** Lists the products that have counters, by platform and id. */
   listProducts(appName: string): Promise<Product[]>;
   /** Replaces counts atomically and keeps the checkpoints. Returns false, without a write, if a version has changed. */

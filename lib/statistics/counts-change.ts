@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { type FigureCounts, negateFigureCounts, sumFigureCounts } from './count-figures.ts';
 import { countStoredItem, type DailyCounts, type ItemCounts, subtractDailyCounts } from './count-item.ts';
 import { negateProductCounts, type ProductCounts, sumProductCounts } from './count-product.ts';
 
@@ -12,9 +13,10 @@ export interface CountsChange {
   readonly writtenAt: EpochMillis;
   readonly dailyCounts: DailyCounts;
   readonly productCounts: readonly ProductCounts[];
+  readonly figureCounts: readonly FigureCounts[];
 }
 
-const noCounts: ItemCounts = { days: new Map(), products: [] };
+const noCounts: ItemCounts = { days: new Map(), products: [], figures: [] };
 
 /** Returns undefined if the record does not change any count. TTL deletions do not: expired items stay counted. */
 export function toCountsChange(record: StreamRecord): CountsChange | undefined {
@@ -25,8 +27,9 @@ export function toCountsChange(record: StreamRecord): CountsChange | undefined {
   const difference = subtractDailyCounts(countsAfter.days, countsBefore.days);
   const dailyCounts = new Map([...difference].filter(([, counts]) => Object.keys(counts).length > 0));
   const productCounts = sumProductCounts([...countsAfter.products, ...countsBefore.products.map(negateProductCounts)]);
-  return dailyCounts.size + productCounts.length > 0
-    ? { appName, sequenceNumber, writtenAt, dailyCounts, productCounts }
+  const figureCounts = sumFigureCounts([...countsAfter.figures, ...countsBefore.figures.map(negateFigureCounts)]);
+  return dailyCounts.size + productCounts.length + figureCounts.length > 0
+    ? { appName, sequenceNumber, writtenAt, dailyCounts, productCounts, figureCounts }
     : undefined;
 }
 

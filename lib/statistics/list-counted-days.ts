@@ -2,11 +2,20 @@ import { addDays, addMonths, listDays } from '../shared/calendar.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
 import { countStoredItem } from './count-item.ts';
 
+const listPeriodDays = (period: string): string[] =>
+  period.length === 'YYYY-MM-DD'.length
+    ? [period]
+    : listDays(`${period}-01`, addDays(`${addMonths(period, 1)}-01`, -1));
+
 /** Lists the days whose counters contain an item, or the days of a counter itself. */
 export function listCountedDays(stored: StoredItem): string[] {
   const [, day, month] = /^(?:D#(\d{4}-\d\d-\d\d)|M#(\d{4}-\d\d))$/.exec(String(stored.item.sk)) ?? [];
-  if (day !== undefined) return [day];
-  if (month !== undefined) return listDays(`${month}-01`, addDays(`${addMonths(month, 1)}-01`, -1));
-  const { days, products } = countStoredItem(stored);
-  return [...days.keys(), ...products.map((product) => product.day)];
+  const period = day ?? month;
+  if (period !== undefined) return listPeriodDays(period);
+  const { days, products, figures } = countStoredItem(stored);
+  return [
+    ...days.keys(),
+    ...products.map((product) => product.day),
+    ...figures.flatMap(({ period }) => listPeriodDays(period)),
+  ];
 }

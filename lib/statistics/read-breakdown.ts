@@ -57,8 +57,8 @@ export async function readBreakdown(
   const readSums = async (product?: Product): Promise<SumsByPeriod> => {
     const month = days[0].slice(0, 7);
     const [daily, monthly] = await Promise.all([
-      counters.listDays(appName, `${month}-01`, days[1], product),
-      counters.listMonths(appName, '', addMonths(month, -1), product),
+      counters.listDays(appName, `${month}-01`, days[1], { product }),
+      counters.listMonths(appName, '', addMonths(month, -1), { product }),
     ]);
     return { days: indexByPeriod(daily), earlierMonths: monthly.map(({ counts }) => counts) };
   };

@@ -5,9 +5,10 @@ import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { type FigureCounts, sumFigureCounts, toRunningTotals } from './count-figures.ts';
 import { countStoredItem, sumDailyCounts } from './count-item.ts';
 import { type Product, pickRunningTotals, sumProductCounts } from './count-product.ts';
-import type { CounterRepository } from './counter-repository.ts';
+import type { CounterGroup, CounterRepository } from './counter-repository.ts';
 import { addCounts, type Counts, collapseHours, indexByPeriod } from './counts.ts';
 
 /** Days as `YYYY-MM-DD`, both included. */
@@ -28,6 +29,8 @@ export interface CounterDifference {
   readonly period: string;
   /** Undefined for a counter of the whole app. */
   readonly product?: Product;
+  /** Undefined for a counter of statistics. */
+  readonly figures?: FigureCounts['figures'];
   /** Version of the counter that was compared. */
   readonly version: number;
   readonly recounted: Counts;
@@ -55,10 +58,15 @@ export async function recount(
 ): Promise<CounterDifference[]> {
   const appCounters = await readCounters(appName, { days, counters });
   const products = await counters.listProducts(appName);
-  const productCounters = new Map(
+  const groups: CounterGroup[] = [
+    { figures: 'platforms' },
+    { figures: 'countries' },
+    ...products.flatMap((product): CounterGroup[] => [{ product }, { product, figures: 'product' }]),
+  ];
+  const groupCounters = new Map(
     await pMap(
-      products,
-      async (product) => [toProductKey(product), await readCounters(appName, { days, counters, product })] as const,
+      groups,
+      async (group) => [toGroupKey(group), await readCounters(appName, { days, counters, group })] as const,
       { concurrency },
     ),
   );
@@ -68,36 +76,46 @@ export async function recount(
   const months = listWholeMonths(days);
   const dayDifferences = findDifferences(listDays(...days), appCounters.days, recounted.app);
   const monthDifferences = findDifferences(months, appCounters.months, sumByMonth(recounted.app, collapseHours));
-  const productDifferences = [...new Set([...productCounters.keys(), ...recounted.products.keys()])].flatMap((key) => {
-    const readings = productCounters.get(key) ?? { days: [], months: [] };
-    const countsByDay = recounted.products.get(key) ?? new Map<string, Counts>();
-    const countedDays = [...new Set([...readings.days.map(({ period }) => period), ...countsByDay.keys()])].sort();
+  const groupDifferences = [...new Set([...groupCounters.keys(), ...recounted.groups.keys()])].flatMap((key) => {
+    const group = parseGroupKey(key);
+    const readings = groupCounters.get(key) ?? { days: [], months: [] };
+    const counts = recounted.groups.get(key) ?? new Map<string, Counts>();
+    const recountedDays = [...counts.keys()].filter(isDay);
+    const countedDays = [...new Set([...readings.days.map(({ period }) => period), ...recountedDays])].sort();
+    // The figures of a month also have sums that its days lack.
+    const countsByMonth = group.figures ? counts : sumByMonth(counts, pickRunningTotals);
     const differences = [
-      ...findDifferences(countedDays, readings.days, countsByDay),
-      ...findDifferences(months, readings.months, sumByMonth(countsByDay, pickRunningTotals)),
+      ...findDifferences(countedDays, readings.days, counts),
+      ...findDifferences(months, readings.months, countsByMonth),
     ];
-    return differences.map((difference) => ({ ...difference, product: parseProductKey(key) }));
+    return differences.map((difference) => ({ ...difference, ...group }));
   });
-  return [...dayDifferences, ...monthDifferences, ...productDifferences];
+  return [...dayDifferences, ...monthDifferences, ...groupDifferences];
 }
 
 type CounterReadings = Awaited<ReturnType<CounterRepository['listDays']>>;
 
 interface ReadOptions extends Pick<RecountContext, 'counters'> {
   readonly days: DayRange;
-  readonly product?: Product;
+  readonly group?: CounterGroup;
 }
 
-async function readCounters(appName: string, { days, counters, product }: ReadOptions) {
+async function readCounters(appName: string, { days, counters, group }: ReadOptions) {
   const months = listWholeMonths(days);
   return {
-    days: await counters.listDays(appName, ...days, product),
-    months: months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1), product) : [],
+    days: await counters.listDays(appName, ...days, group),
+    months: months.length > 0 ? await counters.listMonths(appName, months[0], months.at(-1), group) : [],
   };
 }
 
-const toProductKey = ({ platform, productId }: Product): string => JSON.stringify({ platform, productId });
-const parseProductKey = (key: string): Product => JSON.parse(key);
+function toGroupKey({ product, figures }: CounterGroup): string {
+  const { platform, productId } = product ?? {};
+  return JSON.stringify({ ...(product && { product: { platform, productId } }), figures });
+}
+const parseGroupKey = (key: string): { readonly product?: Product; readonly figures?: FigureCounts['figures'] } =>
+  JSON.parse(key);
+
+const isDay = (period: string): boolean => period.length === 'YYYY-MM-DD'.length;
 
 /**
  * Applies the differences that `recount` found. Call it after `waitForStream`, or records that were in the stream
@@ -111,14 +129,14 @@ export async function correctCounters(
 ): Promise<void> {
   const wholeMonths = listWholeMonths(days);
   const skippedPeriods: string[] = [];
-  for (const { period, product, version, recounted, change } of differences) {
-    const isDay = period.length === 10;
+  for (const { period, product, figures, version, recounted, change } of differences) {
     const month = period.slice(0, 7);
-    const monthChange = product ? pickRunningTotals(change) : collapseHours(change);
-    const monthCorrection = { period: month, product, change: (counts: Counts) => addCounts(counts, monthChange) };
-    const isInPartOfMonth = isDay && !wholeMonths.includes(month) && Object.keys(monthChange).length > 0;
+    const monthChange = figures ? toRunningTotals(change) : product ? pickRunningTotals(change) : collapseHours(change);
+    const group = { product, figures };
+    const monthCorrection = { period: month, ...group, change: (counts: Counts) => addCounts(counts, monthChange) };
+    const isInPartOfMonth = isDay(period) && !wholeMonths.includes(month) && Object.keys(monthChange).length > 0;
     const isCorrected = await counters.replaceCounts(appName, [
-      { period, product, version, change: () => recounted },
+      { period, ...group, version, change: () => recounted },
       ...(isInPartOfMonth ? [monthCorrection] : []),
     ]);
     if (!isCorrected) skippedPeriods.push(period);
@@ -145,8 +163,8 @@ function findDifferences(
 /** The counts of the days that the items in the table add up to. */
 interface Recounts {
   readonly app: CountsByPeriod;
-  /** The key is a `toProductKey`. */
-  readonly products: ReadonlyMap<string, CountsByPeriod>;
+  /** The key is a `toGroupKey`. */
+  readonly groups: ReadonlyMap<string, CountsByPeriod>;
 }
 
 async function recountDays({
@@ -163,7 +181,13 @@ async function recountDays({
 }): Promise<Recounts> {
   const firstCompleteDay = await findFirstCompleteDay(appItems, appName);
   const countsByDay = new Map<string, Counts>();
-  const products = new Map<string, Map<string, Counts>>();
+  const groups = new Map<string, Map<string, Counts>>();
+  const wholeMonths = listWholeMonths([first, last]);
+  const addGroupCounts = (group: CounterGroup, period: string, counts: Counts): void => {
+    const key = toGroupKey(group);
+    const periods = groups.get(key) ?? new Map<string, Counts>();
+    groups.set(key, periods.set(period, addCounts(periods.get(period) ?? {}, counts)));
+  };
   let countedItems = 0;
   const range = { startdate: toMidnight(first), enddate: toMidnight(addDays(last, 1)) };
   for await (const items of appItems.scanCountableItems(appName, range)) {
@@ -173,9 +197,11 @@ async function recountDays({
     }
     for (const { day, counts, ...product } of sumProductCounts(itemCounts.flatMap((entry) => entry.products))) {
       if (day < first || day > last) continue;
-      const key = toProductKey(product);
-      const productDays = products.get(key) ?? new Map<string, Counts>();
-      products.set(key, productDays.set(day, addCounts(productDays.get(day) ?? {}, counts)));
+      addGroupCounts({ product }, day, counts);
+    }
+    for (const { period, counts, ...group } of sumFigureCounts(itemCounts.flatMap((entry) => entry.figures))) {
+      const isInRange = isDay(period) ? period >= first && period <= last : wholeMonths.includes(period);
+      if (isInRange) addGroupCounts(group, period, counts);
     }
     countedItems += items.length;
     reportProgress?.(countedItems);
@@ -187,7 +213,7 @@ async function recountDays({
       return [day, addCounts(counts, { requests })];
     }),
   );
-  return { app, products };
+  return { app, groups };
 }
 
 const toMidnight = (day: string): EpochMillis => Date.parse(`${day}T00:00:00Z`);

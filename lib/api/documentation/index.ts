@@ -4,6 +4,7 @@ import type { OperationDescription, SchemaDescription } from './describe.ts';
 import { entitlementDescriptions, entitlementOperations } from './entitlements.ts';
 import { errorDescriptions } from './errors.ts';
 import { eventDescriptions, eventOperations } from './events.ts';
+import { figureDescriptions, figureOperations } from './figures.ts';
 import { openIapDescriptions, openIapOperations } from './openiap.ts';
 import { processorDescriptions, processorOperations } from './processors.ts';
 import { purchaseDescriptions, purchaseOperations } from './purchases.ts';
@@ -23,6 +24,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...entitlementDescriptions,
   ...purchaseDescriptions,
   ...statsDescriptions,
+  ...figureDescriptions,
   ...eventDescriptions,
   ...webhookDescriptions,
   ...processorDescriptions,
@@ -38,6 +40,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...entitlementOperations,
   ...purchaseOperations,
   ...statsOperations,
+  ...figureOperations,
   ...eventOperations,
   ...webhookOperations,
   ...processorOperations,

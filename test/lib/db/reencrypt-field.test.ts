@@ -3,6 +3,7 @@ import { deps } from '../../../composition/deps.ts';
 import { createApp } from '../../../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../../../lib/db/app-repository.ts';
 import { purchaseKey } from '../../../lib/db/keys.ts';
+import { createPayerRepository } from '../../../lib/db/payer-repository.ts';
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
@@ -34,6 +35,7 @@ const createContainer = (secret: string, usedTable = table) => {
       deps().exchangeRates,
       async () => undefined,
       async () => [],
+      createPayerRepository(table),
     ),
   };
 };

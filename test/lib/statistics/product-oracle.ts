@@ -109,8 +109,8 @@ function addSubscription(sums: Sums, item: PurchaseItem): void {
 async function readProductSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>) {
   const sums = new Sums();
   for (const product of await counters.listProducts(appName)) {
-    const days = await counters.listDays(appName, '2000-01-01', '2099-12-31', product);
-    const months = await counters.listMonths(appName, undefined, undefined, product);
+    const days = await counters.listDays(appName, '2000-01-01', '2099-12-31', { product });
+    const months = await counters.listMonths(appName, undefined, undefined, { product });
     for (const { period, counts } of [...days, ...months])
       for (const [name, value] of Object.entries(counts))
         sums.add([product.platform, product.productId, period], name, value);

@@ -4,6 +4,7 @@ import { deps } from '../../../composition/deps.ts';
 import { listCustomers } from '../../../lib/api/customers.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import { customerKey, listPartition } from '../../../lib/db/keys.ts';
+import { createPayerRepository } from '../../../lib/db/payer-repository.ts';
 import { parsePurchaseItem } from '../../../lib/db/purchase-item.ts';
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
@@ -35,6 +36,7 @@ const createRecorder = (recordedTable: Table) =>
     deps().exchangeRates,
     async () => undefined,
     async () => [],
+    createPayerRepository(table),
   );
 
 /** Reads all purchases of an app one by one. */

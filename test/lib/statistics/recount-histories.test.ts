@@ -5,6 +5,7 @@ import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createExchangeRateRepository } from '../../../lib/db/exchange-rate-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
 import { createPagedListRepository, type PagedListRepository } from '../../../lib/db/paged-list-repository.ts';
+import { createPayerRepository } from '../../../lib/db/payer-repository.ts';
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
 import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
@@ -52,6 +53,7 @@ function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100])
     rates,
     async () => undefined,
     async () => [],
+    createPayerRepository(table),
   );
   const runStep = createHistoryRunner(recordPurchase, appName, { strategy, from: startDate });
   const deps = createAggregationDeps(table);

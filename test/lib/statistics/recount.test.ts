@@ -127,14 +127,14 @@ describe('correctCounters', () => {
     expect(await recount(appName, range, deps)).toEqual([]);
     const product = { platform: 'store_a', productId: 'store_a:monthly' } as const;
     expect(await deps.counters.listProducts(appName)).toEqual([product]);
-    const [first] = await deps.counters.listDays(appName, ...range, product);
+    const [first] = await deps.counters.listDays(appName, ...range, { product });
     expect(first).toMatchObject({
       period: '2026-01-01',
       counts: { active: 2, transactions: 1, paid: 1, usd: 4_990_000 },
     });
-    const [january, february] = await deps.counters.listMonths(appName, '', '9999', product);
+    const [january, february] = await deps.counters.listMonths(appName, '', '9999', { product });
     expect([january?.counts, february]).toEqual([{ active: 2 }, undefined]);
-    const [renewal] = await deps.counters.listDays(appName, '2026-01-06', '2026-01-06', product);
+    const [renewal] = await deps.counters.listDays(appName, '2026-01-06', '2026-01-06', { product });
     expect(renewal?.counts).toEqual({ 'N.RENEWED': 1 });
   });
 

@@ -1,0 +1,98 @@
+import * as v from 'valibot';
+import { Platform, platformTokens } from '../shared/platform.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
+import { IsoDay } from './usd-rate.ts';
+
+const Percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
+
+/** Part of a price that a store, and the tax that it collects, keep from a day on. */
+const CommissionRate = v.strictObject({
+  platform: Platform,
+  /** First day of the rate (UTC). */
+  from: IsoDay,
+  /** Kind of sale. Absent: both. */
+  sale: v.exactOptional(v.picklist(['subscription', 'one-time'])),
+  /** ISO 3166-1 codes of two letters. Absent: all countries. */
+  countries: v.exactOptional(v.array(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'a country code such as DE')))),
+  /** Days of paid service that a subscription needs for the rate. Absent: none. */
+  minPaidDays: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  /** Commission of the store, in percent of the price. */
+  commissionPercent: Percent,
+  /** Tax in the price that the store remits, in percent of the price. Absent: none. */
+  taxPercent: v.exactOptional(Percent),
+});
+
+/** Rates of an app. They take precedence over the default rates. */
+export const CommissionRates = v.pipe(v.array(CommissionRate), v.maxLength(300), v.readonly());
+export type CommissionRates = v.InferOutput<typeof CommissionRates>;
+
+const { appStore, googlePlay, microsoftStore, stripe, serviceStripe, braintree } = platformTokens;
+
+/** The European Economic Area, the United Kingdom and the United States. */
+const playRegionsOf2026 = (
+  'AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE IS LI NO ' + 'GB US'
+).split(' ');
+
+/**
+ * Standard rates of the stores, without tax. Reduced rates of programs, such as the App Store Small Business Program,
+ * depend on the developer: the app's own rates state them. Rates of past days must not change, because stored amounts
+ * depend on them.
+ * @see https://developer.apple.com/app-store/subscriptions/
+ * @see https://support.google.com/googleplay/android-developer/answer/112622
+ */
+const defaultCommissionRates: CommissionRates = [
+  { platform: appStore, from: '2008-07-10', commissionPercent: 30 },
+  { platform: appStore, from: '2016-09-01', sale: 'subscription', minPaidDays: 365, commissionPercent: 15 },
+  { platform: googlePlay, from: '2008-10-22', commissionPercent: 30 },
+  { platform: googlePlay, from: '2022-01-01', sale: 'subscription', commissionPercent: 15 },
+  // 20 % of the price, and 5 % for the billing of Google Play.
+  { platform: googlePlay, from: '2026-06-30', sale: 'one-time', countries: playRegionsOf2026, commissionPercent: 25 },
+  // 10 % of the price, and 5 % for the billing of Google Play.
+  {
+    platform: googlePlay,
+    from: '2026-06-30',
+    sale: 'subscription',
+    countries: playRegionsOf2026,
+    commissionPercent: 15,
+  },
+  { platform: microsoftStore, from: '2012-10-26', commissionPercent: 30 },
+  { platform: microsoftStore, from: '2019-03-06', commissionPercent: 15 },
+  // Without the fixed fee of a payment.
+  ...[stripe, serviceStripe, braintree].map((platform) => ({ platform, from: '2010-01-01', commissionPercent: 2.9 })),
+];
+
+/** The facts of a payment that determine its rate. */
+interface Sale {
+  readonly platform: Platform;
+  readonly date: EpochMillis;
+  readonly isSubscription: boolean;
+  readonly country: string;
+  /** Paid service before the payment. */
+  readonly paidMs: number;
+}
+
+/**
+ * Returns the part of the price that the developer receives, in hundredths of a percent. The app's rates take
+ * precedence. Of several rates, the most specific one applies, then the latest one.
+ */
+export function findDeveloperShare(appRates: CommissionRates, sale: Sale): number {
+  const rate = selectRate(appRates, sale) ?? selectRate(defaultCommissionRates, sale);
+  if (!rate) return 10_000;
+  const { commissionPercent, taxPercent = 0 } = rate;
+  return Math.max(0, Math.round(10_000 - (commissionPercent + taxPercent) * 100));
+}
+
+const selectRate = (rates: CommissionRates, sale: Sale): CommissionRates[number] | undefined =>
+  rates
+    .filter((rate) => applies(rate, sale))
+    .sort((a, b) => countConditions(b) - countConditions(a) || (a.from < b.from ? 1 : -1))[0];
+
+const applies = (rate: CommissionRates[number], { platform, date, isSubscription, country, paidMs }: Sale): boolean =>
+  rate.platform === platform &&
+  Date.parse(`${rate.from}T00:00:00Z`) <= date &&
+  (rate.sale === undefined || (rate.sale === 'subscription') === isSubscription) &&
+  (rate.countries === undefined || rate.countries.includes(country)) &&
+  (rate.minPaidDays === undefined || paidMs >= rate.minPaidDays * dayMs);
+
+const countConditions = ({ sale, countries, minPaidDays }: CommissionRates[number]): number =>
+  [sale, countries, minPaidDays].filter((condition) => condition !== undefined).length;

@@ -1,0 +1,255 @@
+import { type CommissionRates, findDeveloperShare } from '../money/commission-rates.ts';
+import { toCountry } from '../shared/country.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
+import { toCanonicalJson } from './canonical-json.ts';
+import type { PurchaseState } from './merge.ts';
+import type { ObservedTransaction } from './merge-transactions.ts';
+import { computeMonthlyAmounts } from './payment-amounts.ts';
+import type { Payer, PaymentFigures, PreviousPeriod } from './payment-figures.ts';
+import { isSubscription, type Purchase } from './purchase.ts';
+import type { Transaction } from './transaction.ts';
+
+interface FiguresContext {
+  readonly before: PurchaseState | undefined;
+  /** The purchase that a new one replaces: the subscription continues. */
+  readonly replaced: PurchaseState | undefined;
+  readonly payer: Payer | undefined;
+  readonly rates: CommissionRates;
+}
+
+/** Stores renew up to minutes after the end of a period. */
+const maxGapMs = hourMs;
+/** An interruption after which the App Store counts the year of paid service again. */
+const maxServiceGapMs = 60 * dayMs;
+
+/** Whether a payment has an amount, or one that is not known. A trial and a free period have none. */
+export const isPayment = ({ isPending, isTrialPeriod, amountMicros }: Transaction): boolean =>
+  !isPending && !isTrialPeriod && amountMicros !== 0;
+
+/** Returns the first payment outside the sandbox. */
+export const findFirstPayment = ({ purchase, transactions }: PurchaseState): Transaction | undefined =>
+  isCounted(purchase) ? listByDate(transactions).find(isPayment) : undefined;
+
+/** Returns the transactions by date: the order of stored ones is that of their ids. */
+const listByDate = (transactions: readonly ObservedTransaction[]): Transaction[] =>
+  transactions
+    .map(({ transaction }) => transaction)
+    .sort((a, b) => a.purchaseDate - b.purchaseDate || (a.transactionId < b.transactionId ? -1 : 1));
+
+/** Sandbox purchases and purchases that a family shares are not counted. */
+const isCounted = ({ sandbox, isSharedPurchase }: Purchase): boolean => !sandbox && !isSharedPurchase;
+
+/** Adds the figures to the transactions of a state. Depends only on the transactions and the stored figures. */
+export function addPaymentFigures(state: PurchaseState, context: FiguresContext): PurchaseState {
+  if (!isCounted(state.purchase)) return state;
+  const isRenewing = isSubscription(state.purchase) && state.purchase.productType !== 'non renewing subscription';
+  const storedById = new Map(
+    context.before?.transactions.map(({ transaction, figures }) => [transaction.transactionId, figures]),
+  );
+  const payments = listByDate(state.transactions).filter(isPayment);
+  const chain = isRenewing ? linkPeriods(state, { ...context, payments, storedById }) : new Map();
+  const customer = findCustomer(state, context);
+  const [firstPayment] = payments;
+  const transactions = state.transactions.map((observed): ObservedTransaction => {
+    const { transaction } = observed;
+    if (transaction.isPending || transaction.sandbox) return observed;
+    const link: Partial<PaymentFigures> = chain.get(transaction.transactionId) ?? {};
+    const share = storedById.get(transaction.transactionId)?.share ?? link.share ?? findShare(transaction, context, 0);
+    const isFirstOfPayer = transaction === firstPayment && customer?.payerCreatedAt !== undefined;
+    return {
+      ...observed,
+      figures: {
+        ...link,
+        share,
+        ...(customer && { customerSince: customer.since }),
+        ...(isFirstOfPayer && { payerCreatedAt: customer.payerCreatedAt }),
+      },
+    };
+  });
+  return { ...state, transactions };
+}
+
+const findShare = (
+  { platform, purchaseDate, storefront, expirationDate }: Transaction,
+  { rates }: Pick<FiguresContext, 'rates'>,
+  paidMs: number,
+): number =>
+  findDeveloperShare(rates, {
+    platform,
+    date: purchaseDate,
+    isSubscription: expirationDate !== undefined,
+    country: toCountry(storefront),
+    paidMs,
+  });
+
+/** Returns the customer of the purchase: the stored one, because a later owner does not change the cohort. */
+function findCustomer({ purchase }: PurchaseState, { before, payer }: FiguresContext) {
+  const stored = before?.transactions.flatMap(({ figures }) => figures ?? []) ?? [];
+  const since = stored.find(({ customerSince }) => customerSince !== undefined)?.customerSince;
+  const payerCreatedAt = stored.find((figures) => figures.payerCreatedAt !== undefined)?.payerCreatedAt;
+  if (since !== undefined) return { since, ...omitUndefined({ payerCreatedAt }) };
+  if (!payer) return undefined;
+  const isFirst = payer.firstPurchaseId === purchase.purchaseId;
+  return { since: payer.since, ...(isFirst && { payerCreatedAt: payer.createdAt }) };
+}
+
+interface ChainContext extends FiguresContext {
+  readonly payments: readonly Transaction[];
+  readonly storedById: ReadonlyMap<string, PaymentFigures | undefined>;
+}
+
+/** A paid period with the figures that the next one refers to. */
+interface PaidPeriod {
+  readonly transaction: Transaction;
+  readonly figures: PaymentFigures & { readonly end: EpochMillis };
+}
+
+/** Links the paid periods of an auto-renewing subscription: each one refers to the one before it, and to the first. */
+function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<string, Partial<PaymentFigures>> {
+  const links = new Map<string, Partial<PaymentFigures>>();
+  const origin = findOrigin(context);
+  const trial = findFirstTrial(state, context.payments[0]);
+  let previous = origin?.previous;
+  let first = origin?.first;
+  let paidMs = 0;
+  const periods = context.payments.filter(({ expirationDate }) => expirationDate !== undefined);
+  for (const [index, transaction] of periods.entries()) {
+    const { transactionId, purchaseDate, productId, storefront } = transaction;
+    const stored = context.storedById.get(transactionId);
+    const end = computeEnd(transaction, { state, stored, next: periods[index + 1] });
+    if (end <= purchaseDate) continue;
+    if (previous && purchaseDate - previous.end > maxServiceGapMs) paidMs = 0;
+    const share = stored?.share ?? findShare(transaction, context, paidMs);
+    const country = toCountry(storefront);
+    const figures = {
+      share,
+      end,
+      ...(isInvoluntaryEnd(state.purchase, transaction, stored) && { isInvoluntary: true as const }),
+      ...(previous && { previous: comparePrevious(previous, transaction, share) }),
+      ...(first &&
+        omitUndefined({
+          firstPaidAt: first.paidAt,
+          firstProductId: first.productId === productId ? undefined : first.productId,
+          firstCountry: first.country === country ? undefined : first.country,
+        })),
+      ...(!first && trial && { trialAt: trial.purchaseDate }),
+    };
+    links.set(transactionId, figures);
+    first ??= { paidAt: purchaseDate, productId, country };
+    previous = toPrevious({ transaction, figures });
+    paidMs += end - purchaseDate;
+  }
+  if (trial && !origin) links.set(trial.transactionId, { trialAt: trial.purchaseDate });
+  return links;
+}
+
+/** Returns the trial with which the subscription starts. */
+const findFirstTrial = ({ transactions }: PurchaseState, firstPayment: Transaction | undefined) => {
+  const trial = listByDate(transactions).find(({ isTrialPeriod, isPending }) => isTrialPeriod && !isPending);
+  return trial && trial.purchaseDate < (firstPayment?.purchaseDate ?? Infinity) ? trial : undefined;
+};
+
+interface FirstPeriod {
+  readonly paidAt: EpochMillis;
+  readonly productId: string;
+  readonly country: string;
+}
+
+interface Origin {
+  readonly previous: Required<Omit<PreviousPeriod, 'isInvoluntary'>> & Pick<PreviousPeriod, 'isInvoluntary'>;
+  readonly first: FirstPeriod;
+}
+
+/** Returns the last paid period of the replaced purchase, which is stored with the first period of this one. */
+function findOrigin({ before, replaced }: ChainContext): Origin | undefined {
+  const [stored] = listPaidPeriods(before);
+  if (stored) return restoreOrigin(stored);
+  const period = listPaidPeriods(replaced).at(-1);
+  return period && { previous: toPrevious(period), first: getFirst(period) };
+}
+
+const listPaidPeriods = (state: PurchaseState | undefined): PaidPeriod[] =>
+  (state?.transactions ?? [])
+    .flatMap(({ transaction, figures }) =>
+      figures?.end === undefined ? [] : [{ transaction, figures: { ...figures, end: figures.end } }],
+    )
+    .sort((a, b) => a.transaction.purchaseDate - b.transaction.purchaseDate);
+
+/** Returns the origin that the earliest stored period has. Undefined if the subscription started with it. */
+function restoreOrigin(period: PaidPeriod): Origin | undefined {
+  const { transaction, figures } = period;
+  const { previous } = figures;
+  if (!previous) return undefined;
+  return {
+    previous: {
+      ...previous,
+      monthly: previous.monthly ?? [...computeMonthlyAmounts(transaction, figures.share, transaction.purchaseDate)],
+      productId: previous.productId ?? transaction.productId,
+      country: previous.country ?? toCountry(transaction.storefront),
+    },
+    first: getFirst(period),
+  };
+}
+
+const getFirst = ({ transaction, figures }: PaidPeriod): FirstPeriod => ({
+  paidAt: figures.firstPaidAt ?? transaction.purchaseDate,
+  productId: figures.firstProductId ?? transaction.productId,
+  country: figures.firstCountry ?? toCountry(transaction.storefront),
+});
+
+const toPrevious = ({ transaction, figures }: PaidPeriod): Origin['previous'] => ({
+  end: figures.end,
+  monthly: [...computeMonthlyAmounts(transaction, figures.share, figures.end)] as [number, number, number, number],
+  productId: transaction.productId,
+  country: toCountry(transaction.storefront),
+  ...(figures.isInvoluntary && { isInvoluntary: true as const }),
+});
+
+/** Leaves out what is the same in both periods: most renewals only store the end of the period before. */
+function comparePrevious(previous: Origin['previous'], transaction: Transaction, share: number): PreviousPeriod {
+  const { end, monthly, productId, country, isInvoluntary } = previous;
+  const own = computeMonthlyAmounts(transaction, share, transaction.purchaseDate);
+  return {
+    end,
+    ...omitUndefined({
+      monthly: toCanonicalJson(own) === toCanonicalJson(monthly) ? undefined : monthly,
+      productId: productId === transaction.productId ? undefined : productId,
+      country: country === toCountry(transaction.storefront) ? undefined : country,
+      isInvoluntary,
+    }),
+  };
+}
+
+interface EndContext {
+  readonly state: PurchaseState;
+  readonly stored: PaymentFigures | undefined;
+  readonly next: Transaction | undefined;
+}
+
+/**
+ * Computes the end of the paid time: the expiration date, a later end that the store granted (grace, extension), or an
+ * earlier one (refund, revocation, next period).
+ */
+function computeEnd(transaction: Transaction, { state: { purchase }, stored, next }: EndContext): EpochMillis {
+  const { transactionId, expirationDate = 0, refundedAt = Infinity } = transaction;
+  const isLatest = purchase.transactionId === transactionId;
+  const grantedEnd = isLatest ? purchase.expirationDate : stored?.end;
+  const end = Math.max(expirationDate, grantedEnd ?? 0);
+  return Math.min(
+    end,
+    refundedAt,
+    isLatest ? (purchase.endedAt ?? Infinity) : Infinity,
+    next && next.purchaseDate - maxGapMs <= end ? Math.max(next.purchaseDate, transaction.purchaseDate) : Infinity,
+  );
+}
+
+/** Whether the period ends because the store cannot collect the next payment. */
+const isInvoluntaryEnd = (
+  { transactionId, cancelationReason, isBillingRetryPeriod }: Purchase,
+  transaction: Transaction,
+  stored: PaymentFigures | undefined,
+): boolean =>
+  transactionId === transaction.transactionId
+    ? isBillingRetryPeriod === true || cancelationReason === 'System.BillingError'
+    : stored?.isInvoluntary === true;

@@ -1,0 +1,47 @@
+import * as v from 'valibot';
+import type { EpochMillis } from '../shared/time.ts';
+
+/** The paid period before another one of the same subscription. A member is absent if it is the same in both. */
+const PreviousPeriod = v.object({
+  end: v.number(),
+  /** Monthly amounts at its end: see `PaymentAmounts`. */
+  monthly: v.exactOptional(v.tuple([v.number(), v.number(), v.number(), v.number()])),
+  productId: v.exactOptional(v.string()),
+  country: v.exactOptional(v.string()),
+  isInvoluntary: v.exactOptional(v.literal(true)),
+});
+export type PreviousPeriod = v.InferOutput<typeof PreviousPeriod>;
+
+/**
+ * Facts about a payment that the figures need and that only the whole purchase shows. Stored with the transaction, so
+ * that each transaction item determines its own contribution to the counters.
+ */
+export const PaymentFigures = v.object({
+  /** Part of the price that the developer receives, in hundredths of a percent, by the rates of commission. */
+  share: v.number(),
+  /** End of the paid time. Only set for a paid period of an auto-renewing subscription. */
+  end: v.exactOptional(v.number()),
+  /** Whether the store ended the subscription because a payment failed. */
+  isInvoluntary: v.exactOptional(v.literal(true)),
+  previous: v.exactOptional(PreviousPeriod),
+  /** Start, product and country of the first paid period. Absent if they are those of this one. */
+  firstPaidAt: v.exactOptional(v.number()),
+  firstProductId: v.exactOptional(v.string()),
+  firstCountry: v.exactOptional(v.string()),
+  /** Set for the first trial of a subscription, and for the paid period that converts it: start of the trial. */
+  trialAt: v.exactOptional(v.number()),
+  /** When the customer was first seen, or paid first if that is earlier. */
+  customerSince: v.exactOptional(v.number()),
+  /** Whether it is the first payment of the customer: when the customer was stored. */
+  payerCreatedAt: v.exactOptional(v.number()),
+});
+export type PaymentFigures = v.InferOutput<typeof PaymentFigures>;
+
+/** The customer who pays for a purchase. */
+export interface Payer {
+  /** When the customer was first seen, or paid first if that is earlier. */
+  readonly since: EpochMillis;
+  readonly createdAt: EpochMillis;
+  /** The purchase that the customer paid first. */
+  readonly firstPurchaseId: string;
+}

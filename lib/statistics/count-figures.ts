@@ -1,0 +1,291 @@
+import * as v from 'valibot';
+import { toUtcDay } from '../money/daily-rates.ts';
+import { isPayment } from '../purchases/add-payment-figures.ts';
+import {
+  computeMonthlyAmounts,
+  computePaymentAmounts,
+  mapAmounts,
+  type PaymentAmounts,
+} from '../purchases/payment-amounts.ts';
+import { PaymentFigures } from '../purchases/payment-figures.ts';
+import { listRefundedAmounts } from '../purchases/refunds.ts';
+import { Transaction } from '../purchases/transaction.ts';
+import { toCountry } from '../shared/country.ts';
+import { parse } from '../shared/parse.ts';
+import type { Platform } from '../shared/platform.ts';
+import type { StoredItem } from '../shared/stream-record.ts';
+import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
+import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
+import type { Product } from './count-product.ts';
+import { addCounts, type Counts } from './counts.ts';
+import {
+  type AmountPrefix,
+  buildCohortPrefix,
+  type CohortUnit,
+  cohortUnits,
+  type FiguresDimension,
+  type Movement,
+  maxCohortPeriods,
+  movements,
+} from './figure-names.ts';
+
+/** The sums of figures of a day (`YYYY-MM-DD`) or month (`YYYY-MM`) in one dimension. */
+export interface FigureCounts {
+  readonly figures: FiguresDimension;
+  /** Only set for the dimension `product`. */
+  readonly product?: Product;
+  readonly period: string;
+  readonly counts: Counts;
+}
+
+const TransactionItem = v.object({ transaction: Transaction, figures: v.exactOptional(PaymentFigures) });
+type CountedTransaction = Required<v.InferOutput<typeof TransactionItem>>;
+
+/** Product and country that a sum belongs to. */
+interface Segment {
+  readonly platform: Platform;
+  readonly productId: string;
+  readonly country: string;
+}
+
+/**
+ * Returns the contribution of a transaction to the figures. Depends only on the item: the end of a paid period counts
+ * on its day, also in the future, and the next period takes it back.
+ */
+export function countFigures({ kind, item }: StoredItem): FigureCounts[] {
+  if (kind !== 'transaction' || !('figures' in item)) return [];
+  const { transaction, figures } = parse(TransactionItem, item, 'DatabaseError');
+  return figures ? addMonthTotals(countTransaction({ transaction, figures })) : [];
+}
+
+function countTransaction(counted: CountedTransaction): FigureCounts[] {
+  const { transaction, figures } = counted;
+  if (!isPayment(transaction)) return countTrialStart(counted);
+  const isPeriod = figures.end !== undefined;
+  return [
+    ...(isPeriod ? [...countPeriod(counted), ...countSubscriptionCohort(counted), ...countConversion(counted)] : []),
+    ...countCustomerCohort(counted),
+  ];
+}
+
+const getSegment = ({ platform, productId, storefront }: Transaction): Segment => ({
+  platform,
+  productId,
+  country: toCountry(storefront),
+});
+
+/** Builds the sums of a segment in each dimension. */
+function buildSums(segment: Segment, period: string, counts: Counts): FigureCounts[] {
+  const { platform, productId, country } = segment;
+  return [
+    { figures: 'platforms', period, counts: prefixNames(platform, counts) },
+    { figures: 'countries', period, counts: prefixNames(country, counts) },
+    { figures: 'product', product: { platform, productId }, period, counts },
+  ];
+}
+
+const prefixNames = (prefix: string, counts: Counts): Counts =>
+  Object.fromEntries(Object.entries(counts).map(([name, value]) => [`${prefix}/${name}`, value]));
+
+/** Returns the amounts as sums: see `amountPrefixes`. Leaves out zeros. */
+const toAmountCounts = (toName: (prefix: AmountPrefix) => string, amounts: PaymentAmounts): Counts => {
+  const [gross, net, proceeds, reported] = amounts;
+  return addCounts(
+    {},
+    { [toName('g')]: gross, [toName('r')]: gross - net, [toName('p')]: proceeds, [toName('q')]: reported },
+  );
+};
+
+const toMovement = (name: Movement, amounts: PaymentAmounts): Counts =>
+  toAmountCounts((prefix) => `${prefix}.${name}`, amounts);
+const negate = (counts: Counts): Counts => addCounts({}, counts, -1);
+const sum = (...all: readonly Counts[]): Counts => all.reduce((total, counts) => addCounts(total, counts), {});
+
+/** Stores renew up to minutes after the end of a period. */
+const maxGapMs = hourMs;
+
+/** Counts the start, the partial refunds and the end of a paid period. */
+function countPeriod({ transaction, figures }: CountedTransaction): FigureCounts[] {
+  const { purchaseDate } = transaction;
+  const { end = purchaseDate, share, previous, isInvoluntary } = figures;
+  const segment = getSegment(transaction);
+  const startAmounts = computeMonthlyAmounts(transaction, share, purchaseDate);
+  const isContinued = previous !== undefined && purchaseDate - previous.end <= maxGapMs;
+  const endCounts = countEnd(computeMonthlyAmounts(transaction, share, end), isInvoluntary === true);
+  return [
+    ...(isContinued
+      ? countContinuation({ segment, startAmounts, purchaseDate }, previous)
+      : buildSums(
+          segment,
+          toUtcDay(purchaseDate),
+          sum(toMovement(previous ? 'back' : 'new', startAmounts), { began: 1 }),
+        )),
+    ...countPartialRefunds({ transaction, figures }, end),
+    ...buildSums(segment, toUtcDay(end), endCounts),
+  ];
+}
+
+const countEnd = (amounts: PaymentAmounts, isInvoluntary: boolean): Counts =>
+  sum(toMovement('lost', amounts), { left: 1, ...(isInvoluntary && { failed: 1 }) });
+
+interface PeriodStart {
+  readonly segment: Segment;
+  readonly startAmounts: PaymentAmounts;
+  readonly purchaseDate: EpochMillis;
+}
+
+/** Takes back the end of the period before, and counts the difference of the amounts. */
+function countContinuation(
+  { segment, startAmounts, purchaseDate }: PeriodStart,
+  { end, productId, country, isInvoluntary, ...previous }: NonNullable<PaymentFigures['previous']>,
+): FigureCounts[] {
+  const monthly: PaymentAmounts = previous.monthly ?? startAmounts;
+  const before = {
+    ...segment,
+    ...(productId !== undefined && { productId }),
+    ...(country !== undefined && { country }),
+  };
+  const day = toUtcDay(purchaseDate);
+  const change = compareAmounts(monthly, startAmounts);
+  const leave = sum(toMovement('down', monthly), { moved: -1 });
+  const enter = sum(toMovement('up', startAmounts), { moved: 1 });
+  const select = (figures: FiguresDimension, from: Segment, counts: Counts): FigureCounts[] =>
+    buildSums(from, day, counts).filter((sums) => sums.figures === figures);
+  const move = (figures: FiguresDimension, isMoved: boolean): FigureCounts[] =>
+    isMoved
+      ? [...select(figures, before, leave), ...select(figures, segment, enter)]
+      : select(figures, segment, change);
+  return [
+    ...buildSums(before, toUtcDay(end), negate(countEnd(monthly, isInvoluntary === true))),
+    ...move('platforms', false),
+    ...move('product', productId !== undefined),
+    ...move('countries', country !== undefined),
+  ];
+}
+
+/** Counts a higher amount as expansion and a lower one as contraction, separately before refunds, after refunds and as proceeds. */
+function compareAmounts(before: PaymentAmounts, after: PaymentAmounts): Counts {
+  const up = mapAmounts(after, (amount, index) => Math.max(0, amount - (before[index] ?? 0)));
+  const down = mapAmounts(after, (amount, index) => Math.max(0, (before[index] ?? 0) - amount));
+  return sum(toMovement('up', up), toMovement('down', down));
+}
+
+/** Counts each refund of a part within the period as contraction. */
+function countPartialRefunds({ transaction, figures }: CountedTransaction, end: EpochMillis): FigureCounts[] {
+  const { purchaseDate } = transaction;
+  const dates = listRefundedAmounts(transaction).map(({ date }) => date);
+  return [...new Set(dates)]
+    .filter((date) => date >= purchaseDate && date < end)
+    .flatMap((date) => {
+      const before = computeMonthlyAmounts(transaction, figures.share, date);
+      const after = computeMonthlyAmounts(transaction, figures.share, date + 1);
+      return buildSums(getSegment(transaction), toUtcDay(date), compareAmounts(before, after));
+    });
+}
+
+/** Counts the periods that a payment makes active, and its amounts, in the cohort of its subscription. */
+function countSubscriptionCohort({ transaction, figures }: CountedTransaction): FigureCounts[] {
+  const { purchaseDate, platform, productId } = transaction;
+  const { firstPaidAt = purchaseDate, firstProductId = productId, firstCountry, end = purchaseDate } = figures;
+  const segment = { platform, productId: firstProductId, country: firstCountry ?? toCountry(transaction.storefront) };
+  const amounts = computePaymentAmounts(transaction, figures.share);
+  const counts = cohortUnits.map((unit) => {
+    const prefix = buildCohortPrefix('subscription', unit, getCohortStart(firstPaidAt, unit));
+    const paid = findPaidPeriods(firstPaidAt, { from: purchaseDate, until: end, unit });
+    const isIn = (index: number): boolean => index <= maxCohortPeriods[unit];
+    const index = findPaymentPeriod(firstPaidAt, purchaseDate, unit);
+    return sum(
+      figures.firstPaidAt === undefined ? { [`${prefix}n`]: 1 } : {},
+      paid && isIn(paid.first) ? { [`${prefix}a${paid.first}`]: 1 } : {},
+      paid && isIn(paid.end) ? { [`${prefix}a${paid.end}`]: -1 } : {},
+      isIn(index) ? toCohortAmounts(prefix, index, amounts) : {},
+    );
+  });
+  return buildSums(segment, toUtcDay(purchaseDate).slice(0, 7), sum(...counts));
+}
+
+const toCohortAmounts = (cohort: string, index: number, amounts: PaymentAmounts): Counts =>
+  toAmountCounts((prefix) => `${cohort}${prefix}${index}`, amounts);
+
+/** Counts the amounts of a payment by the age of its customer, and the customer as a payer with the first payment. */
+function countCustomerCohort({ transaction, figures }: CountedTransaction): FigureCounts[] {
+  const { customerSince, payerCreatedAt, share } = figures;
+  if (customerSince === undefined) return [];
+  const { purchaseDate } = transaction;
+  const age = findAge(customerSince, purchaseDate);
+  const amounts = computePaymentAmounts(transaction, share);
+  const isCounted = age <= maxCohortPeriods.month;
+  const toPrefix = (unit: CohortUnit, date: EpochMillis): string =>
+    buildCohortPrefix('customer', unit, getCohortStart(date, unit));
+  const counts = cohortUnits.map((unit) =>
+    sum(
+      isCounted ? toCohortAmounts(toPrefix(unit, customerSince), age, amounts) : {},
+      payerCreatedAt === undefined ? {} : { [`${toPrefix(unit, customerSince)}n`]: 1 },
+      // The customer is counted when it is stored. An import of earlier payments moves it to an earlier cohort.
+      payerCreatedAt === undefined
+        ? {}
+        : sum({ [`${toPrefix(unit, customerSince)}k`]: 1 }, { [`${toPrefix(unit, payerCreatedAt)}k`]: -1 }),
+    ),
+  );
+  return buildSums(getSegment(transaction), toUtcDay(purchaseDate).slice(0, 7), sum(...counts));
+}
+
+/** Returns the complete months since the customer is known. */
+function findAge(customerSince: EpochMillis, paidAt: EpochMillis): number {
+  if (paidAt <= customerSince) return 0;
+  return findPaymentPeriod(customerSince, paidAt - 3 * dayMs, 'month');
+}
+
+/** Counts a trial on its first day. */
+function countTrialStart({ transaction, figures: { trialAt } }: CountedTransaction): FigureCounts[] {
+  return trialAt === undefined ? [] : buildSums(getSegment(transaction), toUtcDay(trialAt), { trials: 1 });
+}
+
+/** Counts the payment after a trial on the first day of the trial. A payment that is refunded in full does not count. */
+function countConversion({ transaction, figures: { trialAt } }: CountedTransaction): FigureCounts[] {
+  if (trialAt === undefined) return [];
+  const isRefunded = transaction.refundedAt !== undefined;
+  return buildSums(getSegment(transaction), toUtcDay(trialAt), { converted: 1, ...(isRefunded && { unconverted: 1 }) });
+}
+
+/** Adds the running totals of each day to its month. */
+const addMonthTotals = (days: readonly FigureCounts[]): FigureCounts[] =>
+  sumFigureCounts([
+    ...days,
+    ...days
+      .filter(({ period }) => period.length === 'YYYY-MM-DD'.length)
+      .map((entry) => ({ ...entry, period: entry.period.slice(0, 7), counts: toRunningTotals(entry.counts) })),
+  ]);
+
+const signs: Readonly<Record<Movement, 1 | -1>> = { new: 1, up: 1, back: 1, down: -1, lost: -1 };
+
+/** Returns the changes of the running totals of a day. */
+export function toRunningTotals(counts: Counts): Counts {
+  const totals: Record<string, number> = {};
+  const add = (name: string, value: number): void => {
+    totals[name] = (totals[name] ?? 0) + value;
+  };
+  for (const [name, value] of Object.entries(counts)) {
+    const [, segment = '', sumName = ''] = /^(?:([^/]*)\/)?(.*)$/.exec(name) ?? [];
+    const prefix = segment === '' ? '' : `${segment}/`;
+    const [amount, movement] = sumName.split('.');
+    const known = movements.find((candidate) => candidate === movement);
+    if (known) add(`${prefix}${amount}.mrr`, signs[known] * value);
+    if (sumName === 'began' || sumName === 'moved') add(`${prefix}paying`, value);
+    if (sumName === 'left') add(`${prefix}paying`, -value);
+  }
+  return addCounts({}, totals);
+}
+
+/** Adds up the sums of each counter. Leaves out counters without a sum. */
+export function sumFigureCounts(all: readonly FigureCounts[]): FigureCounts[] {
+  const sums = new Map<string, FigureCounts>();
+  for (const entry of all) {
+    const { figures, product, period, counts } = entry;
+    const key = JSON.stringify([figures, product?.platform, product?.productId, period]);
+    sums.set(key, { ...entry, counts: addCounts(sums.get(key)?.counts ?? {}, counts) });
+  }
+  return [...sums.values()].filter(({ counts }) => Object.keys(counts).length > 0);
+}
+
+export const negateFigureCounts = (entry: FigureCounts): FigureCounts => ({ ...entry, counts: negate(entry.counts) });

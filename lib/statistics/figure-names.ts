@@ -1,0 +1,36 @@
+/** Counters of figures: one for all platforms, one for all countries, one for each product. */
+export type FiguresDimension = 'platforms' | 'countries' | 'product';
+
+/**
+ * Names of the sums of figures. `new`, `up`, `down`, `back` and `lost` are movements of the monthly recurring revenue
+ * (new, expansion, contraction, reactivated, churned), with a prefix for the amounts: see `amountPrefixes`. All are in micros of US dollars. `began`, `moved`, `left` and `failed` count
+ * subscriptions: first paid or paid again, changed to or from the product or country, ended, and ended because a payment
+ * failed (a part of `left`).
+ */
+export const movements = ['new', 'up', 'down', 'back', 'lost'] as const;
+export type Movement = (typeof movements)[number];
+
+/**
+ * Amounts that are stored: `g` before refunds, `r` the refunded part, `p` proceeds, `q` the proceeds that the store
+ * reports. Amounts after refunds are `g` minus `r`, so that payments without refunds need no further sum.
+ */
+const amountPrefixes = ['g', 'r', 'p', 'q'] as const;
+export type AmountPrefix = (typeof amountPrefixes)[number];
+
+/** Units of cohorts and of their periods. */
+export const cohortUnits = ['week', 'month'] as const;
+export type CohortUnit = (typeof cohortUnits)[number];
+
+/**
+ * Maximum number of periods of a cohort that are counted: five years, or half a year of weeks. Later periods would make
+ * the counters grow.
+ */
+export const maxCohortPeriods: Readonly<Record<CohortUnit, number>> = { month: 60, week: 26 };
+
+/** Kinds of cohorts: subscriptions by first paid period, customers by the time since when they are known. */
+type CohortKind = 'subscription' | 'customer';
+const kindLetters = { subscription: { week: 'w', month: 'm' }, customer: { week: 'v', month: 'c' } } as const;
+
+/** Builds the prefix of the sums of a cohort: `m2026-01:` or `w2026-01-05:`. `start` is its first day. */
+export const buildCohortPrefix = (kind: CohortKind, unit: CohortUnit, start: string): string =>
+  `${kindLetters[kind][unit]}${unit === 'month' ? start.slice(2, 7) : start.slice(2)}:`;

@@ -1,0 +1,128 @@
+import pMap from 'p-map';
+import * as v from 'valibot';
+import type { FiguresDimension } from '../api/figures.ts';
+import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
+import { countDaysBetween } from '../shared/calendar.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { Platform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import type { Product } from './count-product.ts';
+import type { CounterGroup, CounterRepository } from './counter-repository.ts';
+import { indexByPeriod } from './counts.ts';
+import { type FigureSums, mergeSums, splitByPrefix } from './figure-sums.ts';
+
+/** Days and months to read, first and last included. */
+interface FigureRange {
+  /** Undefined: none. */
+  readonly days?: readonly [first: string, last: string];
+  readonly months: readonly [first: string, last: string];
+}
+
+interface FiguresRequest {
+  readonly range: FigureRange;
+  readonly by: FiguresDimension;
+  /** The page of products, with `by=product`. */
+  readonly page: {
+    readonly limit?: number | undefined;
+    readonly skip?: number | undefined;
+    readonly offset?: number | undefined;
+  };
+  /** Number of rows of each group in the response. */
+  readonly rowsPerGroup: number;
+}
+
+export interface FiguresDeps {
+  readonly counters: CounterRepository;
+  findCatalogue(appName: string): Promise<Catalogue | undefined>;
+  now(): EpochMillis;
+}
+
+interface FigureReadings {
+  /** The whole app. */
+  readonly total: FigureSums;
+  /** Undefined with `by=none`. */
+  readonly groups: readonly FigureSums[] | undefined;
+  readonly products?: { readonly skip: number; readonly limit: number; readonly total: number };
+}
+
+/** A row has up to 200 bytes: the response has up to 2 MB. */
+const maxRows = 10_000;
+/** Number of counters of products that are read: about 300 bytes each. */
+const maxProductPeriods = 30_000;
+const defaultProducts = 100;
+/** Number of products whose counters are read concurrently. */
+const concurrency = 25;
+
+/**
+ * Reads the sums of figures from the counters. By product, it is a page of products by platform and id: as many of the
+ * requested ones as the limits allow. Throws `InvalidPayload` if the range has too many rows.
+ */
+export async function readFigures(
+  appName: string,
+  { range, by, page, rowsPerGroup }: FiguresRequest,
+  { counters, findCatalogue }: FiguresDeps,
+): Promise<FigureReadings> {
+  const readGroup = async (group: CounterGroup): Promise<Omit<FigureSums, 'segment'>> => {
+    const [days, months] = await Promise.all([
+      range.days ? counters.listDays(appName, ...range.days, group) : [],
+      range.months[0] <= range.months[1] ? counters.listMonths(appName, ...range.months, group) : [],
+    ]);
+    return { days: indexByPeriod(days), months: indexByPeriod(months) };
+  };
+  const readProducts = async (products: readonly Product[]): Promise<FigureSums[]> =>
+    await pMap(
+      products,
+      async (product) => ({ segment: product, ...(await readGroup({ product, figures: 'product' })) }),
+      { concurrency },
+    );
+  const platformSums = [...splitByPrefix(await readGroup({ figures: 'platforms' }))].map(([platform, sums]) => ({
+    segment: { platform: v.parse(Platform, platform) },
+    ...sums,
+  }));
+  const total = mergeSums({}, platformSums);
+  const checkRows = (groups: readonly FigureSums[]): readonly FigureSums[] => {
+    if (groups.length * rowsPerGroup > maxRows) throw tooManyRowsError();
+    return groups;
+  };
+  const periodCount = (range.days ? countDaysBetween(...range.days) + 1 : 0) + 24;
+  switch (by) {
+    case 'none':
+      return { total, groups: undefined };
+    case 'platform':
+      return { total, groups: checkRows(platformSums) };
+    case 'country': {
+      const sums = splitByPrefix(await readGroup({ figures: 'countries' }));
+      return { total, groups: checkRows([...sums].map(([country, part]) => ({ segment: { country }, ...part }))) };
+    }
+    case 'product': {
+      const products = await counters.listProducts(appName);
+      const skip = page.skip ?? page.offset ?? 0;
+      const maxGroups = Math.min(
+        Math.floor(maxRows / Math.max(1, rowsPerGroup)),
+        Math.floor(maxProductPeriods / periodCount),
+      );
+      const limit = Math.max(1, Math.min(page.limit ?? defaultProducts, maxGroups));
+      const groups = await readProducts(products.slice(skip, skip + limit));
+      return { total, groups, products: { skip, limit, total: products.length } };
+    }
+    case 'entitlement': {
+      const catalogue = await findCatalogue(appName);
+      const products = (await counters.listProducts(appName)).filter(
+        ({ productId }) => listEntitlements(catalogue, productId).length > 0,
+      );
+      if (products.length * periodCount > maxProductPeriods) throw tooManyRowsError();
+      const sums = await readProducts(products);
+      const names = [...new Set(products.flatMap(({ productId }) => listEntitlements(catalogue, productId)))].sort();
+      const groups = names.map((entitlement) => {
+        const parts = sums.filter(({ segment }) =>
+          listEntitlements(catalogue, segment.productId ?? '').includes(entitlement),
+        );
+        return mergeSums({ entitlement }, parts);
+      });
+      return { total, groups: checkRows(groups) };
+    }
+  }
+}
+
+const tooManyRowsError = () =>
+  new ServiceError('InvalidPayload', 'The date range has too many rows: pass a longer interval or a shorter range.');

@@ -1,0 +1,164 @@
+import type { CohortInterval, ConversionCohort, FiguresAmount, LtvCohort, RetentionCohort } from '../api/figures.ts';
+import { addBillingPeriods } from '../shared/billing-period.ts';
+import { addDays, addMonths, listDays } from '../shared/calendar.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { getCheckTime, getCohortStart } from './cohort-periods.ts';
+import { type Counts, listHourCounts } from './counts.ts';
+import { buildCohortPrefix, maxCohortPeriods } from './figure-names.ts';
+import { type FigureSums, readAmount, sumCounts } from './figure-sums.ts';
+import { toRate } from './to-movement.ts';
+import { roundToCents } from './to-stats.ts';
+
+export interface CohortContext {
+  readonly unit: CohortInterval;
+  readonly amount: FiguresAmount;
+  readonly now: EpochMillis;
+}
+
+const toTime = (day: string): EpochMillis => Date.parse(`${day}T00:00:00Z`);
+
+/** Lists the first days of the cohorts of a range that have started. */
+export function listCohortStarts(
+  [first, last]: readonly [string, string],
+  unit: CohortInterval,
+  today: string,
+): string[] {
+  const end = last < today ? last : today;
+  const starts: string[] = [];
+  for (let start = getCohortStart(toTime(first), unit); start <= end; start = getNextStart(start, unit))
+    starts.push(start);
+  return starts;
+}
+
+/** Returns the first day of the next cohort. */
+export const getNextStart = (start: string, unit: CohortInterval): string =>
+  unit === 'week' ? addDays(start, 7) : `${addMonths(start.slice(0, 7), 1)}-01`;
+
+const listPeriods = (start: string, unit: CohortInterval, now: EpochMillis): number[] => {
+  const period = unit === 'week' ? 'P1W' : 'P1M';
+  const indexes: number[] = [];
+  for (let index = 0; index <= maxCohortPeriods[unit]; index++) {
+    if (addBillingPeriods(toTime(start), period, index) > now) break;
+    indexes.push(index);
+  }
+  return indexes;
+};
+
+/** Builds the retention of each cohort. `counts` are the sums of all months. */
+export function buildRetentionCohorts(
+  { months }: FigureSums,
+  starts: readonly string[],
+  { unit, amount, now }: CohortContext,
+): RetentionCohort[] {
+  const counts = sumCounts([...months.values()]);
+  return starts.map((start) => {
+    const prefix = buildCohortPrefix('subscription', unit, start);
+    const size = counts[`${prefix}n`] ?? 0;
+    let active = 0;
+    const periods = listPeriods(start, unit, now).map((index) => {
+      active = index === 0 ? 0 : active + (counts[`${prefix}a${index}`] ?? 0);
+      const activeNow = index === 0 ? size : active;
+      return {
+        index,
+        active: activeNow,
+        rate: toRate(activeNow, size),
+        revenueUSD: roundToCents(readAmount(counts, amount, (name) => `${prefix}${name}${index}`)),
+      };
+    });
+    const lastStart = toTime(getNextStart(start, unit));
+    const isComplete = ({ index }: { readonly index: number }): boolean =>
+      (index === 0 ? lastStart : getCheckTime(lastStart, unit, index)) <= now;
+    return { start, size, completePeriods: periods.filter(isComplete).length, periods };
+  });
+}
+
+/** Customers that were stored, by day. */
+export type CustomersByDay = ReadonlyMap<string, number>;
+
+export const countCustomers = (days: ReadonlyMap<string, Counts>): CustomersByDay =>
+  new Map([...days].map(([day, counts]) => [day, listHourCounts(counts, 'C').reduce((sum, count) => sum + count, 0)]));
+
+interface CustomerCohort {
+  readonly customers: number;
+  readonly payers: number;
+}
+
+/**
+ * Counts customers and payers of a cohort. The customers of a segment are those of the whole app. An erased customer
+ * who has paid stays a payer, so there are never fewer customers than payers.
+ */
+function countCohort(
+  start: string,
+  unit: CohortInterval,
+  {
+    counts,
+    totals,
+    customers,
+  }: { readonly counts: Counts; readonly totals: Counts; readonly customers: CustomersByDay },
+): CustomerCohort {
+  const prefix = buildCohortPrefix('customer', unit, start);
+  const stored = listDays(start, addDays(getNextStart(start, unit), -1)).reduce(
+    (sum, day) => sum + (customers.get(day) ?? 0),
+    0,
+  );
+  const allPayers = totals[`${prefix}n`] ?? 0;
+  return {
+    customers: Math.max(allPayers, stored + (totals[`${prefix}k`] ?? 0)),
+    payers: counts[`${prefix}n`] ?? 0,
+  };
+}
+
+interface CustomerSums {
+  readonly sums: FigureSums;
+  /** Sums of the whole app. */
+  readonly total: FigureSums;
+  readonly customers: CustomersByDay;
+}
+
+/** Builds the realized revenue of each cohort of customers by age. The amounts are sums up to the end of the month. */
+export function buildLtvCohorts(
+  { sums, total, customers }: CustomerSums,
+  starts: readonly string[],
+  { unit, amount, now }: CohortContext,
+): LtvCohort[] {
+  const [counts, totals] = [sums, total].map(({ months }) => sumCounts([...months.values()])) as [Counts, Counts];
+  return starts.map((start) => {
+    const prefix = buildCohortPrefix('customer', unit, start);
+    const cohort = countCohort(start, unit, { counts, totals, customers });
+    let revenue = 0;
+    const ages = listPeriods(start, 'month', now).map((month) => {
+      revenue += readAmount(counts, amount, (name) => `${prefix}${name}${month}`);
+      return {
+        month,
+        revenuePerCustomerUSD: divide(revenue, cohort.customers),
+        revenuePerPayerUSD: divide(revenue, cohort.payers),
+      };
+    });
+    return { start, ...cohort, ages };
+  });
+}
+
+const divide = (micros: number, count: number): number => (count > 0 ? roundToCents(micros / count) : 0);
+
+/** Builds the conversion of the trials and customers of each cohort. */
+export function buildConversionCohorts(
+  { sums, total, customers }: CustomerSums,
+  starts: readonly string[],
+  { unit }: CohortContext,
+): ConversionCohort[] {
+  const [counts, totals] = [sums, total].map(({ months }) => sumCounts([...months.values()])) as [Counts, Counts];
+  return starts.map((start) => {
+    const days = listDays(start, addDays(getNextStart(start, unit), -1)).map((day) => sums.days.get(day) ?? {});
+    const { trials = 0, converted: paid = 0, unconverted = 0 } = sumCounts(days);
+    const converted = paid - unconverted;
+    const cohort = countCohort(start, unit, { counts, totals, customers });
+    return {
+      start,
+      trials,
+      converted,
+      conversionRate: toRate(converted, trials),
+      ...cohort,
+      payerRate: toRate(cohort.payers, cohort.customers),
+    };
+  });
+}

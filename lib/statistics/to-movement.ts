@@ -1,0 +1,104 @@
+import type { ChurnRow, FiguresAmount, MrrRow } from '../api/figures.ts';
+import { addDays, listDays } from '../shared/calendar.ts';
+import type { Counts } from './counts.ts';
+import type { Movement } from './figure-names.ts';
+import { type FigureSums, readAmount, sumCounts } from './figure-sums.ts';
+import { roundToCents } from './to-stats.ts';
+
+interface Interval {
+  readonly first: string;
+  readonly last: string;
+}
+
+interface MovementContext {
+  /** Intervals that have started, earliest first. */
+  readonly intervals: readonly Interval[];
+  readonly today: string;
+  readonly amount: FiguresAmount;
+}
+
+/** Sums of an interval with the running totals at its start. */
+interface IntervalSums {
+  readonly date: string;
+  readonly counts: Counts;
+  readonly openingMrr: number;
+  readonly openingPaying: number;
+  readonly mrr: number;
+}
+
+/**
+ * Adds up the days of each interval. The ends of today count tomorrow: until then, a subscription whose paid time ends
+ * today can renew.
+ */
+function sumIntervals({ days, months }: FigureSums, { intervals, today, amount }: MovementContext): IntervalSums[] {
+  const [first] = intervals;
+  if (!first) return [];
+  const readDay = (day: string): Counts => (day < today ? days.get(day) : omitEnds(days.get(day))) ?? {};
+  const month = first.first.slice(0, 7);
+  const earlierMonths = [...months].filter(([period]) => period < month).map(([, counts]) => counts);
+  const daysBefore = listDays(`${month}-01`, addDays(first.first, -1)).map(readDay);
+  const opening = sumCounts(earlierMonths);
+  const sumBefore = sumCounts(daysBefore);
+  let mrr = readAmount(opening, amount, (prefix) => `${prefix}.mrr`) + computeMrrChange(sumBefore, amount);
+  let paying = (opening.paying ?? 0) + computePayingChange(sumBefore);
+  return intervals.map(({ first: date, last }) => {
+    const counts = sumCounts(listDays(date, last < today ? last : today).map(readDay));
+    const [openingMrr, openingPaying] = [mrr, paying];
+    mrr += computeMrrChange(counts, amount);
+    paying += computePayingChange(counts);
+    return { date, counts, openingMrr, openingPaying, mrr };
+  });
+}
+
+const endNames = /^(?:[grpq]\.lost|left|failed)$/;
+const omitEnds = (counts: Counts = {}): Counts =>
+  Object.fromEntries(Object.entries(counts).filter(([name]) => !endNames.test(name)));
+
+const readMovement = (counts: Counts, amount: FiguresAmount, name: Movement): number =>
+  readAmount(counts, amount, (prefix) => `${prefix}.${name}`);
+
+function computeMrrChange(counts: Counts, amount: FiguresAmount): number {
+  const read = (name: Movement): number => readMovement(counts, amount, name);
+  return read('new') + read('up') + read('back') - read('down') - read('lost');
+}
+
+const computePayingChange = ({ began = 0, moved = 0, left = 0 }: Counts): number => began + moved - left;
+
+/** Builds the recurring revenue at the end of each interval and its movement. */
+export const buildMrrRows = (sums: FigureSums, context: MovementContext): MrrRow[] =>
+  sumIntervals(sums, context).map(({ date, counts, mrr }) => {
+    const read = (name: Movement): number => roundToCents(readMovement(counts, context.amount, name));
+    return {
+      date,
+      mrrUSD: roundToCents(mrr),
+      arrUSD: roundToCents(12 * mrr),
+      movement: {
+        new: read('new'),
+        expansion: read('up'),
+        contraction: read('down'),
+        churned: read('lost'),
+        reactivated: read('back'),
+      },
+    };
+  });
+
+/** Builds the churn of each interval. */
+export const buildChurnRows = (sums: FigureSums, context: MovementContext): ChurnRow[] =>
+  sumIntervals(sums, context).map(({ date, counts, openingMrr, openingPaying }) => {
+    const { left = 0, failed = 0 } = counts;
+    const lost = readMovement(counts, context.amount, 'lost');
+    return {
+      date,
+      activeAtStart: openingPaying,
+      churned: left,
+      churnRate: toRate(left, openingPaying),
+      churnedMrrUSD: roundToCents(lost),
+      revenueChurnRate: toRate(lost, openingMrr),
+      voluntary: left - failed,
+      involuntary: failed,
+    };
+  });
+
+/** Divides and rounds to six digits. Returns 0 without a positive whole. */
+export const toRate = (part: number, whole: number): number =>
+  whole > 0 ? Math.round((part / whole) * 1_000_000) / 1_000_000 : 0;

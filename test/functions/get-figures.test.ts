@@ -1,0 +1,182 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { getChurn, getConversion, getLtv, getMrr, getRetention, type MrrRow } from '../../lib/api/figures.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import type { Purchase } from '../../lib/purchases/purchase.ts';
+import type { Transaction } from '../../lib/purchases/transaction.ts';
+import { addBillingPeriods } from '../../lib/shared/billing-period.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { givenPurchase } from '../../testing/given-purchase.ts';
+import { createTestTable } from '../../testing/table.ts';
+
+const toDate = (day: string): number => Date.parse(`${day}T10:00:00Z`);
+
+interface GivenPayment extends Partial<Transaction> {
+  readonly day: string;
+  readonly period?: string;
+}
+
+/** Records a subscription with its payments. */
+async function givenSubscription(
+  { appName }: IssuedApiKeys,
+  user: string,
+  { payments, id, ...fields }: Partial<Purchase> & { readonly id: string; readonly payments: readonly GivenPayment[] },
+): Promise<void> {
+  const purchaseId = `${fields.platform ?? 'store_a'}:${id}`;
+  const periods = payments.map(({ day, period = 'P1M', ...payment }, index) => ({
+    ...payment,
+    transactionId: `${purchaseId}-${index}`,
+    purchaseDate: toDate(day),
+    expirationDate: addBillingPeriods(toDate(day), period),
+  }));
+  const last = periods.at(-1);
+  const { purchase } = createObservation({
+    purchaseId,
+    productType: 'paid subscription',
+    purchaseDate: periods[0]?.purchaseDate ?? 0,
+    ...(last && { transactionId: last.transactionId, expirationDate: last.expirationDate }),
+    ...fields,
+  });
+  const transactions = periods.map((period) => createTransaction(purchase, { amountMicros: 10_000_000, ...period }));
+  await givenPurchase(appName, user, { asOf: Date.now(), purchase, transactions, userAliases: [] });
+}
+
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  keys = await givenApp(await createTestTable());
+  // Paid for January and February 2025, and again from May on.
+  await givenSubscription(keys, 'ann', {
+    id: '1',
+    payments: [
+      { day: '2025-01-10', storefront: 'USA' },
+      { day: '2025-02-10', storefront: 'USA' },
+      { day: '2025-05-10', storefront: 'USA', amountMicros: 12_000_000 },
+    ],
+  });
+  // Changes to a yearly plan after a month. The payment of the renewal fails.
+  await givenSubscription(keys, 'bob', {
+    id: '2',
+    platform: 'store_b',
+    productId: 'store_b:yearly',
+    cancelationReason: 'System.BillingError',
+    payments: [
+      { day: '2025-01-20', storefront: 'DE', productId: 'store_b:monthly', platform: 'store_b' },
+      { day: '2025-02-20', storefront: 'DE', amountMicros: 60_000_000, period: 'P1Y', platform: 'store_b' },
+    ],
+  });
+});
+
+const year = { startdate: '2025-01-01', enddate: '2025-06-30' };
+
+describe('GET /v3/stats/mrr', () => {
+  it('returns the recurring revenue of each month with its movement', async () => {
+    const { body } = await callWithSecretKey(getMrr, keys, { query: year });
+    const none = { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0 };
+    expect(body).toEqual({
+      interval: 'month',
+      by: 'none',
+      amount: 'after_refunds',
+      rows: [
+        { date: '2025-01-01', mrrUSD: 20, arrUSD: 240, movement: { ...none, new: 20 } },
+        { date: '2025-02-01', mrrUSD: 15, arrUSD: 180, movement: { ...none, contraction: 5 } },
+        { date: '2025-03-01', mrrUSD: 5, arrUSD: 60, movement: { ...none, churned: 10 } },
+        { date: '2025-04-01', mrrUSD: 5, arrUSD: 60, movement: none },
+        { date: '2025-05-01', mrrUSD: 17, arrUSD: 204, movement: { ...none, reactivated: 12 } },
+        { date: '2025-06-01', mrrUSD: 5, arrUSD: 60, movement: { ...none, churned: 12 } },
+      ],
+    });
+  });
+
+  it('returns proceeds after the commission of the store', async () => {
+    const { body } = await callWithSecretKey(getMrr, keys, {
+      query: { startdate: '2025-01-31', enddate: '2025-01-31', amount: 'proceeds' },
+    });
+    // 30 % in the first year at store_a, 15 % at store_b.
+    expect(body).toMatchObject({ proceedsSource: 'table', rows: [{ mrrUSD: 15.5 }] });
+  });
+
+  it.each([
+    ['platform', [{ platform: 'store_a' }, { platform: 'store_b' }], [10, 5]],
+    ['country', [{ country: 'DE' }, { country: 'US' }], [5, 10]],
+    [
+      'product',
+      [{ productId: 'store_a:monthly' }, { productId: 'store_b:monthly' }, { productId: 'store_b:yearly' }],
+      [10, 0, 5],
+    ],
+  ])('groups by %s', async (by, segments, amounts) => {
+    const query = { startdate: '2025-02-01', enddate: '2025-02-28', by };
+    const { body } = await callWithSecretKey(getMrr, keys, { query });
+    expect(body.groups).toMatchObject(segments);
+    expect(body.groups?.map((group: { readonly rows: readonly MrrRow[] }) => group.rows[0]?.mrrUSD)).toEqual(amounts);
+  });
+});
+
+describe('GET /v3/stats/churn', () => {
+  it('returns voluntary and involuntary churn of subscriptions and revenue', async () => {
+    const { body } = await callWithSecretKey(getChurn, keys, {
+      query: { startdate: '2025-03-01', enddate: '2026-02-28', interval: 'range' },
+    });
+    expect(body.rows).toEqual([
+      {
+        date: '2025-03-01',
+        activeAtStart: 2,
+        churned: 3,
+        churnRate: 1.5,
+        churnedMrrUSD: 27,
+        revenueChurnRate: 1.8,
+        voluntary: 2,
+        involuntary: 1,
+      },
+    ]);
+  });
+});
+
+describe('GET /v3/stats/retention', () => {
+  it('returns the active subscriptions and the revenue of each period', async () => {
+    const { body } = await callWithSecretKey(getRetention, keys, {
+      query: { startdate: '2025-01-01', enddate: '2025-01-31' },
+    });
+    const [cohort] = body.cohorts;
+    expect(cohort).toMatchObject({ start: '2025-01-01', size: 2 });
+    expect(cohort?.periods.slice(0, 6)).toEqual([
+      { index: 0, active: 2, rate: 1, revenueUSD: 20 },
+      { index: 1, active: 2, rate: 1, revenueUSD: 70 },
+      { index: 2, active: 1, rate: 0.5, revenueUSD: 0 },
+      { index: 3, active: 1, rate: 0.5, revenueUSD: 0 },
+      { index: 4, active: 2, rate: 1, revenueUSD: 12 },
+      { index: 5, active: 1, rate: 0.5, revenueUSD: 0 },
+    ]);
+  });
+});
+
+describe('GET /v3/stats/ltv', () => {
+  it('returns the revenue per customer of the cohort of the first payments', async () => {
+    const { body } = await callWithSecretKey(getLtv, keys, {
+      query: { startdate: '2025-01-01', enddate: '2025-01-31' },
+    });
+    const [cohort] = body.cohorts;
+    expect(cohort).toMatchObject({ start: '2025-01-01', customers: 2, payers: 2 });
+    expect(
+      cohort?.ages.slice(0, 5).map((age: { readonly revenuePerPayerUSD: number }) => age.revenuePerPayerUSD),
+    ).toEqual([10, 45, 45, 45, 51]);
+  });
+});
+
+describe('GET /v3/stats/conversion', () => {
+  it('counts a payment after a trial in the month of the trial', async () => {
+    const app = await givenApp(await createTestTable());
+    const trial = { isTrialPeriod: true, amountMicros: 0, period: 'P1W' };
+    await givenSubscription(app, 'eve', {
+      id: '3',
+      payments: [{ day: '2025-03-28', ...trial }, { day: '2025-04-04' }],
+    });
+    await givenSubscription(app, 'dan', { id: '4', isTrialPeriod: true, payments: [{ day: '2025-03-29', ...trial }] });
+    const { body } = await callWithSecretKey(getConversion, app, {
+      query: { startdate: '2025-03-01', enddate: '2025-04-30' },
+    });
+    expect(body.cohorts).toMatchObject([
+      { start: '2025-03-01', trials: 2, converted: 1, conversionRate: 0.5 },
+      { start: '2025-04-01', trials: 0, converted: 0, conversionRate: 0, customers: 1, payers: 1 },
+    ]);
+  });
+});
