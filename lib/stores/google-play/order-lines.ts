@@ -1,3 +1,5 @@
+import { splitAmount } from '../../shared/split-amount.ts';
+import { toAmount } from './money.ts';
 import type { Order, OrderItem } from './payloads.ts';
 
 /** Returns the line of a product. Undefined if the order lacks lines or has lines of other products only. */
@@ -19,3 +21,20 @@ export const findLineTotal = (order: Order, productId: string): Order['total'] =
  */
 export const isOrderOfOtherToken = ({ purchaseToken = '' }: Order, token: string): boolean =>
   purchaseToken !== '' && purchaseToken !== token;
+
+/**
+ * Returns the developer's part of the payment for a product, after fees, tax and refunds. Google Play reports it for
+ * the whole order: several lines share it in proportion to their totals.
+ */
+export function findLineProceeds(order: Order, productId: string): { readonly storeProceedsMicros?: number } {
+  const { developerRevenueInBuyerCurrency: revenue, lineItems } = order;
+  if (!revenue || revenue.currencyCode !== findLineTotal(order, productId)?.currencyCode) return {};
+  const { amountMicros } = toAmount(revenue);
+  if (lineItems.length <= 1) return { storeProceedsMicros: amountMicros };
+  const parts = splitAmount(
+    amountMicros,
+    lineItems.map(({ total }) => (total ? toAmount(total).amountMicros : 0)),
+  );
+  const part = parts[lineItems.findIndex((line) => line.productId === productId)];
+  return part === undefined ? {} : { storeProceedsMicros: part };
+}

@@ -6,7 +6,7 @@ import { pickSharedFields } from '../pick-shared-fields.ts';
 import { toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { toPastOfferType } from './offer-type.ts';
-import { findLine, findLineTotal } from './order-lines.ts';
+import { findLine, findLineProceeds, findLineTotal } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
 import type { Order, OrderItem } from './payloads.ts';
 
@@ -77,5 +77,6 @@ export function toPastTransaction({ purchase, asOf }: Observation, { orderId, or
       ...getProductRefunds(order, withoutPlatform(productId)),
     }),
     ...(amount && toAmount(amount)),
+    ...findLineProceeds(order, withoutPlatform(productId)),
   };
 }

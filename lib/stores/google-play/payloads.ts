@@ -163,6 +163,7 @@ export const Order = v.looseObject({
   purchaseToken: Text,
   buyerAddress: lenient(v.looseObject({ buyerCountry: Text })),
   total: OptionalMoney,
+  developerRevenueInBuyerCurrency: OptionalMoney,
   state: Text,
   createTime: OptionalTime,
   lastEventTime: OptionalTime,

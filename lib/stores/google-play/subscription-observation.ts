@@ -8,7 +8,7 @@ import { toPurchaseId, toRefreshToken } from './known-purchases.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { toOfferType } from './offer-type.ts';
-import { findLineTotal } from './order-lines.ts';
+import { findLineProceeds, findLineTotal } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
 import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
@@ -107,6 +107,7 @@ function toSubscriptionTransactions(
         ...getProductRefunds(order, productId),
       }),
       ...toSubscriptionAmount(item, order),
+      ...(order && findLineProceeds(order, productId)),
     },
   ];
 }
