@@ -116,6 +116,9 @@ const withReceipts = { query: { receipts: 'true' } };
 const purchase = { params: { purchaseId: 'store_a:1' } };
 const tags = ['ann', 'request-1', 'error', 'store_a:1', 'store_a:1-0', 'store_a:monthly', 'ann-token', 'apple:1'];
 
+const byEntitlement = { query: { by: 'entitlement' } };
+const figureRequests = [{}, ...['platform', 'product', 'country', 'entitlement'].map((by) => ({ query: { by } }))];
+
 /** Requests by contract id, for ids that both apps have. */
 export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonly RequestOptions[]>> = {
   'list-customers': () => [{}, { query: { applicationUsername: 'ann' } }, { query: { skip: '1' } }],
@@ -133,6 +136,11 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
     { query: { startdate: today, include_notifications: 'true' } },
     { query: { currency: 'usd' } },
   ],
+  'get-mrr': () => figureRequests,
+  'get-churn': () => [byEntitlement],
+  'get-retention': () => figureRequests,
+  'get-ltv': () => figureRequests,
+  'get-conversion': () => [byEntitlement],
   'get-stats-breakdown': () => [{}, { query: { by: 'platform' } }, { query: { by: 'product', interval: 'range' } }],
   'get-stats-v2': () => [{}, { query: { startdate: today } }],
   'get-app-stats': ({ keys }) => [{ params: { appName: keys.appName } }],

@@ -1,4 +1,4 @@
-import { appCache } from '../../composition/apps.ts';
+import { apps } from '../../composition/apps.ts';
 import { createHandler } from '../../composition/endpoint.ts';
 import { now } from '../../composition/environment.ts';
 import { table } from '../../composition/table.ts';
@@ -9,6 +9,6 @@ import { buildChurnRows } from '../../lib/statistics/to-movement.ts';
 
 export const handler = createHandler(getChurn, () => ({
   counters: createCounterRepository(table()),
-  findCatalogue: appCache().findCatalogue,
+  findCatalogue: apps().findCatalogue,
   now,
 }))(async ({ app, query }, deps) => await getIntervalFigures(app.name, query, { deps, buildRows: buildChurnRows }));

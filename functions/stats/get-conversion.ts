@@ -1,4 +1,4 @@
-import { appCache } from '../../composition/apps.ts';
+import { apps } from '../../composition/apps.ts';
 import { createHandler } from '../../composition/endpoint.ts';
 import { now } from '../../composition/environment.ts';
 import { table } from '../../composition/table.ts';
@@ -9,7 +9,7 @@ import { buildConversionCohorts } from '../../lib/statistics/to-cohorts.ts';
 
 export const handler = createHandler(getConversion, () => ({
   counters: createCounterRepository(table()),
-  findCatalogue: appCache().findCatalogue,
+  findCatalogue: apps().findCatalogue,
   now,
 }))(
   async ({ app, query }, deps) =>

@@ -51,9 +51,8 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Statistics of a day or month     a#S                   D#<day>, M#<month>
  * Counted product                  a#S                   P#<platform>#<SHA-256 of id>
  *   Its statistics                 a#Q#<platform>#<sha>  D#<day>, M#<month>
- * Figures of all platforms         a#Z#P                 D#<day>, M#<month>
- * Figures of all countries         a#Z#C                 D#<day>, M#<month>
- * Figures of a counted product     a#Z#Q#<platform>#<sha> D#<day>, M#<month>
+ * Figures of a day or month        a#Z#<group>           D#<day>, M#<month>      (group: P of platforms, C of countries,
+ *                                                                                Q#<platform>#<sha> of a product)
  * Checkpoint of a stream shard     a#B#<shard>           <key of a counter>                                        TTL
  * Stream marker                    a#F#<id>              F                                                         TTL
  * Idempotent run                   a#O#<platform>#<sha>  O                                                         TTL

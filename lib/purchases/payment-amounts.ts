@@ -48,8 +48,8 @@ const monthLengths: readonly (readonly [months: number, minDays: number, maxDays
 type Period = Pick<Transaction, 'purchaseDate' | 'expirationDate'>;
 
 /**
- * Converts amounts of a paid period to amounts of a month. Periods of other lengths than whole months count by days, 30.4375 of
- * which are a month. The length is that of the period that was paid, not of its part until a refund.
+ * Converts amounts of a paid period to amounts of a month. Periods of other lengths than whole months count by days:
+ * 30.4375 are a month. The length is that of the period that was paid, not of its part until a refund.
  */
 function toMonthlyAmounts(amounts: PaymentAmounts, { purchaseDate, expirationDate }: Period): PaymentAmounts {
   const days = Math.max(1, Math.round(((expirationDate ?? purchaseDate) - purchaseDate) / dayMs));

@@ -163,7 +163,7 @@ function countContinuation(
   ];
 }
 
-/** Counts a higher amount as expansion and a lower one as contraction, separately before refunds, after refunds and as proceeds. */
+/** Counts a higher amount as expansion and a lower one as contraction: each of the amounts separately. */
 function compareAmounts(before: PaymentAmounts, after: PaymentAmounts): Counts {
   const up = mapAmounts(after, (amount, index) => Math.max(0, amount - (before[index] ?? 0)));
   const down = mapAmounts(after, (amount, index) => Math.max(0, (before[index] ?? 0) - amount));
@@ -241,7 +241,7 @@ function countTrialStart({ transaction, figures: { trialAt } }: CountedTransacti
   return trialAt === undefined ? [] : buildSums(getSegment(transaction), toUtcDay(trialAt), { trials: 1 });
 }
 
-/** Counts the payment after a trial on the first day of the trial. A payment that is refunded in full does not count. */
+/** Counts the payment after a trial on the day of the trial. A payment that is refunded in full does not count. */
 function countConversion({ transaction, figures: { trialAt } }: CountedTransaction): FigureCounts[] {
   if (trialAt === undefined) return [];
   const isRefunded = transaction.refundedAt !== undefined;

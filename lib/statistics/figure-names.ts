@@ -2,10 +2,10 @@
 export type FiguresDimension = 'platforms' | 'countries' | 'product';
 
 /**
- * Names of the sums of figures. `new`, `up`, `down`, `back` and `lost` are movements of the monthly recurring revenue
- * (new, expansion, contraction, reactivated, churned), with a prefix for the amounts: see `amountPrefixes`. All are in micros of US dollars. `began`, `moved`, `left` and `failed` count
- * subscriptions: first paid or paid again, changed to or from the product or country, ended, and ended because a payment
- * failed (a part of `left`).
+ * Movements of the monthly recurring revenue: new, expansion, contraction, reactivated, churned. Sums have the prefix
+ * of an amount: see `amountPrefixes`. The other sums of a day count subscriptions: `began` (paid first or again),
+ * `moved` (from or to another product or country), `left` (ended), `failed` (the part of them whose payment failed),
+ * `trials`, `converted` and `unconverted`.
  */
 export const movements = ['new', 'up', 'down', 'back', 'lost'] as const;
 export type Movement = (typeof movements)[number];

@@ -14,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const applicationUsername = createUniqueName('nobody');
+const figureHead = { interval: 'month', by: 'none', amount: 'after_refunds' };
 const noRows = { paging: { skip: 0, limit: 100, total: 0 }, rows: [] };
 const noSuch = { ok: false, status: 404, code: 'ResourceNotFound', message: expect.any(String) };
 const noCounts = { amountUSD: 0, amountMicros: {}, numRequests: 0, numTransactions: 0, numPaidTransactions: 0 };
@@ -66,6 +67,31 @@ const answers: Readonly<Record<string, object>> = {
       },
     ],
   },
+  'get-mrr': {
+    ...figureHead,
+    rows: Array(12).fill({
+      date: expect.any(String),
+      mrrUSD: 0,
+      arrUSD: 0,
+      movement: { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0 },
+    }),
+  },
+  'get-churn': {
+    ...figureHead,
+    rows: Array(12).fill({
+      date: expect.any(String),
+      activeAtStart: 0,
+      churned: 0,
+      churnRate: 0,
+      churnedMrrUSD: 0,
+      revenueChurnRate: 0,
+      voluntary: 0,
+      involuntary: 0,
+    }),
+  },
+  'get-retention': { ...figureHead, cohorts: Array(12).fill(expect.objectContaining({ size: 0 })) },
+  'get-ltv': { ...figureHead, cohorts: Array(12).fill(expect.objectContaining({ customers: 0, payers: 0 })) },
+  'get-conversion': { ...figureHead, cohorts: Array(12).fill(expect.objectContaining({ trials: 0, converted: 0 })) },
   'get-stats-v2': {
     dailyStats: Array(31).fill({
       date: expect.stringMatching(/^\d{8}$/),
