@@ -140,7 +140,10 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
   };
 }
 
-/** Returns the purchase date of the latest renewal. An immediate plan change is not a renewal. */
+/**
+ * Returns the purchase date of the latest renewal. An immediate plan change is not a renewal. A renewal that the store
+ * reports as such is one even if the period before it is not known.
+ */
 function findLastRenewalDate(
   transactions: readonly ObservedTransaction[],
   purchaseDate: EpochMillis | undefined,
@@ -152,7 +155,7 @@ function findLastRenewalDate(
       period.expirationDate !== undefined &&
       purchaseDate !== undefined &&
       period.purchaseDate > purchaseDate &&
-      !isImmediatePlanChange(periods[index - 1], period),
+      (period.isRenewal === true || !isImmediatePlanChange(periods[index - 1], period)),
   )?.purchaseDate;
 }
 

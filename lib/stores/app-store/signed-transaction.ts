@@ -50,6 +50,7 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
       ...toRefundFields(payload),
       revocationReason: revocationDate === undefined ? undefined : toRevocationReason(payload),
       replacedAt: isUpgraded ? Math.min(expiresDate ?? signedDate, signedDate) : undefined,
+      isRenewal: payload.transactionReason === 'RENEWAL' || undefined,
       isTrial: isTrial || undefined,
       isIntro: (offerType === introductoryOffer && !isTrial) || undefined,
       offerId: offerIdentifier,

@@ -26,6 +26,8 @@ export interface StoreTransaction {
   readonly partialRefunds?: readonly PartialRefund[];
   /** Whether further transactions represent the same period, because seats were added. */
   readonly sharesPeriod?: boolean;
+  /** Whether Apple states that it renews the subscription. */
+  readonly isRenewal?: boolean;
   /** Whether it pays for seats that were added to a period. */
   readonly isSeatAddition?: boolean;
   readonly revokedSeats?: number;

@@ -65,7 +65,7 @@ function toTransaction(transaction: StoreTransaction, group: TransactionGroup, d
     ...omitUndefined({
       offerId: toOfferId(transaction),
       expirationDate: expiresDate,
-      isRenewal: transaction.isSeatAddition ? false : undefined,
+      isRenewal: transaction.isSeatAddition ? false : transaction.isRenewal,
       isTrialPeriod: transaction.isTrial,
       isIntroPeriod: transaction.isIntro,
       isReplaced: transaction.replacedAt === undefined ? undefined : true,

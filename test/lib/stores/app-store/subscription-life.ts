@@ -22,6 +22,7 @@ interface Period {
   readonly productId: string;
   readonly purchaseDate: number;
   readonly expiresDate: number;
+  readonly transactionReason: 'PURCHASE' | 'RENEWAL';
   readonly isUpgraded?: true;
   readonly revocationDate?: number;
   readonly revocationReason?: 0;
@@ -55,6 +56,7 @@ const first: Period = {
   productId: 'monthly',
   purchaseDate,
   expiresDate: purchaseDate + periodMs,
+  transactionReason: 'PURCHASE',
 };
 
 /** Builds the life of a subscription. Actions that are impossible in their state are skipped. */
@@ -127,7 +129,7 @@ function applyAction(state: SubscriptionState, action: LifeAction): Change | und
   const isRenewing = renewal.autoRenewStatus === 1;
   switch (action) {
     case 'renew':
-      return status === 1 && isRenewing ? { ...addPeriod(changed), type: 'DID_RENEW' } : undefined;
+      return status === 1 && isRenewing ? { ...addPeriod(changed, 'RENEWAL'), type: 'DID_RENEW' } : undefined;
     case 'upgrade':
       return status === 1 ? { ...upgrade(changed), type: 'DID_CHANGE_RENEWAL_PREF.UPGRADE' } : undefined;
     case 'cancel':
@@ -143,7 +145,7 @@ function applyAction(state: SubscriptionState, action: LifeAction): Change | und
       if (status !== 1 || isRenewing) return undefined;
       return { ...changed, status: 2, renewal: { autoRenewStatus: 0, expirationIntent: 1 }, type: 'EXPIRED.VOLUNTARY' };
     case 'resubscribe':
-      return status === 1 ? undefined : { ...addPeriod(changed), type: 'SUBSCRIBED.RESUBSCRIBE' };
+      return status === 1 ? undefined : { ...addPeriod(changed, 'PURCHASE'), type: 'SUBSCRIBED.RESUBSCRIBE' };
     case 'refund latest':
       return status === 1 ? refund(changed, latest) : undefined;
     case 'refund first':
@@ -151,12 +153,17 @@ function applyAction(state: SubscriptionState, action: LifeAction): Change | und
   }
 }
 
-function addPeriod(state: SubscriptionState, productId = getLatest(state).productId): SubscriptionState {
+function addPeriod(
+  state: SubscriptionState,
+  transactionReason: Period['transactionReason'],
+  productId = getLatest(state).productId,
+): SubscriptionState {
   const period: Period = {
     transactionId: String(1001 + state.periods.length),
     productId,
     purchaseDate: state.at,
     expiresDate: state.at + periodMs,
+    transactionReason,
   };
   return { ...state, status: 1, renewal: { autoRenewStatus: 1 }, periods: [...state.periods, period] };
 }
@@ -164,7 +171,7 @@ function addPeriod(state: SubscriptionState, productId = getLatest(state).produc
 function upgrade(state: SubscriptionState): SubscriptionState {
   const replaced: Period = { ...getLatest(state), isUpgraded: true, expiresDate: state.at };
   const productId = `plan-${state.periods.length}`;
-  return addPeriod({ ...state, periods: replacePeriod(state, replaced) }, productId);
+  return addPeriod({ ...state, periods: replacePeriod(state, replaced) }, 'PURCHASE', productId);
 }
 
 function refund(state: SubscriptionState, period: Period): Change | undefined {
