@@ -111,7 +111,8 @@ function applyChange({ notificationLog }: Emulator, store: RunningStore, { form,
   return { ...describePurchase(store, result, form), notifications: entries.map(toLogView) };
 }
 
-function describePurchase(store: RunningStore, id: string, form?: string): object {
+/** Describes a purchase with the body that its app posts to the validator. */
+export function describePurchase(store: RunningStore, id: string, form?: string): object {
   return { ...store.findPurchase(id), platform: store.platform, validate: store.validateBody(id, form) };
 }
 

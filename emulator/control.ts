@@ -11,6 +11,7 @@ import {
   setNotificationUrl,
 } from './control-notifications.ts';
 import { applyAction, createPurchase, listPurchases, payCheckoutSession, showPurchase } from './control-purchases.ts';
+import { createTestPurchase } from './control-test-purchases.ts';
 import { type Emulator, getStore } from './emulator.ts';
 import { Fault } from './faults.ts';
 import type { HttpRequest } from './http-messages.ts';
@@ -35,6 +36,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, ControlHandler>>>>
   '/control/purchases/*': { GET: showPurchase },
   '/control/purchases/*/*': { POST: applyAction },
   '/control/refund-requests': { GET: listRefundRequests },
+  '/control/test-purchases': { POST: createTestPurchase },
   '/control/settings/*': { GET: (emulator, _call, [platform = '']) => getStore(emulator, platform).settings },
 };
 

@@ -16,7 +16,9 @@ import { receiverPath } from './webhook-receiver.ts';
 interface DemoOptions {
   readonly table: string;
   readonly masterKey: string;
-  readonly emulator: RunningEmulator;
+  /** Absent with real stores: the operator sets their settings. */
+  readonly emulator: RunningEmulator | undefined;
+  now(): number;
   /** URL of the local webhook receiver. */
   readonly receiverUrl: string;
 }
@@ -34,23 +36,21 @@ export interface DemoWebhooks {
   readonly signingSecret: string;
 }
 
-/** Creates the demo app unless it exists, and connects it to every emulated store. */
+/** Creates the demo app unless it exists, and connects it to every emulated store, if there are any. */
 export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKeys): Promise<DemoApp> {
-  const { masterKey, emulator } = options;
+  const { masterKey, emulator, now } = options;
   const table = createTableClient(options.table);
   const apps = createAppRepository(
     table,
-    createCipher(async () => masterKey, emulator.clock.now),
+    createCipher(async () => masterKey, now),
   );
   const existing = present && (await apps.find(present.appName));
-  const apiKeys = existing
-    ? await getActiveKeys(apps, existing, present)
-    : await createApp(apps, 'demo', emulator.clock.now());
-  for (const { platform } of storeDefinitions) {
+  const apiKeys = existing ? await getActiveKeys(apps, existing, present) : await createApp(apps, 'demo', now());
+  for (const { platform } of emulator ? storeDefinitions : []) {
     // Without it, Google Play would revoke the purchases when the clock moves by three days.
     const options = platform === platformTokens.googlePlay ? { acknowledge: true } : {};
     await apps.setStoreSettings(apiKeys.appName, parse(Platform, platform), {
-      ...emulator.settings(platform),
+      ...emulator?.settings(platform),
       ...options,
     });
   }
@@ -60,7 +60,7 @@ export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKey
     const settings = { sandboxUrls: [], includesPassword: true, ...webhookSettings, urls: [options.receiverUrl] };
     await setWebhook(apiKeys.appName, settings, {
       newSecret: false,
-      deps: { apps, deliveries: createDeliveryRepository(table), emulator: { url: emulator.url, roots: [] } },
+      deps: { apps, deliveries: createDeliveryRepository(table), emulator: { isLocal: true, roots: [] } },
     });
   }
   return { apiKeys, webhooks: await readWebhookSettings(apps, apiKeys.appName) };

@@ -1,36 +1,58 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readProcessIdentity } from './process-identity.ts';
 import type { Closable } from './shutdown.ts';
 import { startupError } from './startup-error.ts';
 
-/** Locks the data folder for this process. Throws a `StartupError` if a running process has the lock. */
+/**
+ * Locks the data folder for this process. Throws a `StartupError` if a running process has the lock, or if the folder
+ * cannot be written.
+ */
 export function lockFolder(folder: string): Closable {
   const file = join(folder, 'pid');
   const owner = findLockOwner(folder);
-  if (owner !== undefined) throw startupError(`Process ${owner} uses ${folder}. Stop it, or start with DATA=memory.`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(file, String(process.pid));
+  if (owner !== undefined) throw startupError(`Process ${owner} uses ${folder}. ${describeCure(owner, file)}`);
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, [process.pid, readProcessIdentity(process.pid) ?? ''].join('\n'));
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    throw startupError(`${folder} cannot be written (${code}). Start in a folder that you can write.`);
+  }
   return { close: async () => rmSync(file, { force: true }) };
 }
 
-/** Finds the id of the running process that has locked the folder. */
-export function findLockOwner(folder: string): number | undefined {
-  const pid = readPid(join(folder, 'pid'));
-  return pid !== undefined && isRunning(pid) ? pid : undefined;
+/** A system that does not report the start of a process cannot recognize a stale lock. */
+function describeCure(owner: number, file: string): string {
+  const cure = 'Stop it, or start with DATA=memory.';
+  return readProcessIdentity(owner) === undefined ? `${cure} If it is not Claimcheck, delete ${file}.` : cure;
 }
 
-function readPid(file: string): number | undefined {
+/**
+ * Finds the id of the running process that has locked the folder. A lock is stale if its process has ended, also if
+ * another process has got the same id since.
+ */
+export function findLockOwner(folder: string): number | undefined {
+  const { pid, identity } = readLock(join(folder, 'pid'));
+  if (pid === undefined || !isRunning(pid)) return undefined;
+  const running = readProcessIdentity(pid);
+  return running === undefined || running === identity ? pid : undefined;
+}
+
+function readLock(file: string): { readonly pid?: number; readonly identity?: string } {
   try {
-    return Number(readFileSync(file, 'utf8')) || undefined;
+    const [pid = '', identity = ''] = readFileSync(file, 'utf8').split('\n');
+    return Number(pid) > 0 ? { pid: Number(pid), identity } : {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
-  } catch {
-    return false;
+  } catch (error) {
+    // A process of a different user exists, but does not accept the signal.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -7,11 +7,13 @@ import type { MessageCounts } from './queue-server.ts';
 import { createShutdownStack } from './shutdown.ts';
 import { type LocalService, startLocal } from './start-local.ts';
 import { isStartupError, startupError } from './startup-error.ts';
-import { buildStartupMessage } from './startup-message.ts';
+import { buildHostWarning, buildStartupMessage } from './startup-message.ts';
 
 const dataFolder = resolve('.local');
 const readyFile = 'ready.json';
 const runtimeFile = 'runtime.json';
+/** Values of HOST that other machines do not reach. */
+const loopbackHosts: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 
 const shutdown = createShutdownStack();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop(0));
@@ -24,8 +26,10 @@ try {
 
 async function main(): Promise<void> {
   const port = parsePort(process.env.PORT);
+  const usesRealStores = parseStores(process.env.STORES);
+  const { HOST: host = '127.0.0.1' } = process.env;
   await assertPortFree(port, 'the service');
-  await assertPortFree(port + 1, 'the store emulator');
+  if (!usesRealStores) await assertPortFree(port + 1, 'the store emulator');
   const isPersistent = process.env.DATA !== 'memory';
   const folder = isPersistent ? dataFolder : chooseMemoryFolder(port);
   await shutdown.add({ close: async () => removeTempFolder(folder) });
@@ -40,17 +44,32 @@ async function main(): Promise<void> {
     onWebhook: (line: string) => console.log(line),
     onMessagesLost: printLostMessages,
     onProgress: (line: string) => console.log(line),
-    ...(isPersistent && { folder }),
+    onEngineEnd: (reason: string) => {
+      console.error(`The table engine has ended (${reason}), so the service stops. Start it again with npm start.`);
+      void stop(1);
+    },
+    host,
+    usesRealStores,
+    // The purchases of emulated stores do not exist in the real ones.
+    ...(isPersistent && { folder: usesRealStores ? join(folder, 'real-stores') : folder }),
   };
   const service = await shutdown.add(startLocal(options));
   writeServiceFiles(service, folder);
-  console.log(buildStartupMessage(service, { isPersistent, folder, isDefaultFolder: folder === dataFolder }));
+  const isDefaultFolder = folder === dataFolder;
+  console.log(buildStartupMessage(service, { isPersistent, folder, isDefaultFolder, usesRealStores }));
+  if (!loopbackHosts.includes(host)) console.log(buildHostWarning(host, port));
 }
 
 function parsePort(text = '4000'): number {
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port < 65_535) return port;
   throw startupError(`PORT ${text} is not valid: set a number from 1 to 65534.`);
+}
+
+/** Whether the service queries the real stores. */
+function parseStores(text = 'emulated'): boolean {
+  if (text === 'emulated' || text === 'real') return text === 'real';
+  throw startupError(`STORES ${text} is not valid: set emulated or real.`);
 }
 
 /** Chooses the folder of a service without persistent data: a folder of its own if another service uses the default. */
@@ -68,7 +87,8 @@ function writeServiceFiles(service: LocalService, folder: string): void {
   const { signingSecret } = webhooks;
   write(join(folder, runtimeFile), { environment });
   const keys = { publicKey, secretKey, signingSecret };
-  write(join(folder, readyFile), { baseUrl, emulatorUrl, consoleUrl, app: appName, ...keys });
+  const urls = { baseUrl, ...(emulatorUrl !== '' && { emulatorUrl }), consoleUrl };
+  write(join(folder, readyFile), { ...urls, app: appName, ...keys });
 }
 
 function write(file: string, content: object): void {

@@ -103,6 +103,7 @@ export async function runStack(
       clock,
       environment: {
         ...proxiedEnvironment,
+        LOCAL_SERVICE: 'true',
         ...(webhookTimeoutMs !== undefined && { WEBHOOK_TIMEOUT_MS: String(webhookTimeoutMs) }),
         ...(storeTimeFactor && { STORE_TIME_FACTOR: storeTimeFactor }),
       },
@@ -124,7 +125,12 @@ export async function runStack(
     usageByFunction: iamProxy.usageByFunction,
     document: readGatewayDocument(template, names),
     outputs: resolveOutputs(template, names),
-    environment: { ...proxiedEnvironment, ...functions.environment, AWS_ACCESS_KEY_ID: getOperatorId(policies) },
+    environment: {
+      ...proxiedEnvironment,
+      LOCAL_SERVICE: 'true',
+      ...functions.environment,
+      AWS_ACCESS_KEY_ID: getOperatorId(policies),
+    },
   };
 }
 

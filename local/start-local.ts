@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningEmulator, startEmulator } from '../emulator/start-emulator.ts';
 import type { StoreKeys } from '../emulator/store-keys.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
@@ -9,6 +10,7 @@ import { minuteMs } from '../lib/shared/time.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { type DemoApp, type DemoWebhooks, ensureDemoApp } from './demo-app.ts';
 import { startGateway } from './gateway/start-gateway.ts';
+import { createTestPlatform } from './gateway/test-platform.ts';
 import type { OnAccess } from './iam-proxy.ts';
 import type { MessageCounts } from './queue-server.ts';
 import { type RunningStack, runStack } from './run-stack.ts';
@@ -23,6 +25,12 @@ interface Options {
   /** Default 0: any free port. */
   readonly port?: number;
   readonly emulatorPort?: number;
+  /** Address of the service. Default: 127.0.0.1. The emulator and the engines stay on 127.0.0.1. */
+  readonly host?: string;
+  /** Whether the service queries the real stores, without an emulator and at the time of this machine. */
+  readonly usesRealStores?: boolean;
+  /** Receives the reason when the table engine ends without `close`. */
+  readonly onEngineEnd?: (reason: string) => void;
   /** Data folder that survives a restart. Without it, all data is in memory. */
   readonly folder?: string;
   /**
@@ -60,6 +68,7 @@ export interface LocalService extends IssuedApiKeys {
   /** Webhook URLs and signing secret of the demo app. */
   readonly webhooks: DemoWebhooks;
   readonly baseUrl: string;
+  /** Empty with real stores. */
   readonly emulatorUrl: string;
   /** Signs in to the console as the demo app. The fragment has the secret key, which browsers do not send. */
   readonly consoleUrl: string;
@@ -73,6 +82,9 @@ export interface LocalService extends IssuedApiKeys {
   countQueuedMessages(): Promise<MessageCounts>;
   close(): Promise<void>;
 }
+
+/** Time in which the system reports that the program of the table engine is missing. */
+const startCheckMs = 50;
 
 /** DynamoDB deletes an expired item within days. A local table is small, and deletes it within minutes. */
 const expirationIntervalMs = 10 * minuteMs;
@@ -108,15 +120,12 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   const database = shutdown.add(
     startTableEngine({ expirationIntervalMs, hasStreams: true, ...(folder !== undefined && { directory: folder }) }),
   );
-  const emulator = await shutdown.add(startEmulator(buildEmulatorOptions(options, clock)));
-  const work = await shutdown.add(createTempFolder());
-  const rootCertificate = emulator.rootCertificate.toString('base64');
-  const assembly = await synthesize(work.path, {
-    emulator: { url: emulator.url, rootCertificate },
-    onBuild: () => onProgress('Building the functions and the stack (first start, and after a change of the code)'),
-    options: adopted ? { tableName: adopted.tableName, masterKeyArn: adopted.masterKeyArn } : {},
-  });
-  const { endpoint: databaseEndpoint } = await database;
+  // A missing program is known before the emulator generates its keys.
+  await Promise.race([database, sleep(startCheckMs)]);
+  const starting = startEmulatorAndSynthesize(options, { shutdown, clock, onProgress });
+  // The first failure ends the start: a missing engine is known long before the build ends.
+  const [{ endpoint: databaseEndpoint, ended }, { emulator, assembly }] = await Promise.all([database, starting]);
+  if (options.onEngineEnd) void ended.then(options.onEngineEnd);
   // Added before the stack and therefore closed after it: it still accepts webhooks that are sent during shutdown.
   const receiver = await shutdown.add(startWebhookReceiver(state.receiverPort ?? 0, onWebhook));
   const stack = await runStack(assembly, state, {
@@ -130,20 +139,32 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     log,
     onMessagesLost,
   });
-  const { apiKeys: demo, webhooks } = await createDemo(stack, { emulator, receiverUrl: receiver.url }, state);
+  const { apiKeys: demo, webhooks } = await createDemo(
+    stack,
+    { emulator, receiverUrl: receiver.url, now: clock.now },
+    state,
+  );
   const { secrets } = stack;
   await save({ secrets, demo, receiverPort: receiver.port });
   const { document, functions, queues, environment, outputs } = stack;
   const gateway = await shutdown.add(
-    startGateway({ port, document, getFunctionByUri: functions.getByUri, now: clock.now, log }),
+    startGateway({
+      port,
+      ...(options.host !== undefined && { host: options.host }),
+      document,
+      getFunctionByUri: functions.getByUri,
+      now: clock.now,
+      log,
+      ...(emulator && { prepareRequest: createTestPlatform(emulator.url) }),
+    }),
   );
-  for (const { platform } of notificationEndpoints)
-    emulator.setNotificationUrl(platform, `${gateway.url}/v3/webhook/${platform}/${demo.appName}`);
+  for (const { platform } of emulator ? notificationEndpoints : [])
+    emulator?.setNotificationUrl(platform, `${gateway.url}/v3/webhook/${platform}/${demo.appName}`);
   return {
     ...demo,
     webhooks,
     baseUrl: gateway.url,
-    emulatorUrl: emulator.url,
+    emulatorUrl: emulator?.url ?? '',
     consoleUrl: buildConsoleUrl(gateway.url, demo),
     environment: {
       ...environment,
@@ -155,6 +176,25 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     countQueuedMessages: queues.countMessages,
     close: shutdown.closeAll,
   };
+}
+
+interface StartContext {
+  readonly shutdown: ShutdownStack;
+  readonly clock: SharedClock;
+  readonly onProgress: (line: string) => void;
+}
+
+/** Starts the emulator, unless the stores are real, and synthesizes the stack with its address. */
+async function startEmulatorAndSynthesize(options: Options, { shutdown, clock, onProgress }: StartContext) {
+  const { adopted, usesRealStores } = options;
+  const emulator = usesRealStores ? undefined : await shutdown.add(startEmulator(buildEmulatorOptions(options, clock)));
+  const work = await shutdown.add(createTempFolder());
+  const assembly = await synthesize(work.path, {
+    emulator: { url: emulator?.url ?? '', rootCertificate: emulator?.rootCertificate.toString('base64') ?? '' },
+    onBuild: () => onProgress('Building the functions and the stack (first start, and after a change of the code)'),
+    options: adopted ? { tableName: adopted.tableName, masterKeyArn: adopted.masterKeyArn } : {},
+  });
+  return { emulator, assembly };
 }
 
 const buildConsoleUrl = (baseUrl: string, { appName, secretKey }: IssuedApiKeys): string =>
@@ -184,7 +224,7 @@ const addMasterKey = (state: SavedState, adopted: AdoptedData | undefined): Save
 
 async function createDemo(
   { environment, secrets }: RunningStack,
-  endpoints: { readonly emulator: RunningEmulator; readonly receiverUrl: string },
+  endpoints: { readonly emulator: RunningEmulator | undefined; readonly receiverUrl: string; now(): number },
   { demo }: SavedState,
 ): Promise<DemoApp> {
   const { TABLE_NAME: table, MASTER_KEY_ID: secretId = '' } = environment;

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { join, relative } from 'node:path';
 import { type DemoWebhooks, usesLocalReceiver } from './demo-app.ts';
 import type { LocalService } from './start-local.ts';
@@ -8,17 +9,18 @@ interface StartupOptions {
   readonly folder: string;
   /** Whether scripts and commands use this folder by default. */
   readonly isDefaultFolder: boolean;
+  readonly usesRealStores?: boolean;
 }
 
 /** Builds the text that `npm start` prints when the service is ready: URLs, keys and commands to paste. */
 export function buildStartupMessage(
   service: LocalService,
-  { isPersistent, folder, isDefaultFolder }: StartupOptions,
+  { isPersistent, folder, isDefaultFolder, usesRealStores }: StartupOptions,
 ): string {
-  const { baseUrl, emulatorUrl, consoleUrl, appName, publicKey, secretKey, webhooks } = service;
+  const { baseUrl, consoleUrl, appName, publicKey, secretKey, webhooks } = service;
   return `
 Claimcheck   ${baseUrl}
-Stores       ${emulatorUrl}/control   (emulator; its clock also sets the service's clock)
+Stores       ${describeStores(service, usesRealStores)}
 App          ${appName}
 Public key   ${publicKey}
 Secret key   ${secretKey}
@@ -26,17 +28,41 @@ Webhooks     ${describeWebhookTarget(webhooks)}
 Signed with  ${webhooks.signingSecret}
 Data         ${isPersistent ? `kept in ${folder}` : 'in memory, deleted at exit'}${isDefaultFolder ? '' : describeFolder(folder)}
 
-Buy a subscription, validate its receipt, and list the purchases of Alice:
-
-  BOUGHT=$(curl -sS ${emulatorUrl}/control/purchases -d '{"platform":"store_a","productId":"premium","type":"paid subscription","applicationUsername":"alice"}')
-  node -p 'JSON.stringify(JSON.parse(process.argv[1]).validate)' "$BOUGHT" | curl -sS -u ${appName}:${publicKey} ${baseUrl}/v1/validate -d @-
-  curl -sS -u ${appName}:${secretKey} ${baseUrl}/v3/customers/alice/purchases
+${usesRealStores ? buildRealLines(service) : buildEmulatedLines(service)}
 
 Open the console, signed in as ${appName}. Press Ctrl-C here to stop.
 
   ${consoleUrl}
 `;
 }
+
+const describeStores = ({ emulatorUrl }: LocalService, usesRealStores = false): string =>
+  usesRealStores ? 'real' : `${emulatorUrl}/control   (emulator; its clock also sets the service's clock)`;
+
+const buildEmulatedLines = ({ baseUrl, emulatorUrl, appName, publicKey, secretKey }: LocalService): string =>
+  `Buy a subscription, validate its receipt, and list the purchases of Alice:
+
+  BOUGHT=$(curl -sS ${emulatorUrl}/control/purchases -d '{"platform":"store_a","productId":"premium","type":"paid subscription","applicationUsername":"alice"}')
+  node -p 'JSON.stringify(JSON.parse(process.argv[1]).validate)' "$BOUGHT" | curl -sS -u ${appName}:${publicKey} ${baseUrl}/v1/validate -d @-
+  curl -sS -u ${appName}:${secretKey} ${baseUrl}/v3/customers/alice/purchases`;
+
+const buildRealLines = ({ baseUrl, appName, publicKey, secretKey }: LocalService): string =>
+  `Connect your stores, buy in the sandbox with your app, and list the purchases of a customer:
+
+  npm run -s cli -- --local app set-store ${appName} apple apple.json
+  Your app validates at ${baseUrl}/v1/validate?appName=${appName}&apiKey=${publicKey}
+  curl -sS -u ${appName}:${secretKey} ${baseUrl}/v3/customers/<user>/purchases`;
+
+/** Builds the warning about a service that other machines reach, with its addresses. */
+export function buildHostWarning(host: string, port: number): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((list = []) =>
+    list.flatMap(({ address, family, internal }) => (family === 'IPv4' && !internal ? [address] : [])),
+  );
+  const urls = (isAllInterfaces(host) ? addresses : [host]).map((address) => `http://${address}:${port}`);
+  return `WARNING: HOST=${host} opens the service to other machines, without encryption: ${urls.join(', ') || 'no network'}. Use it in a network that you trust.`;
+}
+
+const isAllInterfaces = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
 /** Names the folder if another service on this machine uses the default one. */
 const describeFolder = (folder: string): string => `

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { diagnoseService } from '../../lib/health/diagnose-service.ts';
+import { isLocalService } from '../../lib/shared/store-emulator.ts';
 import { secondMs } from '../../lib/shared/time.ts';
 import { type CommandResult, exitCodes, printResult } from '../command-result.ts';
 import { deps } from '../deps.ts';
@@ -28,7 +29,7 @@ async function doctorAction(
 ): Promise<CommandResult> {
   progress('Checking the service');
   const { emulator, now } = deps();
-  const isLocal = emulator.url !== undefined;
+  const isLocal = isLocalService(emulator);
   const deployment = readDeployment(process.env);
   // The clients of AWS take most of the start of a command.
   const { listDeploymentChecks } = await import('./list-deployment-checks.ts');

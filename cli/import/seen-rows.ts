@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { RawRow } from '../../lib/import/parse-import-row.ts';
 
-/** Distinct rows of which an import remembers the digest: a repetition after more of them counts as a new row. */
-const maxRemembered = 1_000_000;
+/** Distinct rows of which an import keeps the digest: a repetition after more of them counts as a new row. */
+const maxKept = 1_000_000;
 
 /** The rows of a file so far, by their content. */
 export interface SeenRows {
@@ -10,8 +10,8 @@ export interface SeenRows {
   add(raw: RawRow): boolean;
 }
 
-/** Creates an empty memory of rows. Its size does not grow with the file: it forgets the older half when it is full. */
-export function createSeenRows(limit = maxRemembered): SeenRows {
+/** Creates an empty record of rows. Its size does not grow with the file: it drops the older half when it is full. */
+export function createSeenRows(limit = maxKept): SeenRows {
   let [recent, older] = [new Set<number>(), new Set<number>()];
   return {
     add(raw) {

@@ -1,7 +1,7 @@
 import type { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
-import type { StoreEmulator } from '../shared/store-emulator.ts';
+import { isLocalService, type StoreEmulator } from '../shared/store-emulator.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
@@ -40,7 +40,7 @@ export async function checkWebhooks(
     listFailed(name, deliveries),
   ]);
   const urlFindings = states.flatMap((state) =>
-    checkUrl(state, { app: name, failed, now: now(), allowsLoopback: emulator.url !== undefined }),
+    checkUrl(state, { app: name, failed, now: now(), allowsLoopback: isLocalService(emulator) }),
   );
   const unexplained = failed.filter(({ url }) => !urlFindings.some((finding) => finding.url === url));
   return [...urlFindings.map(({ finding }) => finding), ...checkDeliveries(name, unexplained)];

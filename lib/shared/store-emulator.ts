@@ -6,4 +6,9 @@ export interface StoreEmulator {
   readonly roots: readonly Uint8Array[];
   /** Multiplies the time limits of store calls: the emulator shares a machine with the service and can be slow. */
   readonly timeFactor?: number;
+  /** Set for a service on one machine that uses the real stores. */
+  readonly isLocal?: true;
 }
+
+/** Whether the service runs on one machine: webhooks can go to the same machine, and resources of AWS are missing. */
+export const isLocalService = ({ url, isLocal }: StoreEmulator): boolean => url !== undefined || isLocal === true;

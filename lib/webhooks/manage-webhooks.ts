@@ -4,7 +4,7 @@ import type { AppRepository } from '../apps/app-repository.ts';
 import { getApp } from '../apps/manage-apps.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
-import type { StoreEmulator } from '../shared/store-emulator.ts';
+import { isLocalService, type StoreEmulator } from '../shared/store-emulator.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
@@ -42,7 +42,7 @@ export async function setWebhook(
 ): Promise<string | undefined> {
   const uniqueSettings = { ...settings, urls: dedupe(settings.urls), sandboxUrls: dedupe(settings.sandboxUrls) };
   const urls = listUrls(uniqueSettings);
-  for (const url of urls) parseWebhookUrl(url, { allowsLoopback: deps.emulator.url !== undefined });
+  for (const url of urls) parseWebhookUrl(url, { allowsLoopback: isLocalService(deps.emulator) });
   const secret = await deps.apps.setWebhook(name, uniqueSettings, (hasSecret) =>
     newSecret || !hasSecret ? generateSigningSecret() : undefined,
   );

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LocalFunction } from '../local-function.ts';
+import { startupError } from '../startup-error.ts';
 import type { GatewayDocument, Integration } from './document.ts';
 import {
   compressResponse,
@@ -17,10 +18,14 @@ import { createRouteMatcher, type MatchRoute } from './routes.ts';
 interface Options {
   /** 0: any free port. */
   readonly port: number;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
   readonly document: GatewayDocument;
   /** Looks up the function of an integration URI. */
   readonly getFunctionByUri: (uri: string) => LocalFunction;
   readonly now: () => number;
+  /** Replaces a request before it is routed. */
+  readonly prepareRequest?: (request: HttpRequest) => Promise<HttpRequest>;
   /** Receives the errors of functions. */
   readonly log: (text: string) => void;
 }
@@ -35,7 +40,10 @@ const maxBodyBytes = 10 * 1024 * 1024;
 /** Limit of Lambda for an event and for a result, as JSON. */
 const maxPayloadBytes = 6_291_556;
 
-/** Serves the REST API of a template on 127.0.0.1, like API Gateway. */
+/** Addresses of all interfaces. The URL of the service is then that of the loopback address. */
+const allInterfaces: readonly string[] = ['0.0.0.0', '::'];
+
+/** Serves the REST API of a template, like API Gateway. */
 export async function startGateway(options: Options): Promise<Gateway> {
   const routes = createRouteMatcher(options.document);
   const minBytes = options.document['x-amazon-apigateway-minimum-compression-size'];
@@ -51,11 +59,16 @@ export async function startGateway(options: Options): Promise<Gateway> {
       response.destroy();
     }
   });
-  server.listen(options.port, '127.0.0.1');
-  await once(server, 'listening');
+  const { host = '127.0.0.1' } = options;
+  server.listen(options.port, host);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND'
+      ? startupError(`HOST ${host} is not an address of this machine.`)
+      : error;
+  });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${toUrlHost(host)}:${port}`,
     close: async () => {
       server.close();
       server.closeAllConnections();
@@ -63,12 +76,22 @@ export async function startGateway(options: Options): Promise<Gateway> {
   };
 }
 
+function toUrlHost(host: string): string {
+  if (allInterfaces.includes(host)) return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** A browser opens the printed address. In AWS, it is that of the API. */
+const consoleRedirect: HttpResponse = { status: 302, headers: [['location', '/console']], body: Buffer.alloc(0) };
+
 async function handleRequest(
   message: IncomingMessage,
   requestId: string,
-  { routes, document, ...options }: Options & { routes: MatchRoute },
+  { routes, document, prepareRequest = async (request) => request, ...options }: Options & { routes: MatchRoute },
 ): Promise<HttpResponse> {
-  const request = await readRequest(message);
+  const received = await readRequest(message);
+  if (received.method === 'GET' && received.path === '/') return consoleRedirect;
+  const request = received.isTooLarge ? received : { ...received, ...(await prepareRequest(received)) };
   const match = routes(request.method, request.path);
   if (!match) return toGatewayResponse(document, 'MISSING_AUTHENTICATION_TOKEN');
   if (request.isTooLarge) return toGatewayResponse(document, 'REQUEST_TOO_LARGE');

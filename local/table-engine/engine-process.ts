@@ -35,7 +35,17 @@ export async function startEngineProcess(engine: EngineProcess): Promise<TableEn
     throw startupError(explainFailure(output()));
   }
   child.unref();
-  return { endpoint, ...(child.pid && { pid: child.pid }), close: () => stop(child).finally(watchdog.release) };
+  let isClosing = false;
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      if (!isClosing) resolve(signal === null ? `exit code ${code}` : signal);
+    });
+  });
+  const close = async (): Promise<void> => {
+    isClosing = true;
+    await stop(child).finally(watchdog.release);
+  };
+  return { endpoint, ...(child.pid && { pid: child.pid }), ended, close };
 }
 
 /** Returns the first line of the output of a process that failed to start. */

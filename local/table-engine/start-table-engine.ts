@@ -11,7 +11,7 @@ import type { TableEngine, TableEngineOptions } from './table-engine.ts';
  */
 export async function startTableEngine(options: TableEngineOptions = {}): Promise<TableEngine> {
   const { DYNAMODB_ENDPOINT } = process.env;
-  if (DYNAMODB_ENDPOINT) return { endpoint: DYNAMODB_ENDPOINT, close: async () => {} };
+  if (DYNAMODB_ENDPOINT) return { endpoint: DYNAMODB_ENDPOINT, ended: new Promise(() => {}), close: async () => {} };
   const binary = chooseDynoxide(process.env.TABLE_ENGINE);
   assertSameEngine(options, binary !== undefined);
   return binary === undefined ? await startDynamoDbLocal(options) : await startDynoxide(binary, options);

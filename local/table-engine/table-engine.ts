@@ -3,6 +3,8 @@ export interface TableEngine {
   readonly endpoint: string;
   /** Absent if `DYNAMODB_ENDPOINT` points to an existing server. */
   readonly pid?: number;
+  /** Resolves with the reason when the server ends without `close`. */
+  readonly ended: Promise<string>;
   close(): Promise<void>;
 }
 

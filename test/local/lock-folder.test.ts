@@ -24,6 +24,17 @@ describe('lockFolder', () => {
     expect(() => lockFolder(folder)).not.toThrow();
   });
 
+  it.each(['', 'another boot 1'])('releases the lock of a process whose id another process has now: %j', (identity) => {
+    writeFileSync(join(folder, 'pid'), `${process.ppid}\n${identity}`);
+    expect(() => lockFolder(folder)).not.toThrow();
+  });
+
+  it('names a folder that cannot be written', () => {
+    const file = join(folder, 'file');
+    writeFileSync(file, '');
+    expect(() => lockFolder(file)).toThrow(`${file} cannot be written (`);
+  });
+
   it('creates a missing folder', () => {
     lockFolder(join(folder, 'new'));
     expect(existsSync(join(folder, 'new'))).toBe(true);

@@ -8,7 +8,7 @@ describe('createSeenRows', () => {
     expect(rows.map(add)).toEqual([false, false, true]);
   });
 
-  it('forgets the oldest rows beyond its limit', () => {
+  it('drops the oldest rows beyond its limit', () => {
     const { add } = createSeenRows(4);
     const add5 = () => ['1', '2', '3', '4', '5'].map((token) => add({ token }));
     expect(add5()).toEqual([false, false, false, false, false]);

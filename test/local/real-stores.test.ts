@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { callLocalService } from '../../testing/call-local.ts';
+import { runCommand } from '../../testing/command-line.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+const webhooks: string[] = [];
+const ends: string[] = [];
+let service: LocalService;
+beforeAll(async () => {
+  service = await startLocal({
+    usesRealStores: true,
+    host: '0.0.0.0',
+    onWebhook: (line) => webhooks.push(line),
+    onEngineEnd: (reason) => ends.push(reason),
+  });
+});
+afterAll(async () => await service?.close());
+
+describe('STORES=real npm start', () => {
+  it('runs the service without an emulator, and without settings of a store', async () => {
+    expect(service.emulatorUrl).toBe('');
+    const { body } = await callLocalService(service, '/v3/app');
+    expect(body.service).not.toHaveProperty('emulatorUrl');
+    expect((await callLocalService(service, '/v3/stores')).body.rows.map((row: object) => row)).not.toContainEqual(
+      expect.objectContaining({ isConnected: true }),
+    );
+  });
+
+  it('trusts only the root certificates of the real stores', async () => {
+    const { environment } = service;
+    expect(environment).toMatchObject({ STORE_EMULATOR_URL: '', STORE_EMULATOR_ROOT: '' });
+  });
+
+  it('accepts a webhook URL of this machine, at the time of this machine', async () => {
+    const { code } = await runCommand(service.environment, ['app', 'test-webhook', service.appName]);
+    expect(code).toBe(0);
+    await waitFor('the test webhook', () => webhooks.includes('Webhook  test'));
+  });
+
+  it('does not report the end of the table engine when it closes', async () => {
+    await service.close();
+    expect(ends).toEqual([]);
+  });
+});
