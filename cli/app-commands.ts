@@ -6,12 +6,14 @@ import {
   getApp,
   rotateApiKey,
   setReadEvents,
+  setRequestLimit,
   setSandboxRule,
   setStrategy,
   setTokenMinutes,
   setUnverifiedHours,
   setVocabulary,
 } from '../lib/apps/manage-apps.ts';
+import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/apps/request-limits.ts';
 import { rotateTokenKeys } from '../lib/entitlements/token-keys.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
 import { maxUnverifiedHours } from '../lib/purchases/unverified-time.ts';
@@ -31,7 +33,7 @@ import { addWebhookCommands } from './webhook-commands.ts';
 
 /**
  * `app create|list|show|delete|rotate-key|rotate-token-key|set-strategy|set-sandbox-entitlements|set-token-minutes|
- * set-vocabulary|set-read-events|set-unverified-hours` and the commands for settings and webhooks.
+ * set-vocabulary|set-read-events|set-unverified-hours|set-request-limit` and the commands for settings and webhooks.
  */
 export function createAppCommands(): Command {
   const app = new Command('app').description('Manage apps');
@@ -122,11 +124,19 @@ export function createAppCommands(): Command {
     .argument('<hours>', `0 to ${maxUnverifiedHours}`, parseUnverifiedHours)
     .addHelpText('after', formatExamples('app set-unverified-hours my-app 48'))
     .action(printResult(setUnverifiedHoursAction));
+  app
+    .command('set-request-limit')
+    .description('Set the requests per second that each key can send for an unlimited time (default: 200)')
+    .argument('<name>')
+    .argument('<requests>', `${minRequestsPerSecond} to ${maxRequestsPerSecond}`, parseRequestLimit)
+    .addHelpText('after', formatExamples('app set-request-limit my-app 500'))
+    .action(printResult(setRequestLimitAction));
   addWebhookCommands(app);
   return app;
 }
 
 const parseUnverifiedHours = createNumberParser('hours', { min: 0, max: maxUnverifiedHours });
+const parseRequestLimit = createNumberParser('requests', { min: minRequestsPerSecond, max: maxRequestsPerSecond });
 
 async function createAction(name: string): Promise<CommandResult> {
   const { appName, publicKey, secretKey } = await createApp(deps().apps, name, deps().now());
@@ -242,5 +252,13 @@ async function setUnverifiedHoursAction(name: string, hours: number): Promise<Co
   return {
     data: { app: name, unverifiedHours: hours },
     text: `${name}: ${formatCount(hours, 'hour')} of access while a renewal cannot be verified. Existing purchases change at their next update.`,
+  };
+}
+
+async function setRequestLimitAction(name: string, requestsPerSecond: number): Promise<CommandResult> {
+  await setRequestLimit(deps().apps, name, requestsPerSecond);
+  return {
+    data: { app: name, requestsPerSecond },
+    text: `${name}: ${formatCount(requestsPerSecond, 'request')} per second of each key. It takes effect within 15 seconds.`,
   };
 }

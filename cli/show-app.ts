@@ -1,6 +1,7 @@
 import type { Deps } from '../composition/deps.ts';
 import type { App } from '../lib/apps/app.ts';
 import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
+import { defaultRequestsPerSecond } from '../lib/apps/request-limits.ts';
 import { defaultUnverifiedHours } from '../lib/purchases/unverified-time.ts';
 import { omitUndefined } from '../lib/shared/omit-undefined.ts';
 import { listStoreConnections } from '../lib/store-notifications/list-store-connections.ts';
@@ -31,6 +32,7 @@ export async function showApp(
     vocabulary: app.vocabulary,
     readEvents: formatReadEvents(app),
     unverifiedHours: getUnverifiedHours(app),
+    requestsPerSecond: getRequestsPerSecond(app),
     webhooks: buildWebhookData(app),
     catalogue: { products },
     stores,
@@ -50,6 +52,8 @@ export async function showApp(
 }
 
 const getUnverifiedHours = ({ unverifiedHours = defaultUnverifiedHours }: App): number => unverifiedHours;
+
+const getRequestsPerSecond = ({ requestsPerSecond = defaultRequestsPerSecond }: App): number => requestsPerSecond;
 
 const formatReadEvents = ({ recordsReads = true }: App): 'on' | 'off' => (recordsReads ? 'on' : 'off');
 
@@ -71,6 +75,7 @@ function formatFields(app: App, products: number): string {
     `vocabulary   ${app.vocabulary}`,
     `read events  ${formatReadEvents(app)}`,
     `unverified   ${formatCount(getUnverifiedHours(app), 'hour')} of access`,
+    `limit        ${formatCount(getRequestsPerSecond(app), 'request')} per second of each key`,
     `catalogue    ${formatCount(products, 'product')}`,
     `webhooks     ${urls.length > 0 ? `${urls.join(', ')}${password}` : 'off'}`,
     ...(sandboxUrls.length > 0 ? [`sandbox      ${sandboxUrls.join(', ')}`] : []),

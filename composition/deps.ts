@@ -28,7 +28,7 @@ import type { ReportProgress } from '../lib/shared/progress.ts';
 import { loadStore } from '../lib/stores/index.ts';
 import { appCache, apps } from './apps.ts';
 import { cipher } from './cipher.ts';
-import { rejectionLimiter } from './endpoint.ts';
+import { rejectionLimiter, requestLimiter } from './endpoint.ts';
 import { grants } from './entitlements.ts';
 import { clientOptions, emulator, now, requireVariable } from './environment.ts';
 import { events } from './events.ts';
@@ -60,6 +60,9 @@ export const deps = once(() => ({
   },
   get rejectionLimiter() {
     return rejectionLimiter();
+  },
+  get requestLimiter() {
+    return requestLimiter();
   },
   get purchases() {
     return purchases();

@@ -1,5 +1,6 @@
 import { createRejectionLimiter } from '../lib/apps/rejection-limiter.ts';
-import { createRejectionBucketRepository } from '../lib/db/rejection-bucket-repository.ts';
+import { createRequestLimiter } from '../lib/apps/request-limiter.ts';
+import { createTokenBucketRepository } from '../lib/db/token-bucket-repository.ts';
 import { createHandlerFactory } from '../lib/http/endpoint.ts';
 import { once } from '../lib/shared/once.ts';
 import { appCache } from './apps.ts';
@@ -7,7 +8,8 @@ import { now } from './environment.ts';
 import { events } from './events.ts';
 import { table } from './table.ts';
 
-export const rejectionLimiter = once(() => createRejectionLimiter(createRejectionBucketRepository(table()), now));
+export const rejectionLimiter = once(() => createRejectionLimiter(createTokenBucketRepository(table()), now));
+export const requestLimiter = once(() => createRequestLimiter(createTokenBucketRepository(table()), now));
 
 /** Creates the handler of a contract. The members are read when a request needs them. */
 export const createHandler = createHandlerFactory({
@@ -20,5 +22,8 @@ export const createHandler = createHandlerFactory({
   },
   get rejectionLimiter() {
     return rejectionLimiter();
+  },
+  get requestLimiter() {
+    return requestLimiter();
   },
 });

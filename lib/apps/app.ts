@@ -2,9 +2,17 @@ import * as v from 'valibot';
 import { Strategy } from '../purchases/claims.ts';
 import { maxUnverifiedHours } from '../purchases/unverified-time.ts';
 import { vocabularies } from '../shared/vocabulary.ts';
+import { maxRequestsPerSecond, minRequestsPerSecond } from './request-limits.ts';
 
 /** Hours after the expiration date of a renewing subscription. 0: access ends on the date. */
 export const UnverifiedHours = v.pipe(v.number(), v.minValue(0), v.maxValue(maxUnverifiedHours));
+
+export const RequestsPerSecond = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(minRequestsPerSecond),
+  v.maxValue(maxRequestsPerSecond),
+);
 
 /** Name of an app. It is part of URLs and the first part of all keys of the app's items. */
 export const AppName = v.pipe(
@@ -81,6 +89,8 @@ export const App = v.object({
   recordsReads: v.exactOptional(v.boolean()),
   /** Hours of access while a renewal cannot be verified. Default: `defaultUnverifiedHours`. */
   unverifiedHours: v.exactOptional(UnverifiedHours),
+  /** Requests of one key that are accepted for an unlimited time. Default: `defaultRequestsPerSecond`. */
+  requestsPerSecond: v.exactOptional(RequestsPerSecond),
   /** Encrypted key of the digests of erased names. Absent until a customer of the app is erased. */
   erasureKey: v.exactOptional(v.string()),
   /** Which purchases of the stores' sandboxes give entitlements. Default: all. */

@@ -13,6 +13,7 @@ import {
   type App,
   AppName,
   apiKeyLevels,
+  RequestsPerSecond,
   SandboxRule,
   TokenMinutes,
   UnverifiedHours,
@@ -199,6 +200,12 @@ export async function setReadEvents(apps: AppRepository, name: string, recordsRe
 export async function setUnverifiedHours(apps: AppRepository, name: string, hours: number): Promise<void> {
   const { unverifiedHours } = parse(v.object({ unverifiedHours: UnverifiedHours }), { unverifiedHours: hours });
   await apps.update(name, () => ({ members: { unverifiedHours } }));
+}
+
+/** Sets the limit of the requests of one key. Throws `InvalidPayload` for an invalid limit. */
+export async function setRequestLimit(apps: AppRepository, name: string, limit: number): Promise<void> {
+  const { requestsPerSecond } = parse(v.object({ requestsPerSecond: RequestsPerSecond }), { requestsPerSecond: limit });
+  await apps.update(name, () => ({ members: { requestsPerSecond } }));
 }
 
 /**

@@ -64,8 +64,8 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Price list of a processor        a#L#<platform>        L                                                         TTL
  *   Time of its last change        a#L#<platform>        X                                                         TTL
  * Exchange rates of a day          FX                    <YYYY-MM-DD>
- * Bucket of rejected credentials   _LIMIT#<kind>#<hash>  B                                                         TTL
  * Owner of an API key (SHA-256)    _KEY#<digest>         K
+ * Token bucket of requests         _LIMIT#<kind>#<hash>  B                                                         TTL
  *
  * INDEXES (all KEYS_ONLY: a page is one query of the index and one BatchGetItem)
  *
@@ -528,8 +528,8 @@ const toProductDigest = ({ platform, productId }: Product): string => `${platfor
 /** Returns the day or month of a counter's sort key. */
 export const parseCounterPeriod = (sk: string): string => sk.slice(dayPrefix.length);
 
-/** Builds the key of a rejection bucket. It belongs to no app, because the requested app is not verified. */
-export const rejectionBucketKey = (kind: string, value: string): Key => ({
+/** Builds the key of a token bucket. It belongs to no app, because the app of rejected credentials is not verified. */
+export const tokenBucketKey = (kind: string, value: string): Key => ({
   pk: `_LIMIT#${kind}#${toDigest(value)}`,
   sk: 'B',
 });

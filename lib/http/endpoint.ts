@@ -22,6 +22,7 @@ import { type Authentication, authenticate, extractCredentials, getHeader, requi
 import { getBaseUrl } from './base-url.ts';
 import { checkBodyDepth, checkBodySize } from './body-limits.ts';
 import { limitRejection, type RejectionDeps } from './limit-rejection.ts';
+import { countRequest, type LimitDeps, requireAllowance } from './limit-request.ts';
 import { matchPath } from './match-path.ts';
 import { type Reply, toReply } from './reply.ts';
 
@@ -55,7 +56,7 @@ type ApiHandler = (lambdaEvent: APIGatewayProxyEvent, context: Context) => Promi
 const ignoreContentType: object = { disableContentTypeCheck: true };
 
 /** What every endpoint needs: it authenticates the request and records its event. */
-export type EndpointDeps = RecordingDeps & RejectionDeps & { readonly appCache: AppCache };
+export type EndpointDeps = RecordingDeps & RejectionDeps & LimitDeps & { readonly appCache: AppCache };
 
 /**
  * Creates the function that creates the Lambda handler of a contract. A handler checks credentials, parameters and
@@ -71,7 +72,10 @@ export const createHandlerFactory =
     return async (lambdaEvent, context) => {
       const call = createApiCall(contract, lambdaEvent, endpointDeps);
       const run = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
-        .onError(async ({ error }) => await respondWithError(call, error, endpointDeps))
+        .onError(async ({ error }) => {
+          await countRequest(call, error, endpointDeps);
+          return await respondWithError(call, error, endpointDeps);
+        })
         .before(async () => {
           await authenticateCall(call, endpointDeps);
           checkBodySize(lambdaEvent);
@@ -80,7 +84,9 @@ export const createHandlerFactory =
         .handler(async () => {
           const reply = toReply<object>((await handle(parseRequest(contract, call), deps())) as object);
           const body = applyVocabulary(reply.body, chooseVocabulary(call));
-          return await respondWithBody(call, { ...reply, body }, endpointDeps);
+          const result = await respondWithBody(call, { ...reply, body }, endpointDeps);
+          await countRequest(call, undefined, endpointDeps);
+          return result;
         });
       return await run(lambdaEvent, context);
     };
@@ -102,6 +108,8 @@ async function authenticateCall(call: ApiCall, endpointDeps: EndpointDeps): Prom
     if (rejection === error && authentication) identifyCall(call, authentication);
     throw rejection;
   }
+  // The event of a request above the limit is not recorded, because it must not cause a write.
+  await requireAllowance(authentication, lambdaEvent, endpointDeps);
   identifyCall(call, authentication);
 }
 

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import * as v from 'valibot';
 import { hashApiKey } from '../apps/api-keys.ts';
@@ -9,6 +8,7 @@ import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { secondMs } from '../shared/time.ts';
 import { extractCredentials } from './authenticate.ts';
+import { toNetwork } from './to-network.ts';
 
 /** What limits requests with rejected credentials. */
 export interface RejectionDeps {
@@ -47,18 +47,4 @@ async function describeRejection(lambdaEvent: APIGatewayProxyEvent): Promise<Rej
     appName: isAppName ? credentials?.appName : undefined,
     keyDigest: isAppName && credentials ? hashApiKey(credentials.key) : undefined,
   });
-}
-
-/**
- * Returns an IPv4 address unchanged, and the /64 network of an IPv6 address, because one client has all of its
- * addresses. `sourceIp` is the address of the TCP connection, and clients can forge `X-Forwarded-For`.
- * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
- */
-async function toNetwork(sourceIp: string): Promise<string | undefined> {
-  if (isIP(sourceIp) !== 6) return isIP(sourceIp) === 4 ? sourceIp : undefined;
-  const { default: ipaddr } = await import('ipaddr.js');
-  const address = ipaddr.process(sourceIp);
-  if (!(address instanceof ipaddr.IPv6)) return address.toString();
-  const groups = address.parts.slice(0, 4).map((group) => group.toString(16));
-  return `${groups.join(':')}::/64`;
 }

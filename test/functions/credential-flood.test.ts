@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { countExtraWrites, listFloods } from '../../bench/flood-requests.ts';
+import { countExtraWrites, listCredentialFloods } from '../../bench/flood-requests.ts';
 import { type Meter, startMeter } from '../../bench/units/meter.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
@@ -31,7 +31,7 @@ beforeEach(() => {
 });
 
 describe('a flood of rejected credentials', () => {
-  it.each(listFloods('flooded'))(
+  it.each(listCredentialFloods('flooded'))(
     'causes less than one write for 100 requests, and all validations succeed: $name',
     async ({ buildRequest }) => {
       meter.takeCalls();

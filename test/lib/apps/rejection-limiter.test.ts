@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { TokenBuckets } from '../../../lib/apps/bucket-limiter.ts';
 import {
   bucketSizes,
   createRejectionLimiter,
   type Rejection,
-  type RejectionBuckets,
   type RejectionLimiter,
   reportSize,
 } from '../../../lib/apps/rejection-limiter.ts';
-import { createRejectionBucketRepository } from '../../../lib/db/rejection-bucket-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
+import { createTokenBucketRepository } from '../../../lib/db/token-bucket-repository.ts';
 import { ServiceError } from '../../../lib/shared/errors.ts';
 import { secondMs } from '../../../lib/shared/time.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -28,9 +28,9 @@ beforeEach(() => {
 
 /** Creates the table's buckets, which count their calls. */
 function createCountedBuckets() {
-  const repository = createRejectionBucketRepository(table);
+  const repository = createTokenBucketRepository(table);
   const calls = { all: 0, granted: 0 };
-  const buckets: RejectionBuckets = {
+  const buckets: TokenBuckets = {
     async take(source, request) {
       calls.all += 1;
       const retryAt = await repository.take(source, request);
@@ -41,7 +41,7 @@ function createCountedBuckets() {
   return { buckets, calls };
 }
 
-const createContainer = (buckets: RejectionBuckets): RejectionLimiter => createRejectionLimiter(buckets, () => now);
+const createContainer = (buckets: TokenBuckets): RejectionLimiter => createRejectionLimiter(buckets, () => now);
 
 /** Counts rejections in turn until a rejection is blocked. Returns the number before it. Throws after `maximum`. */
 async function countUntilBlocked(

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { AppName } from '../../../lib/apps/app.ts';
-import { parseItemKey, rejectionBucketKey, timestampRange, toSortableTimestamp } from '../../../lib/db/keys.ts';
+import { parseItemKey, timestampRange, tokenBucketKey, toSortableTimestamp } from '../../../lib/db/keys.ts';
 
 /** Dates from the year -271821 to 275760, many of them near the bounds of 13 digits. */
 const anyDate = fc.oneof(
@@ -61,9 +61,9 @@ describe('parseItemKey', () => {
   });
 });
 
-describe('rejectionBucketKey', () => {
+describe('tokenBucketKey', () => {
   it('belongs to no app, and stream workers ignore the item', () => {
-    const key = rejectionBucketKey('app', 'demo');
+    const key = tokenBucketKey('app', 'demo');
     expect(v.is(AppName, key.pk.split('#')[0])).toBe(false);
     expect(parseItemKey(key).kind).toBe('other');
   });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { RejectionBuckets } from '../apps/rejection-limiter.ts';
+import type { TokenBuckets } from '../apps/bucket-limiter.ts';
 import { parse } from '../shared/parse.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import { type EpochMillis, hourMs } from '../shared/time.ts';
@@ -9,14 +9,14 @@ import type { Table, Update } from './table.ts';
 
 const BucketItem = v.object({ fullAt: v.number() });
 
-type Request = Parameters<RejectionBuckets['take']>[1];
+type Request = Parameters<TokenBuckets['take']>[1];
 
 /** Creates the token buckets in the table. An empty bucket costs one read and no write. */
-export function createRejectionBucketRepository(table: Table): RejectionBuckets {
+export function createTokenBucketRepository(table: Table): TokenBuckets {
   return {
     take: async (source, request) =>
       await retryOnConflict(async () => {
-        const key = keys.rejectionBucketKey(source.kind, source.value);
+        const key = keys.tokenBucketKey(source.kind, source.value);
         const item = await table.get(key);
         const fullAt = item && parse(BucketItem, item, 'DatabaseError').fullAt;
         const result = takeTokens(fullAt, request, request.size);

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { RejectionSource } from '../../../lib/apps/rejection-limiter.ts';
-import { rejectionBucketKey } from '../../../lib/db/keys.ts';
-import { createRejectionBucketRepository } from '../../../lib/db/rejection-bucket-repository.ts';
+import type { BucketSource } from '../../../lib/apps/bucket-limiter.ts';
+import { tokenBucketKey } from '../../../lib/db/keys.ts';
 import type { Table } from '../../../lib/db/table.ts';
+import { createTokenBucketRepository } from '../../../lib/db/token-bucket-repository.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 const size = { capacity: 100, msPerToken: 1_000 };
 const start = Date.parse('2026-01-01T00:00:00Z');
 
 let table: Table;
-let source: RejectionSource;
+let source: BucketSource;
 beforeAll(async () => {
   table = await createTestTable();
 });
@@ -19,9 +19,9 @@ beforeEach(() => {
 });
 
 const take = async (count: number, now = start) =>
-  await createRejectionBucketRepository(table).take(source, { count, now, size });
+  await createTokenBucketRepository(table).take(source, { count, now, size });
 
-describe('createRejectionBucketRepository', () => {
+describe('createTokenBucketRepository', () => {
   it('grants the capacity to concurrent containers, and never more', async () => {
     const results = await Promise.all(Array.from({ length: 30 }, async () => await take(10)));
     expect(results.filter((retryAt) => retryAt === undefined)).toHaveLength(10);
@@ -44,13 +44,13 @@ describe('createRejectionBucketRepository', () => {
 
   it('deletes a bucket by TTL only after it is full', async () => {
     await take(size.capacity);
-    const item = await table.get(rejectionBucketKey(source.kind, source.value));
+    const item = await table.get(tokenBucketKey(source.kind, source.value));
     expect(Number(item?.ttl) * 1000).toBeGreaterThan(Number(item?.fullAt));
   });
 
   it('stores neither the address nor the key', async () => {
     await take(1);
-    const item = await table.get(rejectionBucketKey(source.kind, source.value));
+    const item = await table.get(tokenBucketKey(source.kind, source.value));
     expect(JSON.stringify(item)).not.toContain(source.value);
   });
 });

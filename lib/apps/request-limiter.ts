@@ -1,0 +1,88 @@
+import { ServiceError } from '../shared/errors.ts';
+import { logWarning } from '../shared/log.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import { type EpochMillis, secondMs } from '../shared/time.ts';
+import type { BucketSize } from '../shared/token-bucket.ts';
+import { createBucketLimiter, type LimitedSource, type TokenBuckets } from './bucket-limiter.ts';
+import { defaultRequestsPerSecond } from './request-limits.ts';
+
+/** A request with valid credentials. */
+export interface AcceptedRequest {
+  readonly appName: string;
+  readonly keyId: string;
+  /** Limit of the app. Default: `defaultRequestsPerSecond`. */
+  readonly requestsPerSecond: number | undefined;
+  /** IPv4 address, or the /64 network of an IPv6 address. Absent for a key that only the app's server has. */
+  readonly address?: string;
+}
+
+/** Limits the requests with valid credentials, so that one app cannot use up what all apps share. */
+export interface RequestLimiter {
+  /** Returns the time until which the request is blocked in this container. Reads only its memory. */
+  findBlockEnd(request: AcceptedRequest): EpochMillis | undefined;
+  /** Counts a request after its response is known. Never throws. */
+  count(request: AcceptedRequest, cost: number): Promise<void>;
+}
+
+/** Time in which an empty bucket fills: a full one accepts a burst of so many seconds of its rate. */
+const fillSeconds = 300;
+
+/**
+ * Rates of the buckets, relative to the rate of a key. The public key is part of the released app, so it must use up
+ * neither the bucket of the app, which the app's server needs, nor one address the bucket of the key.
+ */
+const rateFactors = { 'request-address': 0.25, 'request-key': 1, 'request-app': 1.5 } as const;
+
+/**
+ * Tokens of one source that a container counts in memory before it takes them from the table. Each request has at most
+ * three sources: a rejected receipt causes 0.03 writes, and any other request 0.003.
+ */
+export const requestReportSize = 1_000;
+export const requestCost = 1;
+/** A rejected receipt causes calls of the store, and a client with valid receipts sends few of them. */
+export const rejectedReceiptCost = 10;
+
+/** Creates the limiter of one container. A failure of the table does not block any source. */
+export function createRequestLimiter(buckets: TokenBuckets, now: () => EpochMillis): RequestLimiter {
+  const limiter = createBucketLimiter({ buckets, now, reportSize: requestReportSize });
+  return {
+    findBlockEnd: (request) => limiter.findBlockEnd(listSources(request)),
+    async count(request, cost) {
+      await limiter.count(listSources(request), {
+        cost,
+        logBlock: (source, until) => logBlock(source, request, until),
+      });
+    },
+  };
+}
+
+function listSources({ appName, keyId, address, requestsPerSecond }: AcceptedRequest): LimitedSource[] {
+  const toSource = (kind: keyof typeof rateFactors, value: string): LimitedSource => ({
+    kind,
+    value,
+    size: getRequestBucketSize(kind, requestsPerSecond),
+  });
+  return [
+    ...(address === undefined ? [] : [toSource('request-address', `${appName}:${address}`)]),
+    toSource('request-key', `${appName}:${keyId}`),
+    toSource('request-app', appName),
+  ];
+}
+
+/** Returns the size of a bucket for the limit of an app. */
+export function getRequestBucketSize(
+  kind: keyof typeof rateFactors,
+  requestsPerSecond = defaultRequestsPerSecond,
+): BucketSize {
+  const rate = requestsPerSecond * rateFactors[kind];
+  return { capacity: rate * fillSeconds, msPerToken: secondMs / rate };
+}
+
+/** At most one line for each container and block. */
+function logBlock({ kind }: LimitedSource, { appName, keyId, address }: AcceptedRequest, until: EpochMillis): void {
+  const details = { limited: kind.slice('request-'.length), app: appName, keyId, address };
+  logWarning(
+    omitUndefined({ ...details, until: new Date(until).toISOString() }),
+    new ServiceError('ConnectionFailed', 'Requests of an app exceed its limit.'),
+  );
+}

@@ -1,0 +1,64 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import {
+  type AcceptedRequest,
+  type RequestLimiter,
+  rejectedReceiptCost,
+  requestCost,
+} from '../apps/request-limiter.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import { type EpochMillis, secondMs } from '../shared/time.ts';
+import type { ApiCall } from './api-call.ts';
+import type { Authentication } from './authenticate.ts';
+import { toNetwork } from './to-network.ts';
+
+/** What limits requests with valid credentials. */
+export interface LimitDeps {
+  now(): EpochMillis;
+  readonly requestLimiter: RequestLimiter;
+}
+
+/**
+ * Throws `ConnectionFailed` (429) with the time of the next attempt if the app, the key or the address has sent too
+ * many requests. Released clients retry a validation with this code later.
+ */
+export async function requireAllowance(
+  authentication: Authentication,
+  lambdaEvent: APIGatewayProxyEvent,
+  { requestLimiter, now }: LimitDeps,
+): Promise<void> {
+  const blockedUntil = requestLimiter.findBlockEnd(await describeRequest(authentication, lambdaEvent));
+  if (blockedUntil === undefined) return;
+  throw new ServiceError('ConnectionFailed', 'Too many requests. Try again later.', {
+    status: 429,
+    retryable: false,
+    retryAfterSeconds: Math.max(1, Math.ceil((blockedUntil - now()) / secondMs)),
+  });
+}
+
+/** Counts a request that was not blocked, with the error of its response. */
+export async function countRequest(
+  { contract, app, key, lambdaEvent }: ApiCall,
+  error: unknown,
+  { requestLimiter }: LimitDeps,
+): Promise<void> {
+  if (!app || !key) return;
+  const isRejectedReceipt = contract.errorFormat === 'validation' && isInvalidPayload(error);
+  const request = await describeRequest({ app, key }, lambdaEvent);
+  await requestLimiter.count(request, isRejectedReceipt ? rejectedReceiptCost : requestCost);
+}
+
+const isInvalidPayload = (error: unknown): boolean => error instanceof ServiceError && error.code === 'InvalidPayload';
+
+async function describeRequest(
+  { app, key }: Authentication,
+  { requestContext }: APIGatewayProxyEvent,
+): Promise<AcceptedRequest> {
+  return {
+    appName: app.name,
+    keyId: key.id,
+    requestsPerSecond: app.requestsPerSecond,
+    // All requests of a server come from one address.
+    ...(key.level === 'public' && omitUndefined({ address: await toNetwork(requestContext.identity.sourceIp) })),
+  };
+}

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
+import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import { validateReceipt } from '../../lib/api/validation.ts';
+import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { getRequestBucketSize, rejectedReceiptCost, requestReportSize } from '../../lib/apps/request-limiter.ts';
+import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(async () => {
+  await service.close();
+});
+
+let keys: IssuedApiKeys;
+beforeEach(async () => {
+  jest.spyOn(console, 'warn').mockImplementation(() => {});
+  keys = await service.createApp(['store_a']);
+});
+
+const attacker = '192.0.2.1';
+const rejectedBody = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-appstore', id: '1' } };
+
+/** Takes tokens of an address and a public key, without requests. */
+async function takeTokens(tokens: number, address = attacker): Promise<void> {
+  const request = {
+    appName: keys.appName,
+    keyId: getKeyId({ digest: hashApiKey(keys.publicKey) }),
+    address,
+    requestsPerSecond: undefined,
+  };
+  for (let count = 0; count < tokens; count += requestReportSize)
+    await deps().requestLimiter.count(request, requestReportSize);
+}
+
+const { capacity } = getRequestBucketSize('request-address');
+
+describe('requireAllowance', () => {
+  it('responds to requests above the limit with 429 and Retry-After, and records no event', async () => {
+    await takeTokens(capacity + requestReportSize);
+    const { status, headers, body } = await callWithPublicKey(validateReceipt, keys, {
+      body: rejectedBody,
+      sourceIp: attacker,
+    });
+    // Clients read the body of a failed validation only if the HTTP status is 200.
+    expect([status, body.status, body.code, body.message]).toEqual([
+      200,
+      429,
+      6778002,
+      'Too many requests. Try again later.',
+    ]);
+    expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
+    expect(headers).toMatchObject({ 'Access-Control-Expose-Headers': 'Retry-After' });
+    expect(await deps().events.list(keys.appName, { limit: 10, skip: 0 })).toEqual([]);
+  });
+
+  it('accepts other clients, the server and other apps at the same time', async () => {
+    await takeTokens(capacity + requestReportSize);
+    const { validate } = await service.callControl('/purchases', {
+      platform: 'store_a',
+      productId: 'premium',
+      type: 'paid subscription',
+      applicationUsername: 'ann',
+    });
+    const validation = { body: validate, sourceIp: '198.51.100.7' };
+    expect((await callWithPublicKey(validateReceipt, keys, validation)).body).toMatchObject({ ok: true });
+    const params = { applicationUsername: 'ann' };
+    const { body } = await callWithSecretKey(getCustomerPurchases, keys, { params, sourceIp: attacker });
+    expect(Object.keys(body.purchases)).toEqual(['store_a:premium']);
+    const otherKeys = await service.createApp(['store_a']);
+    const { status } = await callWithSecretKey(getCustomerPurchases, otherKeys, { params, sourceIp: attacker });
+    expect(status).toBe(200);
+  });
+
+  it('counts a rejected receipt as ten requests', async () => {
+    // A container reports the last tokens of the bucket, and the next report is refused.
+    await takeTokens(capacity);
+    const call = async () =>
+      (await callWithPublicKey(validateReceipt, keys, { body: rejectedBody, sourceIp: attacker })).body.status;
+    const statuses = [];
+    for (let number = 0; number < requestReportSize / rejectedReceiptCost; number++) statuses.push(await call());
+    expect(new Set(statuses)).toEqual(new Set([400]));
+    expect(await call()).toBe(429);
+  });
+});
