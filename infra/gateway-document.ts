@@ -48,6 +48,7 @@ export function buildGatewayDocument(
       paths[toGatewayPath(path)] = Object.fromEntries(methods.map((method) => [method.toLowerCase(), operation]));
     }
   }
+  paths['/{proxy+}'] = catchAll;
   return {
     openapi: '3.0.1',
     info: { title, version: apiVersion },
@@ -125,19 +126,76 @@ const preflight = {
   },
 };
 
+/** Seconds after which clients repeat a request that the service could not handle. */
+const retryAfterSeconds = 5;
+
+/** Scripts on other origins can read `Retry-After` only if it is exposed. */
+const retryHeaders = {
+  'gatewayresponse.header.Retry-After': `'${retryAfterSeconds}'`,
+  'gatewayresponse.header.Access-Control-Expose-Headers': "'Retry-After'",
+};
+
+const buildErrorBody = (status: number, code: ErrorCode, message: string): string =>
+  JSON.stringify({ ok: false, status, code, message });
+
 /** Builds an error response of API Gateway itself, in the default error format and readable by browsers. */
 const buildGatewayResponse = (status: number, code: ErrorCode, message: string) => ({
   statusCode: String(status),
-  responseParameters: { 'gatewayresponse.header.Access-Control-Allow-Origin': "'*'" },
-  responseTemplates: { 'application/json': JSON.stringify({ ok: false, status, code, message }) },
+  responseParameters: {
+    'gatewayresponse.header.Access-Control-Allow-Origin': "'*'",
+    ...((status === 429 || status >= 500) && retryHeaders),
+  },
+  responseTemplates: { 'application/json': buildErrorBody(status, code, message) },
 });
 
+const unknownPath = [404, 'ResourceNotFound', 'The path is not found.'] as const;
+
+/**
+ * The response to an unknown path. API Gateway would take the `Authorization` header of such a request for a signature
+ * of AWS, and reject it with another error.
+ */
+const catchAll = {
+  'x-amazon-apigateway-any-method': {
+    summary: 'Unknown path',
+    parameters: [{ name: 'proxy', in: 'path', required: true, schema: { type: 'string' } }],
+    responses: {
+      404: {
+        description: 'Not found',
+        headers: { 'Access-Control-Allow-Origin': { schema: { type: 'string' } } },
+      },
+    },
+    'x-amazon-apigateway-integration': {
+      type: 'mock',
+      requestTemplates: { 'application/json': '{"statusCode":404}' },
+      passthroughBehavior: 'when_no_templates',
+      responses: {
+        default: {
+          statusCode: '404',
+          responseParameters: { 'method.response.header.Access-Control-Allow-Origin': "'*'" },
+          responseTemplates: { 'application/json': buildErrorBody(...unknownPath) },
+        },
+      },
+    },
+  },
+};
+
+/**
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
+ */
 const gatewayResponses = {
   DEFAULT_4XX: buildGatewayResponse(400, 'InvalidPayload', 'The request is malformed.'),
   DEFAULT_5XX: buildGatewayResponse(500, 'InternalError', 'An internal problem prevented processing.'),
+  // Among others, Lambda has rejected the invocation because the account has reached its concurrency.
+  INTEGRATION_FAILURE: buildGatewayResponse(503, 'InternalError', 'The service is overloaded. Try again later.'),
   WAF_FILTERED: buildGatewayResponse(403, 'Forbidden', 'The request is rejected.'),
   INTEGRATION_TIMEOUT: buildGatewayResponse(504, 'InternalError', 'The service timed out.'),
-  MISSING_AUTHENTICATION_TOKEN: buildGatewayResponse(404, 'ResourceNotFound', 'The path is not found.'),
+  // An unknown method of a known path, without and with an `Authorization` header: no operation requires a signature.
+  MISSING_AUTHENTICATION_TOKEN: buildGatewayResponse(...unknownPath),
+  INVALID_SIGNATURE: buildGatewayResponse(...unknownPath),
+  ACCESS_DENIED: buildGatewayResponse(...unknownPath),
+  UNAUTHORIZED: buildGatewayResponse(...unknownPath),
+  // Only mock integrations depend on the media type: `catchAll` for a body that is not JSON.
+  UNSUPPORTED_MEDIA_TYPE: buildGatewayResponse(...unknownPath),
   REQUEST_TOO_LARGE: buildGatewayResponse(413, 'InvalidPayload', 'The request is too large.'),
   THROTTLED: buildGatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),
   QUOTA_EXCEEDED: buildGatewayResponse(429, 'ConnectionFailed', 'Too many requests.'),

@@ -188,7 +188,7 @@ function buildResponses(contract: Contract) {
 const retryAfter = { $ref: '#/components/headers/Retry-After' };
 
 function listErrorStatuses({ errorFormat, keyLevel, params, body, permissions }: Contract): number[] {
-  const always = [400, 403, 413, 429, 500, 504];
+  const always = [400, 403, 413, 429, 500, 503, 504];
   if (errorFormat === 'validation' || errorFormat === 'client-token') return always;
   return [
     ...always,
@@ -210,12 +210,12 @@ function buildErrorResponses(): Record<string, object> {
         const status = Number(key);
         const response = {
           description,
-          ...(status === 429 && { headers: { 'Retry-After': retryAfter } }),
+          ...((status === 429 || status === 503) && { headers: { 'Retry-After': retryAfter } }),
         };
         const body = { ok: false, status, code, message };
         const gatewayResponse = { ...response, content: toJsonContent(error, toExample(body)) };
         const toOwnResponse = (schema: JsonSchema, ownBody: object): object =>
-          status === 504
+          status === 503 || status === 504
             ? gatewayResponse
             : {
                 ...response,

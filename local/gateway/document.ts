@@ -7,7 +7,13 @@ const Status = v.pipe(v.union([v.string(), v.number()]), v.transform(Number));
 
 const Mock = v.object({
   type: v.literal('mock'),
-  responses: v.object({ default: v.object({ statusCode: Status, responseParameters: v.optional(Parameters, {}) }) }),
+  responses: v.object({
+    default: v.object({
+      statusCode: Status,
+      responseParameters: v.optional(Parameters, {}),
+      responseTemplates: v.exactOptional(v.object({ 'application/json': v.string() })),
+    }),
+  }),
 });
 const AwsProxy = v.object({ type: v.literal('aws_proxy'), uri: v.string(), timeoutInMillis: v.number() });
 const Operation = v.object({ 'x-amazon-apigateway-integration': v.variant('type', [Mock, AwsProxy]) });

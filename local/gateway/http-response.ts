@@ -33,11 +33,12 @@ export function toGatewayResponse(document: GatewayDocument, type: keyof typeof 
 
 /** Builds the response of a mock integration, for example to a preflight request. */
 export function toMockResponse({ responses }: Integration & { type: 'mock' }): HttpResponse {
-  const { statusCode, responseParameters } = responses.default;
+  const { statusCode, responseParameters, responseTemplates } = responses.default;
+  const headers = toHeaders(responseParameters, 'method.response.header.');
   return {
     status: statusCode,
-    headers: toHeaders(responseParameters, 'method.response.header.'),
-    body: Buffer.alloc(0),
+    headers: responseTemplates ? [['content-type', 'application/json'], ...headers] : headers,
+    body: Buffer.from(responseTemplates?.['application/json'] ?? ''),
   };
 }
 

@@ -12,6 +12,9 @@ export interface RouteMatch {
 /** Finds the operation of a method and a path. */
 export type MatchRoute = (method: string, path: string) => RouteMatch | undefined;
 
+/** @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-swagger-extensions-any-method.html */
+const anyMethod = 'x-amazon-apigateway-any-method';
+
 /**
  * Creates the matcher for a REST API. Matches the encoded path. A literal segment takes precedence over a parameter,
  * and a parameter over a greedy one such as `{proxy+}`.
@@ -24,7 +27,7 @@ export function createRouteMatcher({ paths }: GatewayDocument): MatchRoute {
   return (method, path) => {
     const pathSegments = splitSegments(path);
     const template = templates.find(({ segments }) => matchesTemplate(segments, pathSegments));
-    const operation = template?.operations[method.toLowerCase()];
+    const operation = template?.operations[method.toLowerCase()] ?? template?.operations[anyMethod];
     if (!template || !operation) return undefined;
     const { resource, segments } = template;
     const pathParameters = segments.flatMap((segment, index) =>

@@ -185,6 +185,9 @@ describe('ErrorBody', () => {
       expect(Object.keys(errorResponseDescriptions)).toContain(statusCode);
       expect(v.is(ErrorBody, JSON.parse(responseTemplates['application/json']))).toBe(true);
     }
+    // API Gateway responds so if Lambda rejects the invocation.
+    for (const type of ['DEFAULT_5XX', 'INTEGRATION_FAILURE', 'THROTTLED'] as const)
+      expect(responses[type].responseParameters).toHaveProperty(['gatewayresponse.header.Retry-After']);
   });
 });
 

@@ -35,6 +35,20 @@ const document: GatewayDocument = {
     '/pages/{proxy+}': { get: proxy('echo') },
     '/pages/{name}': { get: proxy('me') },
     '/text': { get: proxy('text') },
+    '/unknown/{proxy+}': {
+      'x-amazon-apigateway-any-method': {
+        'x-amazon-apigateway-integration': {
+          type: 'mock',
+          responses: {
+            default: {
+              statusCode: 404,
+              responseParameters: { 'method.response.header.Access-Control-Allow-Origin': "'*'" },
+              responseTemplates: { 'application/json': '{"ok":false}' },
+            },
+          },
+        },
+      },
+    },
   },
   'x-amazon-apigateway-minimum-compression-size': 1_000,
   'x-amazon-apigateway-gateway-responses': {
@@ -144,6 +158,15 @@ describe('startGateway', () => {
       204,
       '*',
       '',
+    ]);
+  });
+
+  it.each(['GET', 'DELETE'])('responds to %s with the mock integration of any method', async (method) => {
+    const response = await get('/unknown/path', { method, headers: { authorization: 'Basic YTpi' } });
+    expect([response.status, response.headers.get('access-control-allow-origin'), await response.json()]).toEqual([
+      404,
+      '*',
+      { ok: false },
     ]);
   });
 

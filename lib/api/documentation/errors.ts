@@ -158,6 +158,14 @@ export const errorResponseDescriptions: Readonly<Record<number, ErrorResponseDes
     openIapCode: 'SERVICE_BUSY',
     message: 'The App Store is unavailable. Try again later.',
   },
+  503: {
+    name: 'Overloaded',
+    description: 'The service has too many requests in progress. Try again after `Retry-After`.',
+    code: 'InternalError',
+    openIapCode: 'SERVICE_BUSY',
+    message: 'The service is overloaded. Try again later.',
+    isFromGateway: true,
+  },
   504: {
     name: 'Timeout',
     description: 'The service timed out. Try again later.',
