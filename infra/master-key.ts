@@ -25,7 +25,7 @@ export class MasterKey extends Construct {
     const secret = new Secret(this, 'MasterKey', {
       description: 'Encrypts the credentials in the Claimcheck table',
       generateSecretString: { passwordLength: 64, excludePunctuation: true },
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     acknowledgeFinding(
       secret,

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from 'aws-cdk-lib/aws-backup';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Schedule } from 'aws-cdk-lib/aws-events';
@@ -13,13 +13,30 @@ interface TableBackupProps {
 
 /** @see https://docs.aws.amazon.com/aws-backup/latest/devguide/API_BackupSelection.html */
 const maxSelectionNameLength = 50;
+/** @see https://docs.aws.amazon.com/aws-backup/latest/devguide/API_CreateBackupVault.html */
+const maxVaultNameLength = 50;
+
+/**
+ * Returns a name that is different after a deletion of the stack. The vault outlives the stack, and a vault with the
+ * same name would fail the next deployment. The id of a stack ends with a UUID: `arn:…:stack/<name>/<uuid>`.
+ */
+function buildVaultName(scope: Construct): string {
+  const { stackName, stackId } = Stack.of(scope);
+  const firstGroup = Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', stackId))));
+  return Fn.join('-', [stackName.slice(0, maxVaultNameLength - '-01234567'.length), firstGroup]);
+}
 
 /** Daily backups of the table for 35 days and monthly ones for a year, in a vault that outlives the stack. */
 export class TableBackup extends Construct {
   constructor(scope: Construct, id: string, { table, adoptedTableName }: TableBackupProps) {
     super(scope, id);
     const plan = new BackupPlan(this, 'Plan', {
-      backupVault: new BackupVault(this, 'Vault'),
+      // By default, the name is the id of the construct. An account can have the plans of several stages.
+      backupPlanName: Stack.of(this).stackName,
+      backupVault: new BackupVault(this, 'Vault', {
+        backupVaultName: buildVaultName(this),
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      }),
       backupPlanRules: [
         new BackupPlanRule({
           ruleName: 'daily',

@@ -36,7 +36,7 @@ export class DataTable extends Construct {
       stream: StreamViewType.NEW_AND_OLD_IMAGES,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     for (const [indexName, { pk, sk }] of Object.entries(indexes)) {
       table.addGlobalSecondaryIndex({

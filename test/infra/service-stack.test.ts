@@ -39,6 +39,8 @@ describe('ServiceStack', () => {
       ...contracts.flatMap(({ path, aliases }) => [path, ...aliases]),
       ...notificationEndpoints.flatMap(({ paths }) => paths),
       ...consoleRoute.paths,
+      // Unknown paths.
+      '/:proxy+',
     ];
     expect(Object.keys(getRoutes()).sort()).toEqual(
       [...new Set(documented.map((path) => path.replace(/:(\w+\+?)/g, '{$1}')))].sort(),
@@ -56,7 +58,7 @@ describe('ServiceStack', () => {
   it('retains the table and enables point-in-time recovery and the stream', () => {
     const [table] = listResources(joined, 'AWS::DynamoDB::Table');
     expect(table).toMatchObject({
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       Properties: {
         BillingMode: 'PAY_PER_REQUEST',
         DeletionProtectionEnabled: true,

@@ -37,7 +37,10 @@ describe('infra/stateful-resources.json', () => {
     for (const type of ['DynamoDB::Table', 'SecretsManager::Secret', 'Backup::BackupVault', 'ApiGateway::RestApi']) {
       const [resource, ...others] = Object.values(recorded).filter((entry) => entry.type === `AWS::${type}`);
       expect(others).toEqual([]);
-      expect(resource?.identity).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+      expect(resource?.identity).toMatchObject({
+        DeletionPolicy: 'RetainExceptOnCreate',
+        UpdateReplacePolicy: 'Retain',
+      });
     }
     expect(recorded[tableId]?.identity).toMatchObject({ keys: 'pk (HASH, S), sk (RANGE, S)' });
   });
@@ -103,7 +106,7 @@ describe('listLosses', () => {
 
   it('names a table that is no longer retained', () => {
     expect(listLossesOf(withTable(() => ({ DeletionPolicy: 'Delete' })))).toEqual([
-      expect.stringMatching(/has the DeletionPolicy Delete in place of Retain/),
+      expect.stringMatching(/has the DeletionPolicy Delete in place of RetainExceptOnCreate/),
     ]);
   });
 });
