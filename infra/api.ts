@@ -7,6 +7,7 @@ import {
   DomainName,
   EndpointType,
   LogGroupLogDestination,
+  type MethodDeploymentOptions,
   SecurityPolicy,
   SpecRestApi,
 } from 'aws-cdk-lib/aws-apigateway';
@@ -18,7 +19,7 @@ import { acknowledgeFinding } from './acknowledgements.ts';
 import type { ApiFunction } from './api-functions.ts';
 import { getServiceName } from './code-stack.ts';
 import type { DeploymentOptions } from './deployment-options.ts';
-import { buildGatewayDocument, type Invocation, type Route } from './gateway-document.ts';
+import { buildGatewayDocument, type Invocation, type Route, toGatewayPath } from './gateway-document.ts';
 import type { InvocationTarget } from './invocation-target.ts';
 
 interface ApiProps {
@@ -60,6 +61,7 @@ export class Api extends Construct {
       endpointTypes: [EndpointType.REGIONAL],
       // API Gateway rejects a stage with an access log if the account has no CloudWatch role.
       cloudWatchRole: true,
+      cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       deployOptions: {
         stageName: 'live',
         // The trace segment of API Gateway contains the whole URL, and clients pass keys in the query. Functions are
@@ -67,11 +69,12 @@ export class Api extends Construct {
         tracingEnabled: false,
         throttlingRateLimit: 2_000,
         throttlingBurstLimit: 1_000,
+        methodOptions: buildValidationThrottles(contracts),
         accessLogDestination: new LogGroupLogDestination(accessLog),
         accessLogFormat,
       },
     });
-    this.api.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    this.api.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     const { restApiId, deploymentStage } = this.api;
     this.acknowledgeFindings(options);
     const domain = this.addCustomDomain(options);
@@ -121,6 +124,23 @@ export class Api extends Construct {
     return { url, target: domain.domainNameAliasDomainName };
   }
 }
+
+/**
+ * Limits validations below the stage: a flood of them with a public key leaves requests to the endpoints that servers
+ * and stores use. Few clients call the aliases, and all paths together stay below the stage.
+ */
+const buildValidationThrottles = (contracts: readonly Contract[]): Record<string, MethodDeploymentOptions> =>
+  Object.fromEntries(
+    contracts
+      .filter(({ errorFormat }) => errorFormat === 'validation')
+      .flatMap(({ path, aliases, method }) => [
+        [`${toGatewayPath(path)}/${method}`, { throttlingRateLimit: 1_000, throttlingBurstLimit: 500 }] as const,
+        ...aliases.map(
+          (alias) =>
+            [`${toGatewayPath(alias)}/${method}`, { throttlingRateLimit: 300, throttlingBurstLimit: 150 }] as const,
+        ),
+      ]),
+  );
 
 const buildInvocationUri = ({ arn }: InvocationTarget): string =>
   `arn:${Aws.PARTITION}:apigateway:${Aws.REGION}:lambda:path/2015-03-31/functions/${arn}/invocations`;

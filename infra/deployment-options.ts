@@ -70,8 +70,12 @@ const DeploymentOptions = v.pipe(
         TrafficShift,
       ]),
     ),
-    /** Adds a web ACL with a rate rule per address and the managed core rules. */
+    /** Adds a web ACL with rate rules per address and per key, and the managed core rules. */
     waf: v.optional(Flag),
+    /** Maximum requests of one address in five minutes. */
+    wafRequestsPerAddress: v.optional(WholeNumber(100, 2_000_000_000)),
+    /** Maximum requests with one key in five minutes. */
+    wafRequestsPerKey: v.optional(WholeNumber(100, 2_000_000_000)),
     /** Monthly budget in US dollars, with an alarm by email at 80 and 100 percent. */
     monthlyBudgetUsd: v.optional(WholeNumber(1, 1_000_000)),
   }),
@@ -86,6 +90,11 @@ const DeploymentOptions = v.pipe(
   v.check(
     ({ tableName, masterKeyArn }) => tableName === undefined || masterKeyArn !== undefined,
     'tableName requires masterKeyArn: the values in an existing table are encrypted with its master key.',
+  ),
+  v.check(
+    ({ waf = false, wafRequestsPerAddress, wafRequestsPerKey }) =>
+      waf || (wafRequestsPerAddress === undefined && wafRequestsPerKey === undefined),
+    'wafRequestsPerAddress and wafRequestsPerKey require waf.',
   ),
   v.check(
     ({ monthlyBudgetUsd, alarmEmail }) => monthlyBudgetUsd === undefined || alarmEmail !== undefined,

@@ -120,10 +120,11 @@ export class ServiceStack extends Stack {
   }
 
   private addOptionalResources(
-    { waf, backup, monthlyBudgetUsd, alarmEmail, tableName: adoptedTableName }: DeploymentOptions,
+    options: DeploymentOptions,
     { api, table }: { readonly api: SpecRestApi; readonly table: ITable },
   ): void {
-    if (waf) new WebAcl(this, 'WebAcl', { api });
+    const { waf, backup, monthlyBudgetUsd, alarmEmail, tableName: adoptedTableName } = options;
+    if (waf) new WebAcl(this, 'WebAcl', { api, options });
     if (backup) new TableBackup(this, 'Backup', { table, adoptedTableName });
     if (monthlyBudgetUsd !== undefined && alarmEmail !== undefined)
       new MonthlyBudget(this, 'Budget', { limitUsd: monthlyBudgetUsd, email: alarmEmail });

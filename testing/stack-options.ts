@@ -8,6 +8,8 @@ export const everyOption = {
   basePath: 'claimcheck',
   alarmEmail: 'operator@example.com',
   waf: 'true',
+  wafRequestsPerAddress: '3000',
+  wafRequestsPerKey: '9000',
   tableName: 'Claimcheck-restored',
   masterKeyArn: `arn:aws:secretsmanager:eu-west-1:${account}:secret:MasterKey-AbCdEf`,
   maxConcurrency: '5',

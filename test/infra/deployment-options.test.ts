@@ -1,7 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { RootConstruct } from 'constructs';
+import * as v from 'valibot';
 import { getStackName, isProduction, readDeploymentOptions } from '../../infra/deployment-options.ts';
 import { sendsToOwnQueue, workers } from '../../infra/worker-definitions.ts';
+import { ErrorBody } from '../../lib/api/documentation/errors.ts';
+import { validateReceipt } from '../../lib/api/validation.ts';
+import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { listHeadings, readDocument, readSection } from '../../testing/documents.ts';
 import { everyOption, type StackId } from '../../testing/stack-options.ts';
 import {
@@ -42,6 +46,8 @@ describe('readDeploymentOptions', () => {
     [{ waf: 'perhaps' }, 'waf'],
     [{ monthlyBudgetUsd: '10' }, 'alarmEmail'],
     [{ canary: 'Canary50Percent1Minute' }, 'canary'],
+    [{ wafRequestsPerKey: '1000' }, 'require waf'],
+    [{ waf: 'true', wafRequestsPerAddress: '5' }, 'wafRequestsPerAddress'],
     [{ eventRetentionDays: 'x' }, 'eventRetentionDays'],
     [{ eventRetentionDays: '0' }, 'eventRetentionDays'],
     [{ alarmEmial: 'ops@example.com', stage: 'production' }, 'unknown names: alarmEmial. The names are: stage, '],
@@ -92,6 +98,40 @@ describe('ServiceStack with deployment options', () => {
       expect(Properties.MetricTransformations[0].MetricNamespace).toBe('Claimcheck/Claimcheck');
   });
 
+  it('names the backup plan after the stack, and the vault after the stack and its id', () => {
+    const [plan] = listResources('every', 'AWS::Backup::BackupPlan');
+    expect(plan?.Properties.BackupPlan.BackupPlanName).toBe('Claimcheck-production');
+    const [vault] = listResources('every', 'AWS::Backup::BackupVault');
+    // A vault outlives its stack. The next stack of the same name has another id, so its deployment succeeds.
+    expect(JSON.stringify(vault?.Properties.BackupVaultName)).toMatch(
+      /^{"Fn::Join":\["-",\["Claimcheck-production",.*"AWS::StackId".*\]\]}$/,
+    );
+  });
+
+  it('deletes a retained resource if its first creation fails, so that the deployment can be repeated', () => {
+    const resources = Object.values(stacks.everyWithoutAdoption.joined.Resources);
+    const retained = resources.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete');
+    expect(new Set(retained.map(({ DeletionPolicy }) => DeletionPolicy))).toEqual(new Set(['RetainExceptOnCreate']));
+    expect(new Set(retained.map(({ UpdateReplacePolicy }) => UpdateReplacePolicy))).toEqual(new Set(['Retain']));
+    expect(retained.map(({ Type }) => Type)).toEqual(
+      expect.arrayContaining(['AWS::DynamoDB::Table', 'AWS::Backup::BackupVault', 'AWS::SecretsManager::Secret']),
+    );
+  });
+
+  it('throttles validations below the stage', () => {
+    const [stage] = listResources('none', 'AWS::ApiGateway::Stage');
+    const [all, ...methods] = stage?.Properties.MethodSettings ?? [];
+    expect(all).toMatchObject({ ResourcePath: '/*', HttpMethod: '*' });
+    expect(methods.map(({ ResourcePath }: Json) => ResourcePath.replaceAll('~1', '/').slice(1))).toEqual([
+      validateReceipt.path,
+      ...validateReceipt.aliases,
+    ]);
+    for (const limit of ['ThrottlingRateLimit', 'ThrottlingBurstLimit']) {
+      const sum = methods.reduce((total: number, method: Json) => total + method[limit], 0);
+      expect(sum).toBeLessThan(all[limit]);
+    }
+  });
+
   it('serves a custom domain under a base path and outputs its DNS target', () => {
     const { joined } = stacks.every;
     expect(listProperties(joined, 'AWS::ApiGateway::DomainName')).toEqual([
@@ -108,7 +148,9 @@ describe('ServiceStack with deployment options', () => {
   });
 
   it('retains the API, because released clients contain its URL', () => {
-    expect(listResources('none', 'AWS::ApiGateway::RestApi')).toMatchObject([{ DeletionPolicy: 'Retain' }]);
+    expect(listResources('none', 'AWS::ApiGateway::RestApi')).toMatchObject([
+      { DeletionPolicy: 'RetainExceptOnCreate' },
+    ]);
   });
 
   it('adopts an existing table, its stream and its master key', () => {
@@ -140,8 +182,8 @@ describe('ServiceStack with deployment options', () => {
       ([id, { Type }]) => Type !== 'AWS::Lambda::Version' && !(id in adopted.Resources),
     );
     expect(removed.map(([, { Type, DeletionPolicy }]) => [Type, DeletionPolicy]).sort()).toEqual([
-      ['AWS::DynamoDB::Table', 'Retain'],
-      ['AWS::SecretsManager::Secret', 'Retain'],
+      ['AWS::DynamoDB::Table', 'RetainExceptOnCreate'],
+      ['AWS::SecretsManager::Secret', 'RetainExceptOnCreate'],
     ]);
     for (const [id] of removed) expect(JSON.stringify(adopted)).not.toContain(`"${id}"`);
     for (const type of ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Backup::BackupSelection'])
@@ -160,10 +202,12 @@ describe('ServiceStack with deployment options', () => {
   it('leaves the stage as it is when it adopts a table, so the runbook of a restore resets the rate of the stage', () => {
     const [stage] = listResources('every', 'AWS::ApiGateway::Stage');
     expect(stage).toEqual(listResources('everyWithoutAdoption', 'AWS::ApiGateway::Stage')[0]);
-    const [settings] = stage?.Properties.MethodSettings ?? [];
-    expect(readDocument('docs/operating/restore.md')).toContain(
-      `path=/*/*/throttling/rateLimit,value=${settings.ThrottlingRateLimit}'`,
-    );
+    const settings: readonly Json[] = stage?.Properties.MethodSettings ?? [];
+    expect(settings.length).toBeGreaterThan(1);
+    for (const { ResourcePath, HttpMethod, ThrottlingRateLimit } of settings)
+      expect(readDocument('docs/operating/restore.md')).toContain(
+        `path=${ResourcePath}/${HttpMethod}/throttling/rateLimit,value=${ThrottlingRateLimit}'`,
+      );
   });
 
   it('links a runbook for each alarm, with symptom, impact and action', () => {
@@ -201,12 +245,38 @@ describe('ServiceStack with deployment options', () => {
     expect(listResources('every', 'AWS::WAFv2::WebACLAssociation')).toHaveLength(1);
     const [webAcl] = listResources('every', 'AWS::WAFv2::WebACL');
     const { Rules, VisibilityConfig } = webAcl?.Properties ?? {};
-    expect(Rules.map(({ Name }: { Name: string }) => Name)).toEqual(['rate-per-address', 'core-rules']);
+    expect(Rules.map(({ Name }: { Name: string }) => Name)).toEqual([
+      'rate-per-address',
+      'rate-per-key-in-header',
+      'rate-per-key-in-query',
+      'core-rules',
+    ]);
     expect(JSON.stringify(Rules)).toContain('"Name":"SizeRestrictions_BODY"');
     expect([VisibilityConfig, ...Rules.map((rule: typeof webAcl) => rule?.VisibilityConfig)]).toEqual(
-      Array.from({ length: 3 }, () => expect.objectContaining({ SampledRequestsEnabled: false })),
+      Array.from({ length: 5 }, () => expect.objectContaining({ SampledRequestsEnabled: false })),
     );
     expect(listResources('none', 'AWS::WAFv2::WebACL')).toEqual([]);
+  });
+
+  it('limits the requests of an address and of a key, without store notifications, readable by browsers', () => {
+    const [webAcl] = listResources('every', 'AWS::WAFv2::WebACL');
+    const rateRules = ((webAcl?.Properties.Rules ?? []) as Json[]).filter(
+      ({ Statement }) => Statement.RateBasedStatement,
+    );
+    const statements = rateRules.map(({ Statement }) => Statement.RateBasedStatement);
+    expect(statements.map(({ Limit }) => Limit)).toEqual([3_000, 9_000, 9_000]);
+    for (const { ScopeDownStatement } of statements)
+      expect(ScopeDownStatement.NotStatement.Statement.ByteMatchStatement).toMatchObject({ SearchString: '/webhook/' });
+    for (const { paths } of notificationEndpoints)
+      for (const path of paths) expect(`/live${path}/`).toContain('/webhook/');
+    for (const { Action } of rateRules) {
+      const { ResponseCode, ResponseHeaders, CustomResponseBodyKey } = Action.Block.CustomResponse;
+      expect(ResponseCode).toBe(429);
+      expect(ResponseHeaders).toContainEqual({ Name: 'Access-Control-Allow-Origin', Value: '*' });
+      expect(ResponseHeaders).toContainEqual({ Name: 'Retry-After', Value: expect.any(String) });
+      const { Content } = webAcl?.Properties.CustomResponseBodies[CustomResponseBodyKey] ?? {};
+      expect(v.is(ErrorBody, JSON.parse(Content))).toBe(true);
+    }
   });
 
   it('backs the table up by a plan and reports a budget, only if the options are set', () => {
