@@ -125,6 +125,12 @@ export class Api extends Construct {
   }
 }
 
+/** Requests a second of a method. The burst has half of them, as that of the stage. */
+const toThrottle = (throttlingRateLimit: number): MethodDeploymentOptions => ({
+  throttlingRateLimit,
+  throttlingBurstLimit: throttlingRateLimit / 2,
+});
+
 /**
  * Limits validations below the stage: a flood of them with a public key leaves requests to the endpoints that servers
  * and stores use. Few clients call the aliases, and all paths together stay below the stage.
@@ -132,13 +138,10 @@ export class Api extends Construct {
 const buildValidationThrottles = (contracts: readonly Contract[]): Record<string, MethodDeploymentOptions> =>
   Object.fromEntries(
     contracts
-      .filter(({ errorFormat }) => errorFormat === 'validation')
-      .flatMap(({ path, aliases, method }) => [
-        [`${toGatewayPath(path)}/${method}`, { throttlingRateLimit: 1_000, throttlingBurstLimit: 500 }] as const,
-        ...aliases.map(
-          (alias) =>
-            [`${toGatewayPath(alias)}/${method}`, { throttlingRateLimit: 300, throttlingBurstLimit: 150 }] as const,
-        ),
+      .filter(({ area }) => area === 'validation')
+      .flatMap(({ path, aliases, method, errorFormat }) => [
+        [`${toGatewayPath(path)}/${method}`, toThrottle(errorFormat === 'validation' ? 1_000 : 500)] as const,
+        ...aliases.map((alias) => [`${toGatewayPath(alias)}/${method}`, toThrottle(200)] as const),
       ]),
   );
 

@@ -73,7 +73,7 @@ export const createHandlerFactory =
       const call = createApiCall(contract, lambdaEvent, endpointDeps);
       const run = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
         .onError(async ({ error }) => {
-          await countRequest(call, error, endpointDeps);
+          await countRequest(call, { error }, endpointDeps);
           return await respondWithError(call, error, endpointDeps);
         })
         .before(async () => {
@@ -85,7 +85,7 @@ export const createHandlerFactory =
           const reply = toReply<object>((await handle(parseRequest(contract, call), deps())) as object);
           const body = applyVocabulary(reply.body, chooseVocabulary(call));
           const result = await respondWithBody(call, { ...reply, body }, endpointDeps);
-          await countRequest(call, undefined, endpointDeps);
+          await countRequest(call, { body }, endpointDeps);
           return result;
         });
       return await run(lambdaEvent, context);

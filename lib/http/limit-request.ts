@@ -36,19 +36,28 @@ export async function requireAllowance(
   });
 }
 
-/** Counts a request that was not blocked, with the error of its response. */
+/** Result of a request: the error, or the body of its response. */
+interface RequestResult {
+  readonly error?: unknown;
+  readonly body?: object;
+}
+
+/** Counts a request that was not blocked. */
 export async function countRequest(
   { contract, app, key, lambdaEvent }: ApiCall,
-  error: unknown,
+  result: RequestResult,
   { requestLimiter }: LimitDeps,
 ): Promise<void> {
   if (!app || !key) return;
-  const isRejectedReceipt = contract.errorFormat === 'validation' && isInvalidPayload(error);
   const request = await describeRequest({ app, key }, lambdaEvent);
-  await requestLimiter.count(request, isRejectedReceipt ? rejectedReceiptCost : requestCost);
+  const isDear = contract.area === 'validation' && isRejectedReceipt(result);
+  await requestLimiter.count(request, isDear ? rejectedReceiptCost : requestCost);
 }
 
-const isInvalidPayload = (error: unknown): boolean => error instanceof ServiceError && error.code === 'InvalidPayload';
+/** Responses to OpenIAP clients report a rejected receipt as a state. */
+const isRejectedReceipt = ({ error, body = {} }: RequestResult): boolean =>
+  (error instanceof ServiceError && error.code === 'InvalidPayload') ||
+  ('state' in body && body.state === 'INAUTHENTIC');
 
 async function describeRequest(
   { app, key }: Authentication,

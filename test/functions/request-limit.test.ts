@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { getKeyId, hashApiKey } from '../../lib/apps/api-keys.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { getRequestBucketSize, rejectedReceiptCost, requestReportSize } from '../../lib/apps/request-limiter.ts';
-import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { type CallResult, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -19,10 +20,11 @@ afterAll(async () => {
 let keys: IssuedApiKeys;
 beforeEach(async () => {
   jest.spyOn(console, 'warn').mockImplementation(() => {});
-  keys = await service.createApp(['store_a']);
+  keys = await service.createApp(['store_a', 'store_b']);
 });
 
 const attacker = '192.0.2.1';
+const unknownPurchase = { store: 'google', purchaseToken: 'unknown-purchase-token-of-google' };
 const rejectedBody = { id: 'premium', type: 'paid subscription', transaction: { type: 'ios-appstore', id: '1' } };
 
 /** Takes tokens of an address and a public key, without requests. */
@@ -76,14 +78,16 @@ describe('requireAllowance', () => {
     expect(status).toBe(200);
   });
 
-  it('counts a rejected receipt as ten requests', async () => {
+  it.each([
+    ['POST /v1/validate', validateReceipt, rejectedBody, ({ body }: CallResult) => body.status, 400],
+    ['POST /v1/purchase/verify', verifyPurchase, unknownPurchase, ({ status }: CallResult) => status, 200],
+  ])('counts a receipt that %s rejects as ten requests', async (_name, contract, body, getStatus, status) => {
     // A container reports the last tokens of the bucket, and the next report is refused.
     await takeTokens(capacity);
-    const call = async () =>
-      (await callWithPublicKey(validateReceipt, keys, { body: rejectedBody, sourceIp: attacker })).body.status;
+    const call = async () => getStatus(await callWithPublicKey(contract, keys, { body, sourceIp: attacker }));
     const statuses = [];
     for (let number = 0; number < requestReportSize / rejectedReceiptCost; number++) statuses.push(await call());
-    expect(new Set(statuses)).toEqual(new Set([400]));
+    expect(new Set(statuses)).toEqual(new Set([status]));
     expect(await call()).toBe(429);
   });
 });

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { getStackName, isProduction, readDeploymentOptions } from '../../infra/deployment-options.ts';
 import { sendsToOwnQueue, workers } from '../../infra/worker-definitions.ts';
 import { ErrorBody } from '../../lib/api/documentation/errors.ts';
+import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { listHeadings, readDocument, readSection } from '../../testing/documents.ts';
@@ -122,10 +123,9 @@ describe('ServiceStack with deployment options', () => {
     const [stage] = listResources('none', 'AWS::ApiGateway::Stage');
     const [all, ...methods] = stage?.Properties.MethodSettings ?? [];
     expect(all).toMatchObject({ ResourcePath: '/*', HttpMethod: '*' });
-    expect(methods.map(({ ResourcePath }: Json) => ResourcePath.replaceAll('~1', '/').slice(1))).toEqual([
-      validateReceipt.path,
-      ...validateReceipt.aliases,
-    ]);
+    expect(methods.map(({ ResourcePath }: Json) => ResourcePath.replaceAll('~1', '/').slice(1)).sort()).toEqual(
+      [validateReceipt.path, ...validateReceipt.aliases, verifyPurchase.path].sort(),
+    );
     for (const limit of ['ThrottlingRateLimit', 'ThrottlingBurstLimit']) {
       const sum = methods.reduce((total: number, method: Json) => total + method[limit], 0);
       expect(sum).toBeLessThan(all[limit]);
