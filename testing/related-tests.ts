@@ -30,6 +30,7 @@ const tableModule = 'testing/table.ts';
 const loadedFolders: Readonly<Record<string, readonly string[]>> = {
   'infra/build-console.ts': ['console/'],
   'infra/build-functions.ts': ['functions/'],
+  'test/cli/bin.test.ts': ['cli/bin.js'],
 };
 const contractList = 'lib/api/index.ts';
 /** Sources whose strings with paths are data. */

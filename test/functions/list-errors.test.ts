@@ -8,6 +8,7 @@ import {
   listCustomers,
 } from '../../lib/api/customers.ts';
 import { listEvents, searchEvents } from '../../lib/api/events.ts';
+import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../lib/api/figures.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
 import { getStats, getStatsBreakdown, getStatsV2 } from '../../lib/api/stats.ts';
@@ -30,6 +31,7 @@ const ask = async (contract: Contract, query: Record<string, string>) =>
 const pairs = (list: readonly Contract[], values: readonly string[]) =>
   list.flatMap((contract) => values.map((value) => [contract.id, value, contract] as const));
 
+const figures = [getMrr, getChurn, getRetention, getConversion, getLtv];
 const pages = [
   listCustomers,
   listPurchases,
@@ -38,10 +40,11 @@ const pages = [
   getCustomer,
   getCustomerTransactions,
   getStatsBreakdown,
+  ...figures,
 ];
 const cursorPages = [listDeliveries, getCustomerClaims, getCustomerTimeline, getPurchaseTimeline];
 const byMoment = [listPurchases, listTransactions, listEvents, searchEvents, listDeliveries];
-const byDay = [getStats, getStatsV2, getStatsBreakdown];
+const byDay = [getStats, getStatsV2, getStatsBreakdown, ...figures];
 
 const noNumbers = ['-1', '1.5', '1e2', 'ten', 'NaN', 'Infinity', '0x10', ' 1', '+1', '١', '1,2', 'null'];
 const tooLong = '9'.repeat(30);
