@@ -3,6 +3,7 @@ import { getApp } from '../lib/apps/manage-apps.ts';
 import { rebuildCustomerSummaries } from '../lib/statistics/rebuild-customer-summaries.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { addCustomerDataCommands } from './customer-data-commands.ts';
+import { addCustomerReadCommands } from './customer-read-commands.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
@@ -11,6 +12,7 @@ import type { Output } from './output.ts';
 /** `customer list|show|export|erase|rebuild-links|rebuild-summaries`. */
 export function createCustomerCommands(): Command {
   const customer = new Command('customer').alias('customers').description('Read and manage the customers of an app');
+  addCustomerReadCommands(customer);
   addCustomerDataCommands(customer);
   customer
     .command('rebuild-links')

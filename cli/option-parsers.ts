@@ -55,6 +55,11 @@ export const parseRowLimit = createParser(
   ),
 );
 
+/** Parses a whole number of rows to skip. */
+export const parseRowCount = createParser(
+  v.pipe(v.string(), v.regex(/^\d{1,9}$/, 'a whole number from 0 to 999999999'), v.transform(Number)),
+);
+
 /** Parses a number of seconds of at most one hour. */
 export const parseSeconds = createNumberParser('seconds', { min: 1, max: 3_600 });
 

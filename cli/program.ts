@@ -17,6 +17,7 @@ import { createNotificationCommands, createPurchaseCommands } from './purchase-c
 import { readVersion } from './read-version.ts';
 import { createSecretCommands } from './secret-commands.ts';
 import { createStatsCommands } from './stats-commands.ts';
+import { createTransactionCommands } from './transaction-commands.ts';
 import { applyUsageRules } from './usage-rules.ts';
 import { createWebhooksCommands } from './webhooks-commands.ts';
 
@@ -31,6 +32,7 @@ const commandGroups = [
   createGrantCommands,
   createWhyCommand,
   createPurchaseCommands,
+  createTransactionCommands,
   createNotificationCommands,
   createEventCommands,
   createImportCommand,

@@ -8,10 +8,12 @@ import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { parseTime } from './option-parsers.ts';
 import type { Output } from './output.ts';
+import { addPurchaseReadCommands } from './purchase-read-commands.ts';
 
-/** `purchases refresh`. */
+/** `purchases list|show|refresh`. */
 export function createPurchaseCommands(): Command {
-  const purchases = new Command('purchases').description('Manage purchases of an app');
+  const purchases = new Command('purchases').description('Read and refresh the purchases of an app');
+  addPurchaseReadCommands(purchases);
   purchases
     .command('refresh')
     .description('Query the stores for all purchases of the app, for example after a restore')

@@ -10,14 +10,16 @@ import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { parseDay } from './option-parsers.ts';
 import type { Output } from './output.ts';
+import { addStatsShowCommand } from './stats-show-command.ts';
 import { type Column, formatTable } from './table.ts';
 
 /** Wait for the global secondary indexes, which are eventually consistent. */
 const indexLagMs = 5_000;
 
-/** `stats recount`. */
+/** `stats show|recount`. */
 export function createStatsCommands(): Command {
-  const stats = new Command('stats').description('Manage the counters of statistics and lists');
+  const stats = new Command('stats').description('Read and correct the statistics');
+  addStatsShowCommand(stats);
   stats
     .command('recount')
     .description('Compare the counters of a range of days with the table (reads all purchases of the app)')

@@ -9,7 +9,11 @@ import { createDueItemRepository } from '../lib/db/due-item-repository.ts';
 import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository.ts';
 import { createHandledNotificationRepository } from '../lib/db/handled-notification-repository.ts';
 import { createHealthRepository } from '../lib/db/health-repository.ts';
-import { createPurchaseListRepository } from '../lib/db/list-repositories.ts';
+import {
+  createCustomerListRepository,
+  createPurchaseListRepository,
+  createTransactionListRepository,
+} from '../lib/db/list-repositories.ts';
 import { createOperationRepository } from '../lib/db/operation-repository.ts';
 import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
 import { createPriceListRepository } from '../lib/db/price-list-repository.ts';
@@ -168,6 +172,12 @@ export const deps = once(() => ({
   },
   get operations() {
     return createOperationRepository(table(), now);
+  },
+  get customerLists() {
+    return createCustomerListRepository(pagedLists());
+  },
+  get transactionLists() {
+    return createTransactionListRepository(pagedLists());
   },
   get purchaseLists() {
     return createPurchaseListRepository(pagedLists());

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { callLocalControl, callLocalService } from '../../testing/call-local.ts';
 import { type CommandOutcome, runCommand, spawnCommand, startCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startLocalService } from '../../testing/local-service.ts';
@@ -344,5 +345,60 @@ describe('claimcheck', () => {
       const corrected = await cli(['stats', 'recount', appName, '--from', dayBefore, '--to', dayBefore, '--correct']);
       expect(corrected).toMatchObject({ code: 0 });
     });
+  });
+
+  it('reads purchases, customers, transactions and statistics, as the API returns them', async () => {
+    const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername: 'rea' };
+    const bought = await callLocalControl(service, '/purchases', order);
+    const headers = buildBasicAuth(service.appName, service.publicKey);
+    const body = JSON.stringify(bought.validate);
+    await fetch(`${service.baseUrl}/v1/validate`, { method: 'POST', headers, body });
+    const id = `store_a:${bought.id}`;
+    const read = async (...args: readonly string[]) => JSON.parse((await cli(['--json', ...args])).out);
+    const get = async (path: string) => (await callLocalService(service, path)).body;
+    await waitFor(
+      'the announcement',
+      async () => (await read('purchases', 'show', 'demo', id)).notifications.length > 0,
+    );
+    expect(await read('purchases', 'show', 'demo', id.replace('store_a', 'apple'))).toEqual(
+      await get(`/v3/purchases/${id}?include_notifications=true`),
+    );
+    expect((await read('purchases', 'list', 'demo', '--user', 'rea', '--active')).rows).toEqual(
+      (await get('/v3/purchases?customerId=rea&active=true')).rows,
+    );
+    const { customerInfo } = await get('/v3/customers/rea');
+    expect(await read('customer', 'show', 'demo', 'rea')).toMatchObject({
+      customerInfo,
+      purchases: [{ purchaseId: id }],
+    });
+    const isListed = async (...args: readonly string[]) => (await read(...args)).rows.length > 0;
+    await waitFor('the list of customers', async () => await isListed('customer', 'list', 'demo'));
+    await waitFor('the list of transactions', async () => await isListed('transactions', 'list', 'demo'));
+    expect((await read('transactions', 'list', 'demo', '--user', 'rea')).rows).toMatchObject([
+      { purchaseId: id, entitledUsers: ['rea'] },
+    ]);
+    expect((await read('transactions', 'list', 'demo', '--purchase', id)).rows).toHaveLength(1);
+    await waitFor('the statistics', async () =>
+      (await read('stats', 'show', 'demo')).rows.some((day: { numTransactions: number }) => day.numTransactions > 0),
+    );
+    const { dailyStats } = await get('/v3/stats');
+    const withoutRequests = (rows: { numRequests: number }[]) => rows.map(({ numRequests: _, ...row }) => row);
+    expect(withoutRequests((await read('stats', 'show', 'demo')).rows)).toEqual(withoutRequests(dailyStats));
+    for (const [args, text] of [
+      [['purchases', 'show', 'demo', id], `purchase   ${id}\nproduct    store_a:premium\nstate      active\n`],
+      [['purchases', 'list', 'demo'], `${id}  store_a:premium  active`],
+      [['customer', 'show', 'demo', 'rea'], 'rea: active subscriber\n'],
+      [['customer', 'list', 'demo', '--limit', '1'], 'active subscriber'],
+      [['transactions', 'list', 'demo'], '4.99 USD'],
+      [['stats', 'show', 'demo', '--months'], 'REVENUE USD'],
+    ] as const)
+      expect((await cli(args)).out).toContain(text);
+  });
+
+  it.each([
+    ['purchases', 'show', 'demo', 'store_a:0'],
+    ['customer', 'show', 'demo', 'nobody'],
+  ])('reports that %s %s finds nothing', async (...args) => {
+    expect(await cli(args)).toMatchObject({ code: 1, out: '', error: expect.stringMatching(/ is not /) });
   });
 });

@@ -1,0 +1,69 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { getStoredApp } from '../lib/apps/manage-apps.ts';
+import { addPurchases, listTransactions } from '../lib/purchases/list-transactions.ts';
+import type { EpochMillis } from '../lib/shared/time.ts';
+import { toNeutralId } from '../lib/shared/vocabulary.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
+import { formatExamples } from './examples.ts';
+import { transactionColumns } from './format-records.ts';
+import { parseTime, parseUsername } from './option-parsers.ts';
+import type { Output } from './output.ts';
+import { addPageOptions, formatPage, type PageOptions } from './paging-options.ts';
+import { formatTable } from './table.ts';
+
+/** `transactions list`. */
+export function createTransactionCommands(): Command {
+  const transactions = new Command('transactions').description('Read the transactions of an app');
+  addPageOptions(transactions.command('list'))
+    .description('List transactions, oldest first; those of a customer latest first')
+    .argument('<app>')
+    .option('--user <name>', 'transactions of a customer', parseUsername)
+    .option('--purchase <id>', 'transactions of a purchase')
+    .option('--from <date>', 'start of the range, such as 2026-01-31T10:00:00Z', parseTime)
+    .option('--to <date>', 'end of the range', parseTime)
+    .addHelpText(
+      'after',
+      formatExamples(
+        'transactions list my-app --from 2026-01-01 --to 2026-02-01',
+        'transactions list my-app --user alice',
+      ),
+    )
+    .action(printResult(listAction));
+  return transactions;
+}
+
+interface ListOptions extends PageOptions {
+  readonly user?: string;
+  readonly purchase?: string;
+  readonly from?: EpochMillis;
+  readonly to?: EpochMillis;
+}
+
+async function listAction(name: string, options: ListOptions, { width }: Output): Promise<CommandResult> {
+  const { user, purchase, from, to, limit, skip } = options;
+  if (user !== undefined && [purchase, from, to].some((option) => option !== undefined))
+    throw new InvalidArgumentError('Pass --user without --purchase, --from and --to.');
+  const { name: appName } = await getStoredApp(deps().apps, name);
+  const context = { appName, includesNotifications: false, includesCustomers: true, deps: deps() };
+  if (user !== undefined) {
+    // One more row shows whether there is a next page.
+    const found = await deps().ownedPurchases.listTransactions(appName, user, { limit: limit + 1, skip });
+    const rows = await addPurchases(found.slice(0, limit), context);
+    return toResult(rows, { skip, limit, total: skip + found.length }, width);
+  }
+  const purchaseId = purchase === undefined ? undefined : toNeutralId(purchase);
+  const query = { limit, skip, startdate: from, enddate: to, purchaseId };
+  const { rows, total } = await listTransactions(query, context);
+  return toResult(rows, { skip, limit, total }, width);
+}
+
+function toResult(
+  rows: Awaited<ReturnType<typeof addPurchases>>,
+  paging: { readonly skip: number; readonly limit: number; readonly total: number },
+  width: number | undefined,
+): CommandResult {
+  const table = formatTable(transactionColumns, rows, width);
+  const position = { skip: paging.skip, count: rows.length, total: paging.total };
+  return { data: { paging, rows }, text: formatPage(table, position, 'transaction') };
+}
