@@ -266,8 +266,8 @@ export function toRunningTotals(counts: Counts): Counts {
     totals[name] = (totals[name] ?? 0) + value;
   };
   for (const [name, value] of Object.entries(counts)) {
-    const [, segment = '', sumName = ''] = /^(?:([^/]*)\/)?(.*)$/.exec(name) ?? [];
-    const prefix = segment === '' ? '' : `${segment}/`;
+    const sumStart = name.indexOf('/') + 1;
+    const [prefix, sumName] = [name.slice(0, sumStart), name.slice(sumStart)];
     const [amount, movement] = sumName.split('.');
     const known = movements.find((candidate) => candidate === movement);
     if (known) add(`${prefix}${amount}.mrr`, signs[known] * value);

@@ -76,8 +76,8 @@ export function findProceedsSource(all: readonly FigureSums[]): ProceedsSource |
   for (const { days, months } of all) {
     for (const counts of [...days.values(), ...months.values()]) {
       for (const [name, value] of Object.entries(counts)) {
-        if (/^p\.(new|back)$|:p\d+$/.test(name)) proceeds += value;
-        if (/^q\.(new|back)$|:q\d+$/.test(name)) reported += value;
+        if (/^p\.(new|back)$|:p\d{1,5}$/.test(name)) proceeds += value;
+        if (/^q\.(new|back)$|:q\d{1,5}$/.test(name)) reported += value;
       }
     }
   }
