@@ -65,8 +65,8 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   'Price list of a processor': { matches: /^L L$/, names: 'never' },
   'Time of its last change': { matches: /^L X$/, names: 'never' },
   'Exchange rates of a day': { matches: /^FX /, names: 'never' },
-  'Bucket of rejected credentials': { matches: /^_LIMIT B$/, names: 'never' },
   'Owner of an API key (SHA-256)': { matches: /^_KEY K$/, names: 'never' },
+  'Token bucket of requests': { matches: /^_LIMIT B$/, names: 'never' },
 };
 
 /** Returns the titles of the kinds that an item with this key can have: exactly one, unless a kind is missing here. */
