@@ -13,6 +13,7 @@ import { confirmName } from './confirm-name.ts';
 import { deps } from './deps.ts';
 import { describeFileError } from './describe-file-error.ts';
 import { formatExamples } from './examples.ts';
+import { eraseFromExports } from './export/erase-from-exports.ts';
 import { formatCount } from './format.ts';
 import { parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
@@ -39,12 +40,19 @@ export function addCustomerDataCommands(customer: Command): void {
       parseSeconds,
       eventSettleMs / secondMs,
     )
+    .option(
+      '--exports <folder>',
+      'folder of `export` whose files are rewritten without the customer; repeatable',
+      append,
+    )
     .addHelpText(
       'after',
       formatExamples('customer erase my-app ann@example.com', '--json customer erase my-app ann --confirm ann'),
     )
     .action(printResult(eraseAction));
 }
+
+const append = (folder: string, folders: readonly string[] = []): string[] => [...folders, folder];
 
 const maxWaitSeconds = 3_600;
 
@@ -103,7 +111,7 @@ async function writeFileAtomically(file: string, chunks: AsyncIterable<string>):
 async function eraseAction(
   appName: string,
   username: string,
-  { confirm, wait: waitSeconds }: { confirm?: string; wait: number },
+  { confirm, wait: waitSeconds, exports: folders = [] }: { confirm?: string; wait: number; exports?: string[] },
   output: Output,
 ): Promise<CommandResult> {
   const app = await getStoredApp(deps().apps, appName);
@@ -124,8 +132,14 @@ async function eraseAction(
   }).catch((error: unknown) => {
     throw toPartialError(error, removedSoFar);
   });
-  return { data: { app: appName, removed }, text: formatCounts(removed) };
+  let files = 0;
+  for (const folder of folders) files += await eraseFromExports(folder, username);
+  const data = { app: appName, removed, ...(folders.length > 0 && { exportedFiles: files }) };
+  return { data, text: formatCounts(removed) + formatExportedFiles(folders, files) };
 }
+
+const formatExportedFiles = (folders: readonly string[], files: number): string =>
+  folders.length === 0 ? '' : `\n${formatCount(files, 'exported file')} rewritten without the customer.`;
 
 /** Adds to a failure what the erasure has removed: the operator must be able to prove it. */
 export function toPartialError(error: unknown, removed: ErasureCounts | undefined): unknown {

@@ -9,6 +9,7 @@ import { loadDeps } from './deps.ts';
 import { createDoctorCommand } from './doctor/doctor-command.ts';
 import { createGrantCommands, createWhyCommand } from './entitlement-commands.ts';
 import { createEventCommands } from './event-commands.ts';
+import { createExportCommand } from './export/export-command.ts';
 import { createHelpCommand } from './help-command.ts';
 import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
@@ -36,6 +37,7 @@ const commandGroups = [
   createNotificationCommands,
   createEventCommands,
   createImportCommand,
+  createExportCommand,
   createCompareCommand,
   createCompletionCommand,
   createHelpCommand,

@@ -10,9 +10,9 @@ import {
   webhookHeaders,
   webhookSummary,
 } from '../lib/api/documentation/webhooks.ts';
+import { type JsonSchema, SchemaConverter } from '../lib/api/json-schema.ts';
 import { apiVersion } from '../lib/api/service.ts';
 import { toGatewayPath } from './gateway-document.ts';
-import { type JsonSchema, SchemaConverter } from './json-schema.ts';
 
 const converter = new SchemaConverter(schemaDescriptions);
 const operations = new Map(operationDescriptions.map((operation) => [operation.contract.id, operation]));

@@ -1,4 +1,4 @@
-import type { JsonSchema } from './json-schema.ts';
+import type { JsonSchema } from '../lib/api/json-schema.ts';
 import type { buildOpenApiDocument } from './openapi.ts';
 
 type Document = ReturnType<typeof buildOpenApiDocument>;

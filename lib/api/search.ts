@@ -7,8 +7,8 @@ export const FoundCustomer = v.strictObject({
   type: v.literal('customer'),
   applicationUsername: v.string(),
   /**
-   * `name`: the text is the username. `alias`: a store knows the customer by it. `prefix`: the username begins with it, in
-   * any case.
+   * `name`: the text is the username. `alias`: a store knows the customer by it. `prefix`: the username begins with it,
+   * in any case.
    */
   match: v.picklist(['name', 'alias', 'prefix']),
 });

@@ -17,8 +17,11 @@ export interface AppItemRepository {
    * purchase.
    */
   scanCountableItems(appName: string, range: CreatedRange): AsyncIterable<StoredItem[]>;
-  /** Scans the ids of all purchases. */
-  scanPurchaseIds(appName: string): AsyncIterable<string[]>;
+  /**
+   * Scans the ids of all purchases, or of those changed since a time, which is eventually consistent. A purchase that
+   * changes during the scan can be repeated.
+   */
+  scanPurchaseIds(appName: string, updatedSince?: EpochMillis): AsyncIterable<string[]>;
   /** Scans the usernames of all customers. */
   scanUsernames(appName: string): AsyncIterable<string[]>;
   /** Returns the date of the oldest event within the retention. Undefined if the app has no events. */

@@ -1,6 +1,7 @@
 import { pMapIterable } from 'p-map';
 import type { AppItemRepository } from '../apps/app-item-repository.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
@@ -29,8 +30,10 @@ export function createAppItemRepository(table: Table): AppItemRepository {
         for await (const items of events) yield items.map(toStoredItem);
       }
     },
-    async *scanPurchaseIds(appName) {
-      for await (const entries of scanIndex(table, buildListRange(appName, 'P'))) {
+    async *scanPurchaseIds(appName, updatedSince) {
+      const range =
+        updatedSince === undefined ? buildListRange(appName, 'P') : buildUpdatedRange(appName, updatedSince);
+      for await (const entries of scanIndex(table, range)) {
         yield entries.map(({ pk }) => keys.parsePurchasePartition(String(pk)));
       }
     },
@@ -52,5 +55,12 @@ export function createAppItemRepository(table: Table): AppItemRepository {
 
 const buildListRange = (appName: string, collection: 'P' | 'C') =>
   ({ partition: keys.listPartition(appName, collection), index: 'byCreated' }) as const;
+
+const buildUpdatedRange = (appName: string, startdate: EpochMillis) =>
+  ({
+    partition: keys.updatedPartition(appName),
+    index: 'byKey',
+    between: keys.timestampRange({ startdate }),
+  }) as const;
 
 const toStoredItem = (item: Item): StoredItem => ({ kind: keys.parseItemKey(keys.toKey(item)).kind, item });

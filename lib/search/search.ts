@@ -29,8 +29,8 @@ const maxAccountPurchases = 20;
 const maxNames = 20;
 
 /**
- * Finds the customers whose names begin with the text, and what has exactly this name or id: purchases, transactions, an
- * event, a delivery. Ignores the case of names, and of ids if the exact one is not found.
+ * Finds the customers whose names begin with the text, and what has exactly this name or id: purchases, transactions,
+ * an event, a delivery. Ignores the case of names, and of ids if the exact one is not found.
  */
 export async function search(app: App, q: string, deps: SearchDeps): Promise<SearchResult[]> {
   const exact = await findExact(app, q, deps);

@@ -257,6 +257,9 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(['import', appName, file])).toMatch(/^1 row: 1 imported/);
   const users = ['compare', appName, file, '--users', '--with', service.baseUrl, '--key', service.secretKey];
   expect(await cli(users)).toMatch(/^1 row: 1 equal/);
+  expect(await cli(['export', appName, '--to', join(folder, 'export')])).toMatch(
+    /purchases\.jsonl\.gz: [1-9]\d* rows?/,
+  );
   expect(await cli(['purchases', 'refresh', appName])).toMatch(/^[1-9]\d* purchases? refreshed/);
   await givenCheckoutAndVault(appName, 'ann');
   expect(await cli(['customer', 'erase', appName, 'ann', '--confirm', 'ann', '--wait', '5'])).toMatch(

@@ -1,0 +1,49 @@
+import { Command } from 'commander';
+import { deps } from '../../composition/deps.ts';
+import { getStoredApp } from '../../lib/apps/manage-apps.ts';
+import { type ExportReport, exportApp } from '../../lib/export/export-app.ts';
+import { type CommandResult, printResult } from '../command-result.ts';
+import { formatExamples } from '../examples.ts';
+import { formatCount } from '../format.ts';
+import type { Output } from '../output.ts';
+import { createFolderTarget } from './folder-target.ts';
+
+interface Options {
+  readonly to: string;
+  readonly changes?: true;
+}
+
+/** `export`. */
+export function createExportCommand(): Command {
+  return new Command('export')
+    .description('Export purchases, transactions, customers and entitlements of an app as compressed JSON lines')
+    .argument('<app>')
+    .requiredOption('--to <folder>', 'folder of the exports of this app; see docs/guides/export-data.md')
+    .option('--changes', 'only the purchases changed since the latest export, and their customers')
+    .addHelpText(
+      'after',
+      formatExamples('export my-app --to exports/my-app', 'export my-app --to exports/my-app --changes'),
+    )
+    .addHelpText('after', '\nAn interrupted export continues on the same day (UTC) after its last complete table.')
+    .action(printResult(exportAction));
+}
+
+async function exportAction(appName: string, { to, changes }: Options, output: Output): Promise<CommandResult> {
+  const app = await getStoredApp(deps().apps, appName);
+  const target = await createFolderTarget(to);
+  const report = await exportApp(app, target, deps(), {
+    kind: changes ? 'changes' : 'full',
+    onProgress: (table, rows) => output.progress(`${rows} ${table}`),
+    signal: output.listenForInterrupt(),
+  });
+  return { data: { app: appName, folder: to, ...toRecord(report) }, text: formatReport(to, report) };
+}
+
+const toRecord = ({ kind, startedAt, files }: ExportReport) => ({
+  kind,
+  startedAt: new Date(startedAt).toISOString(),
+  files,
+});
+
+const formatReport = (folder: string, { files }: ExportReport): string =>
+  files.map(({ path, rows }) => `${folder}/${path}: ${formatCount(rows, 'row')}`).join('\n');

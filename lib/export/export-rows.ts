@@ -1,0 +1,123 @@
+import * as v from 'valibot';
+import { EntitlementRecord } from '../api/entitlements.ts';
+import { CustomerInfo, PlatformToken, PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
+import { DateTime } from '../api/schemas.ts';
+import type { StoredCustomer } from '../customer-data/customer-data-repository.ts';
+import { toCustomerInfo } from '../customers/customer-info.ts';
+import type { Entitlements } from '../entitlements/entitlements.ts';
+import { toEntitlementRecords } from '../entitlements/to-records.ts';
+import type { Purchase } from '../purchases/purchase.ts';
+import type { StoredPurchase } from '../purchases/purchase-change.ts';
+import { listRefundedAmounts } from '../purchases/refunds.ts';
+import { toIsoSeconds, toPurchaseDetails, toTransactionRecord } from '../purchases/to-records.ts';
+import type { Transaction } from '../purchases/transaction.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import type { EpochMillis } from '../shared/time.ts';
+
+/** Epoch milliseconds at which the row was read. The row with the highest `seq` of a key is the newest. */
+const seq = v.number();
+
+/** A row of `purchases`. Key: `purchaseId`. */
+export const ExportedPurchase = v.strictObject({
+  seq,
+  ...PurchaseDetails.entries,
+  createdAt: DateTime,
+  updatedAt: DateTime,
+});
+export type ExportedPurchase = v.InferOutput<typeof ExportedPurchase>;
+
+/** A refund of a transaction or of a part of it. Unknown amounts are absent. */
+const ExportedRefund = v.strictObject({
+  date: DateTime,
+  amountMicros: v.exactOptional(v.number()),
+  amountUSD: v.exactOptional(v.number()),
+});
+
+/** A row of `transactions`. Key: `purchaseId` with `transactionId`. */
+export const ExportedTransaction = v.strictObject({
+  seq,
+  ...TransactionRecord.entries,
+  storefront: v.exactOptional(v.string()),
+  offerType: v.exactOptional(v.string()),
+  offerPeriod: v.exactOptional(v.string()),
+  refunds: v.array(ExportedRefund),
+});
+export type ExportedTransaction = v.InferOutput<typeof ExportedTransaction>;
+
+/** A row of `customers`. Key: `applicationUsername`. */
+export const ExportedCustomer = v.strictObject({
+  seq,
+  applicationUsername: v.string(),
+  createdAt: DateTime,
+  ...CustomerInfo.entries,
+});
+export type ExportedCustomer = v.InferOutput<typeof ExportedCustomer>;
+
+/** A row of `entitlements`. Key: `applicationUsername` with `entitlement`. */
+export const ExportedEntitlement = v.strictObject({
+  seq,
+  applicationUsername: v.string(),
+  entitlement: v.string(),
+  isActive: EntitlementRecord.entries.isActive,
+  since: EntitlementRecord.entries.since,
+  until: EntitlementRecord.entries.until,
+  willRenew: EntitlementRecord.entries.willRenew,
+  isSandbox: EntitlementRecord.entries.isSandbox,
+  isInGracePeriod: EntitlementRecord.entries.isInGracePeriod,
+  sourceType: v.picklist(['purchase', 'grant']),
+  purchaseId: v.exactOptional(v.string()),
+  platform: v.exactOptional(PlatformToken),
+  productId: v.exactOptional(v.string()),
+  grantId: v.exactOptional(v.string()),
+});
+export type ExportedEntitlement = v.InferOutput<typeof ExportedEntitlement>;
+
+/** Returns the row of a purchase that was read at `now`. */
+export const toExportedPurchase = (stored: StoredPurchase, now: EpochMillis): ExportedPurchase => ({
+  seq: now,
+  ...toPurchaseDetails(stored.state.purchase, stored.entitledUsers, { now }),
+  createdAt: toIsoSeconds(stored.createdAt),
+  updatedAt: toIsoSeconds(stored.updatedAt),
+});
+
+/** Returns the row of a transaction that was read at `now`. */
+export const toExportedTransaction = (
+  transaction: Transaction,
+  purchase: Purchase,
+  now: EpochMillis,
+): ExportedTransaction => ({
+  seq: now,
+  ...toTransactionRecord(transaction, purchase),
+  ...omitUndefined({
+    storefront: transaction.storefront,
+    offerType: transaction.offerType,
+    offerPeriod: transaction.offerPeriod,
+  }),
+  refunds: listRefundedAmounts(transaction).map(({ date, amountMicros, amountUsd }) => ({
+    date: toIsoSeconds(date),
+    ...omitUndefined({ amountMicros, amountUSD: amountUsd }),
+  })),
+});
+
+/** Returns the row of a customer that was read at `now`. */
+export const toExportedCustomer = (
+  username: string,
+  { createdAt, summary }: StoredCustomer,
+  now: EpochMillis,
+): ExportedCustomer => ({
+  seq: now,
+  applicationUsername: username,
+  createdAt: toIsoSeconds(createdAt),
+  ...toCustomerInfo(summary, now),
+});
+
+/** Returns the rows of the entitlements of a customer that were read at `now`. */
+export const toExportedEntitlements = (
+  username: string,
+  entitlements: Entitlements,
+  now: EpochMillis,
+): ExportedEntitlement[] =>
+  Object.entries(toEntitlementRecords(entitlements)).map(([entitlement, { source, ...record }]) => {
+    const { type: sourceType, ...ids } = source;
+    return { seq: now, applicationUsername: username, entitlement, ...record, sourceType, ...ids };
+  });

@@ -1,0 +1,19 @@
+import type { ExportState } from './export-state.ts';
+
+/** A file of an export. It exists as a whole or not at all. */
+export interface ExportFile {
+  write(rows: readonly object[]): Promise<void>;
+  /** Completes the file and replaces an earlier one with its path. */
+  close(): Promise<void>;
+  /** Deletes what was written. */
+  discard(): Promise<void>;
+}
+
+/** The place that receives the exports of one app: a folder. */
+export interface ExportTarget {
+  /** Returns undefined before the first export. */
+  readState(): Promise<ExportState | undefined>;
+  writeState(state: ExportState): Promise<void>;
+  /** Opens a file of compressed JSON lines. The path is relative to the target, with `/` between its parts. */
+  openFile(path: string): Promise<ExportFile>;
+}

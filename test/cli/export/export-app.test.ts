@@ -1,0 +1,222 @@
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import * as v from 'valibot';
+import { eraseFromExports } from '../../../cli/export/erase-from-exports.ts';
+import { createFolderTarget } from '../../../cli/export/folder-target.ts';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
+import type { Table } from '../../../lib/db/table.ts';
+import { type ExportAppOptions, exportApp } from '../../../lib/export/export-app.ts';
+import {
+  ExportedCustomer,
+  ExportedEntitlement,
+  ExportedPurchase,
+  ExportedTransaction,
+} from '../../../lib/export/export-rows.ts';
+import { dayMs, hourMs } from '../../../lib/shared/time.ts';
+import { recount } from '../../../lib/statistics/recount.ts';
+import { createExportDeps } from '../../../testing/export-deps.ts';
+import { createObservation, createTransaction, createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
+import { givenCustomer } from '../../../testing/given-customer.ts';
+import { buildLinkInput, buildValidationInput } from '../../../testing/purchase-repository.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await createTestTable();
+});
+
+const folders: string[] = [];
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true });
+});
+
+const createFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-export-'));
+  folders.push(folder);
+  return folder;
+};
+
+const rowSchemas = {
+  purchases: v.array(ExportedPurchase),
+  transactions: v.array(ExportedTransaction),
+  customers: v.array(ExportedCustomer),
+  entitlements: v.array(ExportedEntitlement),
+};
+
+const readRows = (folder: string, path: string): unknown[] =>
+  gunzipSync(readFileSync(join(folder, path)))
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+
+const readTable = <T extends keyof typeof rowSchemas>(folder: string, name: T, suffix = '', day = '2026-01-01') =>
+  v.parse(rowSchemas[name], readRows(folder, `dt=${day}/${name}${suffix}.jsonl.gz`)) as v.InferOutput<
+    (typeof rowSchemas)[T]
+  >;
+
+/** An app with the purchases of `givenCustomer`, an export of it at a time of the test, and its folder. */
+async function givenExport() {
+  const folder = createFolder();
+  const deps = createExportDeps(table, { monthly: { type: 'paid subscription', entitlements: ['premium'] } });
+  const app = await getApp(deps.apps, (await givenApp(table)).appName);
+  const [username, companion] = [createUniqueName('user'), createUniqueName('companion')];
+  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, deps);
+  const run = async (options: Partial<ExportAppOptions> = {}, target = createFolderTarget(folder)) =>
+    await exportApp(app, await target, deps, { kind: 'full', ...options });
+  return { folder, app, username, companion, deps, run, moveTo: deps.moveTo };
+}
+
+describe('exportApp', () => {
+  it('writes all purchases, transactions, customers and entitlements below the day', async () => {
+    const { folder, run, username, companion } = await givenExport();
+    const { files } = await run();
+    expect(files.map(({ path }) => path)).toEqual([
+      'dt=2026-01-01/purchases.jsonl.gz',
+      'dt=2026-01-01/transactions.jsonl.gz',
+      'dt=2026-01-01/customers.jsonl.gz',
+      'dt=2026-01-01/entitlements.jsonl.gz',
+    ]);
+    expect(readTable(folder, 'purchases').map(({ purchaseId }) => purchaseId)).toEqual(
+      expect.arrayContaining(['store_a:owned', 'store_a:unclaimed', 'processor_b:owned', 'store_b:consumable']),
+    );
+    expect(readTable(folder, 'transactions')).toContainEqual(
+      expect.objectContaining({ seq: startDate, purchaseId: 'store_a:owned', refunds: [] }),
+    );
+    const customers = readTable(folder, 'customers').map(({ applicationUsername }) => applicationUsername);
+    expect(customers.sort()).toEqual([companion, username].sort());
+    expect(readTable(folder, 'entitlements')).toContainEqual(
+      expect.objectContaining({ applicationUsername: username, entitlement: 'premium', isActive: true }),
+    );
+  });
+
+  it('writes a schema that lists the members of all rows', async () => {
+    const { folder, run } = await givenExport();
+    await run();
+    const { $defs } = JSON.parse(readFileSync(join(folder, 'schema.json'), 'utf8'));
+    for (const name of Object.keys(rowSchemas) as (keyof typeof rowSchemas)[]) {
+      const members = Object.keys($defs[name].properties);
+      for (const row of readTable(folder, name)) expect(members).toEqual(expect.arrayContaining(Object.keys(row)));
+    }
+    expect($defs.transactions.properties.amountUSD.type).toEqual(['number', 'null']);
+    expect($defs.transactions.properties.amountMicros.type).toEqual(['integer', 'null']);
+  });
+
+  it('contains no secrets, and only its owner can read it', async () => {
+    const { folder, run } = await givenExport();
+    const { files } = await run();
+    for (const { path } of files) {
+      expect(JSON.stringify(readRows(folder, path))).not.toMatch(
+        /refreshToken|originalTransactionId|purchaseKey|vault-1/,
+      );
+      expect(statSync(join(folder, path)).mode & 0o777).toBe(0o600);
+    }
+  });
+
+  it('exports the changes since the latest export with their customers', async () => {
+    const { folder, app, run, moveTo, deps, companion } = await givenExport();
+    moveTo(startDate + 2 * dayMs);
+    await run();
+    const changedAt = startDate + 3 * dayMs;
+    await deps.recordPurchase(app.name, 'store_a:owned', buildLinkInput(companion, changedAt));
+    moveTo(changedAt + hourMs);
+    await run({ kind: 'changes' });
+    const [suffix, day] = ['.changes-010000', '2026-01-04'];
+    expect(readTable(folder, 'purchases', suffix, day)).toEqual([
+      expect.objectContaining({ purchaseId: 'store_a:owned', seq: changedAt + hourMs, entitledUsers: [companion] }),
+    ]);
+    // The former owner, too.
+    expect(readTable(folder, 'customers', suffix, day)).toHaveLength(2);
+  });
+
+  it('rejects changes without a full export, and the target of another app', async () => {
+    const [{ run, folder }, other] = [await givenExport(), await givenExport()];
+    await expect(run({ kind: 'changes' })).rejects.toMatchObject({ code: 'ResourceNotFound' });
+    await run();
+    await expect(other.run({}, createFolderTarget(folder))).rejects.toMatchObject({ code: 'Conflict' });
+  });
+
+  it('continues an interrupted export after its last complete table, without partial files', async () => {
+    const { folder, run, moveTo } = await givenExport();
+    const controller = new AbortController();
+    const onProgress: ExportAppOptions['onProgress'] = (name) => {
+      if (name === 'transactions') controller.abort();
+    };
+    await expect(run({ signal: controller.signal, onProgress })).rejects.toThrow('aborted');
+    moveTo(startDate + hourMs);
+    const { files } = await run();
+    expect(files.map(({ path }) => path)).toEqual([
+      'dt=2026-01-01/customers.jsonl.gz',
+      'dt=2026-01-01/entitlements.jsonl.gz',
+    ]);
+    const names = readdirSync(join(folder, 'dt=2026-01-01'));
+    expect(names.sort()).toEqual(
+      Object.keys(rowSchemas)
+        .map((name) => `${name}.jsonl.gz`)
+        .sort(),
+    );
+  });
+
+  it('contains the amounts that a recount of the statistics adds up to', async () => {
+    const { folder, app, run, deps } = await givenExport();
+    const observation = createObservation({ purchaseId: 'store_a:refunded', transactionId: 'store_a:refunded' });
+    const payment = createTransaction(observation.purchase, {
+      amountMicros: 9_990_000,
+      currency: 'EUR',
+      partialRefunds: [{ id: 'r1', date: startDate + dayMs, amountMicros: 2_000_000 }],
+      refundedAt: startDate + 3 * dayMs,
+    });
+    await deps.recordPurchase(
+      app.name,
+      'store_a:refunded',
+      buildValidationInput('ann', { ...observation, transactions: [payment] }),
+    );
+    await run();
+    const counters = createCounterRepository(table);
+    const differences = await recount(app.name, ['2025-12-01', '2026-01-31'], { appItems: deps.appItems, counters });
+    const recounted = differences.flatMap(({ period, product, recounted: counts }) =>
+      product || period.length !== 10
+        ? []
+        : Object.entries(counts).flatMap(([name, micros]) =>
+            /^[A-Z]{3}\.micros$/.test(name) ? [[`${period} ${name.slice(0, 3)}`, micros] as const] : [],
+          ),
+    );
+    expect(recounted.length).toBeGreaterThan(2);
+    expect(sumByDayAndCurrency(readTable(folder, 'transactions'))).toEqual(new Map(recounted));
+  });
+});
+
+/** Adds up payments and refunds as an analyst would. */
+function sumByDayAndCurrency(rows: readonly ExportedTransaction[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  const add = (date: string, currency: string | null, micros: number): void => {
+    const key = `${date.slice(0, 10)} ${currency}`;
+    if (micros !== 0) sums.set(key, (sums.get(key) ?? 0) + micros);
+  };
+  for (const { sandbox, purchaseDate, currency, amountMicros, refunds } of rows) {
+    if (sandbox) continue;
+    add(purchaseDate, currency, amountMicros ?? 0);
+    for (const refund of refunds) add(refund.date, currency, -(refund.amountMicros ?? 0));
+  }
+  return sums;
+}
+
+describe('eraseFromExports', () => {
+  it('removes a customer from all files and keeps the rows of the others', async () => {
+    const { folder, run, username, companion } = await givenExport();
+    await run();
+    const before = readTable(folder, 'purchases');
+    await writeFile(join(folder, 'notes.txt'), username);
+    expect(await eraseFromExports(folder, username)).toBe(3);
+    for (const name of Object.keys(rowSchemas) as (keyof typeof rowSchemas)[])
+      expect(JSON.stringify(readTable(folder, name))).not.toContain(username);
+    expect(readTable(folder, 'purchases')).toHaveLength(before.length);
+    expect(readTable(folder, 'customers').map((row) => row.applicationUsername)).toEqual([companion]);
+    expect(await eraseFromExports(folder, username)).toBe(0);
+  });
+});
