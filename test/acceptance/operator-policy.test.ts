@@ -243,6 +243,12 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(recount)).toMatch(/[1-9]\d* counters? corrected/);
   expect(await cli(['customer', 'rebuild-links', appName])).toMatch(/ [1-9]\d* links? added, [1-9]\d* stale links?/);
   await cli(['customer', 'rebuild-summaries', appName]);
+  const { rows } = JSON.parse(await cli(['purchases', 'list', appName, '--user', 'ann', '--json']));
+  await cli(['purchases', 'show', appName, rows[0].purchaseId]);
+  expect(await cli(['customer', 'show', appName, 'ann'])).toContain('ann: active subscriber');
+  expect(await cli(['customer', 'list', appName])).toMatch(/\S/);
+  expect(await cli(['transactions', 'list', appName])).toMatch(/\S/);
+  expect(await cli(['stats', 'show', appName])).toContain('REVENUE USD');
   expect(await cli(['customer', 'export', appName, 'ann'])).toContain('"applicationUsername":"ann"');
   await cli(['app', 'set-webhook', 'new', '--off']);
   expect(await cli(['doctor', 'new', '--timeout', '120'])).toContain('checks made');
