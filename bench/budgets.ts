@@ -44,10 +44,10 @@ export const dollarBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
 export const writeUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
   targets: { 'validation, new': 25, 'validation, repeated': 5, 'read, ': 2 },
   limits: {
-    'validation, new': 31,
+    'validation, new': 33.5,
     'validation, repeated': 4.3,
     'read, ': 2.2,
-    'notification with its webhook': 29,
+    'notification with its webhook': 30.5,
   },
 };
 
@@ -65,7 +65,7 @@ export const startBudgets = { reads: 1.1, 'validate-receipt': 1.25, workers: 1.1
  * are the present figures rounded up: they prevent growth, and the start times are the targets.
  */
 export const bundleBudgets = {
-  size: { reads: 1.7, 'validate-receipt': 1.95, workers: 1.8 },
+  size: { reads: 1.7, 'validate-receipt': 1.95, workers: 1.85 },
   files: { reads: 1.5, 'validate-receipt': 1.5, workers: 1.5 },
 } as const;
 
