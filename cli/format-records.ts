@@ -22,7 +22,7 @@ export const transactionColumns: readonly Column<TransactionRecord>[] = [
 /** Formats a date of a record to the second. */
 export const toSeconds = (date: string): string => date.replace(/\.\d{3}Z$/, 'Z');
 
-/** Describes whether the purchase gives access, and where it is from. */
+/** Describes whether the purchase gives access, with its reason and environment. */
 export function describeState({
   isPending,
   isExpired,

@@ -16,7 +16,7 @@ import { formatTable } from './table.ts';
 export function createTransactionCommands(): Command {
   const transactions = new Command('transactions').description('Read the transactions of an app');
   addPageOptions(transactions.command('list'))
-    .description('List transactions, oldest first; those of a customer latest first')
+    .description('List transactions, oldest first; with --user, latest first')
     .argument('<app>')
     .option('--user <name>', 'transactions of a customer', parseUsername)
     .option('--purchase <id>', 'transactions of a purchase')

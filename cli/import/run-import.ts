@@ -178,7 +178,7 @@ interface RunningRow {
   readonly result: Promise<RowResult>;
 }
 
-/** Records where the lines of rows in progress end in the file. */
+/** Records the end of each line of the rows in progress. */
 function createLineTracker(source: AsyncIterable<Line>) {
   const ends = new Map<number, number>();
   async function* trackLines(): AsyncGenerator<Line> {
