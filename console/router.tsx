@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { getLinkApp } from './session.ts';
 
 /** Parameters of the query. Empty values are omitted from the URL. */
 export type RouteQuery = Readonly<Record<string, string>>;
@@ -19,10 +20,13 @@ function readLocation(): Location {
   return { path: path.startsWith('/') ? path : '/', query: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** Builds a link from a pattern such as `/customers/:user`, its parameters and a query. */
+/**
+ * Builds a link from a pattern such as `/customers/:user`, its parameters and a query. It names the app if the user is
+ * signed in to several.
+ */
 export function toHref(pattern: string, params: Readonly<Record<string, string>> = {}, query: QueryPatch = {}): string {
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-  const entries = Object.entries(query).flatMap(([name, value]) =>
+  const entries = Object.entries({ app: getLinkApp(), ...query }).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   );
   return `#${path}${entries.length > 0 ? `?${new URLSearchParams(entries)}` : ''}`;

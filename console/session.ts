@@ -1,21 +1,19 @@
+import {
+  type Credentials,
+  readSessions,
+  removeSessions,
+  type Session,
+  type StayId,
+  type StoredSession,
+  storeSession,
+} from './session-storage.ts';
 import { createObservable } from './store.ts';
 
-export interface Credentials {
-  readonly appName: string;
-  readonly key: string;
-}
+/** App of this tab, and the app that was used last in the browser. */
+const appStorageKey = 'claimcheck.app';
 
-export interface Session extends Credentials {
-  /** Name that the operator gave the key. */
-  readonly keyName: string;
-  /** A viewer key reads everything and changes nothing. */
-  readonly level: 'secret' | 'viewer';
-}
-
-/** Storage of the tab: deleted with it, and not shared with other tabs. */
-const storageKey = 'claimcheck.session';
-
-const session = createObservable<Session | undefined>(readStoredSession());
+const sessions = createObservable<readonly StoredSession[]>(readSessions());
+const session = createObservable<StoredSession | undefined>(findInitialSession());
 
 /** Whether the service ended the session because it rejected the key. */
 const isRejected = createObservable(false);
@@ -23,33 +21,68 @@ const isRejected = createObservable(false);
 export const useIsRejected = (): boolean => isRejected.use();
 
 export const getSession = (): Session | undefined => session.get();
-export const useSession = (): Session | undefined => session.use();
+export const useSession = (): StoredSession | undefined => session.use();
+/** All apps to which the user is signed in. */
+export const useSessions = (): readonly StoredSession[] => sessions.use();
 
 /** Whether the key of the session may change data. Pages offer changes only if it may. */
 export const useCanChange = (): boolean => useSession()?.level === 'secret';
 
-export function startSession(value: Session): void {
-  sessionStorage.setItem(storageKey, JSON.stringify(value));
-  isRejected.set(false);
-  session.set(value);
+/** Signs in to an app in addition to the others, and selects it. */
+export function startSession(value: Session, stay: StayId = 'tab'): void {
+  storeSession(value, stay);
+  sessions.set(readSessions());
+  selectApp(value.appName);
 }
 
-/** Signs out: deletes the key from the tab. */
-export function endSession(): void {
-  sessionStorage.removeItem(storageKey);
+/** Selects another app. Returns false if the user is not signed in to it. */
+export function selectApp(appName: string): boolean {
+  const selected = sessions.get().find((candidate) => candidate.appName === appName);
+  if (!selected) return false;
+  sessionStorage.setItem(appStorageKey, appName);
+  localStorage.setItem(appStorageKey, appName);
   isRejected.set(false);
+  session.set(selected);
+  return true;
+}
+
+/** Signs out of all apps: deletes the keys from the browser. */
+export function endSession(): void {
+  removeSessions();
+  sessionStorage.removeItem(appStorageKey);
+  localStorage.removeItem(appStorageKey);
+  isRejected.set(false);
+  sessions.set([]);
   session.set(undefined);
 }
 
-/** Ends the session after the service has rejected the key. The sign-in page states the reason. */
+/** Ends the session of the app after the service has rejected its key. The sign-in page states the reason. */
 export function rejectSession(): void {
-  endSession();
+  const rejected = session.get();
+  if (!rejected) return;
+  removeSessions(rejected.appName);
+  sessionStorage.removeItem(appStorageKey);
+  sessions.set(readSessions());
+  session.set(undefined);
   isRejected.set(true);
 }
 
-function readStoredSession(): Session | undefined {
-  const stored = sessionStorage.getItem(storageKey);
-  return stored === null ? undefined : (JSON.parse(stored) as Session);
+/** Reads the sessions again: another tab has changed them, or one has ended. */
+export function refreshSessions(): void {
+  const stored = readSessions();
+  if (JSON.stringify(stored) === JSON.stringify(sessions.get())) return;
+  sessions.set(stored);
+  const current = session.get();
+  session.set(current ? stored.find(({ appName }) => appName === current.appName) : findInitialSession());
+}
+
+/** Returns the app that links must name, because the user is signed in to several. */
+export const getLinkApp = (): string | undefined => (sessions.get().length > 1 ? session.get()?.appName : undefined);
+
+function findInitialSession(): StoredSession | undefined {
+  const stored = readSessions();
+  const appName = sessionStorage.getItem(appStorageKey) ?? localStorage.getItem(appStorageKey);
+  return stored.find((candidate) => candidate.appName === appName) ?? stored[0];
 }
 
 /**

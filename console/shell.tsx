@@ -4,21 +4,29 @@ import { emulatorUrl } from './clock.ts';
 import { announce } from './components/announcer.tsx';
 import { Button } from './components/button.tsx';
 import { classes } from './components/classes.ts';
+import { SelectField } from './components/fields.tsx';
 import { Icon } from './components/icon.tsx';
 import { Page } from './components/layout.tsx';
-import { EmptyState, ErrorNotice, Skeleton } from './components/notice.tsx';
+import { EmptyState, ErrorNotice, Notice, Skeleton } from './components/notice.tsx';
 import { Badge } from './components/values.tsx';
 import type { PageDefinition, PageProps } from './pages/page.ts';
 import { pages } from './pages/registry.ts';
 import { Link, matchPattern, toHref, useLocation } from './router.tsx';
-import { endSession, type Session } from './session.ts';
+import { endSession, selectApp, startSession, useSessions } from './session.ts';
+import { type StoredSession, stays } from './session-storage.ts';
 import { BrandMark } from './sign-in.tsx';
 import { selectNextTheme, useTheme } from './theme.ts';
 
 const availablePages = pages.filter(({ isLocal }) => !isLocal || emulatorUrl !== undefined);
 
+interface ShellProps {
+  readonly session: StoredSession;
+  /** Problem of a link that could not sign in. */
+  readonly linkError: string | undefined;
+}
+
 /** Navigation and the current page. */
-export function Shell({ session }: { readonly session: Session }) {
+export function Shell({ session, linkError }: ShellProps) {
   const { path, query } = useLocation();
   const [isMenuOpen, setMenuOpen] = useState(false);
   const match = findPage(path);
@@ -71,6 +79,11 @@ export function Shell({ session }: { readonly session: Session }) {
         <SessionMenu session={session} />
       </nav>
       <main id="content">
+        {linkError !== undefined && (
+          <Notice tone="warn" icon="alert">
+            The link could not sign you in, so you stay in {session.appName}. {linkError}
+          </Notice>
+        )}
         {match ? <CurrentPage key={path} {...match} query={query} /> : <PageNotFound path={path} />}
       </main>
     </div>
@@ -129,8 +142,18 @@ function SearchButton() {
   );
 }
 
-function SessionMenu({ session: { appName, level } }: { readonly session: Session }) {
+/** Option of the choice of apps that signs in to another one. */
+const addOption = '+';
+
+function SessionMenu({ session }: Pick<ShellProps, 'session'>) {
+  const { appName, level, stay } = session;
   const theme = useTheme();
+  const apps = useSessions().map((other) => other.appName);
+  const openApp = (name: string) => {
+    // The page of an app can be unknown in another one.
+    location.hash = name === addOption ? toHref('/', {}, { app: addOption }) : toHref('/', {}, { app: name });
+    selectApp(name);
+  };
   return (
     <div class="session">
       <p class="session-app">
@@ -139,6 +162,18 @@ function SessionMenu({ session: { appName, level } }: { readonly session: Sessio
         </span>
         <Badge tone={level === 'viewer' ? 'neutral' : 'info'}>{level === 'viewer' ? 'Viewer' : 'Secret key'}</Badge>
       </p>
+      <SelectField
+        label="App"
+        value={appName}
+        options={[...apps.map((name) => [name, name] as const), [addOption, 'Another app…']]}
+        onChange={openApp}
+      />
+      <SelectField
+        label="Stay signed in"
+        value={stay}
+        options={stays.map(({ id, label }) => [id, label] as const)}
+        onChange={(id) => startSession(session, id)}
+      />
       <Button
         kind="quiet"
         icon={theme === 'light' ? 'sun' : theme === 'dark' ? 'moon' : 'system'}

@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useAction } from './api/use-api.ts';
 import { Button } from './components/button.tsx';
-import { Form, TextField } from './components/fields.tsx';
+import { Form, SelectField, TextField } from './components/fields.tsx';
 import { ErrorNotice, Notice } from './components/notice.tsx';
-import { startSession, useIsRejected } from './session.ts';
+import { changeQuery } from './router.tsx';
+import { selectApp, startSession, useIsRejected, useSessions } from './session.ts';
+import { type StayId, stays } from './session-storage.ts';
 import { verifyCredentials } from './verify-credentials.ts';
 
 interface SignInPageProps {
@@ -11,13 +13,21 @@ interface SignInPageProps {
   readonly isVerifying: boolean;
   /** Error of the credentials of a link. */
   readonly linkError: unknown;
+  /** App that the address names. */
+  readonly linkedApp: string | undefined;
 }
 
 /** Signs in with the app name and a key. */
-export function SignInPage({ isVerifying, linkError }: SignInPageProps) {
-  const [appName, setAppName] = useState('');
+export function SignInPage({ isVerifying, linkError, linkedApp = '' }: SignInPageProps) {
+  const [appName, setAppName] = useState(linkedApp === '+' ? '' : linkedApp);
   const [key, setKey] = useState('');
-  const { run, isRunning, error } = useAction(async () => startSession(await verifyCredentials({ appName, key })));
+  const [stay, setStay] = useState<StayId>('8h');
+  const { run, isRunning, error } = useAction(async () => {
+    const session = await verifyCredentials({ appName, key });
+    changeQuery({ app: '' }, { isReplacing: true });
+    startSession(session, stay);
+  });
+  const others = useSessions();
   const isRejected = useIsRejected();
   useEffect(() => {
     document.title = 'Sign in · Claimcheck';
@@ -30,8 +40,7 @@ export function SignInPage({ isVerifying, linkError }: SignInPageProps) {
         </p>
         <h1>Sign in</h1>
         <p class="quiet">
-          A viewer key reads everything and changes nothing. The secret key can also link, refresh and replay. The key
-          stays in this tab until you sign out or close it.
+          A viewer key reads everything and changes nothing. The secret key can also link, refresh and replay.
         </p>
         {isRejected && (
           <Notice tone="warn" icon="alert">
@@ -49,11 +58,29 @@ export function SignInPage({ isVerifying, linkError }: SignInPageProps) {
             hint="Begins with view_ or sec_"
             isRequired
           />
+          <SelectField
+            label="Stay signed in"
+            value={stay}
+            options={stays.map(({ id, label }) => [id, label] as const)}
+            onChange={setStay}
+          />
           <ErrorNotice error={error ?? linkError} />
           <Button type="submit" kind="primary" isBusy={isRunning || isVerifying}>
             {isRunning || isVerifying ? 'Signing in…' : 'Sign in'}
           </Button>
         </Form>
+        {others.map((session) => (
+          <Button
+            key={session.appName}
+            kind="quiet"
+            onClick={() => {
+              changeQuery({ app: '' }, { isReplacing: true });
+              selectApp(session.appName);
+            }}
+          >
+            Go on in {session.appName}
+          </Button>
+        ))}
       </div>
     </main>
   );

@@ -1,6 +1,6 @@
 import { callApi } from './api/client.ts';
 import { endpoints } from './api/endpoints.ts';
-import type { Credentials, Session } from './session.ts';
+import type { Credentials, Session } from './session-storage.ts';
 
 /** Reads the app with the credentials. Throws if they are wrong, or if the key cannot read. */
 export async function verifyCredentials({ appName, key }: Credentials): Promise<Session> {

@@ -1,6 +1,7 @@
 import type * as v from 'valibot';
 import type { Contract, ContractResponse } from '../../lib/api/contract.ts';
-import { type Credentials, getSession, rejectSession } from '../session.ts';
+import { getSession, rejectSession } from '../session.ts';
+import type { Credentials } from '../session-storage.ts';
 import { apiError, isApiError } from './api-error.ts';
 
 /** Method and path of a contract. The type parameter has the types of its request and response. */
