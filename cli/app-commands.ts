@@ -24,6 +24,7 @@ import { confirmName } from './confirm-name.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount, formatDay, formatTime } from './format.ts';
+import { addForwardCommand } from './forward-command.ts';
 import { createNumberParser, parseHours, parseTokenMinutes } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { addSettingsCommands } from './settings-commands.ts';
@@ -132,6 +133,7 @@ export function createAppCommands(): Command {
     .addHelpText('after', formatExamples('app set-request-limit my-app 500'))
     .action(printResult(setRequestLimitAction));
   addWebhookCommands(app);
+  addForwardCommand(app);
   return app;
 }
 

@@ -7,6 +7,7 @@ import { createCustomerRepository } from '../lib/db/customer-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createDueItemRepository } from '../lib/db/due-item-repository.ts';
 import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository.ts';
+import { createForwardChainRepository } from '../lib/db/forward-chain-repository.ts';
 import { createHandledNotificationRepository } from '../lib/db/handled-notification-repository.ts';
 import { createHealthRepository } from '../lib/db/health-repository.ts';
 import {
@@ -39,7 +40,7 @@ import { events } from './events.ts';
 import { pagedLists } from './lists.ts';
 import { postWebhook } from './post-webhook.ts';
 import { purchases } from './purchases.ts';
-import { notificationQueue, refreshQueue, streamFailures, webhookQueue } from './queues.ts';
+import { forwardQueue, notificationQueue, refreshQueue, streamFailures, webhookQueue } from './queues.ts';
 import { erasedNames, exchangeRates, recordPurchase } from './record-purchase.ts';
 import { table } from './table.ts';
 
@@ -91,6 +92,12 @@ export const deps = once(() => ({
   },
   get refreshQueue() {
     return refreshQueue();
+  },
+  get forwardQueue() {
+    return forwardQueue();
+  },
+  get forwardChains() {
+    return createForwardChainRepository(table());
   },
   get webhookQueue() {
     return webhookQueue();

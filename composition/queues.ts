@@ -1,3 +1,4 @@
+import type { ForwardMessage } from '../lib/forwards/forward-message.ts';
 import { createMessageQueue } from '../lib/queue/message-queue.ts';
 import type { RefreshMessage } from '../lib/refresh/refresh-message.ts';
 import { once } from '../lib/shared/once.ts';
@@ -11,6 +12,9 @@ export const notificationQueue = once(() =>
 );
 export const refreshQueue = once(() =>
   createMessageQueue<RefreshMessage>(() => requireVariable('REFRESHES_QUEUE_URL'), clientOptions()),
+);
+export const forwardQueue = once(() =>
+  createMessageQueue<ForwardMessage>(() => requireVariable('FORWARDS_QUEUE_URL'), clientOptions()),
 );
 export const webhookQueue = once(() =>
   createMessageQueue<WebhookMessage>(() => requireVariable('WEBHOOKS_QUEUE_URL'), clientOptions()),

@@ -85,6 +85,18 @@ const queueAlarmTexts: Readonly<Record<QueueName, { readonly delayed: AlarmText;
         action: 'fix the internal error, then redrive the queue',
       },
     },
+    forwards: {
+      delayed: {
+        symptom: 'Store notifications are forwarded late',
+        impact: 'the servers of set-forwards learn of changes late',
+        action: 'check the errors of send-forward',
+      },
+      deadLettered: {
+        symptom: 'Forwards are in the dead-letter queue',
+        impact: 'the servers of set-forwards miss store notifications',
+        action: 'fix the internal error, then redrive the queue',
+      },
+    },
   };
 
 /** Texts for messages that fail repeatedly, which happens long before the queue stops retrying. */

@@ -3,7 +3,7 @@ import { type NotificationEndpoint, notificationEndpoints } from '../lib/store-n
 import { buildEnvironment, grantPermissions, type Permission, type SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 
-const permissions: readonly Permission[] = ['stores', 'notifications'];
+const permissions: readonly Permission[] = ['stores', 'notifications', 'forwards'];
 
 /**
  * Creates one function for each store that sends notifications, so that each store has its own alarm. All run the same

@@ -27,7 +27,10 @@ export interface SharedResources {
 }
 
 const isQueue = (permission: Permission): permission is QueueName =>
-  permission === 'notifications' || permission === 'refreshes' || permission === 'webhooks';
+  permission === 'notifications' ||
+  permission === 'refreshes' ||
+  permission === 'webhooks' ||
+  permission === 'forwards';
 
 /** Builds the environment of a function: the names of its resources, no secrets. */
 export function buildEnvironment(

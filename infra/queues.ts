@@ -22,6 +22,8 @@ const retryPolicies = {
   refreshes: { visibilityTimeoutSeconds: 360, maxReceiveCount: 5 },
   /** Webhook deliveries. 24 h cover an outage of the table, because the first attempt has no due item. */
   webhooks: { visibilityTimeoutSeconds: 180, maxReceiveCount: 480 },
+  /** Store notifications for other servers. The same as of webhooks, for the same reason. */
+  forwards: { visibilityTimeoutSeconds: 180, maxReceiveCount: 480 },
 } as const satisfies Record<string, RetryPolicy>;
 
 export type QueueName = keyof typeof retryPolicies;
@@ -43,6 +45,7 @@ export class Queues extends Construct {
       notifications: this.createWorkQueue('notifications'),
       refreshes: this.createWorkQueue('refreshes'),
       webhooks: this.createWorkQueue('webhooks'),
+      forwards: this.createWorkQueue('forwards'),
     };
     this.streamFailures = this.createDeadLetterQueue('StreamFailures');
     acknowledgeFinding(

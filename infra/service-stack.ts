@@ -135,10 +135,12 @@ export class ServiceStack extends Stack {
     this.addOutput('NotificationsDeadLetterQueueArn', queues.notifications.deadLetterQueue.queueArn, description);
     this.addOutput('RefreshesDeadLetterQueueArn', queues.refreshes.deadLetterQueue.queueArn, description);
     this.addOutput('WebhooksDeadLetterQueueArn', queues.webhooks.deadLetterQueue.queueArn, description);
+    this.addOutput('ForwardsDeadLetterQueueArn', queues.forwards.deadLetterQueue.queueArn, description);
     const messages = 'Messages that failed all attempts';
     this.addOutput('NotificationsDeadLetterQueueUrl', queues.notifications.deadLetterQueue.queueUrl, messages);
     this.addOutput('RefreshesDeadLetterQueueUrl', queues.refreshes.deadLetterQueue.queueUrl, messages);
     this.addOutput('WebhooksDeadLetterQueueUrl', queues.webhooks.deadLetterQueue.queueUrl, messages);
+    this.addOutput('ForwardsDeadLetterQueueUrl', queues.forwards.deadLetterQueue.queueUrl, messages);
     this.addOutput('StreamFailuresQueueUrl', streamFailures.queueUrl, 'Messages about discarded stream records');
   }
 

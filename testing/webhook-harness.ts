@@ -6,12 +6,15 @@ import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../lib/db/app-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createEventRepository } from '../lib/db/event-repository.ts';
+import { createForwardChainRepository } from '../lib/db/forward-chain-repository.ts';
 import { duePartitions, dueSortKeyLimit, parseDueItemKey, purchaseKey } from '../lib/db/keys.ts';
 import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
 import { createPayerRepository } from '../lib/db/payer-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import { parseStreamRecord } from '../lib/db/stream-record.ts';
 import type { Table } from '../lib/db/table.ts';
+import type { ForwardMessage } from '../lib/forwards/forward-message.ts';
+import { sendForward } from '../lib/forwards/send-forward.ts';
 import { createRecordPurchase, type RecordPurchaseInput } from '../lib/purchases/record-purchase.ts';
 import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { minuteMs, secondMs } from '../lib/shared/time.ts';
@@ -31,6 +34,8 @@ export type WrapCall = <T>(name: string, call: () => Promise<T>) => Promise<T>;
 /** A message on the queue, invisible until `visibleAt` (epoch milliseconds). */
 interface QueuedWebhook {
   readonly message: WebhookMessage;
+  /** Set if the message is on the queue of forwards. */
+  readonly forward?: ForwardMessage;
   visibleAt: number;
 }
 
@@ -125,6 +130,15 @@ function createHarnessDeps(table: Table, state: Clock, options: HarnessOptions):
       const post = createGuardedPost({ allowsLoopback, timeoutMs: state.postTimeoutMs });
       return await around('post', async () => await post(request));
     },
+    cipher: testCipher,
+    forwardChains: createForwardChainRepository(wrappedTable),
+    forwardQueue: {
+      send: async (messages, { delaySeconds = 0 } = {}) => {
+        const visibleAt = state.now + delaySeconds * secondMs;
+        const { appName = '' } = messages[0] ?? {};
+        state.queue.push(...messages.map((forward) => ({ forward, message: { appName, deliveryId: '' }, visibleAt })));
+      },
+    },
     webhookQueue: {
       send: async (messages, { delaySeconds = 0 } = {}) =>
         await around('send', async () => {
@@ -204,7 +218,7 @@ async function workUntil(
     if (Math.min(next?.visibleAt ?? Number.POSITIVE_INFINITY, dueAt) > until) break;
     if (next && next.visibleAt <= dueAt) {
       state.now = Math.max(state.now, next.visibleAt);
-      await sendWebhook(next.message, harnessDeps).then(
+      await sendQueued(next, harnessDeps).then(
         () => void state.queue.splice(state.queue.indexOf(next), 1),
         () => {
           next.visibleAt = state.now + visibilityTimeoutMs;
@@ -218,6 +232,11 @@ async function workUntil(
     }
   }
   state.now = Math.max(state.now, until);
+}
+
+async function sendQueued({ message, forward }: QueuedWebhook, harnessDeps: Deps): Promise<void> {
+  if (!forward) return await sendWebhook(message, harnessDeps);
+  await sendForward(forward, { ...harnessDeps, chains: harnessDeps.forwardChains });
 }
 
 /** Lists the deliveries that are scheduled for a retry or dead, oldest first. */

@@ -20,6 +20,7 @@ const workers = {
   notifications: async () => (await import('../functions/workers/process-notification.ts')).handler,
   refreshes: async () => (await import('../functions/workers/refresh-purchase.ts')).handler,
   webhooks: async () => (await import('../functions/workers/send-webhook.ts')).handler,
+  forwards: async () => (await import('../functions/workers/send-forward.ts')).handler,
 } as const satisfies Record<string, () => Promise<Worker>>;
 export type QueueName = keyof typeof workers;
 const queueNames = Object.keys(workers) as QueueName[];

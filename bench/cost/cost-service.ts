@@ -34,6 +34,7 @@ const queueWorkers: Readonly<Record<QueueName, string>> = {
   notifications: 'workers/process-notification',
   refreshes: 'workers/refresh-purchase',
   webhooks: 'workers/send-webhook',
+  forwards: 'workers/send-forward',
 };
 
 /** Builds the functions, starts everything, runs `use` and stops everything. */

@@ -22,6 +22,7 @@ const impacts: Readonly<Record<string, string>> = {
   notifications:
     'store notifications failed for six hours, so customers may lack paid access, or keep access after a refund',
   refreshes: 'refreshes failed for half an hour, so apps see stale entitlements',
+  forwards: 'forwards failed for a day because of an internal error, so other servers miss store notifications',
   webhooks: 'webhooks failed for a day because of an internal error, so app servers miss changes',
 };
 

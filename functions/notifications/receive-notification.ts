@@ -1,6 +1,6 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { events } from '../../composition/events.ts';
-import { notificationQueue } from '../../composition/queues.ts';
+import { forwardQueue, notificationQueue } from '../../composition/queues.ts';
 import { storeContextDeps } from '../../composition/store-context.ts';
 import { once } from '../../lib/shared/once.ts';
 import { receiveNotification } from '../../lib/store-notifications/receive-notification.ts';
@@ -9,6 +9,7 @@ import { loadStore } from '../../lib/stores/index.ts';
 const deps = once(() => ({
   ...storeContextDeps(),
   events: events(),
+  forwardQueue: forwardQueue(),
   loadStore,
   notificationQueue: notificationQueue(),
 }));

@@ -4,7 +4,7 @@ import { now } from '../../composition/environment.ts';
 import { events } from '../../composition/events.ts';
 import { postWebhook } from '../../composition/post-webhook.ts';
 import { purchases } from '../../composition/purchases.ts';
-import { webhookQueue } from '../../composition/queues.ts';
+import { forwardQueue, webhookQueue } from '../../composition/queues.ts';
 import { table } from '../../composition/table.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
 import { createGrantRepository } from '../../lib/db/grant-repository.ts';
@@ -20,6 +20,7 @@ const deps = once(() => ({
   apps: apps(),
   deliveries: createDeliveryRepository(table()),
   events: events(),
+  forwardQueue: forwardQueue(),
   getWallTime,
   grants: createGrantRepository(table()),
   now,

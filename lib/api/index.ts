@@ -42,10 +42,12 @@ import { getTransaction, listTransactions } from './transactions.ts';
 import { validateReceipt } from './validation.ts';
 import {
   getDelivery,
+  getForwards,
   listDeliveries,
   repeatWebhook,
   replayDeliveries,
   replayDelivery,
+  setForwards,
   testWebhook,
 } from './webhooks.ts';
 
@@ -98,6 +100,8 @@ export const contracts: readonly Contract[] = [
   replayDelivery,
   replayDeliveries,
   testWebhook,
+  getForwards,
+  setForwards,
   createCheckout,
   changePlan,
   createPortal,

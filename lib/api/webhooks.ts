@@ -1,8 +1,16 @@
 import * as v from 'valibot';
+import { Platform } from '../shared/platform.ts';
+import { parsePlatform } from '../shared/vocabulary.ts';
 import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from './paging.ts';
 import { DateTime, emptyAsAbsent } from './schemas.ts';
+
+const PlatformToken = v.pipe(
+  v.string(),
+  v.transform((token) => parsePlatform(token) ?? token),
+  Platform,
+);
 
 // Spec: not shown. The deliveries of webhooks, for the console and the command line.
 const common = { area: 'webhooks', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
@@ -25,7 +33,7 @@ export const DeliveryNotification = v.strictObject({
 export const DeliveryRecord = v.strictObject({
   /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
-  type: v.picklist(['purchases.updated', 'test']),
+  type: v.picklist(['purchases.updated', 'test', 'forward']),
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   /** Without query, and with long path segments shortened, because they can contain credentials. */
   url: v.string(),
@@ -163,4 +171,42 @@ export const repeatWebhook = defineContract({
   response: v.strictObject({ ok: v.literal(true) }),
   additionalLevels: ['support'],
   permissions: ['write', 'webhooks'],
+});
+
+/** A URL that receives store notifications as the stores sent them. */
+export const ForwardRecord = v.object({
+  url: v.string(),
+  platforms: v.exactOptional(v.array(Platform)),
+  includesAuthorization: v.exactOptional(v.boolean()),
+});
+
+/** A forward in a request: brand names of platforms are accepted. */
+export const ForwardRequest = v.object({
+  url: v.string(),
+  platforms: v.exactOptional(v.array(PlatformToken)),
+  includesAuthorization: v.exactOptional(v.boolean()),
+});
+
+// Spec: not shown. The forwards of store notifications.
+export const getForwards = defineContract({
+  ...common,
+  id: 'get-forwards',
+  summary: 'Get the URLs that receive the notifications of the stores',
+  method: 'GET',
+  path: '/v3/forwards',
+  eventType: 'app.read',
+  response: v.array(ForwardRecord),
+  permissions: [],
+});
+
+export const setForwards = defineContract({
+  ...common,
+  id: 'set-forwards',
+  summary: 'Replace the URLs that receive the notifications of the stores',
+  method: 'PUT',
+  path: '/v3/forwards',
+  eventType: 'app.changed',
+  body: v.array(ForwardRequest),
+  response: v.array(ForwardRecord),
+  permissions: ['write'],
 });

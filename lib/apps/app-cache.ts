@@ -4,12 +4,14 @@ import { type Cache, createCache } from '../shared/cache.ts';
 import type { Platform } from '../shared/platform.ts';
 import { type EpochMillis, secondMs } from '../shared/time.ts';
 import { type App, AppName } from './app.ts';
+import type { Forward } from './forward.ts';
 
 /** Reads apps with their store settings and their catalogue. */
 interface AppReader {
   find(name: string): Promise<App | undefined>;
   findStoreSettings(appName: string, platform: Platform): Promise<unknown>;
   findCatalogue(appName: string): Promise<Catalogue | undefined>;
+  findForwards(appName: string): Promise<readonly Forward[] | undefined>;
   /** Returns the name of the app that has issued the key with this digest. The key can be expired or revoked. */
   findKeyOwner(digest: string): Promise<string | undefined>;
 }
@@ -37,6 +39,7 @@ export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCach
   const recentReads = createCache<true>(maxEntries);
   const cachedSettings = createCache<unknown>(maxEntries);
   const cachedCatalogues = createCache<Catalogue>(maxEntries);
+  const cachedForwards = createCache<readonly Forward[]>(maxEntries);
   const cachedOwners = createCache<string>(maxEntries);
   async function getOrLoad<T>(cache: Cache<T>, key: string, load: () => Promise<T | undefined>) {
     const cached = cache.get(key, now());
@@ -71,6 +74,8 @@ export function createAppCache(apps: AppReader, now: () => EpochMillis): AppCach
       await getOrLoad(cachedSettings, `${appName}#${platform}`, () => apps.findStoreSettings(appName, platform)),
     findCatalogue: async (appName) =>
       await getOrLoad(cachedCatalogues, appName, async () => (await apps.findCatalogue(appName)) ?? {}),
+    findForwards: async (appName) =>
+      await getOrLoad(cachedForwards, appName, async () => (await apps.findForwards(appName)) ?? []),
     findKeyOwner: async (digest) => await getOrLoad(cachedOwners, digest, () => apps.findKeyOwner(digest)),
   };
 }

@@ -1,6 +1,7 @@
 import type { Catalogue } from '../purchases/catalogue.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { App, WebhookSender, WebhookSettings } from './app.ts';
+import type { Forward } from './forward.ts';
 
 /** A change of an app. */
 interface AppChange {
@@ -47,6 +48,10 @@ export interface AppRepository {
    * tag.
    */
   setCatalogue(appName: string, catalogue: Catalogue, expectedTag?: string): Promise<boolean>;
+  /** Returns the forwards of store notifications. Undefined if none were set. */
+  findForwards(appName: string): Promise<readonly Forward[] | undefined>;
+  /** Replaces the forwards of store notifications. */
+  setForwards(appName: string, forwards: readonly Forward[]): Promise<void>;
   /**
    * Returns the encrypted erasure key of the app. Creates it at the first call. Throws `Conflict` if the app does not
    * exist.

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { keysMembers } from '../apps/api-keys.ts';
 import { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
+import { Forwards } from '../apps/forward.ts';
 import { requireApp } from '../apps/require-app.ts';
 import { Catalogue, toCatalogueTag } from '../purchases/catalogue.ts';
 import type { Cipher } from '../shared/cipher.ts';
@@ -97,6 +98,12 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
       };
       return await tryWrite(async () => await table.transact([{ Put: { TableName: table.name, Item, ...condition } }]));
     },
+    async findForwards(appName) {
+      const item = await table.get(keys.forwardsKey(appName));
+      return item && parse(Forwards, item.forwards, 'DatabaseError');
+    },
+    setForwards: async (appName, forwards) =>
+      await table.batchPut([{ ...keys.forwardsKey(appName), forwards: [...forwards] }]),
     async getOrCreateErasureKey(name) {
       const erasureKey = await cipher.encrypt(randomBytes(32).toString('base64url'), erasureKeyContext(name));
       await tryUpdate(

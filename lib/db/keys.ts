@@ -21,6 +21,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * App                              APP#a                 APP                     byCreated
  * Store settings (encrypted)       APP#a                 STORE#<platform>
  * Catalogue                        a#I                   I
+ * Forwards of store notifications  a#I                   F
  * Keys of entitlement tokens       a#M                   M                       byCreated
  * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled),
  *                                                                                byUser (of store_a)
@@ -39,6 +40,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * User alias                       a#U#<alias>           U                       byUser (if it is not computed)
  *   Link to an unclaimed purchase  a#U#<alias>           W#<purchaseId>                                            TTL
  * Webhook delivery                 a#D#<deliveryId>      D                       byKey, byUser; byCreated, due (if failed) TTL
+ *   Order of a forward             a#D#<chain>           L#<date>#<deliveryId>                                    TTL
  * Health of a webhook URL          a#H#<SHA-256 of URL>  H                                                         TTL
  * Activity of a store              a#Y                   <platform>#<kind>
  *   Sample of its responses        a#Y#<platform>        <date>#<id>                                               TTL
@@ -196,6 +198,7 @@ export const appIndexKeys = (appName: string) => ({ createdPk: appsPartition, cr
 export const appKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'APP' });
 /** Key of the item that names the app of an API key. It starts with an underscore, which an app name cannot do. */
 export const keyOwnerKey = (digest: string): Key => ({ pk: `_KEY#${digest}`, sk: 'K' });
+export const forwardsKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'F' });
 export const catalogueKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'I' });
 export const tokenKeysPartition = 'TOKENKEYS';
 export const tokenKeysKey = (appName: string): Key => ({ pk: `${appName}#M`, sk: 'M' });
@@ -449,6 +452,23 @@ export const deliveryKey = (appName: string, deliveryId: string): Key => ({
   pk: `${appName}#D#${deliveryId}`,
   sk: 'D',
 });
+/** The deliveries of forwards for one purchase and URL that have not ended, in order. */
+export const forwardChainPartition = (appName: string, chain: string): string => `${appName}#D#${chain}`;
+export const forwardChainKey = (
+  appName: string,
+  chain: string,
+  { receivedAt, deliveryId }: { readonly receivedAt: EpochMillis; readonly deliveryId: string },
+): Key => ({
+  pk: forwardChainPartition(appName, chain),
+  sk: `L#${toSortableTimestamp(receivedAt)}#${deliveryId}`,
+});
+export function parseForwardChainSortKey(sk: string): {
+  readonly receivedAt: EpochMillis;
+  readonly deliveryId: string;
+} {
+  const [, receivedAt = '', deliveryId = ''] = sk.split('#');
+  return { receivedAt: Number(receivedAt), deliveryId };
+}
 export const deliveriesPartition = (appName: string): string => `${appName}#D`;
 export const deliveryIndexKeys = (appName: string, deliveryId: string, createdAt: EpochMillis) => ({
   createdPk: deliveriesPartition(appName),

@@ -56,9 +56,13 @@ export async function respondWithBody(
 ): Promise<APIGatewayProxyResult> {
   if (Buffer.byteLength(JSON.stringify(body)) > maxResponseBytes)
     throw new ServiceError('InvalidPayload', 'The response is too large. Request fewer rows.', { status: 413 });
-  const result = await toHttpResult(call, { status, body: { ...body } }, { deps });
+  const result = await toHttpResult(call, { status, body: toPlainBody(body) }, { deps });
   return { ...result, headers: { ...result.headers, ...headers } };
 }
+
+/** Copies the members of a body. The body can be a list. */
+const toPlainBody = (body: object): ErrorResponse['body'] =>
+  Array.isArray(body) ? (body as unknown as ErrorResponse['body']) : { ...body };
 
 /** Creates the response to a failed call, in the error format of its contract. */
 export async function respondWithError(

@@ -125,7 +125,7 @@ function parseRequest<C extends Contract>(contract: C, call: ApiCall): ApiReques
   const match = matchPath([contract.path, ...contract.aliases], lambdaEvent.path);
   if (!match) throw new ServiceError('ResourceNotFound', 'The path is not found.');
   checkBodyDepth(lambdaEvent.body);
-  if (contract.body) requireObject(lambdaEvent.body);
+  if (contract.body && contract.body.type !== 'array') requireObject(lambdaEvent.body);
   const params = contract.params && parse(contract.params, match.params);
   const { applicationUsername } = match.params;
   if (applicationUsername !== undefined) recorder.setUser(applicationUsername);

@@ -5,6 +5,7 @@ import { createEventId } from '../events/event-id.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import { type EnqueueForwardDeps, enqueueStoreMessage } from '../forwards/enqueue-store-message.ts';
 import { authenticate, extractQueryCredentials, requireLevel } from '../http/authenticate.ts';
 import { matchPath } from '../http/match-path.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -27,11 +28,12 @@ interface NotificationCall {
   readonly recorder: EventRecorder;
 }
 
-type ReceiveDeps = StoreContextDeps & {
-  readonly events: EventRepository;
-  readonly loadStore: LoadStore;
-  readonly notificationQueue: MessageQueue<QueuedNotification>;
-};
+type ReceiveDeps = StoreContextDeps &
+  EnqueueForwardDeps & {
+    readonly events: EventRepository;
+    readonly loadStore: LoadStore;
+    readonly notificationQueue: MessageQueue<QueuedNotification>;
+  };
 
 /**
  * Verifies a store notification and enqueues it. Rejects what the store did not send. Accepts an authentic notification
@@ -114,6 +116,7 @@ async function enqueueNotifications(
       })),
       { group: app.name },
     );
+    await enqueueStoreMessage({ appName: app.name, platform, raw, receivedAt, notifications }, deps);
     return toHttpResult(200, received.responseText ?? '');
   } catch (error) {
     const failure = ServiceError.fromUnknown(error);

@@ -132,7 +132,8 @@ async function recordAttemptEvent(
   await recordWorkerEvent(appName, { recorder, request, response, ...(failure && { failure }) }, deps);
 }
 
-function toExternalCall(url: string, outcome: PostOutcome, timing: ExternalCall['timing']): ExternalCall {
+/** Returns the record of a request to a server of the app. */
+export function toExternalCall(url: string, outcome: PostOutcome, timing: ExternalCall['timing']): ExternalCall {
   const host = URL.canParse(url) ? new URL(url).host : '';
   const call = { type: host, url: toDisplayUrl(url), method: 'POST', timing };
   return 'status' in outcome

@@ -65,6 +65,13 @@ export const postpone = (delivery: WebhookDelivery, nextAttemptAt: EpochMillis):
   dueAt: nextAttemptAt,
 });
 
+/** Delays the delivery until the previous delivery has ended, at most until `dueAt`. Does not count as an attempt. */
+export const waitInOrder = (delivery: WebhookDelivery, dueAt: EpochMillis): WebhookDelivery => ({
+  ...clearSchedule(delivery),
+  failureReason: 'An earlier message of the purchase is not delivered yet.',
+  dueAt,
+});
+
 /** Returns the delivery with its original number of attempts. */
 export const resetForReplay = (delivery: WebhookDelivery, now: EpochMillis): WebhookDelivery => ({
   ...clearSchedule(delivery),

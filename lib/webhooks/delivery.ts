@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import { Platform } from '../shared/platform.ts';
 import { dayMs } from '../shared/time.ts';
 
 /** The notification in a webhook body; `date` in epoch milliseconds. */
@@ -19,7 +20,8 @@ export const WebhookDelivery = v.object({
   appName: v.string(),
   /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
-  type: v.picklist(['purchases.updated', 'test']),
+  /** `forward`: a store notification that is sent on as the store sent it. */
+  type: v.picklist(['purchases.updated', 'test', 'forward']),
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
@@ -27,6 +29,8 @@ export const WebhookDelivery = v.object({
   previousProductId: v.exactOptional(v.string()),
   /** The entitlement of the grant that caused the webhook. */
   entitlement: v.exactOptional(v.string()),
+  /** The message of a forward, encrypted, and the chain of the messages that are sent in order. */
+  forward: v.exactOptional(v.object({ platform: Platform, chain: v.string(), content: v.string() })),
   /** `redirected`: the app removed the URL, and deliveries for its new URLs replace this one. */
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   failedAttempts: v.number(),

@@ -50,6 +50,12 @@ export async function setWebhook(
   return secret;
 }
 
+/** Creates the signing secret of an app that has none. Returns the new secret. */
+export async function ensureSigningSecret(apps: AppRepository, name: string): Promise<string | undefined> {
+  const { webhookSettings = { urls: [], sandboxUrls: [], includesPassword: false } } = await getApp(apps, name);
+  return await apps.setWebhook(name, webhookSettings, (hasSecret) => (hasSecret ? undefined : generateSigningSecret()));
+}
+
 const dedupe = (urls: readonly string[]): string[] => [...new Set(urls)];
 const listUrls = ({ urls, sandboxUrls }: WebhookSettings): string[] => dedupe([...urls, ...sandboxUrls]);
 

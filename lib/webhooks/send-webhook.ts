@@ -8,11 +8,11 @@ import { type EpochMillis, secondMs } from '../shared/time.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt-delivery.ts';
 import type { WebhookDelivery } from './delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
-import { applyAttempt, computeQueueDelaySeconds, isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
-import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
+import { applyAttempt, computeQueueDelaySeconds, markDead } from './delivery-transitions.ts';
+import type { WebhookUrlHealth } from './endpoint-health.ts';
 import type { PostOutcome } from './post-webhook.ts';
 import { getCurrentUrls, redirectDelivery } from './redirect-delivery.ts';
-import { maxRetryDurationMs } from './retry-schedule.ts';
+import { skipIfBlocked, updateUrlHealth } from './url-backoff.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 type SendDeps = AttemptDeps & {
@@ -20,6 +20,7 @@ type SendDeps = AttemptDeps & {
   readonly deliveries: DeliveryRepository;
   readonly purchases: PurchaseRepository;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
+  readonly forwardQueue: MessageQueue<WebhookMessage>;
 };
 
 /** Maximum difference between the clocks of two machines. */
@@ -34,6 +35,8 @@ export async function sendWebhook(message: WebhookMessage, deps: SendDeps): Prom
   const delivery = await deps.deliveries.find(appName, deliveryId);
   if (delivery?.state !== 'pending' || (failedAttempts !== undefined && failedAttempts !== delivery.failedAttempts))
     return;
+  // Due and replayed forwards arrive here. They have their own queue, because their servers must not delay webhooks.
+  if (delivery.type === 'forward') return await deps.forwardQueue.send([message], { group: appName });
   if ((delivery.nextAttemptAt ?? 0) > deps.now() + clockSkewMs) return;
   const result = await attemptOrSkip(delivery, deps).catch((error: unknown) =>
     countInternalFailure(delivery, error, deps.now()),
@@ -70,24 +73,6 @@ function countInternalFailure(delivery: WebhookDelivery, error: unknown, now: Ep
   return applyAttempt(delivery, outcome, { now, random: Math.random() });
 }
 
-/** Returns the dead or postponed delivery if its URL is disabled or in backoff, otherwise undefined. */
-function skipIfBlocked(
-  delivery: WebhookDelivery,
-  urlHealth: WebhookUrlHealth,
-  now: EpochMillis,
-): WebhookDelivery | undefined {
-  if (delivery.type === 'test') return undefined;
-  if (urlHealth.disabledAt !== undefined)
-    return markDead(delivery, 'The webhook URL is disabled: the server responded with 410.');
-  const { backoffUntil = 0 } = urlHealth;
-  if (delivery.failedAttempts > 0 || backoffUntil <= now) return undefined;
-  if (now - delivery.createdAt > maxRetryDurationMs)
-    return markDead(delivery, 'The server did not respond for more than three days.');
-  // Spreads the postponed deliveries over half of the backoff time.
-  const spreadMs = Math.random() * 0.5 * computeUrlBackoffMs(urlHealth.consecutiveFailures ?? 1);
-  return postpone(delivery, Math.ceil(backoffUntil + spreadMs));
-}
-
 async function send(
   delivery: WebhookDelivery,
   { sender, urlHealth, deps }: { sender: WebhookSender; urlHealth: WebhookUrlHealth; deps: SendDeps },
@@ -95,36 +80,6 @@ async function send(
   const { outcome, startedAt } = await attemptDelivery(delivery, sender, deps);
   await updateUrlHealth(delivery, { outcome, urlHealth, deps });
   return applyAttempt(delivery, outcome, { now: deps.now(), random: Math.random(), startedAt });
-}
-
-/**
- * Starts a backoff for an unresponsive URL, because its timeouts occupy the workers. `urlHealth` can be stale: of
- * concurrent responses, 410 takes precedence, except over a response to the operator's test.
- */
-async function updateUrlHealth(
-  { appName, url, type }: WebhookDelivery,
-  {
-    outcome,
-    urlHealth,
-    deps: { now, deliveries },
-  }: {
-    outcome: PostOutcome;
-    urlHealth: WebhookUrlHealth;
-    deps: { now(): EpochMillis; readonly deliveries: DeliveryRepository };
-  },
-): Promise<void> {
-  if (isGoneResponse(outcome)) return await deliveries.disableUrl(appName, url, now());
-  if ('status' in outcome && type === 'test') return await deliveries.enableUrl(appName, url);
-  if ('status' in outcome)
-    return urlHealth.backoffUntil === undefined ? undefined : await deliveries.saveUrlBackoff(appName, url, {});
-  if (outcome.failure === 'forbidden') return;
-  // Concurrent failures during a backoff count once.
-  const isInBackoff = (urlHealth.backoffUntil ?? 0) > now();
-  const consecutiveFailures = (urlHealth.consecutiveFailures ?? 0) + (isInBackoff ? 0 : 1);
-  await deliveries.saveUrlBackoff(appName, url, {
-    consecutiveFailures,
-    backoffUntil: now() + computeUrlBackoffMs(consecutiveFailures),
-  });
 }
 
 /** Logs the last failed attempt of a delivery, which an alarm counts. */

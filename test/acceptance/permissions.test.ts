@@ -5,6 +5,7 @@ import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, type Json, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
+import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -17,6 +18,7 @@ const recorders = [
   'StripeEndpointschangeplan',
   'StripeEndpointsgetprocessorpurchases',
   'ValidationEndpointsvalidatereceipt',
+  'ValidationEndpointsverifypurchase',
   'Workersprocessnotification',
   'Workersrefreshpurchase',
 ];
@@ -24,7 +26,10 @@ const recorders = [
 /** Functions that have written the item of a purchase since the set was cleared. */
 const purchaseWriters = new Set<string>();
 let service: LocalService;
+/** Receives forwards. */
+let server: HttpServer;
 beforeAll(async () => {
+  server = await startHttpServer(async (_request, response) => void response.writeHead(200).end());
   service = await startLocalService({
     onAccess: (caller, { leadingKeys = [] }) => {
       const isPurchase = (key: string) => /^[^#]+#P#/.test(key);
@@ -32,7 +37,10 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(async () => await service?.close());
+afterAll(async () => {
+  await service?.close();
+  await server.close();
+});
 
 const control = async (path: string, body?: object): Promise<Json> => await callLocalControl(service, path, body);
 
@@ -143,7 +151,10 @@ async function callEveryEndpoint(username: string): Promise<void> {
   const grant = { entitlement: 'pro', reason: 'tester' };
   const { grantId } = await callService(`/v3/customers/${username}/grants`, { body: grant });
   const params: Readonly<Record<string, string>> = { ...(await listPathParams(username)), grantId };
+  const { purchaseToken } = (await buy('store_b', 'premium', `${username}-3`)).validate.transaction;
   const bodies: Readonly<Record<string, object>> = {
+    'verify-purchase': { store: 'google', purchaseToken, applicationUsername: `${username}-3` },
+    'set-forwards': [{ url: server.url }],
     'validate-receipt': (await buy('store_a', 'premium', `${username}-2`)).validate,
     'add-customer-purchase': { purchaseId: params.purchaseId },
     'repeat-webhook': { reqId: params.eventId },

@@ -108,6 +108,8 @@ describe.each(withIds(contracts.filter(({ body }) => body)))('%s', (_id, contrac
     ['100,000 levels of nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['a deep field', `{"id":"a","purchaseId":"store_a:1","transaction":${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}}`],
   ])('rejects %s with InvalidPayload', async (_case, body) => {
+    // The body of some contracts is a list.
+    if (contract.body?.type === 'array' && body === '[]') return;
     const response = await callEndpoint(contract, { headers: buildSecretAuth(), ...(body !== undefined && { body }) });
     expectError(contract, response, 400, 'InvalidPayload');
   });

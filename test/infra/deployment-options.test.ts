@@ -237,8 +237,8 @@ describe('ServiceStack with deployment options', () => {
       listResources(id, 'AWS::Lambda::EventSourceMapping').flatMap(
         ({ Properties }) => Properties.ScalingConfig?.MaximumConcurrency ?? [],
       );
-    expect(scaling('none')).toEqual([50, 50, 50]);
-    expect(scaling('every')).toEqual([5, 5, 5]);
+    expect(scaling('none')).toEqual([50, 50, 50, 50]);
+    expect(scaling('every')).toEqual([5, 5, 5, 5]);
   });
 
   it('protects the stage with a web ACL that accepts receipts and stores no request', () => {
@@ -462,7 +462,7 @@ describe('ServiceStack with deployment options', () => {
 
   it('allows recursion for the workers that send to their own queue, and raises an alarm for dropped messages', () => {
     const recursive = workers.filter(sendsToOwnQueue).map(({ id }) => `${id}.handler`);
-    expect(recursive).toEqual(['process-notification.handler', 'send-webhook.handler']);
+    expect(recursive).toEqual(['process-notification.handler', 'send-webhook.handler', 'send-forward.handler']);
     for (const { Properties } of listResources('none', 'AWS::Lambda::Function'))
       expect(Properties.RecursiveLoop).toBe(recursive.includes(Properties.Handler) ? 'Allow' : undefined);
     expect(JSON.stringify(listResources('none', 'AWS::CloudWatch::Alarm'))).toContain('RecursiveInvocationsDropped');

@@ -167,7 +167,7 @@ describe('ServiceStack', () => {
       if (Handler === 'get-console.handler') continue;
       const { Variables } = Environment as { Variables: Record<string, unknown> };
       const names = Object.keys(Variables).filter(
-        (name) => !/^(?:NOTIFICATIONS|REFRESHES|WEBHOOKS|STREAM_FAILURES)_QUEUE_URL$/.test(name),
+        (name) => !/^(?:NOTIFICATIONS|REFRESHES|WEBHOOKS|FORWARDS|STREAM_FAILURES)_QUEUE_URL$/.test(name),
       );
       expect(names.sort()).toEqual(['EVENT_RETENTION_DAYS', 'MASTER_KEY_ID', 'TABLE_NAME']);
       expect(Variables.MASTER_KEY_ID).toEqual({ Ref: expect.stringMatching(/MasterKey/) });
@@ -206,9 +206,9 @@ describe('ServiceStack', () => {
 
   it('gives each queue a dead-letter queue and a visibility timeout of six times its worker timeout', () => {
     const queues = Object.values(findResources('AWS::SQS::Queue')).map(({ Properties }) => Properties);
-    expect(queues).toHaveLength(7);
+    expect(queues).toHaveLength(9);
     const workQueues = queues.filter(({ RedrivePolicy }) => RedrivePolicy);
-    expect(workQueues).toHaveLength(3);
+    expect(workQueues).toHaveLength(4);
     for (const { source, timeoutSeconds } of workers) {
       if (!('queue' in source)) continue;
       const [id] = Object.keys(findResources('AWS::SQS::Queue')).filter(

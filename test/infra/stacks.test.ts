@@ -106,6 +106,8 @@ describe('the stack and its nested stacks', () => {
       'ApiUrl',
       'DomainTarget',
       'EventRetentionDays',
+      'ForwardsDeadLetterQueueArn',
+      'ForwardsDeadLetterQueueUrl',
       'MasterKeyId',
       'NotificationsDeadLetterQueueArn',
       'NotificationsDeadLetterQueueUrl',

@@ -31,7 +31,7 @@ describe('infra/stateful-resources.json', () => {
 
   it('contains table, master key, queues, vault, API, its URL and its access log, and retains those that cannot be restored', () => {
     const count = (type: string) => Object.values(recorded).filter((resource) => resource.type === type).length;
-    expect(count('AWS::SQS::Queue')).toBe(7);
+    expect(count('AWS::SQS::Queue')).toBe(9);
     for (const type of ['ApiGateway::RestApi', 'ApiGateway::Stage', 'ApiGateway::DomainName', 'SNS::Topic'])
       expect(count(`AWS::${type}`)).toBe(1);
     for (const type of ['DynamoDB::Table', 'SecretsManager::Secret', 'Backup::BackupVault', 'ApiGateway::RestApi']) {

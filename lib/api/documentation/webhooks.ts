@@ -5,11 +5,15 @@ import {
   DeliveryAttemptRecord,
   DeliveryNotification,
   DeliveryRecord,
+  ForwardRecord,
+  ForwardRequest,
   getDelivery,
+  getForwards,
   listDeliveries,
   replayDeliveries,
   replayDelivery,
   SentWebhook,
+  setForwards,
   testWebhook,
 } from '../webhooks.ts';
 import { describeObject, describeOperation } from './describe.ts';
@@ -116,6 +120,21 @@ export const webhookDescriptions = [
     ok: ['The constant true.', true],
     deliveries: ['One delivery for each URL.'],
   }),
+  describeObject(
+    'ForwardRequest',
+    ForwardRequest,
+    'A URL that receives the notifications of the stores as they came.',
+    {
+      url: ['The URL. Without local or private addresses.', 'https://other.example.com/apple'],
+      platforms: ['The stores, with neutral or brand tokens. All stores by default.', ['store_a']],
+      includesAuthorization: ['Whether the `Authorization` header of the store is sent. The default is false.', false],
+    },
+  ),
+  describeObject('Forward', ForwardRecord, 'A URL that receives the notifications of the stores as they came.', {
+    url: ['The URL.', 'https://other.example.com/apple'],
+    platforms: ['The stores. All stores if absent.', ['store_a']],
+    includesAuthorization: ['Whether the `Authorization` header of the store is sent.', false],
+  }),
   describeObject('PurchasesUpdatedWebhook', PurchasesUpdatedWebhook, 'A change of a purchase of a customer.', {
     type: ['The constant `purchases.updated`.', 'purchases.updated'],
     password,
@@ -163,6 +182,11 @@ export const webhookOperations = [
   describeOperation(replayDeliveries, {
     description:
       'Sends the pending, dead or delivered webhook deliveries of a date range again, at most 1,000 in a request. They have the original number of attempts, and the first one is made now.',
+  }),
+  describeOperation(getForwards, { description: 'Returns the forwards of the app.' }),
+  describeOperation(setForwards, {
+    description:
+      'Replaces the forwards of the app, at most five. Each verified notification of a store is posted to them with its body and content type, and the headers of webhooks with their signature. It is retried and replayed like a webhook, and the notifications of a purchase are sent in order. An empty list switches forwards off.',
   }),
   describeOperation(testWebhook, { description: 'Sends a test webhook to all URLs of the app.' }),
 ];

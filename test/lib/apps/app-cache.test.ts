@@ -13,6 +13,7 @@ function createCountedCache() {
   const reader = {
     find,
     findKeyOwner: async () => undefined,
+    findForwards: async () => undefined,
     findStoreSettings: async () => undefined,
     findCatalogue: async () => undefined,
   };

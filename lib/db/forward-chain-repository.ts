@@ -1,0 +1,19 @@
+import type { ChainEntry, ForwardChainRepository } from '../forwards/forward-chain-repository.ts';
+import { deliveryRetentionMs } from '../webhooks/delivery.ts';
+import * as keys from './keys.ts';
+import type { Table } from './table.ts';
+
+export function createForwardChainRepository(table: Table): ForwardChainRepository {
+  return {
+    add: async (entry) =>
+      await table.batchPut([{ ...toChainKey(entry), ttl: keys.toTtl(entry.receivedAt + deliveryRetentionMs) }]),
+    async findFirst(appName, chain) {
+      const [item] = await table.query({ partition: keys.forwardChainPartition(appName, chain), limit: 1 });
+      return item && { appName, chain, ...keys.parseForwardChainSortKey(String(item.sk)) };
+    },
+    remove: async (entry) => await table.batchDelete([toChainKey(entry)]),
+  };
+}
+
+const toChainKey = ({ appName, chain, receivedAt, deliveryId }: ChainEntry): keys.Key =>
+  keys.forwardChainKey(appName, chain, { receivedAt, deliveryId });

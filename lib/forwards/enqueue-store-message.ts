@@ -1,0 +1,74 @@
+import * as v from 'valibot';
+import type { Forward } from '../apps/forward.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { logWarning } from '../shared/log.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
+import type { Platform } from '../shared/platform.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import type { RawNotification, StoreNotification } from '../stores/store.ts';
+import type { ForwardMessage } from './forward-message.ts';
+
+interface ReceivedMessage {
+  readonly appName: string;
+  readonly platform: Platform;
+  readonly raw: RawNotification;
+  readonly receivedAt: EpochMillis;
+  /** The content of the message. The first one identifies it. */
+  readonly notifications: readonly StoreNotification[];
+}
+
+export interface EnqueueForwardDeps {
+  readonly appCache: { findForwards(appName: string): Promise<readonly Forward[] | undefined> };
+  readonly forwardQueue: MessageQueue<ForwardMessage>;
+}
+
+/** Headers that belong to the body: the receiver needs them to verify the message. */
+const forwardedHeaders = ['content-type', 'stripe-signature', 'authorization'] as const;
+
+/** A message is one message of the queue, which has at most 256 KB. */
+const maxBodyBytes = 200_000;
+
+/**
+ * Enqueues a verified request of a store for the forwards of the app. A request without notifications is a challenge,
+ * which is not forwarded.
+ */
+export async function enqueueStoreMessage(
+  { appName, platform, raw, receivedAt, notifications }: ReceivedMessage,
+  { appCache, forwardQueue }: EnqueueForwardDeps,
+): Promise<void> {
+  const [notification] = notifications;
+  const forwards = (await appCache.findForwards(appName)) ?? [];
+  if (!notification || !forwards.some(({ platforms }) => platforms?.includes(platform) ?? true)) return;
+  if (Buffer.byteLength(JSON.stringify(raw.body)) > maxBodyBytes) {
+    const failure = new ServiceError('InvalidPayload', 'A store notification is too large to be forwarded.');
+    return logWarning({ app: appName, platform, type: notification.type }, failure);
+  }
+  const headers = forwardedHeaders.flatMap((name) => (raw.headers[name] ? [[name, raw.headers[name]] as const] : []));
+  const { key, occurredAt } = notification;
+  const content = { body: raw.body, headers: Object.fromEntries(headers) };
+  const message = { appName, platform, key, order: findPurchase(notification), occurredAt, receivedAt, content };
+  await forwardQueue.send([message], { group: appName });
+}
+
+const Payload = v.object({
+  /** Purchase token of Google Play. */
+  token: v.optional(v.string()),
+  /** Signed transaction of the App Store. */
+  transaction: v.optional(v.string()),
+  /** Object of Stripe. */
+  subjectId: v.optional(v.string()),
+  /** Subscription of Braintree. */
+  subscription: v.optional(v.string()),
+});
+const SignedTransaction = v.object({ originalTransactionId: v.string() });
+
+/** Returns an id of the purchase that a notification concerns. Default: the key of the notification. */
+function findPurchase({ key, payload }: StoreNotification): string {
+  const result = v.safeParse(Payload, payload);
+  if (!result.success) return key;
+  const { token, transaction, subjectId, subscription } = result.output;
+  const text = Buffer.from(transaction?.split('.')[1] ?? '', 'base64url').toString('utf8');
+  const signed = v.safeParse(v.pipe(v.string(), v.parseJson(), SignedTransaction), text);
+  if (signed.success) return signed.output.originalTransactionId;
+  return token ?? subjectId ?? subscription ?? key;
+}

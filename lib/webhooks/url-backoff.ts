@@ -1,0 +1,55 @@
+import type { EpochMillis } from '../shared/time.ts';
+import type { WebhookDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
+import { isGoneResponse, markDead, postpone } from './delivery-transitions.ts';
+import { computeUrlBackoffMs, type WebhookUrlHealth } from './endpoint-health.ts';
+import type { PostOutcome } from './post-webhook.ts';
+import { maxRetryDurationMs } from './retry-schedule.ts';
+
+/** Returns the dead or postponed delivery if its URL is disabled or in backoff, otherwise undefined. */
+export function skipIfBlocked(
+  delivery: WebhookDelivery,
+  urlHealth: WebhookUrlHealth,
+  now: EpochMillis,
+): WebhookDelivery | undefined {
+  if (delivery.type === 'test') return undefined;
+  if (urlHealth.disabledAt !== undefined)
+    return markDead(delivery, 'The webhook URL is disabled: the server responded with 410.');
+  const { backoffUntil = 0 } = urlHealth;
+  if (delivery.failedAttempts > 0 || backoffUntil <= now) return undefined;
+  if (now - delivery.createdAt > maxRetryDurationMs)
+    return markDead(delivery, 'The server did not respond for more than three days.');
+  // Spreads the postponed deliveries over half of the backoff time.
+  const spreadMs = Math.random() * 0.5 * computeUrlBackoffMs(urlHealth.consecutiveFailures ?? 1);
+  return postpone(delivery, Math.ceil(backoffUntil + spreadMs));
+}
+
+/**
+ * Starts a backoff for an unresponsive URL, because its timeouts occupy the workers. `urlHealth` can be stale: of
+ * concurrent responses, 410 takes precedence, except over a response to the operator's test.
+ */
+export async function updateUrlHealth(
+  { appName, url, type }: WebhookDelivery,
+  {
+    outcome,
+    urlHealth,
+    deps: { now, deliveries },
+  }: {
+    outcome: PostOutcome;
+    urlHealth: WebhookUrlHealth;
+    deps: { now(): EpochMillis; readonly deliveries: DeliveryRepository };
+  },
+): Promise<void> {
+  if (isGoneResponse(outcome)) return await deliveries.disableUrl(appName, url, now());
+  if ('status' in outcome && type === 'test') return await deliveries.enableUrl(appName, url);
+  if ('status' in outcome)
+    return urlHealth.backoffUntil === undefined ? undefined : await deliveries.saveUrlBackoff(appName, url, {});
+  if (outcome.failure === 'forbidden') return;
+  // Concurrent failures during a backoff count once.
+  const isInBackoff = (urlHealth.backoffUntil ?? 0) > now();
+  const consecutiveFailures = (urlHealth.consecutiveFailures ?? 0) + (isInBackoff ? 0 : 1);
+  await deliveries.saveUrlBackoff(appName, url, {
+    consecutiveFailures,
+    backoffUntil: now() + computeUrlBackoffMs(consecutiveFailures),
+  });
+}

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import { getDelivery, getForwards, listDeliveries, setForwards } from '../../lib/api/webhooks.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
+import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { type NotificationServer, startNotificationServer } from '../../testing/notification-server.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { startWorkQueues, type WorkQueues } from '../../testing/work-queues.ts';
+
+let service: TestService;
+let queues: WorkQueues;
+let notifications: NotificationServer;
+let server: ApplicationServer;
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  service = await startTestService();
+  queues = await startWorkQueues();
+  notifications = await startNotificationServer();
+  server = await startApplicationServer();
+});
+afterAll(async () => {
+  await server.close();
+  await notifications.close();
+  await queues.close();
+  await service.close();
+});
+beforeEach(async () => {
+  keys = await service.createApp(['store_a']);
+  server.requests.length = 0;
+});
+
+const buy = async () =>
+  await service.callControl('/purchases', {
+    platform: 'store_a',
+    productId: 'premium',
+    type: 'paid subscription',
+    applicationUsername: createUniqueName('user'),
+  });
+
+describe('PUT /v3/forwards', () => {
+  it('replaces the forwards, with brand names of stores, and GET returns them', async () => {
+    const body = [{ url: 'https://example.com/a', platforms: ['apple'] }, { url: 'https://example.com/b' }];
+    const expected = [{ url: 'https://example.com/a', platforms: ['store_a'] }, { url: 'https://example.com/b' }];
+    expect(await callWithSecretKey(setForwards, keys, { body })).toMatchObject({ status: 200, body: expected });
+    expect((await callWithSecretKey(getForwards, keys)).body).toEqual(expected);
+    expect((await callWithSecretKey(setForwards, keys, { body: [] })).body).toEqual([]);
+    expect((await callWithSecretKey(getForwards, keys)).body).toEqual([]);
+  });
+
+  it.each([
+    ['an object', { url: 'https://example.com/a' }],
+    ['a private address', [{ url: 'https://192.168.1.1/a' }]],
+    ['a URL that is not https', [{ url: 'ftp://example.com/a' }]],
+    ['an unknown store', [{ url: 'https://example.com/a', platforms: ['x'] }]],
+  ])('rejects %s', async (_case, body) => {
+    expect(await callWithSecretKey(setForwards, keys, { body })).toMatchObject({ status: 400 });
+  });
+
+  it('requires the secret key', async () => {
+    expect((await callWithPublicKey(setForwards, keys, { body: [] })).status).toBe(403);
+  });
+});
+
+describe('receiveNotification with forwards', () => {
+  it('forwards a notification unchanged, lists it with its attempt and records it', async () => {
+    await callWithSecretKey(setForwards, keys, { body: [{ url: `${server.url}/forward`, platforms: ['store_a'] }] });
+    await service.setNotificationUrl('store_a', `${notifications.url}/v3/webhook/apple/${keys.appName}`);
+    const { id } = await buy();
+    await service.waitUntilNotified();
+    await service.setNotificationUrl('store_a', null);
+    await queues.drain();
+    const [{ body, headers } = { body: '', headers: {} }] = server.requests;
+    expect(JSON.parse(body)).toEqual({ signedPayload: expect.stringMatching(/^eyJ/) });
+    expect(headers).toMatchObject({ 'content-type': expect.stringContaining('application/json') });
+    const purchase = await callWithSecretKey(getPurchase, keys, { params: { purchaseId: `store_a:${id}` } });
+    expect(purchase.status).toBe(200);
+    const { rows: deliveries } = (await callWithSecretKey(listDeliveries, keys)).body;
+    expect(deliveries).toMatchObject([{ type: 'forward', state: 'delivered' }]);
+    const detail = await callWithSecretKey(getDelivery, keys, { params: { id: deliveries[0].deliveryId } });
+    expect(detail.body.attempts).toMatchObject([{ ok: true, status: 200 }]);
+    expect(JSON.stringify(detail.body)).not.toContain('eyJ');
+  });
+
+  it('accepts a notification that another server forwards, because the store has signed it', async () => {
+    const other = await service.createApp(['store_a']);
+    await callWithSecretKey(setForwards, keys, {
+      body: [{ url: `${notifications.url}/v3/webhook/apple/${other.appName}` }],
+    });
+    await service.setNotificationUrl('store_a', `${notifications.url}/v3/webhook/apple/${keys.appName}`);
+    const { id } = await buy();
+    await service.waitUntilNotified();
+    await service.setNotificationUrl('store_a', null);
+    await queues.drain();
+    const purchase = await callWithSecretKey(getPurchase, other, { params: { purchaseId: `store_a:${id}` } });
+    expect(purchase.status).toBe(200);
+  });
+});

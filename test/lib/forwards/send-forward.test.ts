@@ -1,0 +1,169 @@
+import { describe, expect, it } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { Forward } from '../../../lib/apps/forward.ts';
+import type { StoreMessage } from '../../../lib/forwards/forward-message.ts';
+import { setForwards } from '../../../lib/forwards/manage-forwards.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
+import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
+import { startDate } from '../../../testing/given.ts';
+import { createWebhookHarness, listDeliveries, type WebhookHarness } from '../../../testing/webhook-harness.ts';
+import { useApplicationServer } from '../webhooks/application-server-fixture.ts';
+import { buildPurchase, purchaseId } from '../webhooks/purchase-updates.ts';
+
+const getServer = useApplicationServer();
+
+async function givenForwards(harness: WebhookHarness, forwards: readonly Forward[]): Promise<void> {
+  await setForwards(harness.keys.appName, forwards, harness.deps);
+}
+
+let keys = 0;
+/** Puts a store notification on the queue of forwards, and runs the workers. */
+async function forward(harness: WebhookHarness, fields: Partial<StoreMessage> = {}): Promise<void> {
+  const message = {
+    appName: harness.keys.appName,
+    platform: 'store_a',
+    key: `key-${++keys}`,
+    order: 'purchase-1',
+    occurredAt: harness.now,
+    receivedAt: harness.now,
+    content: { body: '{"signedPayload":  "a.b.c"}', headers: { 'content-type': 'application/json; charset=utf-8' } },
+    ...fields,
+  } as const;
+  await harness.deps.forwardQueue.send([message]);
+  await harness.workUntil(harness.now);
+}
+
+/** Makes one path of the server fail. */
+const failAt = (path: string, failure: { status: number; hangs?: boolean }): void =>
+  getServer().respondWith((request) => (request.path === path ? failure : { status: 200 }));
+const withBody = (body: string): StoreMessage['content'] => ({ body, headers: { 'content-type': 'text/plain' } });
+const listBodies = (path: string) =>
+  getServer()
+    .requests.filter((request) => request.path === path)
+    .map(({ body }) => body);
+
+describe('sendForward', () => {
+  it('posts the exact body with its content type, signed, without the Authorization of the store', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
+    const body = '{"message":{"data":"e30=" } }\n';
+    const headers = { 'content-type': 'application/json; charset=utf-8', authorization: 'Bearer secret' };
+    await forward(harness, { platform: 'store_b', content: { body, headers } });
+    const [request] = getServer().requests;
+    expect(request).toMatchObject({ path: '/forward', body });
+    expect(request?.headers['content-type']).toBe(headers['content-type']);
+    expect(request?.headers.authorization).toBeUndefined();
+    const signed = request?.headers as Record<string, string>;
+    expect(() => new Webhook(harness.signingSecret).verify(body, signed)).not.toThrow();
+  });
+
+  it('sends the Authorization of the store to a URL that requests it', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    await givenForwards(harness, [{ url: `${getServer().url}/forward`, includesAuthorization: true }]);
+    await forward(harness, { content: { body: '{}', headers: { authorization: 'Bearer store' } } });
+    expect(getServer().requests[0]?.headers.authorization).toBe('Bearer store');
+  });
+
+  it('selects the URLs by platform, and sends a repeated message once', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    await givenForwards(harness, [
+      { url: `${getServer().url}/apple`, platforms: ['store_a'] },
+      { url: `${getServer().url}/all` },
+    ]);
+    await forward(harness, { platform: 'store_b', key: 'google' });
+    await forward(harness, { key: 'apple' });
+    await forward(harness, { key: 'apple' });
+    expect(
+      getServer()
+        .requests.map(({ path }) => path)
+        .toSorted(),
+    ).toEqual(['/all', '/all', '/apple']);
+  });
+
+  it('delivers all messages in order after a server responded with 500 for three days', async () => {
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/webhook`] });
+    await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
+    failAt('/forward', { status: 500 });
+    for (const [index, delayMs] of [0, minuteMs, hourMs, dayMs, dayMs].entries()) {
+      await harness.workUntil(harness.now + delayMs);
+      await forward(harness, { content: withBody(`message ${index}`) });
+      await forward(harness, { order: `other-${index}`, content: withBody(`other ${index}`) });
+    }
+    await harness.workUntil(startDate + 3 * dayMs);
+    // Webhooks of the app are not later.
+    const sentAt = harness.now;
+    await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
+    await harness.workUntil(harness.now);
+    expect(listBodies('/webhook')).toHaveLength(1);
+    expect(harness.now - sentAt).toBeLessThan(secondMs);
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
+    await harness.workUntil(startDate + 6 * dayMs);
+    const bodies = listBodies('/forward');
+    expect([...new Set(bodies.filter((body) => body.startsWith('message')))]).toEqual(
+      [0, 1, 2, 3, 4].map((index) => `message ${index}`),
+    );
+    expect(bodies.filter((body) => body.startsWith('other')).toSorted()).toEqual(
+      [0, 1, 2, 3, 4].map((index) => `other ${index}`),
+    );
+    expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
+  });
+
+  it('does not delay webhooks while a server hangs, and ends after three days with a replay', async () => {
+    const harness = await createWebhookHarness({ urls: [`${getServer().url}/webhook`] });
+    await givenForwards(harness, [{ url: `${getServer().url}/hang` }]);
+    failAt('/hang', { status: 200, hangs: true });
+    harness.postTimeoutMs = 100;
+    for (let index = 0; index < 5; index++)
+      await forward(harness, { order: `purchase-${index}`, content: withBody(`message ${index}`) });
+    // Further messages wait for the backoff of the URL, without a request.
+    expect(listBodies('/hang').length).toBeLessThan(5);
+    const startedAt = harness.now;
+    await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
+    await harness.workUntil(harness.now);
+    expect(listBodies('/webhook')).toHaveLength(1);
+    expect(harness.now - startedAt).toBeLessThan(secondMs);
+    await harness.workUntil(startDate + 5 * dayMs);
+    const dead = await listDeliveries(harness.keys.appName, 'dead', harness.deps);
+    expect(dead.map(({ type }) => type)).toEqual(Array.from({ length: 5 }, () => 'forward'));
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
+    for (const { deliveryId } of dead) await replayDelivery(harness.keys.appName, deliveryId, harness.deps);
+    await harness.workUntil(harness.now + minuteMs);
+    expect(listBodies('/hang').toSorted()).toEqual([0, 1, 2, 3, 4].map((index) => `message ${index}`));
+  });
+
+  it('stores the message encrypted, because it contains a credential at most stores', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
+    failAt('/forward', { status: 500 });
+    await forward(harness, { content: withBody('purchase-token-of-google') });
+    const [delivery] = await listDeliveries(harness.keys.appName, 'pending', harness.deps);
+    expect(delivery).toMatchObject({ type: 'forward', failedAttempts: 1 });
+    expect(JSON.stringify(delivery)).not.toContain('purchase-token-of-google');
+  });
+
+  it('does not send to a URL that the app has removed', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
+    failAt('/forward', { status: 500 });
+    await forward(harness);
+    await givenForwards(harness, []);
+    await harness.workUntil(harness.now + hourMs);
+    expect(await listDeliveries(harness.keys.appName, 'dead', harness.deps)).toHaveLength(1);
+  });
+});
+
+describe('setForwards', () => {
+  it.each([
+    ['a private address', [{ url: 'https://10.0.0.1/x' }]],
+    ['credentials in the URL', [{ url: 'https://user:pass@example.com/' }]],
+    ['six URLs', Array.from({ length: 6 }, (_, index) => ({ url: `https://example.com/${index}` }))],
+    ['a URL twice', [{ url: 'https://example.com/' }, { url: 'https://example.com/' }]],
+    ['an unknown store', [{ url: 'https://example.com/', platforms: ['store_x'] }]],
+  ])('rejects %s', async (_case, forwards) => {
+    const harness = await createWebhookHarness({ urls: [] });
+    const input = setForwards(harness.keys.appName, forwards, { ...harness.deps, emulator: { roots: [] } });
+    await expect(input).rejects.toMatchObject({ code: 'InvalidPayload' });
+  });
+});
