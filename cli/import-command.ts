@@ -11,7 +11,12 @@ import type { ImportReport, ImportState } from './import/run-import.ts';
 import { createNumberParser, findStore } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
+/** Services whose exports are converted. The list of purchases of `iaptic` is a file of rows. */
+const services = ['revenuecat', 'adapty', 'iaptic'] as const;
+
 interface Options {
+  readonly from?: (typeof services)[number];
+  readonly dryRun?: true;
   readonly mute: boolean;
   readonly resume?: true;
   readonly rate: StoreRates;
@@ -27,6 +32,8 @@ export function createImportCommand(): Command {
     .argument('<file>', 'CSV with a header, or JSON lines (.jsonl); see docs/guides/move-from-another-validator.md')
     .option('--mute', 'no webhooks for the imported purchases', true)
     .option('--no-mute', 'webhooks for the imported purchases, as for validations')
+    .addOption(new Option('--from <service>', 'convert the export of a service to rows').choices(services))
+    .option('--dry-run', 'with --from: write the rows and the list of what cannot be moved, and import nothing')
     .option('--resume', 'continue an unfinished import of the file')
     .addOption(
       new Option('--rate <store=calls>', 'calls per second of a store; repeatable')
@@ -41,7 +48,11 @@ export function createImportCommand(): Command {
     )
     .addHelpText(
       'after',
-      formatExamples('import my-app purchases.csv', 'import my-app purchases.csv --resume --rate store_b=50'),
+      formatExamples(
+        'import my-app purchases.csv',
+        'import my-app purchases.csv --resume --rate store_b=50',
+        'import my-app transactions.csv --from revenuecat --dry-run',
+      ),
     )
     .addHelpText(
       'after',
@@ -50,7 +61,23 @@ export function createImportCommand(): Command {
     .action(printResult(importAction));
 }
 
-async function importAction(
+async function importAction(appName: string, path: string, options: Options, output: Output): Promise<CommandResult> {
+  if (options.from === undefined || options.from === 'iaptic') return await importRows(appName, path, options, output);
+  const { from, resume, dryRun } = options;
+  if (resume) return await importRows(appName, `${path}.rows.jsonl`, options, output);
+  const { convertExportOf } = await import('./import/from/convert-export-of.ts');
+  const conversion = await convertExportOf(from, path, { appName, deps: deps() });
+  const { rows, rowsFile, unowned, unmoved, unmovedFile } = conversion;
+  const text = [
+    `${formatCount(rows, 'purchase')} in ${rowsFile}, ${unowned} without a customer.`,
+    ...(unmoved > 0 ? [`${formatCount(unmoved, 'purchase')} cannot be moved. The reasons are in ${unmovedFile}.`] : []),
+  ].join('\n');
+  if (dryRun) return { data: conversion, text };
+  output.note(text);
+  return await importRows(appName, rowsFile, options, output);
+}
+
+async function importRows(
   appName: string,
   path: string,
   { mute, resume, rate, maxWait }: Options,

@@ -33,6 +33,8 @@ export interface PlayApi {
    * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders/batchget
    */
   fetchOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
+  /** Fetches orders by id like `fetchOrders`. Returns those that Google has, and throws if Google is unavailable. */
+  fetchExistingOrders(orderIds: readonly string[]): Promise<ReadonlyMap<string, Order>>;
   /** Fetches the purchase options of a one-time product. Returns undefined on errors: it needs a permission. */
   tryFetchOneTimeProduct(productId: string): Promise<OneTimeProduct | undefined>;
   /** Fetches a page of the purchases that were voided since a time of the last 30 days. */
@@ -96,6 +98,7 @@ export function createPlayApi(
       const lastOrder = await tryFetchOrder(lastOrderId);
       return new Map(lastOrder && [[lastOrderId, lastOrder]]);
     },
+    fetchExistingOrders: fetchOrderBatch,
     async tryFetchOneTimeProduct(productId) {
       const path = `/oneTimeProducts/${encodeURIComponent(productId)}`;
       const result = await read(path, OneTimeProduct).catch(() => undefined);

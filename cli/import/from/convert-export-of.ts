@@ -1,0 +1,19 @@
+import type { StoreContextDeps } from '../../../lib/stores/create-store-context.ts';
+import { adapty } from './adapty.ts';
+import { type ConversionReport, convertExport } from './convert-export.ts';
+import { findPlayTokens } from './find-play-tokens.ts';
+import type { Mover } from './mover.ts';
+import { revenuecat } from './revenuecat.ts';
+
+const movers: Readonly<Record<'revenuecat' | 'adapty', Mover>> = { revenuecat, adapty };
+
+/** Converts the export of a service. Queries Google Play for the purchase tokens, which exports lack. */
+export const convertExportOf = async (
+  service: keyof typeof movers,
+  path: string,
+  { appName, deps }: { readonly appName: string; readonly deps: StoreContextDeps },
+): Promise<ConversionReport> =>
+  await convertExport(path, {
+    mover: movers[service],
+    findTokens: async (orderIds) => await findPlayTokens(appName, orderIds, deps),
+  });

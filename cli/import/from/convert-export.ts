@@ -1,0 +1,74 @@
+import { createReadStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { parse as createCsvParser } from 'csv-parse';
+import type { RawRow } from '../../../lib/import/parse-import-row.ts';
+import { ServiceError } from '../../../lib/shared/errors.ts';
+import type { ExportedPurchase, ExportRecord, Mover } from './mover.ts';
+
+interface ConversionOptions {
+  readonly mover: Mover;
+  /** Returns the purchase tokens of orders of Google Play, by order id. */
+  readonly findTokens: (orderIds: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+}
+
+/** The purchases of an export. */
+export interface ConversionReport {
+  /** File for `import`, in JSON lines. */
+  readonly rowsFile: string;
+  readonly rows: number;
+  /** Purchases without a customer. The next validation of their customer claims them. */
+  readonly unowned: number;
+  /** File with the id and the reason of each purchase that cannot be moved. */
+  readonly unmovedFile: string;
+  readonly unmoved: number;
+}
+
+/**
+ * Converts the export of another service to a file of rows, one for each purchase, and lists the purchases that cannot
+ * be moved. Writes nothing to the table. Throws `InvalidPayload` for a file without the columns of the export.
+ */
+export async function convertExport(path: string, { mover, findTokens }: ConversionOptions): Promise<ConversionReport> {
+  const purchases = await readPurchases(path, mover);
+  const orderIds = purchases.flatMap(({ move }) => ('orderId' in move ? [move.orderId] : []));
+  const tokens = orderIds.length > 0 ? await findTokens(orderIds) : new Map<string, string>();
+  const rows: RawRow[] = [];
+  const unmoved: { readonly id: string; readonly reason: string }[] = [];
+  for (const { move } of purchases) {
+    if ('reason' in move) unmoved.push(move);
+    else if (!('orderId' in move)) rows.push(move.row);
+    else {
+      const token = tokens.get(move.orderId);
+      if (token === undefined) unmoved.push({ id: move.orderId, reason: 'Google Play does not have the order.' });
+      else rows.push({ ...move.row, token });
+    }
+  }
+  const [rowsFile, unmovedFile] = [`${path}.rows.jsonl`, `${path}.unmoved.jsonl`];
+  await writeLines(rowsFile, rows);
+  await writeLines(unmovedFile, unmoved);
+  const unowned = rows.filter(({ user }) => user === undefined).length;
+  return { rowsFile, rows: rows.length, unowned, unmovedFile, unmoved: unmoved.length };
+}
+
+const writeLines = async (path: string, values: readonly object[]): Promise<void> =>
+  await writeFile(path, values.map((value) => `${JSON.stringify(value)}\n`).join(''));
+
+/** Reads the latest record of each purchase. */
+async function readPurchases(path: string, mover: Mover): Promise<readonly ExportedPurchase[]> {
+  const latest = new Map<string, ExportedPurchase>();
+  const parser = createReadStream(path).pipe(
+    createCsvParser({ columns: true, bom: true, relax_column_count: true, skip_empty_lines: true }),
+  );
+  let isChecked = false;
+  for await (const record of parser as AsyncIterable<ExportRecord>) {
+    if (!isChecked && !mover.requiredColumns.some((column) => column in record))
+      throw new ServiceError(
+        'InvalidPayload',
+        `The export has none of the columns ${mover.requiredColumns.join(', ')}.`,
+      );
+    isChecked = true;
+    const purchase = mover.toPurchase(record);
+    const known = purchase && latest.get(purchase.key);
+    if (purchase && (!known || known.version <= purchase.version)) latest.set(purchase.key, purchase);
+  }
+  return [...latest.values()];
+}

@@ -1,0 +1,31 @@
+import type { RawRow } from '../../../lib/import/parse-import-row.ts';
+
+/** A record of the export of another service, by column. Missing columns are normal. */
+export type ExportRecord = Readonly<Record<string, string | undefined>>;
+
+/** A purchase of the export. Later records of the purchase replace earlier ones. */
+export interface ExportedPurchase {
+  /** The same for all records of a purchase. */
+  readonly key: string;
+  /** Order of the records of a purchase. The greatest is the latest. */
+  readonly version: string;
+  readonly move: Move;
+}
+
+/** A row of an import, with the order that leads to its purchase token if it has none, or the reason against a move. */
+export type Move =
+  | { readonly row: RawRow }
+  | { readonly row: RawRow; readonly orderId: string }
+  | { readonly id: string; readonly reason: string };
+
+/** Reads the export of one service. */
+export interface Mover {
+  /** Columns of which the export must have one. */
+  readonly requiredColumns: readonly string[];
+  /** Returns undefined for a record without a purchase. */
+  toPurchase(record: ExportRecord): ExportedPurchase | undefined;
+}
+
+/** Returns the value of the first column that the record has. */
+export const pickColumn = (record: ExportRecord, ...columns: readonly string[]): string | undefined =>
+  columns.map((column) => record[column]?.trim()).find((value) => value !== undefined && value !== '');

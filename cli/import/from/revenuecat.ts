@@ -1,0 +1,60 @@
+import { type ExportedPurchase, type ExportRecord, type Move, type Mover, pickColumn } from './mover.ts';
+
+const appleStores: ReadonlySet<string> = new Set(['app_store', 'mac_app_store']);
+const anonymousId = /^\$RCAnonymousID:/;
+
+/** Reasons for stores of which an export does not suffice. */
+const unmovableStores: Readonly<Record<string, string>> = {
+  promotional: 'A grant. Create it with `grant create`: the store does not have it.',
+  amazon: 'The service does not support the Amazon Appstore.',
+};
+
+/**
+ * Exports of RevenueCat: transactions (Scheduled Data Exports), and the purchase tokens that its support sends.
+ * @see https://www.revenuecat.com/docs/integrations/scheduled-data-exports
+ */
+export const revenuecat: Mover = {
+  requiredColumns: ['store_transaction_id', 'google_purchase_token'],
+  toPurchase: (record) => (record.google_purchase_token ? fromTokenList(record) : fromTransaction(record)),
+};
+
+function fromTokenList(record: ExportRecord): ExportedPurchase {
+  const token = record.google_purchase_token ?? '';
+  const [productId = ''] = (record.google_product_id ?? '').split(':');
+  return {
+    key: `store_b:${token}`,
+    version: '',
+    move: { row: { platform: 'store_b', token, ...(productId && { productId }), ...toUser(record.user_id) } },
+  };
+}
+
+function fromTransaction(record: ExportRecord): ExportedPurchase | undefined {
+  const id = pickColumn(record, 'store_transaction_id');
+  const originalId = pickColumn(record, 'original_store_transaction_id', 'store_transaction_id');
+  if (id === undefined || originalId === undefined) return undefined;
+  const store = record.store ?? '';
+  return {
+    key: `${store}:${originalId}`,
+    version: `${record.updated_at ?? ''} ${record.start_time ?? ''}`,
+    move: toMove(record, { store, id, originalId }),
+  };
+}
+
+function toMove(
+  record: ExportRecord,
+  { store, id, originalId }: { readonly store: string; readonly id: string; readonly originalId: string },
+): Move {
+  const user = toUser(pickColumn(record, 'rc_last_seen_app_user_id_alias', 'rc_original_app_user_id'));
+  const [productId = ''] = (record.product_identifier ?? '').split(':');
+  if (appleStores.has(store)) {
+    const sandbox = /^t/i.test(record.is_sandbox ?? '') ? 'true' : 'false';
+    return { row: { platform: 'store_a', originalTransactionId: originalId, sandbox, ...user } };
+  }
+  if (store === 'play_store') return { row: { platform: 'store_b', productId, ...user }, orderId: id };
+  if (store === 'stripe') return { row: { platform: 'processor_a', token: originalId, ...user } };
+  return { id: originalId, reason: unmovableStores[store] ?? `The service does not support the store ${store}.` };
+}
+
+/** An anonymous id is not a customer: the purchase is imported without an owner, and the next validation claims it. */
+const toUser = (user: string | undefined): { readonly user?: string } =>
+  user === undefined || user === '' || anonymousId.test(user) ? {} : { user };
