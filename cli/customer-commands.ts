@@ -7,13 +7,15 @@ import { addCustomerReadCommands } from './customer-read-commands.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { addMergeCommands } from './merge-commands.ts';
 import type { Output } from './output.ts';
 
-/** `customer list|show|export|erase|rebuild-links|rebuild-summaries`. */
+/** `customer list|show|export|erase|merge|merges|unmerge|rebuild-links|rebuild-summaries`. */
 export function createCustomerCommands(): Command {
   const customer = new Command('customer').alias('customers').description('Read and manage the customers of an app');
   addCustomerReadCommands(customer);
   addCustomerDataCommands(customer);
+  addMergeCommands(customer);
   customer
     .command('rebuild-links')
     .description(

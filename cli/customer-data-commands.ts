@@ -119,6 +119,11 @@ async function eraseAction(
     question: `Erase ${username} from ${appName}? This cannot be undone. Type the name of the customer:`,
     option: '--confirm <user>',
   });
+  const merged = (await deps().merges.list(app.name, username)).map(({ from }) => from);
+  if (merged.length > 0)
+    output.note(
+      `Customers who were merged into ${username} keep their own events. Erase them as well: ${merged.join(', ')}.`,
+    );
   // Without a terminal, the command would be silent until its end.
   output.note(`The command searches again ${waitSeconds} s after it has removed data.`);
   let removedSoFar: ErasureCounts | undefined;

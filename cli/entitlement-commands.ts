@@ -14,8 +14,8 @@ import { parseTime, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { type Column, formatTable } from './table.ts';
 
-/** The key that grants of the command line name. */
-const commandLineKey = { id: 'command-line', name: 'command line' } as const;
+/** The key that grants and merges of the command line name. */
+export const commandLineKey = { id: 'command-line', name: 'command line' } as const;
 
 /** Claims that an explanation reads. */
 const maxClaims = 100;
@@ -109,8 +109,8 @@ async function whyAction(
 }
 
 const pickDeps = () => {
-  const { appCache, grants, now, ownedPurchases } = deps();
-  return { appCache, grants, now, ownedPurchases };
+  const { appCache, erasedNames, grants, merges, now, ownedPurchases } = deps();
+  return { appCache, erasedNames, grants, merges, now, ownedPurchases };
 };
 
 const effectSigns = { gives: '+', prevents: '-', none: ' ' } as const;

@@ -15,6 +15,7 @@ import {
   createPurchaseListRepository,
   createTransactionListRepository,
 } from '../lib/db/list-repositories.ts';
+import { createMergeRepository } from '../lib/db/merge-repository.ts';
 import { createOperationRepository } from '../lib/db/operation-repository.ts';
 import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
 import { createPriceListRepository } from '../lib/db/price-list-repository.ts';
@@ -164,6 +165,9 @@ export const deps = once(() => ({
   },
   get grants() {
     return grants();
+  },
+  get merges() {
+    return createMergeRepository(table());
   },
   get tokenKeys() {
     return createTokenKeyRepository(table(), cipher());

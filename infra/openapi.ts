@@ -103,7 +103,7 @@ const describeKey = (contract: Contract): string =>
     : keyDescriptions[contract.keyLevel];
 
 function buildOperation(contract: Contract) {
-  const { id, summary, area, aliases, keyLevel, writingParameter } = contract;
+  const { id, summary, area, aliases, keyLevel, writingParameter, additionalLevels = [] } = contract;
   const operation = operations.get(id);
   if (!operation) throw new Error(`The description of the operation ${id} is missing.`);
   return {
@@ -121,6 +121,7 @@ function buildOperation(contract: Contract) {
     ...(keyLevel === 'none' && { security: [] }),
     'x-key': keyLevel,
     ...(isForSecretKeyOnly(contract) && { 'x-secret-key-only': true }),
+    ...(additionalLevels.length > 0 && { 'x-additional-levels': additionalLevels }),
     ...(writingParameter !== undefined && { 'x-writing-parameter': writingParameter }),
     ...(aliases.length > 0 && { 'x-aliases': aliases.map(toGatewayPath) }),
   };

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { App } from '../lib/apps/app.ts';
+import { mergeCustomers } from '../lib/customer-data/merge-customers.ts';
 import { createAccessTokenRepository } from '../lib/db/access-token-repository.ts';
 import { createAppRepository } from '../lib/db/app-repository.ts';
 import { createCustomerDataRepository } from '../lib/db/customer-data-repository.ts';
@@ -8,6 +9,7 @@ import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createErasedNameRepository } from '../lib/db/erased-name-repository.ts';
 import { createEventRepository } from '../lib/db/event-repository.ts';
 import { createGrantRepository } from '../lib/db/grant-repository.ts';
+import { createMergeRepository } from '../lib/db/merge-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
@@ -35,6 +37,7 @@ export function createCustomerDataDeps(table: Table) {
     customers: createCustomerRepository(table),
     customerData: createCustomerDataRepository(table),
     grants: createGrantRepository(table),
+    merges: createMergeRepository(table),
     purchases: createPurchaseRepository(table, testCipher),
     vaultReferences: createVaultReferenceRepository(table),
     userAliases: createUserAliasRepository(table),
@@ -113,7 +116,32 @@ export async function givenCustomer(
     'store_a:other',
     buildValidationInput(undefined, observe({ purchaseId: 'store_a:other' }, [])),
   );
+  await givenMerges(appName, { username, companion }, deps);
   await givenRecords(appName, username, deps);
+}
+
+/** A customer who was merged into the one with all kinds of items. */
+const mergedGuest = 'guest-of-the-first-day';
+
+async function givenMerges(
+  appName: string,
+  { username, companion }: { username: string; companion: string },
+  deps: CustomerDataDeps,
+): Promise<void> {
+  const key = { id: 'key', name: 'alice' } as const;
+  const guestPurchase = observe({ purchaseId: 'store_a:guest' }, []);
+  await deps.recordPurchase(appName, 'store_a:guest', buildValidationInput(mergedGuest, guestPurchase));
+  await mergeCustomers({ name: appName, strategy: 'all' }, { from: mergedGuest, to: username, key }, deps);
+  // The log of a merge into the companion who owns nothing of it.
+  const times = { startedAt: startDate, completedAt: startDate } as const;
+  await deps.merges.save(appName, {
+    mergeId: 'merge_1',
+    from: username,
+    to: companion,
+    mergedBy: key,
+    aliases: [],
+    ...times,
+  });
 }
 
 async function givenRecords(

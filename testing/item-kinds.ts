@@ -38,6 +38,8 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   'Rank of an owned purchase': { matches: /^C R#/, names: 'ownPartition' },
   'First payment': { matches: /^C F$/, names: 'ownPartition' },
   'Grant of an entitlement': { matches: /^C G#/, names: 'ownPartition' },
+  'Merge of another customer': { matches: /^C M#/, names: 'byUser' },
+  'Claim that a merge has moved': { matches: /^C L#/, names: 'ownPartition' },
   'Link to an owned transaction': { matches: /^C T#/, names: 'ownPartition' },
   'User alias': { matches: /^U U$/, names: 'alias' },
   'Link to an unclaimed purchase': { matches: /^U W#/, names: 'alias' },

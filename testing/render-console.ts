@@ -81,7 +81,7 @@ const browserGlobals = {
 };
 
 interface RenderOptions {
-  readonly level?: 'secret' | 'viewer';
+  readonly level?: 'secret' | 'viewer' | 'support';
   /** Changes state of the stores. Default: a clock that shows the time of the machine. */
   readonly respondAsStores?: (path: string, body: unknown) => object;
 }

@@ -1,9 +1,11 @@
 import { createHandler } from '../../composition/endpoint.ts';
 import { entitlementDeps } from '../../composition/entitlements.ts';
 import { purchases } from '../../composition/purchases.ts';
+import { erasedNames } from '../../composition/record-purchase.ts';
 import { table } from '../../composition/table.ts';
 import { explainAccess as contract } from '../../lib/api/entitlements.ts';
 import { createCustomerClaimRepository } from '../../lib/db/customer-claim-repository.ts';
+import { createMergeRepository } from '../../lib/db/merge-repository.ts';
 import { explainAccess } from '../../lib/entitlements/explain-access.ts';
 import { toIsoSeconds } from '../../lib/purchases/to-records.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
@@ -14,6 +16,8 @@ export const handler = createHandler(contract, () => {
   const claims = createCustomerClaimRepository(table());
   return {
     ...entitlementDeps(),
+    erasedNames: erasedNames(),
+    merges: createMergeRepository(table()),
     listAnnouncements: purchases().listNotifications,
     listClaims: async (appName: string, username: string) =>
       (await claims.list(appName, username, { limit: maxClaims })).rows,

@@ -72,9 +72,15 @@ export type ContractQuery<C extends Contract> = Output<C['query']>;
 export type ContractBody<C extends Contract> = Output<C['body']>;
 export type ContractResponse<C extends Contract> = v.InferInput<C['response']>;
 
-/** Whether no viewer key may call the contract although it only reads: its response has decrypted secrets. */
-export const isForSecretKeyOnly = ({ permissions }: Pick<Contract, 'permissions'>): boolean =>
-  permissions.includes('secrets');
+/**
+ * Whether no viewer key may call the contract although it only reads: its response has decrypted secrets, unless the
+ * contract allows viewer keys.
+ */
+export const isForSecretKeyOnly = ({
+  permissions,
+  additionalLevels = [],
+}: Pick<Contract, 'permissions' | 'additionalLevels'>): boolean =>
+  permissions.includes('secrets') && !additionalLevels.includes('viewer');
 
 /** Returns the contract unchanged, with its literal types. */
 // @__NO_SIDE_EFFECTS__

@@ -210,3 +210,33 @@ export const addCustomerPurchase = defineContract({
   additionalLevels: ['support'],
   permissions: ['write', 'secrets'],
 });
+
+// Spec: not shown. Moves what an anonymous customer has to the customer who has signed in.
+export const mergeCustomer = defineContract({
+  id: 'merge-customer',
+  area: 'customers',
+  summary: 'Move the claims, aliases and grants of another customer to this one',
+  method: 'POST',
+  path: '/v3/customers/:applicationUsername/merge',
+  aliases: [],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  eventType: 'customer.merged',
+  params,
+  body: v.object({ from: Username }),
+  response: v.strictObject({
+    ok: v.literal(true),
+    applicationUsername: v.string(),
+    from: v.string(),
+    mergeId: v.string(),
+    /** Numbers of what this request has moved. */
+    purchases: v.number(),
+    aliases: v.number(),
+    grants: v.number(),
+    /** Whether everything is moved. Otherwise, repeat the request. */
+    isComplete: v.boolean(),
+  }),
+  isLongRunning: true,
+  // Recording requires the master key of the erased names.
+  permissions: ['write', 'secrets', 'userIndex'],
+});

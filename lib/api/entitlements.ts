@@ -96,6 +96,8 @@ export const GrantRecord = v.strictObject({
   changedBy: v.exactOptional(GrantingKey),
   revokedAt: v.exactOptional(DateTime),
   revokedBy: v.exactOptional(GrantingKey),
+  /** When the grant was moved to another customer. */
+  movedAt: v.exactOptional(DateTime),
 });
 export type GrantRecord = v.InferOutput<typeof GrantRecord>;
 
@@ -190,7 +192,9 @@ export const explainAccess = defineContract({
     next: v.nullable(NextChange),
     asOf: DateTime,
   }),
-  permissions: ['userIndex'],
+  // Whether a name was erased is stored as a digest with an encrypted key. The response has no secret.
+  additionalLevels: ['viewer', 'support'],
+  permissions: ['userIndex', 'secrets'],
 });
 
 /** A public key of ES256. */

@@ -10,6 +10,7 @@ import {
   getCustomerTimeline,
   getCustomerTransactions,
   listCustomers,
+  mergeCustomer,
 } from './customers.ts';
 import { getDue } from './due.ts';
 import {
@@ -63,6 +64,7 @@ export const contracts: readonly Contract[] = [
   getCustomerClaims,
   getCustomerTimeline,
   addCustomerPurchase,
+  mergeCustomer,
   getCustomerEntitlements,
   createEntitlementToken,
   explainAccess,

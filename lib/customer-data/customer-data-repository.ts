@@ -29,6 +29,8 @@ export interface CustomerDataRepository {
    * Scans the ids of the purchases that the customer owns, has claimed or got webhooks about. An id can be repeated.
    */
   scanPurchaseIds(appName: string, username: string): AsyncIterable<string[]>;
+  /** Scans the ids of the purchases that the customer owns or has claimed. An id can be repeated. */
+  scanOwnPurchaseIds(appName: string, username: string): AsyncIterable<string[]>;
   /** Lists the user aliases of purchases, each once. */
   listAliasesOfPurchases(appName: string, purchaseIds: readonly string[]): Promise<string[]>;
   /** Lists the saved aliases of the customer, normalized. */
@@ -50,6 +52,8 @@ export interface CustomerDataRepository {
   deleteOrphanedClaims(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
   deleteDeliveries(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
   deleteAccessTokens(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
+  /** Deletes the log of merges of the customer into others, and the aliases that they have moved. */
+  deleteMerges(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
   /** Removes the username, the raw view and the tag of the username from events. Counts the changed events. */
   eraseFromEvents(appName: string, username: string, onRemoved: OnRemoved): Promise<void>;
   /** Deletes the links of the customer, then the customer. */

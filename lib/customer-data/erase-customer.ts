@@ -143,6 +143,7 @@ async function runPass(context: ErasureContext): Promise<void> {
   }
   await customerData.deleteOrphanedClaims(app.name, username, (purchases) => count({ purchases }));
   await customerData.deleteDeliveries(app.name, username, (deliveries) => count({ deliveries }));
+  await customerData.deleteMerges(app.name, username, (customerItems) => count({ customerItems }));
   await customerData.deleteAccessTokens(app.name, username, (accessTokens) => count({ accessTokens }));
   onProgress('Events');
   await customerData.eraseFromEvents(app.name, username, (events) => count({ events }));

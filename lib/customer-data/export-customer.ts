@@ -1,5 +1,6 @@
 import type { App } from '../apps/app.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
+import type { MergeRepository } from '../customers/merge-repository.ts';
 import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
 import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import { toGrantRecord } from '../entitlements/to-records.ts';
@@ -14,10 +15,12 @@ import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import type { CustomerDataRepository, StoredCustomer, StoredEvent } from './customer-data-repository.ts';
 import { toExportedEvent } from './to-exported-event.ts';
+import { toMergeRecord } from './to-merge-record.ts';
 
 export interface ExportDeps {
   readonly customerData: CustomerDataRepository;
   readonly grants: Pick<GrantRepository, 'list'>;
+  readonly merges: Pick<MergeRepository, 'list'>;
   now(): EpochMillis;
   readonly purchases: PurchaseRepository;
   readonly vaultReferences: VaultReferenceRepository;
@@ -62,6 +65,7 @@ export async function* exportCustomer(
     purchases: scanPurchases(context),
     unclaimedPurchases: scanUnclaimedPurchases(context),
     grants: scanGrants(context),
+    merges: scanMerges(context),
     accessTokens: scanAccessTokens(context),
     webhookDeliveries: scanDeliveries(context),
     events: scanEvents(context),
@@ -165,6 +169,10 @@ async function exportProcessorCustomer(
 async function* scanGrants({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
   const grants = await deps.grants.list(app.name, username);
   yield grants.map((grant) => toGrantRecord(grant, deps.now()));
+}
+
+async function* scanMerges({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
+  yield (await deps.merges.list(app.name, username)).map(toMergeRecord);
 }
 
 async function* scanAccessTokens({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { CustomerDataRepository, OnRemoved, StoredEvent } from '../customer-data/customer-data-repository.ts';
 import { TokenItem } from '../customers/access-token-repository.ts';
 import { CustomerSummary } from '../customers/customer-summary.ts';
+import { Merge } from '../customers/merge-repository.ts';
 import { eraseUserFromEvent } from '../events/erase-user-from-event.ts';
 import { normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
@@ -50,6 +51,20 @@ export function createCustomerDataRepository(table: Table, { pageSize = 1_000 }:
   async function* scanNamingItems(appName: string, username: string, kind: keys.NamingKind) {
     for await (const itemKeys of scanNamingKeys(appName, username, kind)) yield await table.batchGet(itemKeys);
   }
+  async function* scanOwnPurchaseIds(appName: string, username: string) {
+    for (const kind of ['claim', 'sharedClaim'] as const) {
+      for await (const itemKeys of scanNamingKeys(appName, username, kind)) {
+        yield itemKeys.map(({ pk }) => keys.parsePurchasePartition(pk));
+      }
+    }
+    const links = {
+      partition: keys.customerPartition(appName, username),
+      between: keys.toPrefixRange(keys.ownedPurchasePrefix),
+      pageSize,
+    };
+    for await (const items of scanIndex(table, links))
+      yield items.map(({ sk }) => keys.parseOwnedPurchaseId(String(sk)));
+  }
   const createNamingDeletion =
     (kind: keys.NamingKind) =>
     async (appName: string, username: string, onRemoved: OnRemoved): Promise<void> => {
@@ -63,19 +78,16 @@ export function createCustomerDataRepository(table: Table, { pageSize = 1_000 }:
       const item = await table.get(keys.customerKey(appName, username));
       return item && parse(CustomerItem, item, 'DatabaseError');
     },
+    scanOwnPurchaseIds,
     async *scanPurchaseIds(appName, username) {
-      for (const kind of ['claim', 'sharedClaim'] as const) {
-        for await (const itemKeys of scanNamingKeys(appName, username, kind)) {
-          yield itemKeys.map(({ pk }) => keys.parsePurchasePartition(pk));
+      yield* scanOwnPurchaseIds(appName, username);
+      // The latest change of a moved purchase can name the merged customer as a recipient.
+      for await (const items of scanNamingItems(appName, username, 'merge')) {
+        for (const merge of items.map((item) => parse(Merge, item, 'DatabaseError'))) {
+          for await (const claims of scanMovedClaims(table, { appName, merge, pageSize }))
+            yield claims.map(({ purchaseId }) => String(purchaseId));
         }
       }
-      const links = {
-        partition: keys.customerPartition(appName, username),
-        between: keys.toPrefixRange(keys.ownedPurchasePrefix),
-        pageSize,
-      };
-      for await (const items of scanIndex(table, links))
-        yield items.map(({ sk }) => keys.parseOwnedPurchaseId(String(sk)));
       for await (const items of scanNamingItems(appName, username, 'delivery')) {
         yield items.flatMap((item) => parseDelivery(item).notification.purchaseId ?? []);
       }
@@ -138,6 +150,13 @@ export function createCustomerDataRepository(table: Table, { pageSize = 1_000 }:
     },
     deleteDeliveries: createNamingDeletion('delivery'),
     deleteAccessTokens: createNamingDeletion('accessToken'),
+    async deleteMerges(appName, username, onRemoved) {
+      for await (const items of scanNamingItems(appName, username, 'merge')) {
+        for (const merge of items.map((item) => parse(Merge, item, 'DatabaseError'))) {
+          onRemoved(await deleteMerge(table, { appName, merge, pageSize }));
+        }
+      }
+    },
     async eraseFromEvents(appName, username, onRemoved) {
       for await (const entries of scanEventTags(table, { appName, username, pageSize })) {
         await pMap(
@@ -165,6 +184,35 @@ export function createCustomerDataRepository(table: Table, { pageSize = 1_000 }:
       onRemoved(1);
     },
   };
+}
+
+interface MergeScan {
+  readonly appName: string;
+  readonly merge: Merge;
+  readonly pageSize: number;
+}
+
+const scanMovedClaims = (table: Table, { appName, merge: { mergeId, to }, pageSize }: MergeScan) =>
+  scanIndex(table, {
+    partition: keys.customerPartition(appName, to),
+    between: keys.toPrefixRange(keys.toMovedClaimPrefix(mergeId)),
+    pageSize,
+  });
+
+/** Deletes the merge after everything that it leads to. Returns the number of items. */
+async function deleteMerge(table: Table, scan: MergeScan): Promise<number> {
+  const { appName, merge } = scan;
+  const { mergeId, to } = merge;
+  const aliases = await table.batchGet(merge.aliases.map((alias) => keys.aliasKey(appName, alias)));
+  const moved = aliases.filter(({ username, isMerged }) => isMerged === true && username === to).map(keys.toKey);
+  await table.batchDelete(moved);
+  let count = moved.length;
+  for await (const items of scanMovedClaims(table, scan)) {
+    await table.batchDelete(items.map(keys.toKey));
+    count += items.length;
+  }
+  await table.batchDelete([keys.mergeKey(appName, to, mergeId)]);
+  return count + 1;
 }
 
 const parseDelivery = (item: Item): WebhookDelivery => parse(WebhookDelivery, item, 'DatabaseError');

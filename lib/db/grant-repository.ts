@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import { Grant } from '../entitlements/grant-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
-import type { Item, Table } from './table.ts';
+import type { Item, Table, Write } from './table.ts';
 import { tryUpdate, tryWrite } from './try-update.ts';
 
 const maxAttempts = 10;
@@ -45,6 +46,35 @@ export function createGrantRepository(table: Table): GrantRepository {
           { Put: { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' } },
         ]);
       }),
+    async move(appName, grant, { to, mergeId, now }) {
+      const { username, grantId, movedBy: _by, movedAt: _at, ...moved } = grant;
+      const original = grant.movedBy?.mergeId === mergeId ? grant.movedBy.grantId : grantId;
+      const sameId = await find(appName, to, original);
+      // The ids of two grants are equal if their idempotency keys are.
+      const isFree = sameId === undefined || sameId.movedBy?.mergeId === mergeId;
+      const targetId = isFree ? original : toMovedGrantId(username, grantId);
+      const replaced = isFree ? sameId : await find(appName, to, targetId);
+      const target: Grant = {
+        ...moved,
+        username: to,
+        grantId: targetId,
+        receivedAt: now,
+        version: (replaced?.version ?? 0) + 1,
+      };
+      const source: Grant = {
+        ...grant,
+        movedAt: now,
+        movedBy: { mergeId, grantId: targetId },
+        version: grant.version + 1,
+      };
+      return await tryWrite(
+        async () =>
+          await table.transact([
+            buildPut(table.name, appName, { grant: source, before: grant.version }),
+            buildPut(table.name, appName, { grant: target, before: replaced?.version }),
+          ]),
+      );
+    },
     async announceEnd({ appName, ...id }, now) {
       await update(appName, id, (grant) =>
         isAnnounced(grant) || (grant.until ?? Number.POSITIVE_INFINITY) > now
@@ -55,8 +85,33 @@ export function createGrantRepository(table: Table): GrantRepository {
   };
 }
 
-const isAnnounced = ({ endAnnouncedAt, revokedAt }: Grant): boolean =>
-  endAnnouncedAt !== undefined || revokedAt !== undefined;
+const isAnnounced = ({ endAnnouncedAt, revokedAt, movedAt }: Grant): boolean =>
+  [endAnnouncedAt, revokedAt, movedAt].some((date) => date !== undefined);
+
+const toMovedGrantId = (username: string, grantId: string): string =>
+  `grant_${createHash('sha256').update(`${username}\n${grantId}`).digest('hex').slice(0, 24)}`;
+
+/** Builds the write of a grant. `before` is the version that it replaces. */
+function buildPut(
+  tableName: string,
+  appName: string,
+  { grant, before }: { readonly grant: Grant; readonly before: number | undefined },
+): Write {
+  const { duePk, dueSk } = toDueKeys(appName, grant);
+  return {
+    Put: {
+      TableName: tableName,
+      Item: {
+        ...keys.grantKey(appName, grant.username, grant.grantId),
+        ...grant,
+        ...(duePk !== undefined && { duePk, dueSk }),
+      },
+      ...(before === undefined
+        ? { ConditionExpression: 'attribute_not_exists(pk)' }
+        : { ConditionExpression: 'version = :before', ExpressionAttributeValues: { ':before': before } }),
+    },
+  };
+}
 
 /** Index keys of a grant whose end is still to be announced. */
 function toDueKeys(appName: string, grant: Grant): Item {

@@ -36,6 +36,8 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *   Rank of an owned purchase      a#C#<username>        R#<product>#<phase>#<rank>#<id>
  *   First payment                  a#C#<username>        F
  *   Grant of an entitlement        a#C#<username>        G#<grantId>             due (if it will end)
+ *   Merge of another customer      a#C#<username>        M#<mergeId>             byUser
+ *   Claim that a merge has moved   a#C#<username>        L#<mergeId>#<date>#<purchaseId>
  *   Link to an owned transaction   a#C#<username>        T#<date>#<SHA-256 of ids>
  * User alias                       a#U#<alias>           U                       byUser (if it is not computed)
  *   Link to an unclaimed purchase  a#U#<alias>           W#<purchaseId>                                            TTL
@@ -89,6 +91,8 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Purchases of a customer                             query  pk = a#C#<username>, sk begins with P#, then BatchGetItem
  * The same of a customer with many purchases          query  sk begins with H#; for each one sk begins with R#<product>#<phase>
  * Grants of a customer                                query  pk = a#C#<username>, sk begins with G#
+ * Merges into a customer; claims that one has moved   query  pk = a#C#<username>, sk begins with M#; with L#<mergeId>#
+ * Merges of a customer into others                    query  byUser = a#N#<username>, sk begins with M#
  * Transactions of a customer, latest first            query  pk = a#C#<username>, sk begins with T#, then BatchGetItem
  * Page of purchases, customers or transactions        query  byCreated, from the hour that the statistics name
  * The same with a filter                              query  byCreated by cursor, at most 1,000 entries, then BatchGetItem
@@ -317,6 +321,22 @@ export const grantKey = (appName: string, username: string, grantId: string): Ke
   sk: `${grantPrefix}${grantId}`,
 });
 
+export const mergePrefix = 'M#';
+export const mergeKey = (appName: string, username: string, mergeId: string): Key => ({
+  pk: customerPartition(appName, username),
+  sk: `${mergePrefix}${mergeId}`,
+});
+/** Returns the prefix of the claims that a merge has moved, oldest first. */
+export const toMovedClaimPrefix = (mergeId: string): string => `L#${mergeId}#`;
+export const movedClaimKey = (
+  appName: string,
+  username: string,
+  { mergeId, movedAt, purchaseId }: { mergeId: string; movedAt: EpochMillis; purchaseId: string },
+): Key => ({
+  pk: customerPartition(appName, username),
+  sk: `${toMovedClaimPrefix(mergeId)}${toSortableTimestamp(movedAt)}#${purchaseId}`,
+});
+
 /** The links to owned purchases, by purchase date. */
 export const ownedPurchasePrefix = 'P#';
 export const ownedPurchaseSortKey = (purchaseId: string, purchaseDate: EpochMillis): string =>
@@ -348,7 +368,7 @@ const toSortableEnd = (end: EpochMillis): string => String(Math.trunc(Math.max(e
 const toDigest = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 22);
 
 /** Kinds of items that contain a username and are in other partitions than the customer's. */
-const namingKinds = { claim: 'C', sharedClaim: 'R', alias: 'U', delivery: 'D', accessToken: 'A' } as const;
+const namingKinds = { claim: 'C', sharedClaim: 'R', alias: 'U', delivery: 'D', accessToken: 'A', merge: 'M' } as const;
 export type NamingKind = keyof typeof namingKinds;
 
 /** The partition of `byUser` that lists the items that name a customer. */

@@ -48,6 +48,7 @@ export function buildChangeTransactions(
     ...buildNotificationWrites(table, appName, change),
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => isNewRefund(observed, change))),
     ...buildUnclaimedWrites(table, appName, change),
+    ...buildMergeLogWrites(table, appName, change),
   ];
   const writes = [...writesBefore, ...purchaseWrites];
   return writes.length <= maxTransactionWrites
@@ -179,6 +180,17 @@ function buildNotificationWrites(table: string, appName: string, { after, lifecy
     const key = keys.notificationKey(appName, purchaseId, { date, position, id });
     return { Put: { TableName: table, Item: { ...key, id, date, reason, ...counted } } };
   });
+}
+
+/** Logs a moved claim in the partition of the customer who has received it, without the name of the merged customer. */
+function buildMergeLogWrites(table: string, appName: string, { after, movedClaim }: PurchaseChange): Write[] {
+  if (!movedClaim) return [];
+  const { mergeId, movedAt, result, replaced } = movedClaim;
+  const { username: _username, ...claim } = movedClaim.claim;
+  const { purchaseId } = after.state.purchase;
+  const key = keys.movedClaimKey(appName, result.username, { mergeId, movedAt, purchaseId });
+  const Item = { ...key, mergeId, movedAt, purchaseId, claim, result, ...(replaced && { replaced }) };
+  return [{ Put: { TableName: table, Item } }];
 }
 
 /** Retention of the alias links of an unclaimed purchase. Longer than a paid period of one year. */

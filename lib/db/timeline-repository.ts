@@ -60,9 +60,12 @@ export function createTimelineRepository(table: Table, now: () => EpochMillis): 
   return {
     async listByCustomer(appName, username, page) {
       const range = toRange(page);
-      const isOwn = ({ applicationUsername }: EventRecord) => applicationUsername === username;
+      const tag = toTagValue(username);
+      // A merge is in the timelines of both customers.
+      const isOwn = ({ applicationUsername, type, content }: EventRecord) =>
+        applicationUsername === username || (type === 'customer.merged' && content.tags[tag] === '_A');
       const slices = await Promise.all([
-        readEvents(table, { appName, tag: toTagValue(username), matches: isOwn, now: now() }, range),
+        readEvents(table, { appName, tag, matches: isOwn, now: now() }, range),
         readOwnedPayments(table, { appName, username }, range),
       ]);
       return mergeTimeline(slices, page.limit);

@@ -59,6 +59,8 @@ const contestant = '';
 async function findClaimants(table: Table, appName: string, alias: string): Promise<string[]> {
   const item = await table.get(keys.aliasKey(appName, normalizeAlias(alias)));
   const received = item ? [String(item.username), ...(item.isContested ? [contestant] : [])] : [];
+  // The customer item of a merged name stays, but the name identifies the customer of the merge.
+  if (item?.isMerged === true) return received;
   // The username of a customer can equal the MD5 of a second customer. The first must not receive the second's
   // purchases.
   if (isMd5(alias)) return received;

@@ -1,3 +1,4 @@
+import type { Merge } from '../customers/merge-repository.ts';
 import type { Claim, Strategy } from '../purchases/claims.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { isExpired, isSubscription, isUnpaid, type Purchase } from '../purchases/purchase.ts';
@@ -149,9 +150,43 @@ export function describeGrant(grant: Grant, now: EpochMillis): Fact[] {
     const what = end === undefined ? 'The grant does not end.' : 'The grant is valid until then.';
     return [created, { ...at, source: grantId, what, effect: 'gives' }];
   }
-  const what = revokedAt === undefined ? 'The grant has ended.' : `Revoked with the key ${revokedBy?.name}.`;
+  const what =
+    grant.movedAt !== undefined
+      ? 'A merge moved the grant to another customer.'
+      : revokedAt === undefined
+        ? 'The grant has ended.'
+        : `Revoked with the key ${revokedBy?.name}.`;
   return [created, { ...at, source: grantId, what, effect: 'prevents' }];
 }
+
+/** Describes a merge of customers, from the side of one of them. */
+export function describeMerge(merge: Merge, username: string): Fact[] {
+  const { mergeId, from, to, startedAt, mergedBy, reversedAt, reversedBy } = merge;
+  const what =
+    to === username
+      ? `The purchases and grants of ${from} were moved to this customer with the key ${mergedBy.name}.`
+      : `The purchases and grants of this customer were moved to ${to} with the key ${mergedBy.name}.`;
+  return [
+    { at: startedAt, source: mergeId, what, effect: 'none' },
+    ...(reversedAt === undefined
+      ? []
+      : [
+          {
+            at: reversedAt,
+            source: mergeId,
+            what: `The merge was reversed with the key ${reversedBy?.name}.`,
+            effect: 'none',
+          } as const,
+        ]),
+  ];
+}
+
+/** Describes that earlier facts of the customer are not stored any longer. */
+export const describeErasure = (): Fact => ({
+  source: 'customer',
+  what: 'The data of this customer were erased. Earlier purchases, claims, grants and events are not stored.',
+  effect: 'none',
+});
 
 /** Describes what happens next to a source of access, if nothing else does. */
 export function describeNext(purchase: Purchase, now: EpochMillis): { at: EpochMillis; what: string } | undefined {

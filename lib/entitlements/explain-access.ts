@@ -1,7 +1,9 @@
 import type { App } from '../apps/app.ts';
+import type { MergeRepository } from '../customers/merge-repository.ts';
 import type { Announcement } from '../purchases/announcement.ts';
 import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
 import type { Claim } from '../purchases/claims.ts';
+import type { ErasedNames } from '../purchases/erased-names.ts';
 import { isActive, type Purchase } from '../purchases/purchase.ts';
 import { comparePurchases } from '../purchases/purchase-rank.ts';
 import { withoutPlatform } from '../shared/platform.ts';
@@ -9,7 +11,9 @@ import type { EpochMillis } from '../shared/time.ts';
 import {
   describeAnnouncement,
   describeClaim,
+  describeErasure,
   describeGrant,
+  describeMerge,
   describeNext,
   describePurchase,
   describeSandboxRule,
@@ -31,7 +35,9 @@ interface ClaimedPurchase {
 }
 
 export interface ExplainDeps extends Omit<EntitlementDeps, 'grants'> {
+  readonly erasedNames: Pick<ErasedNames, 'select'>;
   readonly grants: Pick<GrantRepository, 'list'>;
+  readonly merges: Pick<MergeRepository, 'list' | 'listByMerged'>;
   /** Lists the latest claims of the customer. */
   listClaims(appName: string, username: string): Promise<readonly ClaimedPurchase[]>;
   /** Lists the lifecycle notifications of a purchase. */
@@ -57,11 +63,12 @@ export async function explainAccess(
   deps: ExplainDeps,
 ): Promise<Explanation> {
   const now = deps.now();
-  const [catalogue, owned, claims, allGrants] = await Promise.all([
+  const [catalogue, owned, claims, allGrants, history] = await Promise.all([
     deps.appCache.findCatalogue(app.name),
     deps.ownedPurchases.listRepresentativePurchases(app.name, username),
     deps.listClaims(app.name, username),
     deps.grants.list(app.name, username),
+    listHistoryFacts(app.name, username, deps),
   ]);
   const concerns = (purchase: Purchase): boolean => isAbout(question, purchase, catalogue);
   const grants =
@@ -94,7 +101,7 @@ export async function explainAccess(
   const next = findNext({ isNowActive, purchases: counted, grants }, now);
   return {
     isActive: isNowActive,
-    because: sortByDate(facts.length > 0 ? facts : [describeNothing(question)]),
+    because: sortByDate([...(facts.length > 0 ? facts : [describeNothing(question)]), ...history]),
     ...(next && { next }),
   };
 }
@@ -122,6 +129,23 @@ const describeNothing = (question: AccessQuestion): Fact => ({
 
 /** A purchase that does not count neither gives nor prevents access: another fact says why. */
 const withoutEffect = (fact: Fact): Fact => ({ ...fact, effect: 'none' });
+
+/** Lists the merges with other customers, and that facts of the customer were erased. */
+async function listHistoryFacts(
+  appName: string,
+  username: string,
+  { erasedNames, merges }: ExplainDeps,
+): Promise<Fact[]> {
+  const [received, lost, erased] = await Promise.all([
+    merges.list(appName, username),
+    merges.listByMerged(appName, username),
+    erasedNames.select(appName, [username]),
+  ]);
+  return [
+    ...(erased.length > 0 ? [describeErasure()] : []),
+    ...[...received, ...lost].flatMap((merge) => describeMerge(merge, username)),
+  ];
+}
 
 async function listAnnouncementFacts(
   appName: string,

@@ -21,6 +21,12 @@ export const Grant = v.object({
   changedBy: v.exactOptional(GrantingKey),
   revokedAt: v.exactOptional(v.number()),
   revokedBy: v.exactOptional(GrantingKey),
+  /** When a merge of customers moved the grant to another customer. It gives this customer nothing from then on. */
+  movedAt: v.exactOptional(v.number()),
+  /** The merge that moved the grant, and the id of the grant there. */
+  movedBy: v.exactOptional(v.object({ mergeId: v.string(), grantId: v.string() })),
+  /** When a merge moved the grant to this customer. */
+  receivedAt: v.exactOptional(v.number()),
   /** When the service announced that the grant has ended. */
   endAnnouncedAt: v.exactOptional(v.number()),
   /** Increases with each change. */
@@ -51,6 +57,16 @@ export interface GrantRepository {
     { username, grantId }: Pick<Grant, 'username' | 'grantId'>,
     change: (grant: Grant) => Grant,
   ): Promise<Grant | undefined>;
+  /**
+   * Moves a grant to another customer in one transaction. The original stays as an ended one, with `movedAt`. A grant
+   * that was moved by the same merge before replaces its original. Returns false if another writer has changed one of
+   * them.
+   */
+  move(
+    appName: string,
+    grant: Grant,
+    move: { readonly to: string; readonly mergeId: string; readonly now: EpochMillis },
+  ): Promise<boolean>;
   /** Marks the end of a grant as announced at `now`, unless its end was moved since. */
   announceEnd(grant: DueGrant, now: EpochMillis): Promise<void>;
 }

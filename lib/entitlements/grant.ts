@@ -2,9 +2,9 @@ import type { EpochMillis } from '../shared/time.ts';
 import type { Grant } from './grant-repository.ts';
 
 /** Returns when the grant ends or has ended. Undefined without an end. */
-export function getGrantEnd({ until, revokedAt }: Grant): EpochMillis | undefined {
-  if (until === undefined || revokedAt === undefined) return revokedAt ?? until;
-  return Math.min(until, revokedAt);
+export function getGrantEnd({ until, revokedAt, movedAt }: Grant): EpochMillis | undefined {
+  const ends = [until, revokedAt, movedAt].filter((end) => end !== undefined);
+  return ends.length > 0 ? Math.min(...ends) : undefined;
 }
 
 export const isGrantActive = (grant: Grant, now: EpochMillis): boolean => {

@@ -17,8 +17,19 @@ export const toEntitlementRecords = (entitlements: Entitlements): Record<string,
 
 /** Returns the record of a grant at `now`. */
 export function toGrantRecord(grant: Grant, now: EpochMillis): GrantRecord {
-  const { grantId, entitlement, reason, createdAt, createdBy, until, changedAt, changedBy, revokedAt, revokedBy } =
-    grant;
+  const {
+    grantId,
+    entitlement,
+    reason,
+    createdAt,
+    createdBy,
+    until,
+    changedAt,
+    changedBy,
+    revokedAt,
+    revokedBy,
+    movedAt,
+  } = grant;
   return {
     grantId,
     entitlement,
@@ -30,6 +41,7 @@ export function toGrantRecord(grant: Grant, now: EpochMillis): GrantRecord {
     ...omitUndefined({ changedBy, revokedBy }),
     ...(changedAt !== undefined && { changedAt: toIsoSeconds(changedAt) }),
     ...(revokedAt !== undefined && { revokedAt: toIsoSeconds(revokedAt) }),
+    ...(movedAt !== undefined && { movedAt: toIsoSeconds(movedAt) }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { removedMark } from '../shared/redaction/redact-text.ts';
 
 /** Fields of requests, responses and content rows that contain usernames. */
-const usernameFields: readonly string[] = ['applicationUsername', 'entitledUsers'];
+const usernameFields: readonly string[] = ['applicationUsername', 'entitledUsers', 'from'];
 
 /** Lists the usernames in the sanitized parts of an event, each once. */
 export function listUsernames(part: unknown): string[] {

@@ -33,6 +33,18 @@ export const Claim = v.object({
 });
 export type Claim = v.InferOutput<typeof Claim>;
 
+/** A claim that a merge of two customers has moved, with what is needed to return it. */
+export interface MovedClaim {
+  readonly mergeId: string;
+  readonly movedAt: EpochMillis;
+  /** The claim of the merged customer before the merge. */
+  readonly claim: Claim;
+  /** The claim of the receiving customer before the merge, if there was one. */
+  readonly replaced?: Claim;
+  /** The claim of the receiving customer after the merge. */
+  readonly result: Claim;
+}
+
 /** A claim before it is applied to the claims of a purchase. */
 export interface ClaimRequest {
   readonly username: string;

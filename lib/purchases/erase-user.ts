@@ -1,10 +1,9 @@
 import type { EpochMillis } from '../shared/time.ts';
-import { selectAnnouncedReasons } from './announced-reasons.ts';
 import { resolveEntitledUsers, type Strategy } from './claims.ts';
 import type { PurchaseState } from './merge.ts';
+import { replaceClaims, selectOwnershipReasons } from './ownership-change.ts';
 import type { Purchase } from './purchase.ts';
 import type { PurchaseChange, StoredPurchase } from './purchase-change.ts';
-import { computeNextRefresh } from './refresh-schedule.ts';
 import { normalizeAlias } from './user-aliases.ts';
 
 /** The parts of a stored purchase to remove. */
@@ -35,7 +34,10 @@ export function computeUserErasure(before: StoredPurchase, erasure: UserErasure)
   if (!isNamed && !differs(before.state, state)) return undefined;
   const claims = before.claims.filter((claim) => claim.username !== username);
   const entitledUsers = isNamed ? resolveEntitledUsers(claims, strategy) : before.entitledUsers;
-  const after = buildErasedPurchase(before, { state, claims, entitledUsers }, now);
+  const after: StoredPurchase = {
+    ...replaceClaims(before, { state, claims, entitledUsers }, now),
+    ...(before.entitledUsers.length > 0 && entitledUsers.length === 0 && { hasErasedOwner: true }),
+  };
   const gainedUsers = entitledUsers.filter((user) => !before.entitledUsers.includes(user));
   const lostUsers = before.entitledUsers.filter((user) => !entitledUsers.includes(user));
   const announcedUsers = [...gainedUsers, ...lostUsers].filter((user) => user !== username);
@@ -55,22 +57,6 @@ export function computeUserErasure(before: StoredPurchase, erasure: UserErasure)
     lostUsers,
   };
 }
-
-/**
- * Returns the reasons of a change of owner by a manual link: the customers who gain the purchase need an announcement.
- */
-const selectOwnershipReasons = (purchase: Purchase, users: readonly string[], now: EpochMillis) =>
-  selectAnnouncedReasons(
-    {
-      before: { purchase },
-      after: { purchase },
-      lifecycleReasons: [],
-      ownershipChanges: users.length,
-      isFirstEntitlement: false,
-      now,
-    },
-    'link',
-  );
 
 function eraseFromState(
   { userAliases, refreshToken, purchase, ...state }: PurchaseState,
@@ -95,33 +81,3 @@ const differs = (before: PurchaseState, after: PurchaseState): boolean =>
   before.userAliases.length !== after.userAliases.length ||
   before.refreshToken !== after.refreshToken ||
   before.purchase !== after.purchase;
-
-function buildErasedPurchase(
-  stored: StoredPurchase,
-  changed: Pick<StoredPurchase, 'state' | 'claims' | 'entitledUsers'>,
-  now: EpochMillis,
-): StoredPurchase {
-  const {
-    sharedClaims: _sharedClaims,
-    announcedUsers: _announcedUsers,
-    nextRefreshAt: scheduledAt,
-    ...before
-  } = stored;
-  const { purchase, refreshToken } = changed.state;
-  const nextRefreshAt = computeNextRefresh(purchase, {
-    // The time of the last check: see `computePurchaseChange`.
-    now: before.checkedAt,
-    failedRefreshes: before.failedRefreshes ?? 0,
-    hasRefreshToken: refreshToken !== undefined,
-    isNotified: before.isNotified,
-    scheduledAt,
-  });
-  return {
-    ...before,
-    ...changed,
-    updatedAt: Math.max(now, before.updatedAt + 1),
-    ...(before.entitledUsers.length > 0 && changed.entitledUsers.length === 0 && { hasErasedOwner: true }),
-    ...(nextRefreshAt !== undefined && { nextRefreshAt }),
-    version: before.version + 1,
-  };
-}

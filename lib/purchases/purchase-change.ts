@@ -11,6 +11,7 @@ import {
   type Claim,
   type ClaimRequest,
   limitUsernames,
+  type MovedClaim,
   resolveEntitledUsers,
   type SharedClaim,
   type Strategy,
@@ -110,6 +111,8 @@ export interface PurchaseChange {
   readonly changedFigures: PurchaseState['transactions'];
   readonly gainedUsers: readonly string[];
   readonly lostUsers: readonly string[];
+  /** The claim that a merge of two customers moves. Written to the log of the merge with the change. */
+  readonly movedClaim?: MovedClaim;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AppRepository } from '../apps/app-repository.ts';
+import { isGrantActive } from '../entitlements/grant.ts';
 import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import { Grant } from '../entitlements/grant-repository.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
@@ -26,7 +27,7 @@ export async function buildGrantDeliveries(
 ): Promise<readonly WebhookDelivery[]> {
   const previous = computeFromRecord(() => before && parse(Grant, before, 'InternalError'));
   const grant = computeFromRecord(() => after && parse(Grant, after, 'InternalError'));
-  if (!grant || grant.version === previous?.version) return [];
+  if (!grant || grant.version === previous?.version || isMoveOfEndedGrant(previous, grant, now())) return [];
   const { grantId, username, entitlement, version } = grant;
   const app = await findApp(appName);
   const urls = app ? selectWebhookUrls(app, false) : [];
@@ -34,15 +35,29 @@ export async function buildGrantDeliveries(
   const notification = {
     id: createHash('sha256').update(`${appName}\n${username}\n${grantId}\n${version}`).digest('hex').slice(0, 32),
     reason: chooseReason(previous, grant),
-    date: grant.revokedAt ?? grant.endAnnouncedAt ?? grant.changedAt ?? grant.createdAt,
+    date: toChangeDate(previous, grant),
   };
   return urls.map((url) =>
     buildDelivery({ appName, type: 'purchases.updated', url, username, entitlement, notification, createdAt: now() }),
   );
 }
 
+/** Whether the version moves a grant that had ended before between customers, so that no access changes. */
+function isMoveOfEndedGrant(before: Grant | undefined, after: Grant, now: EpochMillis): boolean {
+  const { movedAt: _movedAt, ...moved } = after;
+  const isMove = after.movedAt !== before?.movedAt || after.receivedAt !== before?.receivedAt;
+  return isMove && !isGrantActive(moved, now);
+}
+
+function toChangeDate(before: Grant | undefined, after: Grant): EpochMillis {
+  if (after.movedAt !== before?.movedAt && after.movedAt !== undefined) return after.movedAt;
+  if (after.receivedAt !== before?.receivedAt && after.receivedAt !== undefined) return after.receivedAt;
+  return after.revokedAt ?? after.endAnnouncedAt ?? after.changedAt ?? after.createdAt;
+}
+
 /** The end of a grant has the reason of the end of a purchase. The specification has none for its start. */
 function chooseReason(before: Grant | undefined, after: Grant): NotificationReason {
+  if (after.movedAt !== before?.movedAt || after.receivedAt !== before?.receivedAt) return 'OTHER';
   if (after.revokedAt !== undefined) return 'REVOKED';
   if (after.endAnnouncedAt !== undefined) return 'EXPIRED';
   const { until = Number.POSITIVE_INFINITY } = after;

@@ -218,6 +218,10 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(['why', 'new', 'ann', 'pro'])).toContain('ann has pro.');
   await cli(['grant', 'extend', 'new', 'ann', grant.grantId, '--until', '2027-01-31']);
   await cli(['grant', 'revoke', 'new', 'ann', grant.grantId]);
+  const merge = JSON.parse(await cli(['customer', 'merge', 'new', 'ann', 'bob', '--json']));
+  expect(merge).toMatchObject({ grants: 1, isComplete: true });
+  expect(await cli(['customer', 'merges', 'new', 'bob'])).toContain(merge.mergeId);
+  expect(await cli(['customer', 'unmerge', 'new', 'bob', merge.mergeId])).toContain('1 grant moved back');
   expect(await cli(['why', 'new', 'ann'])).toContain('ann does not have pro.');
   await cli(['app', 'set-vocabulary', 'new', 'brand']);
   await cli(['app', 'set-read-events', 'new', 'off']);

@@ -12,6 +12,7 @@ import { waitFor } from '../../testing/wait-for.ts';
 /** The functions that record purchases. */
 const recorders = [
   'CustomersEndpointsaddcustomerpurchase',
+  'CustomersEndpointsmergecustomer',
   'EntitlementsEndpointscreateentitlementtoken',
   'EntitlementsEndpointsgetcustomerentitlements',
   'PurchasesEndpointsrefreshpurchasenow',
@@ -157,6 +158,7 @@ async function callEveryEndpoint(username: string): Promise<void> {
     'set-forwards': [{ url: server.url }],
     'validate-receipt': (await buy('store_a', 'premium', `${username}-2`)).validate,
     'add-customer-purchase': { purchaseId: params.purchaseId },
+    'merge-customer': { from: `${username}-2` },
     'repeat-webhook': { reqId: params.eventId },
     'replay-deliveries': { startdate: '2020-01-01', enddate: '2020-01-02' },
     'create-checkout': { offerId, ...pages },

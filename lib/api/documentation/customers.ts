@@ -10,6 +10,7 @@ import {
   getCustomerTimeline,
   getCustomerTransactions,
   listCustomers,
+  mergeCustomer,
 } from '../customers.ts';
 import { CustomerInfo, EventInfo, EventResponse, EventSummary } from '../purchase-records.ts';
 import { describeObject, describeOperation } from './describe.ts';
@@ -120,6 +121,19 @@ export const customerDescriptions = [
     applicationUsername,
     purchases,
   }),
+  describeObject('CustomerMergeRequest', mergeCustomer.body, 'The customer to merge into this one.', {
+    from: ['`applicationUsername` of the customer who loses the purchases.', 'anonymous-5f0c8a1b'],
+  }),
+  describeObject('CustomerMerge', mergeCustomer.response, 'What a request has moved.', {
+    ok: ['The constant true.', true],
+    applicationUsername,
+    from: ['The customer who has lost the purchases.', 'anonymous-5f0c8a1b'],
+    mergeId: ['Id of the merge in its log, with which an operator can reverse it.', 'merge_5f0c8a1b9d3e4f6071829'],
+    purchases: ['Number of purchases whose claim this request has moved.', 2],
+    aliases: ['Number of user aliases that identify this customer now.', 2],
+    grants: ['Number of grants that this request has moved.', 0],
+    isComplete: ['Whether everything is moved. Otherwise, repeat the request.', true],
+  }),
 ];
 
 export const customerOperations = [
@@ -183,6 +197,11 @@ export const customerOperations = [
   }),
   describeOperation(addCustomerPurchase, {
     description: 'Links a purchase to a customer. The link takes precedence over all claims from validations.',
+    params,
+  }),
+  describeOperation(mergeCustomer, {
+    description:
+      'Moves the claims, user aliases and grants of another customer to this one, for example of an anonymous customer who has signed in. Claims keep their times, so the strategy decides as before. Idempotent: a repeated request moves what the other customer has received since. One request moves at most 1,000 purchases: repeat it until `isComplete`. Both customers get a webhook for each purchase and grant that they gain or lose. `customer unmerge` reverses it.',
     params,
   }),
 ];

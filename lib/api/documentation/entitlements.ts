@@ -39,6 +39,10 @@ const grantFields = {
   changedBy: ['The key that changed the end.'],
   revokedAt: ['Date of the revocation. Absent if it is not revoked.', '2026-01-25T09:30:00.000Z'],
   revokedBy: ['The key that revoked the grant.'],
+  movedAt: [
+    'Date at which a merge moved the grant to another customer. Absent if it is still here.',
+    '2026-01-25T09:30:00.000Z',
+  ],
 } as const;
 
 export const entitlementDescriptions = [

@@ -57,9 +57,9 @@ describe('eraseCustomer', () => {
     const naming = Object.entries(itemKinds).filter(([, { names: place }]) => !['never', 'digest'].includes(place));
     expect(kinds.sort()).toEqual(naming.map(([title]) => title).sort());
     expect(await eraseCustomer(app, username, deps, noWait)).toEqual({
-      purchases: 8,
+      purchases: 9,
       unclaimedPurchases: 1,
-      aliases: 2,
+      aliases: 4,
       vaultReferences: 1,
       accessTokens: 1,
       deliveries: 1,
@@ -177,7 +177,7 @@ describe('eraseCustomer', () => {
       code: 'Conflict',
       message: expect.stringContaining('still using the app'),
     });
-    expect(removed).toMatchObject({ purchases: 12, aliases: 2, deliveries: 1, events: 2 });
+    expect(removed).toMatchObject({ purchases: 13, aliases: 4, deliveries: 1, events: 2 });
   });
 
   it('reports what it has removed before a failure in the middle of a pass', async () => {
@@ -189,24 +189,24 @@ describe('eraseCustomer', () => {
       },
     };
     expect(await failToErase(app, username, { ...deps, customerData })).toEqual({
-      purchases: 8,
+      purchases: 9,
       unclaimedPurchases: 1,
-      aliases: 2,
+      aliases: 4,
       vaultReferences: 1,
       accessTokens: 1,
       deliveries: 1,
       events: 0,
-      customerItems: 0,
+      customerItems: 1,
     });
   });
 
   it('reports each purchase that it has changed before a later failure', async () => {
     const { app, username, deps } = await givenStoredCustomer();
-    const purchases = { ...deps.purchases, saveChange: failLast(9, deps.purchases.saveChange) };
+    const purchases = { ...deps.purchases, saveChange: failLast(10, deps.purchases.saveChange) };
     expect(await failToErase(app, username, { ...deps, purchases })).toMatchObject({
-      purchases: 7,
+      purchases: 8,
       unclaimedPurchases: 1,
-      aliases: 2,
+      aliases: 4,
       vaultReferences: 1,
     });
   });
@@ -226,7 +226,7 @@ describe('eraseCustomer', () => {
       { ...deps, purchases: { ...deps.purchases, saveChange } },
       noWait,
     );
-    expect(counts).toMatchObject({ purchases: 8, vaultReferences: 1 });
+    expect(counts).toMatchObject({ purchases: 9, vaultReferences: 1 });
   });
 
   it('reports each event that it has changed before a later failure', async () => {

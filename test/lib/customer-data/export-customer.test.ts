@@ -26,6 +26,7 @@ describe('exportCustomer', () => {
     const ids = document.purchases.map(({ purchaseId }: { purchaseId: string }) => purchaseId);
     expect(ids.sort()).toEqual([
       'processor_b:owned',
+      'store_a:guest',
       'store_a:linked',
       'store_a:lost',
       'store_a:owned',
@@ -38,6 +39,7 @@ describe('exportCustomer', () => {
       userAliases: expect.arrayContaining(['alias-at-the-store']),
       unclaimedPurchases: [{ purchaseId: 'store_a:unclaimed' }],
       grants: [{ grantId: 'grant_1', entitlement: 'premium', reason: 'lost phone', until: null }],
+      merges: [{ from: 'guest-of-the-first-day', mergedBy: { name: 'alice' } }],
       accessTokens: [{ platform: 'processor_a', session: 'cs_1', expiresAt: '2026-01-31T00:00:00.000Z' }],
       webhookDeliveries: [{ state: 'pending', notification: { purchaseId: 'store_a:owned' } }],
       events: Array.from({ length: 2 }, () => ({ type: 'receipt.validated', raw: {} })),

@@ -1,0 +1,16 @@
+import type { Merge } from '../customers/merge-repository.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import type { EpochMillis } from '../shared/time.ts';
+
+/** Returns the record of a merge for exports and the command line, with ISO 8601 dates. */
+export const toMergeRecord = ({ mergeId, from, startedAt, mergedBy, completedAt, reversedAt, reversedBy }: Merge) => ({
+  mergeId,
+  from,
+  startedAt: toIso(startedAt),
+  mergedBy,
+  ...omitUndefined({ completedAt: toOptionalIso(completedAt), reversedAt: toOptionalIso(reversedAt), reversedBy }),
+});
+
+const toIso = (date: EpochMillis): string => new Date(date).toISOString();
+const toOptionalIso = (date: EpochMillis | undefined): string | undefined =>
+  date === undefined ? undefined : toIso(date);

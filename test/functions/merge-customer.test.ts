@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
+import type { Contract } from '../../lib/api/contract.ts';
+import { getCustomerTimeline, mergeCustomer } from '../../lib/api/customers.ts';
+import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/api/entitlements.ts';
+import { createApiKey, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { findEvents } from './event-fixture.ts';
+import { givenPaidPurchase } from './purchase-fixture.ts';
+
+let service: TestService;
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service.close());
+beforeEach(async () => {
+  keys = await service.createApp(['processor_a']);
+  const catalogue = { 'store_a:monthly': { type: 'paid subscription', entitlements: ['premium'] } } as const;
+  await setCatalogue(deps().apps, keys.appName, catalogue);
+});
+
+const call = async (contract: Contract, applicationUsername: string, options: CallOptions = {}) =>
+  await callWithSecretKey(contract, keys, { params: { applicationUsername }, ...options });
+const merge = async (from: string, to: string) => await call(mergeCustomer, to, { body: { from } });
+const readNames = async (username: string): Promise<string[]> => {
+  const { body } = await call(getCustomerEntitlements, username);
+  return Object.entries<{ isActive: boolean }>(body.entitlements).flatMap(([name, { isActive }]) =>
+    isActive ? [name] : [],
+  );
+};
+
+describe('POST /v3/customers/:applicationUsername/merge', () => {
+  it('moves purchases and grants to the customer, once', async () => {
+    await givenPaidPurchase(keys, 'guest');
+    await call(createGrant, 'guest', { body: { entitlement: 'beta', reason: 'tester' } });
+    const first = await merge('guest', 'ann');
+    expect(first).toMatchObject({
+      status: 200,
+      body: { ok: true, applicationUsername: 'ann', from: 'guest', purchases: 1, grants: 1, isComplete: true },
+    });
+    expect(await readNames('ann')).toEqual(['beta', 'premium']);
+    expect(await readNames('guest')).toEqual([]);
+    const again = await merge('guest', 'ann');
+    expect(again.body).toEqual({ ...first.body, purchases: 0, grants: 0 });
+    expect(await readNames('ann')).toEqual(['beta', 'premium']);
+  });
+
+  it('accepts a customer who has nothing, and rejects the same customer', async () => {
+    expect((await merge('unknown', 'ann')).body).toMatchObject({ purchases: 0, grants: 0, isComplete: true });
+    expect(await merge('ann', 'ann')).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+    expect((await call(mergeCustomer, 'ann', { body: {} })).status).toBe(400);
+  });
+
+  it.each(['viewer', 'support'] as const)('rejects a %s key', async (level) => {
+    const { key } = await createApiKey(deps().apps, keys.appName, { level, name: level, now: Date.now() });
+    const request = { params: { applicationUsername: 'ann' }, body: { from: 'guest' } };
+    const { status } = await callEndpoint(mergeCustomer, { ...request, headers: buildBasicAuth(keys.appName, key) });
+    expect(status).toBe(403);
+  });
+
+  it('appears in the timelines of both customers, and explains the access of both', async () => {
+    await givenPaidPurchase(keys, 'guest');
+    const { mergeId } = (await merge('guest', 'ann')).body;
+    for (const username of ['ann', 'guest']) {
+      const types = (await findEvents(keys, username)).map(
+        (event: { context: { eventType: string } }) => event.context.eventType,
+      );
+      expect(types).toContain('customer.merged');
+      const { rows } = (await call(getCustomerTimeline, username)).body;
+      expect(JSON.stringify(rows)).toContain('customer.merged');
+    }
+    const explain = async (username: string) =>
+      (await call(explainAccess, username, { query: { entitlement: 'premium' } })).body;
+    expect((await explain('ann')).because).toContainEqual(
+      expect.objectContaining({
+        source: mergeId,
+        what: 'The purchases and grants of guest were moved to this customer with the key main.',
+      }),
+    );
+    expect(await explain('guest')).toMatchObject({
+      isActive: false,
+      because: expect.arrayContaining([
+        expect.objectContaining({
+          what: 'The purchases and grants of this customer were moved to ann with the key main.',
+        }),
+      ]),
+    });
+  });
+});
+
+describe('GET /v3/customers/:applicationUsername/why', () => {
+  it('says that the data of the customer were erased', async () => {
+    await deps().erasedNames.add(keys.appName, ['ann']);
+    // Functions cache an app for 15 seconds.
+    await service.callControl('/clock', { advance: 'PT1M' });
+    const { because } = (await call(explainAccess, 'ann', { query: { entitlement: 'premium' } })).body;
+    expect(because).toContainEqual(
+      expect.objectContaining({ source: 'customer', what: expect.stringContaining('were erased') }),
+    );
+  });
+});

@@ -1,0 +1,263 @@
+import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { App } from '../../../lib/apps/app.ts';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
+import { type MergeDeps, mergeCustomers, reverseMerge } from '../../../lib/customer-data/merge-customers.ts';
+import { createGrantRepository } from '../../../lib/db/grant-repository.ts';
+import { grantKey, purchaseKey } from '../../../lib/db/keys.ts';
+import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
+import type { Item, Table } from '../../../lib/db/table.ts';
+import type { Grant } from '../../../lib/entitlements/grant-repository.ts';
+import { changeGrant } from '../../../lib/entitlements/manage-grants.ts';
+import { strategies } from '../../../lib/purchases/claims.ts';
+import { toMd5Alias } from '../../../lib/purchases/user-aliases.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+import { buildGrantDeliveries } from '../../../lib/webhooks/grant-announcements.ts';
+import { readStreamRecord } from '../../../lib/webhooks/purchase-announcements.ts';
+import { formatItem, scanItems } from '../../../testing/dump-items.ts';
+import { findNames } from '../../../testing/find-names.ts';
+import { createObservation, createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
+import { createCustomerDataDeps } from '../../../testing/given-customer.ts';
+import { buildValidationInput } from '../../../testing/purchase-repository.ts';
+import { sampleItems } from '../../../testing/sample.ts';
+import { buildStreamRecord } from '../../../testing/stream-records.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+const key = { id: 'key', name: 'main' };
+const noWait = { wait: async () => {} };
+
+let table: Table;
+let app: App;
+let deps: ReturnType<typeof createCustomerDataDeps>;
+beforeAll(async () => {
+  table = await createTestTable(createUniqueName('merges'));
+});
+beforeEach(async () => {
+  deps = createCustomerDataDeps(table);
+  app = await getApp(deps.apps, (await givenApp(table)).appName);
+});
+
+const givenPurchases = async (username: string, count: number): Promise<string[]> => {
+  const ids = Array.from({ length: count }, (_, index) => `store_a:${index}`);
+  for (const purchaseId of ids) {
+    const observation = createObservation({ purchaseId, expirationDate: startDate + 30 * dayMs });
+    await deps.recordPurchase(app.name, purchaseId, buildValidationInput(username, observation));
+  }
+  return ids;
+};
+const givenGrant = async (username: string, fields: Partial<Grant> = {}): Promise<void> => {
+  const times = { createdAt: startDate, createdBy: key, version: 1 } as const;
+  const grant = { grantId: 'grant_1', username, entitlement: 'premium', reason: 'a test', ...times, ...fields };
+  expect(await deps.grants.createIfAbsent(app.name, grant)).toBe(true);
+};
+const listOwned = async (username: string): Promise<string[]> =>
+  (await createOwnedPurchaseRepository(table).listRepresentativePurchases(app.name, username))
+    .map(({ purchaseId }) => purchaseId)
+    .sort();
+const merge = async (from: string, to: string, changes: Partial<MergeDeps> = {}, maxPurchases?: number) =>
+  await mergeCustomers(app, { from, to, key }, { ...deps, ...changes }, maxPurchases);
+const reverse = async (to: string, mergeId: string) => await reverseMerge(app, { to, mergeId, key }, deps);
+
+/** Returns the webhooks of a changed item: the recipients with the reasons. */
+const readWebhooks = (before: Item | undefined, after: Item | undefined) => {
+  if (!after) throw new Error('The item is missing.');
+  const announcements = readStreamRecord(buildStreamRecord({ ...(before && { before }), after }, 0));
+  return { recipients: announcements?.recipients ?? [], reasons: announcements?.announcements.map((a) => a.reason) };
+};
+
+describe('mergeCustomers', () => {
+  it.each(strategies)('makes the customer the owner and announces it to both (%s)', async (strategy) => {
+    app = { ...app, strategy };
+    const [purchaseId = ''] = await givenPurchases('guest', 1);
+    const before = await table.get(purchaseKey(app.name, purchaseId));
+    expect(await merge('guest', 'ann')).toMatchObject({ purchases: 1, isComplete: true });
+    expect([await listOwned('ann'), await listOwned('guest')]).toEqual([[purchaseId], []]);
+    const webhooks = readWebhooks(before, await table.get(purchaseKey(app.name, purchaseId)));
+    expect(webhooks).toEqual({ recipients: ['ann', 'guest'], reasons: ['OTHER'] });
+    const { rows } = { rows: await deps.purchases.listClaims(app.name, purchaseId) };
+    expect(rows.map(({ username, firstClaimedAt }) => [username, firstClaimedAt])).toEqual([['ann', startDate]]);
+  });
+
+  it('moves a bounded number of purchases at a time, each once', async () => {
+    const count = sampleItems(Array.from({ length: 60 }), 12).length;
+    const ids = await givenPurchases('guest', count);
+    let [moved, requests] = [0, 0];
+    for (let isComplete = false; !isComplete; requests++) {
+      const result = await merge('guest', 'ann', {}, 5);
+      expect(result.purchases).toBeLessThanOrEqual(5);
+      moved += result.purchases;
+      isComplete = result.isComplete;
+    }
+    expect(moved).toBe(count);
+    expect(requests).toBe(Math.floor(count / 5) + 1);
+    expect(await listOwned('ann')).toEqual(ids.sort());
+  });
+
+  it('continues after a crash at any purchase, without a second webhook', async () => {
+    const ids = await givenPurchases('guest', 4);
+    for (const isSaved of [false, false, true]) {
+      let calls = 0;
+      const saveChange: MergeDeps['purchases']['saveChange'] = async (...args) => {
+        const crashes = ++calls % 2 === 1;
+        if (isSaved || !crashes) await deps.purchases.saveChange(...args);
+        if (crashes) throw new Error('crashed');
+      };
+      const purchases = { load: deps.purchases.load, saveChange };
+      await expect(merge('guest', 'ann', { purchases })).rejects.toThrow('crashed');
+    }
+    const [owned, left] = [await listOwned('ann'), await listOwned('guest')];
+    expect([...owned, ...left].sort()).toEqual(ids.sort());
+    await merge('guest', 'ann');
+    expect(await listOwned('ann')).toEqual(ids.sort());
+    const versions = await Promise.all(ids.map(async (id) => (await table.get(purchaseKey(app.name, id)))?.version));
+    expect(versions).toEqual(ids.map(() => 2));
+  });
+
+  it('loses nothing if both customers validate concurrently', async () => {
+    const ids = await givenPurchases('guest', 6);
+    const validate = async (username: string) =>
+      await Promise.all(
+        ids.map(async (id) => {
+          const observation = createObservation({ purchaseId: id, expirationDate: startDate + 60 * dayMs });
+          await deps.recordPurchase(app.name, id, buildValidationInput(username, observation));
+        }),
+      );
+    await Promise.all([validate('guest'), validate('ann'), merge('guest', 'ann'), merge('guest', 'ann')]);
+    // A validation after the move is a new claim, which the next call moves.
+    await merge('guest', 'ann');
+    expect([await listOwned('ann'), await listOwned('guest')]).toEqual([ids.sort(), []]);
+    for (const id of ids)
+      expect((await deps.purchases.listClaims(app.name, id)).map(({ username }) => username)).toEqual(['ann']);
+  });
+
+  it('moves aliases: later store notifications identify the customer, and unclaimed purchases are claimed', async () => {
+    const { userAliases } = deps;
+    await givenPurchases('guest', 1);
+    await userAliases.saveAliases(app.name, {
+      username: 'guest',
+      obfuscatedUsername: 'alias-of-guest',
+      storeAliases: ['alias-of-guest'],
+    });
+    const md5 = toMd5Alias('guest');
+    const unclaimed = createObservation({ purchaseId: 'store_a:unclaimed' }, { userAliases: ['alias-of-guest'] });
+    await deps.recordPurchase(app.name, 'store_a:unclaimed', buildValidationInput(undefined, unclaimed));
+    const { mergeId } = await merge('guest', 'ann');
+    const findUsers = async () =>
+      await Promise.all(['guest', md5, 'alias-of-guest'].map((alias) => userAliases.findUser(app.name, alias)));
+    expect(await findUsers()).toEqual(['ann', 'ann', 'ann']);
+    expect(await listOwned('ann')).toContain('store_a:unclaimed');
+    await reverse('ann', mergeId);
+    expect(await findUsers()).toEqual(['guest', 'guest', 'guest']);
+  });
+
+  it('leaves an alias that the merged customer has saved again since', async () => {
+    await merge('guest', 'ann');
+    await deps.userAliases.saveAliases(app.name, { username: 'guest', storeAliases: [] });
+    expect(await deps.userAliases.findUser(app.name, toMd5Alias('guest'))).toBe('guest');
+  });
+
+  it('moves nothing of an erased customer, and ends the erasure of a customer who returns', async () => {
+    await deps.erasedNames.add(app.name, ['guest', 'ann', toMd5Alias('ann')]);
+    const returned = { ...deps, apps: deps.apps };
+    expect(await merge('guest', 'ann', returned)).toMatchObject({ purchases: 0, aliases: 0, isComplete: true });
+    expect(await deps.erasedNames.select(app.name, ['guest'])).toEqual(['guest']);
+    await givenPurchases('visitor', 1);
+    await merge('visitor', 'ann');
+    expect(await deps.erasedNames.select(app.name, ['guest', 'ann'])).toEqual(['guest']);
+  });
+});
+
+describe('grants of merged customers', () => {
+  const until = startDate + 10 * dayMs;
+  const grantDeps = () => ({
+    findApp: async () => ({
+      ...app,
+      webhookSettings: { urls: ['https://app.test'], sandboxUrls: [], includesPassword: false },
+    }),
+    grants: deps.grants,
+    now: () => startDate,
+  });
+  const announce = async (username: string, before?: Item) => {
+    const after = await table.get(grantKey(app.name, username, 'grant_1'));
+    if (!after) throw new Error('The grant is missing.');
+    const record = buildStreamRecord({ ...(before && { before }), after }, 0);
+    return (await buildGrantDeliveries(record, grantDeps())).map((delivery) => [
+      delivery.username,
+      delivery.notification.reason,
+    ]);
+  };
+
+  it('move with their end, and announce the change to both customers', async () => {
+    await givenGrant('guest', { until });
+    const before = await table.get(grantKey(app.name, 'guest', 'grant_1'));
+    const { grants } = await merge('guest', 'ann');
+    expect(grants).toBe(1);
+    expect(await deps.grants.list(app.name, 'ann')).toMatchObject([{ grantId: 'grant_1', until, createdBy: key }]);
+    expect(await announce('guest', before)).toEqual([['guest', 'OTHER']]);
+    expect(await announce('ann')).toEqual([['ann', 'OTHER']]);
+  });
+
+  it('announce nothing if they had ended before', async () => {
+    await givenGrant('guest', { revokedAt: startDate - dayMs, revokedBy: key });
+    const before = await table.get(grantKey(app.name, 'guest', 'grant_1'));
+    await merge('guest', 'ann');
+    expect([await announce('guest', before), await announce('ann')]).toEqual([[], []]);
+  });
+
+  it('keep apart if both customers have one with the same idempotency key', async () => {
+    await givenGrant('guest', { until });
+    await givenGrant('ann', { reason: 'her own' });
+    await merge('guest', 'ann');
+    const reasons = (await deps.grants.list(app.name, 'ann')).map(({ reason }) => reason).sort();
+    expect(reasons).toEqual(['a test', 'her own']);
+  });
+
+  it('return with the changes that were made since', async () => {
+    await givenGrant('guest', { until });
+    const { mergeId } = await merge('guest', 'ann');
+    const later = until + dayMs;
+    await changeGrant('grant_1', later, { appName: app.name, username: 'ann', key, deps });
+    expect(await reverse('ann', mergeId)).toMatchObject({ grants: 1 });
+    const [grant] = await createGrantRepository(table).list(app.name, 'guest');
+    expect(grant).toMatchObject({ until: later });
+    expect(grant).not.toHaveProperty('movedAt');
+    expect(await reverse('ann', mergeId)).toMatchObject({ grants: 0, purchases: 0 });
+  });
+});
+
+describe('reverseMerge', () => {
+  it('returns the purchases of a merge, not the own ones of the customer', async () => {
+    const ids = await givenPurchases('guest', 3);
+    const own = createObservation({ purchaseId: 'store_a:own', expirationDate: startDate + dayMs });
+    await deps.recordPurchase(app.name, 'store_a:own', buildValidationInput('ann', own));
+    const shared = createObservation({ purchaseId: ids[0] ?? '', expirationDate: startDate + 30 * dayMs });
+    await deps.recordPurchase(app.name, ids[0] ?? '', buildValidationInput('ann', shared));
+    const { mergeId } = await merge('guest', 'ann');
+    expect(await reverse('ann', mergeId)).toMatchObject({ purchases: 3, isComplete: true });
+    expect(await listOwned('guest')).toEqual(ids.sort());
+    expect(await listOwned('ann')).toEqual([ids[0], 'store_a:own'].sort());
+    expect((await deps.merges.list(app.name, 'ann'))[0]).toMatchObject({ reversedBy: key });
+    expect(await merge('guest', 'ann')).toMatchObject({ mergeId, purchases: 3 });
+  });
+
+  it('throws ResourceNotFound for an unknown merge', async () => {
+    await expect(reverse('ann', 'merge_0')).rejects.toMatchObject({ code: 'ResourceNotFound' });
+  });
+});
+
+describe('eraseCustomer after a merge', () => {
+  it.each([
+    ['guest', 'ann'],
+    ['ann', 'guest'],
+  ])('leaves no name of %s, whether it was merged or received', async (erased, other) => {
+    const [guest, ann] = ['guest', 'ann'].map((name) => createUniqueName(name)) as [string, string];
+    const names = { guest, ann } as Record<string, string>;
+    await givenPurchases(guest, 2);
+    await givenGrant(guest);
+    await merge(guest, ann);
+    await eraseCustomer(app, names[erased] ?? '', deps, noWait);
+    const items = (await scanItems(table.name)).filter(({ pk }) => String(pk).startsWith(`${app.name}#`));
+    expect(findNames(items.map(formatItem), [names[erased] ?? ''])).toEqual([]);
+    expect(await listOwned(names[other] ?? '')).toHaveLength(other === 'ann' ? 2 : 0);
+  });
+});
