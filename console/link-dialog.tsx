@@ -21,7 +21,7 @@ export const LinkDialog = ({ current, linked, onClose }: LinkDialogProps) => {
     <Dialog title={isSameApp ? 'Replace your key?' : `Open ${linked.appName}?`} onClose={onClose}>
       <div class="dialog-body">
         {isSameApp
-          ? `The link has another key of ${linked.appName}: ${linked.level === 'viewer' ? 'a viewer key' : 'the secret key'}.`
+          ? `The link has another key of ${linked.appName}: ${linked.level === 'secret' ? 'the secret key' : `a ${linked.level} key`}.`
           : `The link signs you in to the app ${linked.appName}. You stay signed in to ${current.appName}, too.`}{' '}
         Accept links only from people you trust.
       </div>

@@ -17,8 +17,10 @@ export interface Credentials {
 export interface Session extends Credentials {
   /** Name that the operator gave the key. */
   readonly keyName: string;
-  /** A viewer key reads everything and changes nothing. */
-  readonly level: 'secret' | 'viewer';
+  /**
+   * A viewer key reads everything and changes nothing. A support key also makes grants, links, refreshes and replays.
+   */
+  readonly level: 'secret' | 'viewer' | 'support';
 }
 
 /** Session of an app, which ends after some time or with the tab. */

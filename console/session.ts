@@ -28,6 +28,12 @@ export const useSessions = (): readonly StoredSession[] => sessions.use();
 /** Whether the key of the session may change data. Pages offer changes only if it may. */
 export const useCanChange = (): boolean => useSession()?.level === 'secret';
 
+/** Whether the key of the session may make grants, links, refreshes and replays. */
+export function useCanSupport(): boolean {
+  const level = useSession()?.level;
+  return level === 'secret' || level === 'support';
+}
+
 /** Signs in to an app in addition to the others, and selects it. */
 export function startSession(value: Session, stay: StayId = 'tab'): void {
   storeSession(value, stay);

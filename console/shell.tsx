@@ -142,6 +142,12 @@ function SearchButton() {
   );
 }
 
+const levelNames: Readonly<Record<StoredSession['level'], string>> = {
+  secret: 'Secret key',
+  viewer: 'Viewer',
+  support: 'Support',
+};
+
 /** Option of the choice of apps that signs in to another one. */
 const addOption = '+';
 
@@ -160,7 +166,7 @@ function SessionMenu({ session }: Pick<ShellProps, 'session'>) {
         <span class="session-name" title={appName}>
           {appName}
         </span>
-        <Badge tone={level === 'viewer' ? 'neutral' : 'info'}>{level === 'viewer' ? 'Viewer' : 'Secret key'}</Badge>
+        <Badge tone={level === 'secret' ? 'info' : 'neutral'}>{levelNames[level]}</Badge>
       </p>
       <SelectField
         label="App"

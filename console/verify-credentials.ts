@@ -6,5 +6,6 @@ import type { Credentials, Session } from './session-storage.ts';
 export async function verifyCredentials({ appName, key }: Credentials): Promise<Session> {
   const credentials = { appName: appName.trim(), key: key.trim() };
   const app = await callApi(endpoints.getApp, {}, { credentials });
-  return { ...credentials, keyName: app.key.name, level: app.key.level === 'viewer' ? 'viewer' : 'secret' };
+  const { name: keyName, level } = app.key;
+  return { ...credentials, keyName, level: level === 'viewer' || level === 'support' ? level : 'secret' };
 }

@@ -2,12 +2,19 @@ import { formatPlatform } from '../format.ts';
 
 /** Names of event types. The other types are built from the platform, or shown as they are. */
 const names: Readonly<Record<string, string>> = {
+  'app.changed': 'App settings changed',
   'app.read': 'App settings read',
   'checkout.created': 'Checkout created',
   'client-token.created': 'Client token created',
+  'customer.merged': 'Customers merged',
   'customer.read': 'Customer read',
+  'entitlement.read': 'Entitlements read',
   'event.read': 'Event read',
   'due.read': 'Late work read',
+  'grant.changed': 'Grant moved',
+  'grant.created': 'Access granted',
+  'grant.read': 'Grants read',
+  'grant.revoked': 'Grant revoked',
   'events.read': 'Events read',
   'notifications.reconciled': 'Notifications recovered',
   'plan.changed': 'Plan changed',

@@ -19,6 +19,8 @@ interface OpenApiOperation {
   /** Query parameter with which a GET request changes data. */
   /** Whether no viewer key may call the operation, even if it only reads. */
   readonly 'x-secret-key-only'?: boolean;
+  /** Further levels of keys that may call the operation. */
+  readonly 'x-additional-levels'?: readonly string[];
   readonly 'x-writing-parameter'?: string;
 }
 

@@ -10,7 +10,7 @@ import { EmptyState, ErrorNotice, Notice, Skeleton } from '../components/notice.
 import { Badge } from '../components/values.tsx';
 import { formatDuration } from '../format.ts';
 import { Link } from '../router.tsx';
-import { useCanChange } from '../session.ts';
+import { useCanChange, useSession } from '../session.ts';
 import {
   describeType,
   fetchOpenApiDocument,
@@ -93,6 +93,11 @@ const Members = ({ title, members }: { readonly title: string; readonly members:
   </Section>
 );
 
+const describeLimit = (level: string): string =>
+  level === 'support'
+    ? 'A support key can only read and make grants, links, refreshes and replays.'
+    : 'A viewer key can only read.';
+
 /** Calls the operation with the key of the session. Not offered for a change that the key may not make. */
 function TryIt({ operation }: { readonly operation: Operation }) {
   const canChange = useCanChange();
@@ -103,12 +108,14 @@ function TryIt({ operation }: { readonly operation: Operation }) {
     setOutcome(undefined);
     setOutcome(await callOperation(operation, { values, ...(operation.requestBody && { body }) }));
   });
-  if ((operation.method !== 'GET' || operation['x-secret-key-only']) && !canChange)
+  const { level = '' } = useSession() ?? {};
+  const isAllowed = canChange || operation['x-additional-levels']?.includes(level) === true;
+  if ((operation.method !== 'GET' || operation['x-secret-key-only']) && !isAllowed)
     return (
       <Section title="Try it">
         <Notice>
-          {operation.method === 'GET' ? 'This operation requires the secret key.' : 'A viewer key can only read.'} Sign
-          in with the secret key to call this operation.
+          {operation.method === 'GET' ? 'This operation requires the secret key.' : describeLimit(level)} Sign in with
+          the secret key to call this operation.
         </Notice>
       </Section>
     );

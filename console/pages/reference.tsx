@@ -58,10 +58,13 @@ const keyNames: Readonly<Record<Operation['x-key'], string>> = {
 };
 
 /** Names the key that an operation requires. A viewer key only reads. */
-export const describeKey = (operation: Pick<Operation, 'method' | 'x-key' | 'x-secret-key-only'>): string =>
-  operation['x-key'] === 'secret' && (operation.method !== 'GET' || operation['x-secret-key-only'])
-    ? 'Secret key'
-    : keyNames[operation['x-key']];
+export function describeKey(
+  operation: Pick<Operation, 'method' | 'x-key' | 'x-secret-key-only' | 'x-additional-levels'>,
+): string {
+  const isForSecretKey = operation.method !== 'GET' || operation['x-secret-key-only'];
+  if (operation['x-key'] !== 'secret' || !isForSecretKey) return keyNames[operation['x-key']];
+  return operation['x-additional-levels']?.includes('support') ? 'Secret or support key' : 'Secret key';
+}
 
 const columns: readonly Column<Operation>[] = [
   {

@@ -4,6 +4,7 @@
  * @jest-environment-options { "globalsCleanup": "off" }
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { getApp } from '../../lib/api/app.ts';
 import {
   addCustomerPurchase,
   getCustomerClaims,
@@ -11,6 +12,16 @@ import {
   getCustomerTransactions,
   listCustomers,
 } from '../../lib/api/customers.ts';
+import {
+  changeGrant,
+  createGrant,
+  type EntitlementRecord,
+  explainAccess,
+  type GrantRecord,
+  getCustomerEntitlements,
+  listGrants,
+  revokeGrant,
+} from '../../lib/api/entitlements.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
 import type { TimelineRecord } from '../../lib/api/timeline-records.ts';
@@ -68,7 +79,87 @@ interface Data {
   unowned?: string[];
   /** By the last attempt, newest first. */
   deliveries?: DeliveryRecord[];
+  entitlements?: Record<string, EntitlementRecord>;
+  grants?: GrantRecord[];
 }
+
+const key = { id: 'k1', name: 'main' };
+
+const givenGrant = (grant: Partial<GrantRecord> = {}): GrantRecord => ({
+  grantId: 'grant_1',
+  entitlement: 'premium',
+  isActive: true,
+  reason: 'Lost phone',
+  createdAt: toDate(0),
+  createdBy: key,
+  until: null,
+  ...grant,
+});
+
+const givenEntitlement = (entitlement: Partial<EntitlementRecord> = {}): EntitlementRecord => ({
+  isActive: true,
+  since: toDate(0),
+  until: '2999-01-01T00:00:00.000Z',
+  willRenew: true,
+  isSandbox: false,
+  isInGracePeriod: false,
+  source: { type: 'purchase', purchaseId: 'store_a:premium', platform: 'store_a', productId: 'store_a:premium' },
+  ...entitlement,
+});
+
+/** Responds to the requests of the panel of entitlements. A change of a grant changes the data. */
+const toEntitlementRoutes = (data: Data) => {
+  const change = (grantId: string | undefined, fields: Partial<GrantRecord>) => {
+    data.grants = (data.grants ?? []).map((grant) => (grant.grantId === grantId ? { ...grant, ...fields } : grant));
+    const changed = data.grants.find((grant) => grant.grantId === grantId) ?? givenGrant();
+    return { applicationUsername: 'alice', ...changed };
+  };
+  return [
+    respondTo(getApp, () => ({
+      appName: 'demo',
+      createdAt: toDate(0),
+      key: { ...key, level: 'secret' as const },
+      strategy: 'all' as const,
+      sandboxEntitlements: 'all' as const,
+      tokenMinutes: 60,
+      vocabulary: 'neutral' as const,
+      unverifiedHours: 24,
+      catalogue: data.entitlements
+        ? { premium: { type: 'paid subscription' as const, entitlements: ['premium', 'offline'] } }
+        : {},
+      stores: [],
+      service: { version: '1.0.0' },
+    })),
+    respondTo(getCustomerEntitlements, () => ({
+      applicationUsername: 'alice',
+      entitlements: data.entitlements ?? {},
+      asOf: toDate(1),
+    })),
+    respondTo(listGrants, () => ({ applicationUsername: 'alice', rows: data.grants ?? [] })),
+    respondTo(createGrant, ({ body }) => {
+      const grant = givenGrant(body as Partial<GrantRecord>);
+      const { idempotencyKey: _key, ...stored } = { idempotencyKey: '', ...grant };
+      data.grants = [...(data.grants ?? []), { ...stored, until: null }];
+      return { applicationUsername: 'alice', ...stored, until: null };
+    }),
+    respondTo(changeGrant, ({ params, body }) => {
+      const { until } = body as { until: string };
+      return change(params.grantId, { until: `${until}T00:00:00.000Z` });
+    }),
+    respondTo(revokeGrant, ({ params }) => change(params.grantId, { isActive: false, revokedAt: toDate(1) })),
+    respondTo(explainAccess, () => ({
+      applicationUsername: 'alice',
+      entitlement: 'premium',
+      isActive: true,
+      because: [
+        { at: toDate(0), source: 'store_a:premium', what: 'The customer sent the receipt.', effect: 'none' as const },
+        { at: null, source: 'store_a:premium', what: 'Access is paid.', effect: 'gives' as const },
+      ],
+      next: { at: toDate(30), what: 'The store renews the subscription.' },
+      asOf: toDate(1),
+    })),
+  ];
+};
 
 const timelinePage = 100;
 
@@ -80,6 +171,8 @@ function toCursorPage<Row>(rows: readonly Row[], { query: { limit = '100', curso
 
 const toRoutes = (data: Data) => [
   respondTo(listCustomers, () => ({ paging: { skip: 0, limit: 100, total: 0 }, rows: [] })),
+
+  ...toEntitlementRoutes(data),
   respondTo(listDeliveries, () => ({ rows: data.deliveries ?? [] })),
   respondTo(replayDelivery, ({ params: { id = '' } }) => {
     data.deliveries = (data.deliveries ?? []).map((row) =>
@@ -144,8 +237,8 @@ const toRoutes = (data: Data) => [
 let rendered: RenderedConsole;
 afterEach(() => rendered.close());
 
-const open = async (data: Data, query = ''): Promise<RenderedConsole> => {
-  rendered = await renderConsole(`/customers/alice${query}`, toRoutes(data));
+const open = async (data: Data, query = '', level: 'secret' | 'viewer' | 'support' = 'secret') => {
+  rendered = await renderConsole(`/customers/alice${query}`, toRoutes(data), { level });
   return rendered;
 };
 
@@ -257,6 +350,56 @@ describe('Customer page', () => {
     page.poll();
     await page.waitForText('$14.00', 'History');
     await page.waitForText(/family.*Linked manually.*premium.*Linked manually/, 'Access now');
+  });
+
+  describe('with entitlements', () => {
+    const givenAccess = (): Data => ({
+      purchases: [toSubscription('premium')],
+      timeline: [toEvent(1, 'receipt.validated')],
+      entitlements: { premium: givenEntitlement() },
+    });
+
+    it('shows the source of an entitlement, and the reasons on request', async () => {
+      const page = await open(givenAccess());
+      await page.waitForText(/premium Active renews on .*From premium, App Store/, 'Entitlements');
+      await page.click('Why has the customer premium?', 'Entitlements');
+      await page.waitForText(/The customer sent the receipt\..*Access is paid\. Gives access.*Next/, 'Entitlements');
+    });
+
+    it('creates, extends and revokes a grant with a support key', async () => {
+      const page = await open(givenAccess(), '', 'support');
+      await page.click('Grant access', 'Entitlements');
+      await page.enter('Reason', 'Lost phone');
+      await page.click('Grant', 'Grant access to alice');
+      await page.waitForText(/Grants ?premium Active.*Lost phone\. By main/, 'Entitlements');
+      await page.click('Extend', 'Entitlements');
+      await page.enter('Until (UTC, empty for no end)', '2999-12-31');
+      await page.click('Save');
+      await page.waitForText(/until .*2999/, 'Entitlements');
+      await page.click('Revoke', 'Entitlements');
+      await page.click('Revoke', 'Revoke the grant of premium?');
+      await page.waitForText(/premium Revoked/, 'Entitlements');
+      const changes = page.requests.filter((request) => !request.startsWith('GET'));
+      expect(changes).toEqual([
+        'POST /v3/customers/alice/grants',
+        'PATCH /v3/customers/alice/grants/grant_1',
+        'DELETE /v3/customers/alice/grants/grant_1',
+      ]);
+    });
+
+    it('offers a viewer key the reasons and no change', async () => {
+      const page = await open({ ...givenAccess(), grants: [givenGrant()] }, '', 'viewer');
+      await page.waitForText('Lost phone', 'Entitlements');
+      const names = page.findAll('button', 'Entitlements').map((button) => button.textContent);
+      expect(names).toEqual(['Why?']);
+      expect(page.findAll('.page-actions button')).toEqual([]);
+    });
+
+    it('shows nothing for an app without entitlements', async () => {
+      const page = await open({ purchases: [toSubscription('premium')], timeline: [] });
+      await page.waitForText(/premium/, 'Access now');
+      expect(page.readText('Entitlements')).toBe('');
+    });
   });
 
   it('states that the app has not received the latest change, and retries it in two clicks', async () => {

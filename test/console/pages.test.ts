@@ -12,6 +12,7 @@ import {
   getCustomerTransactions,
   listCustomers,
 } from '../../lib/api/customers.ts';
+import { getCustomerEntitlements, listGrants } from '../../lib/api/entitlements.ts';
 import type { EventSearchResult } from '../../lib/api/event-records.ts';
 import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
@@ -133,6 +134,12 @@ const routes = [
   respondTo(listTransactions, ({ query }) =>
     query.startdate === undefined ? { paging, rows: [payment] } : { paging: { ...paging, total: 0 }, rows: [] },
   ),
+  respondTo(getCustomerEntitlements, () => ({
+    applicationUsername: 'alice',
+    entitlements: {},
+    asOf: '2026-01-01T00:00:00.000Z',
+  })),
+  respondTo(listGrants, () => ({ applicationUsername: 'alice', rows: [] })),
   respondTo(listDeliveries, () => ({ rows: [delivery] })),
   respondTo(listStores, () => ({
     appName: 'demo',

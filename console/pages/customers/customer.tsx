@@ -10,7 +10,7 @@ import { Page } from '../../components/layout.tsx';
 import { EmptyState, EndPlaceholders, ErrorNotice } from '../../components/notice.tsx';
 import { CopyId, DateTime } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
-import { useCanChange } from '../../session.ts';
+import { useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
 import { parseSkip } from '../parse-skip.ts';
 import { HistoryTabs, timelinePageSize } from '../purchase/history-tabs.tsx';
@@ -18,6 +18,7 @@ import { loadPaymentsFromStart } from '../purchase/load-payments.ts';
 import { MissingRecord } from '../purchase/missing-record.tsx';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { CustomerPurchases } from './customer-purchases.tsx';
+import { EntitlementsPanel } from './entitlements.tsx';
 import { LinkPurchaseButton } from './link-purchase-button.tsx';
 import { findLatestClaim, type GetClaimRevision } from './ownership-reason.tsx';
 import { Spend } from './spend.tsx';
@@ -32,7 +33,7 @@ export const CustomerPage = ({ params: { user }, query }: PageProps<'user'>) => 
 );
 
 function Customer({ user, query }: { readonly user: string } & Pick<PageProps, 'query'>) {
-  const canChange = useCanChange();
+  const canSupport = useCanSupport();
   const purchases = useCustomerPurchases(user, parseSkip(query.skip, purchasePageSize));
   const { newest, active = [] } = purchases.lists;
   const timeline = useApi(purchaseEndpoints.getCustomerTimeline, {
@@ -99,7 +100,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
           )}
         </>
       }
-      actions={canChange && <LinkPurchaseButton user={user} onDone={handleLink} />}
+      actions={canSupport && <LinkPurchaseButton user={user} onDone={handleLink} />}
     >
       {error !== undefined && newest ? <ErrorNotice error={error} onRetry={reload} /> : null}
       {error !== undefined && !newest ? (
@@ -120,6 +121,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
             revision={timeline.data && JSON.stringify(listAttempts(events))}
             onReplay={timeline.reload}
           />
+          <EntitlementsPanel user={user} revision={revision && getClaimRevision(revision)} onChange={timeline.reload} />
           <CustomerPurchases
             user={user}
             lists={purchases.lists}

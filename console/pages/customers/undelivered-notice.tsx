@@ -6,7 +6,7 @@ import { ConfirmButton } from '../../components/dialog.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { DateTime } from '../../components/values.tsx';
 import { Link } from '../../router.tsx';
-import { useCanChange } from '../../session.ts';
+import { useCanSupport } from '../../session.ts';
 
 const maxDeliveries = 50;
 
@@ -19,7 +19,7 @@ interface UndeliveredNoticeProps {
 
 /** States that the app's server has not received the present state of the customer, with the retry. */
 export function UndeliveredNotice({ user, revision, onReplay }: UndeliveredNoticeProps) {
-  const canChange = useCanChange();
+  const canSupport = useCanSupport();
   const query = { applicationUsername: user, limit: maxDeliveries };
   const { data, reload } = useApi(webhookEndpoints.listDeliveries, { query }, { revision });
   return (
@@ -37,7 +37,7 @@ export function UndeliveredNotice({ user, revision, onReplay }: UndeliveredNotic
           <Link to="/webhooks/:id" params={{ id: deliveryId }}>
             Show the webhook
           </Link>{' '}
-          {canChange && (
+          {canSupport && (
             <ConfirmButton
               label="Retry"
               icon="refresh"

@@ -13,7 +13,7 @@ import { EndPlaceholders, ErrorNotice, Skeleton } from '../../components/notice.
 import { CopyId, Platform } from '../../components/values.tsx';
 import { formatProductId } from '../../format.ts';
 import { Link } from '../../router.tsx';
-import { useCanChange } from '../../session.ts';
+import { useCanSupport } from '../../session.ts';
 import { useChange } from '../../use-change.ts';
 import type { PageProps } from '../page.ts';
 import type { Owners } from './describe-ownership.ts';
@@ -123,7 +123,7 @@ interface KnownPurchaseProps extends Pick<LoadedPurchase, 'payments' | 'timeline
 
 function KnownPurchase({ purchase, payments, timeline, owners, query, onReload, children }: KnownPurchaseProps) {
   const now = useNow();
-  const canChange = useCanChange();
+  const canSupport = useCanSupport();
   const { purchaseId, productId, platform } = purchase;
   const transactions = payments?.rows.toReversed();
   const description = describePurchase(purchase, { now, ...(transactions && { transactions }) });
@@ -139,7 +139,7 @@ function KnownPurchase({ purchase, payments, timeline, owners, query, onReload, 
         </>
       }
       subtitle={<CopyId value={purchaseId} label="purchase id" />}
-      actions={canChange && timeline?.canRefresh && <RefreshButton purchase={purchase} onDone={onReload} />}
+      actions={canSupport && timeline?.canRefresh && <RefreshButton purchase={purchase} onDone={onReload} />}
     >
       {children}
       <Columns>

@@ -12,13 +12,13 @@ import { EmptyState, ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { Badge, CopyId, DateTime } from '../../components/values.tsx';
 import { formatDuration, formatNumber } from '../../format.ts';
 import { Link } from '../../router.tsx';
-import { useCanChange } from '../../session.ts';
+import { useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
 import { describeDeliveryState } from './delivery-state.ts';
 
 /** One webhook delivery: its state, and each attempt with the response of the app's server and the duration. */
 export function DeliveryPage({ params }: PageProps<'id'>) {
-  const canChange = useCanChange();
+  const canSupport = useCanSupport();
   const { data, error, reload } = useApi(webhookEndpoints.getDelivery, { params });
   usePolling(reload, { revision: JSON.stringify(data), minMs: 3_000, maxMs: 60_000 });
   return (
@@ -26,7 +26,7 @@ export function DeliveryPage({ params }: PageProps<'id'>) {
       title={data ? `Webhook ${data.notification.reason}` : 'Webhook'}
       context={<Link to="/webhooks">Webhooks</Link>}
       actions={
-        canChange &&
+        canSupport &&
         data &&
         data.state !== 'redirected' && (
           <ConfirmButton

@@ -13,7 +13,7 @@ import { Page, Row, Section } from '../../components/layout.tsx';
 import { EmptyState, Notice } from '../../components/notice.tsx';
 import { Badge, CopyId, DateTime, shorten } from '../../components/values.tsx';
 import { changeQuery, Link, type RouteQuery } from '../../router.tsx';
-import { useCanChange } from '../../session.ts';
+import { useCanChange, useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
 import { toRangeEnd } from '../to-range-end.ts';
 import { type DeliveryFilters, states, toFilters } from './delivery-filters.ts';
@@ -26,6 +26,7 @@ const pageSize = 50;
 /** Webhook deliveries, newest first, with their replay, the test webhook and the verification of signatures. */
 export function WebhooksPage({ query }: PageProps) {
   const canChange = useCanChange();
+  const canSupport = useCanSupport();
   const app = useApi(endpoints.getApp, {});
   const filters = toFilters(query);
   const { data, error, isStale, reload } = useDeliveries(filters, query.cursor);
@@ -60,7 +61,7 @@ export function WebhooksPage({ query }: PageProps) {
       )}
       <Section
         title="Deliveries"
-        actions={canChange && filters.applicationUsername === '' && <ReplayButton filters={filters} onDone={reload} />}
+        actions={canSupport && filters.applicationUsername === '' && <ReplayButton filters={filters} onDone={reload} />}
       >
         <Filters filters={filters} urls={[...new Set(urls)]} />
         <DataTable

@@ -1,0 +1,125 @@
+import { useState } from 'preact/hooks';
+import type { EntitlementRecord } from '../../../lib/api/entitlements.ts';
+import { endpoints } from '../../api/endpoints.ts';
+import { useApi } from '../../api/use-api.ts';
+import { Button } from '../../components/button.tsx';
+import { Section } from '../../components/layout.tsx';
+import { EmptyState, ErrorNotice } from '../../components/notice.tsx';
+import { Badge, DateTime, Platform } from '../../components/values.tsx';
+import { formatProductId } from '../../format.ts';
+import { Link } from '../../router.tsx';
+import { useCanSupport } from '../../session.ts';
+import { AccessExplanation } from './access-explanation.tsx';
+import { entitlementEndpoints } from './entitlement-endpoints.ts';
+import { GrantButton } from './grant-dialogs.tsx';
+import { Grants } from './grants.tsx';
+
+interface EntitlementsProps {
+  readonly user: string;
+  /** Version of the purchases and events of the customer. */
+  readonly revision: string | undefined;
+  readonly onChange: () => void;
+}
+
+/**
+ * What the customer has access to and why, with the grants. Shows nothing for an app without entitlements and a
+ * customer without grants.
+ */
+export function EntitlementsPanel({ user, revision, onChange }: EntitlementsProps) {
+  const canSupport = useCanSupport();
+  const [changes, setChanges] = useState(0);
+  const params = { applicationUsername: user };
+  const version = { revision: revision && `${changes}\n${revision}` };
+  const app = useApi(endpoints.getApp, {});
+  const entitlements = useApi(entitlementEndpoints.getCustomerEntitlements, { params }, version);
+  const grants = useApi(entitlementEndpoints.listGrants, { params }, version);
+  const names = [...new Set(Object.values(app.data?.catalogue ?? {}).flatMap((product) => product.entitlements ?? []))];
+  const rows = Object.entries(entitlements.data?.entitlements ?? {});
+  const grantRows = grants.data?.rows ?? [];
+  const handleChange = () => {
+    setChanges(changes + 1);
+    onChange();
+  };
+  const error = entitlements.error ?? grants.error;
+  if (error === undefined && names.length + rows.length + grantRows.length === 0) return null;
+  return (
+    <Section
+      title="Entitlements"
+      actions={canSupport && <GrantButton user={user} names={names} onDone={handleChange} />}
+    >
+      <ErrorNotice error={error} onRetry={entitlements.reload} />
+      {entitlements.data && rows.length === 0 && (
+        <EmptyState title="The customer has never had an entitlement.">
+          Only purchases whose product gives one in the catalogue, and grants, give entitlements.
+        </EmptyState>
+      )}
+      <ul class="claims">
+        {rows.map(([name, entitlement]) => (
+          <EntitlementRow
+            key={name}
+            user={user}
+            name={name}
+            entitlement={entitlement}
+            revision={version.revision && JSON.stringify([version.revision, entitlement])}
+          />
+        ))}
+      </ul>
+      <Grants user={user} grants={grantRows} onChange={handleChange} />
+    </Section>
+  );
+}
+
+interface EntitlementRowProps {
+  readonly user: string;
+  readonly name: string;
+  readonly entitlement: EntitlementRecord;
+  readonly revision: string | undefined;
+}
+
+function EntitlementRow({ user, name, entitlement, revision }: EntitlementRowProps) {
+  const [isExplained, setExplained] = useState(false);
+  const { isActive, isInGracePeriod, isSandbox, source } = entitlement;
+  return (
+    <li>
+      <span>
+        <strong>{name}</strong>{' '}
+        <Badge tone={isActive ? (isInGracePeriod ? 'warn' : 'good') : 'neutral'}>
+          {isActive ? (isInGracePeriod ? 'In grace period' : 'Active') : 'Not active'}
+        </Badge>{' '}
+        {isSandbox && <Badge tone="info">Sandbox</Badge>} <EntitlementEnd entitlement={entitlement} />
+      </span>
+      <span class="quiet">
+        {source.type === 'grant' ? (
+          <>From a grant</>
+        ) : (
+          <>
+            From{' '}
+            <Link to="/purchases/:id" params={{ id: source.purchaseId }}>
+              {formatProductId(source.productId)}
+            </Link>
+            , <Platform value={source.platform} />
+          </>
+        )}
+      </span>
+      <Button
+        kind="quiet"
+        onClick={() => setExplained(!isExplained)}
+        isPressed={isExplained}
+        label={`Why ${isActive ? 'has' : 'does not have'} the customer ${name}?`}
+      >
+        Why?
+      </Button>
+      {isExplained && <AccessExplanation user={user} entitlement={name} revision={revision} />}
+    </li>
+  );
+}
+
+function EntitlementEnd({ entitlement: { isActive, until, willRenew } }: Pick<EntitlementRowProps, 'entitlement'>) {
+  if (until === null) return isActive ? <span>without an end</span> : null;
+  return (
+    <span>
+      {isActive ? (willRenew ? 'renews on ' : 'until ') : 'ended on '}
+      <DateTime value={until} kind="date" />
+    </span>
+  );
+}
