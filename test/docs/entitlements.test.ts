@@ -22,6 +22,7 @@ const catalogue = v.parse(Catalogue, JSON.parse(readSnippet(page, 'catalogue')))
 let folder: string;
 let server: HttpServer;
 let hasEntitlement: (token: string, name: string) => Promise<boolean>;
+let worker: { fetch(request: Request, env: Readonly<Record<string, string>>): Promise<Response> };
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'claimcheck-token-'));
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
@@ -31,7 +32,9 @@ beforeAll(async () => {
   });
   Object.assign(process.env, { API_URL: server.url, APP_NAME: 'demo' });
   writeFileSync(join(folder, 'verify.mjs'), readSnippet(page, 'verify-token'));
+  writeFileSync(join(folder, 'worker.mjs'), readSnippet(page, 'edge-worker'));
   ({ hasEntitlement } = await import(pathToFileURL(join(folder, 'verify.mjs')).href));
+  ({ default: worker } = await import(pathToFileURL(join(folder, 'worker.mjs')).href));
 });
 afterAll(async () => {
   await server?.close();
@@ -57,6 +60,27 @@ describe('docs/guides/entitlements.md', () => {
     const changed = payload.slice(0, -2) + (payload.endsWith('AA') ? 'BB' : 'AA');
     await expect(hasEntitlement(`${header}.${changed}.${token.split('.')[2]}`, 'premium')).rejects.toThrow();
     await expect(hasEntitlement(await signToken(now + dayMs, 'another'), 'premium')).rejects.toThrow('aud');
+  });
+
+  it('serves a page from an edge worker to the holder of a token only', async () => {
+    const open = async (authorization: string): Promise<number> => {
+      const request = new Request('https://edge.example.com/', { headers: { authorization } });
+      return (await worker.fetch(request, { API_URL: server.url, APP_NAME: 'demo' })).status;
+    };
+    const token = await signToken(now + dayMs);
+    const [header, payload] = token.split('.');
+    const none = Buffer.from(JSON.stringify({ alg: 'none', typ: 'entitlements+jwt' })).toString('base64url');
+    expect(await open(`Bearer ${token}`)).toBe(200);
+    expect(await open(`Bearer ${await signToken(now - dayMs)}`)).toBe(403);
+    const foreign = await signToken(now + dayMs, 'another');
+    for (const invalid of [
+      '',
+      'Bearer x',
+      `Bearer ${header}.${payload}.`,
+      `Bearer ${none}.${payload}.`,
+      `Bearer ${foreign}`,
+    ])
+      expect(await open(invalid)).toBe(401);
   });
 
   it('shows a response of the service', () => {
