@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decodeJwt } from 'jose';
+import type { SandboxRule } from '../../../lib/apps/app.ts';
+import { signEntitlementToken } from '../../../lib/entitlements/entitlement-token.ts';
+import { explainAccess } from '../../../lib/entitlements/explain-access.ts';
+import type { Grant } from '../../../lib/entitlements/grant-repository.ts';
+import { readEntitlements } from '../../../lib/entitlements/read-entitlements.ts';
+import { createTokenKeys } from '../../../lib/entitlements/token-keys.ts';
+import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
+import type { Purchase } from '../../../lib/purchases/purchase.ts';
+import { dayMs, secondMs } from '../../../lib/shared/time.ts';
+import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
+import { buildWebhookBody } from '../../../lib/webhooks/webhook-request.ts';
+import { createObservation, startDate } from '../../../testing/given.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
+
+const products = ['store_a:gold', 'store_b:gold', 'store_c:basic', 'processor_a:gold', 'processor_b:basic'];
+const names = ['premium', 'offline'];
+const keys = createTokenKeys(startDate);
+
+const arbitraryCatalogue: fc.Arbitrary<Catalogue> = fc
+  .array(fc.subarray(names), { minLength: products.length, maxLength: products.length })
+  .map((lists) =>
+    Object.fromEntries(
+      products.map((id, index) => [id, { type: 'paid subscription' as const, entitlements: lists[index] ?? [] }]),
+    ),
+  );
+
+const days = fc.integer({ min: -20, max: 20 }).map((count) => startDate + count * dayMs);
+const flag = fc.option(fc.constant(true as const), { nil: undefined });
+
+const arbitraryPurchase: fc.Arbitrary<Purchase> = fc
+  .record(
+    {
+      productId: fc.constantFrom(...products),
+      sandbox: fc.boolean(),
+      expirationDate: days,
+      endedAt: fc.option(days, { nil: undefined }),
+      isPaused: flag,
+      isPending: flag,
+      isConsumed: flag,
+      isBillingRetryPeriod: flag,
+    },
+    { requiredKeys: ['productId', 'sandbox', 'expirationDate'] },
+  )
+  .map((fields) => {
+    const defined = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+    return createObservation({ ...(defined as Partial<Purchase>), purchaseDate: startDate - 30 * dayMs }).purchase;
+  });
+
+const arbitraryGrant: fc.Arbitrary<Grant> = fc
+  .record({ entitlement: fc.constantFrom(...names), until: fc.option(days), isRevoked: fc.boolean() })
+  .map(({ entitlement, until, isRevoked }) => ({
+    grantId: `grant_${entitlement}_${until}`,
+    username: 'ann',
+    entitlement,
+    reason: 'a test',
+    createdAt: startDate - 30 * dayMs,
+    createdBy: { id: 'key', name: 'main' },
+    ...(until !== null && { until }),
+    ...(isRevoked && { revokedAt: startDate - dayMs, revokedBy: { id: 'key', name: 'main' } }),
+    version: 1,
+  }));
+
+const arbitraryRule: fc.Arbitrary<SandboxRule | undefined> = fc.constantFrom(
+  undefined,
+  { rule: 'all' },
+  { rule: 'none' },
+  { rule: 'listed', usernames: ['ann'] },
+  { rule: 'listed', usernames: ['bob'] },
+);
+
+const arbitraryLife = fc.record({
+  catalogue: arbitraryCatalogue,
+  sandboxRule: arbitraryRule,
+  purchases: fc.array(arbitraryPurchase, { maxLength: 6 }),
+  grants: fc.array(arbitraryGrant, { maxLength: 3 }),
+});
+
+describe('entitlements of a customer', () => {
+  it('are the same in the response, the webhook, the token and the explanation', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryLife, async ({ catalogue, sandboxRule, grants, ...life }) => {
+        const purchases = life.purchases.map((purchase, index) => ({ ...purchase, purchaseId: `store_a:${index}` }));
+        const deps = {
+          appCache: { findCatalogue: async () => catalogue },
+          grants: { list: async () => grants },
+          now: () => startDate,
+          ownedPurchases: { listRepresentativePurchases: async () => purchases },
+          erasedNames: { select: async () => [] },
+          merges: { list: async () => [], listByMerged: async () => [] },
+          listAnnouncements: async () => [],
+          listClaims: async () => [],
+        };
+        const app = { name: 'demo', strategy: 'all', ...(sandboxRule && { sandboxRule }) } as const;
+        const entitlements = await readEntitlements(app, 'ann', deps);
+        const active = [...entitlements].filter(([, { isActive }]) => isActive).map(([name]) => name);
+
+        const { token, expiresAt } = await signEntitlementToken(
+          { issuer: 'https://api.test', appName: 'demo', username: 'ann', entitlements, now: startDate },
+          keys,
+        );
+        const claims = decodeJwt<{ entitlements: Record<string, { until: number | null }> }>(token);
+        expect(Object.keys(claims.entitlements).sort()).toEqual(active);
+        for (const name of active) {
+          const { until } = entitlements.get(name) ?? {};
+          expect(claims.entitlements[name]?.until ?? undefined).toBe(until && Math.floor(until / secondMs));
+        }
+        const ends = active.map((name) => entitlements.get(name)?.until ?? Number.POSITIVE_INFINITY);
+        if (active.length > 0) expect(expiresAt).toBeLessThanOrEqual(Math.max(...ends));
+
+        const notification = { id: 'n', reason: 'OTHER', date: startDate } as const;
+        const delivery = buildDelivery({
+          appName: 'demo',
+          type: 'purchases.updated',
+          url: 'https://app.test',
+          username: 'ann',
+          notification,
+          createdAt: startDate,
+        });
+        const body = JSON.parse(
+          buildWebhookBody(delivery, {
+            purchases,
+            entitlements: { all: entitlements, changed: [] },
+            vocabulary: 'neutral',
+            now: startDate,
+          }),
+        );
+        const sent = Object.entries<{ isActive: boolean }>(body.entitlements).filter(([, { isActive }]) => isActive);
+        expect(sent.map(([name]) => name)).toEqual(active);
+
+        for (const entitlement of names) {
+          const { isActive, because } = await explainAccess(app, 'ann', { entitlement }, deps);
+          expect(isActive).toBe(active.includes(entitlement));
+          expect(because.some(({ effect }) => effect === 'gives')).toBe(isActive);
+        }
+      }),
+      sampleRuns({ sample: 200, full: 5_000 }),
+    );
+  });
+});
