@@ -84,6 +84,7 @@ async function measureReads(
   purchases: number,
 ) {
   const api = await import('../lib/api/customers.ts');
+  const { getCustomerEntitlements } = await import('../lib/api/entitlements.ts');
   const { deps } = await import('../composition/deps.ts');
   const { purchaseKey } = await import('../lib/db/keys.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
@@ -97,6 +98,7 @@ async function measureReads(
     'GET customer': () => callEndpoint(api.getCustomer, options),
     'GET customer, limit 100': () => callEndpoint(api.getCustomer, { ...options, query: { limit: '100' } }),
     'GET purchases': () => callEndpoint(api.getCustomerPurchases, options),
+    'GET entitlements': () => callEndpoint(getCustomerEntitlements, options),
     'GET subscription': () => callEndpoint(api.getCustomerSubscription, options),
     'GET transactions': () => callEndpoint(api.getCustomerTransactions, options),
     'GET transactions, skip 19,000': () =>

@@ -22,6 +22,7 @@ export async function benchTableUnits(): Promise<BenchResult[]> {
 async function measureOperations({ service, meter }: MeteredService) {
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
   const api = await import('../lib/api/customers.ts');
+  const { getCustomerEntitlements } = await import('../lib/api/entitlements.ts');
   const { getPurchase } = await import('../lib/api/purchases.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.app');
   const secret = buildBasicAuth(keys.appName, keys.secretKey);
@@ -46,6 +47,9 @@ async function measureOperations({ service, meter }: MeteredService) {
   await service.validate(keys, (await buy('gems', 'ann', 'consumable')).validate);
   await measure('GET customer purchases, 3 purchases', () =>
     callEndpoint(api.getCustomerPurchases, { headers: secret, params: user }),
+  );
+  await measure('GET customer entitlements, 3 purchases', () =>
+    callEndpoint(getCustomerEntitlements, { headers: secret, params: user }),
   );
   await measure('GET customer subscription', () =>
     callEndpoint(api.getCustomerSubscription, { headers: secret, params: user }),

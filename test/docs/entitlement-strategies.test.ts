@@ -41,7 +41,7 @@ const rows = readFileSync('docs/guides/entitlements.md', 'utf8')
   .map(([, situation = '', ...cells]) => [situation, cells.slice(0, strategies.length)] as const);
 
 describe('table of entitlement strategies', () => {
-  it('has all situations', () => expect(rows.map(([situation]) => situation)).toEqual(Object.keys(situations)));
+  it('lists all situations', () => expect(rows.map(([situation]) => situation)).toEqual(Object.keys(situations)));
 
   it.each(rows.filter(([situation]) => !situation.includes('merge')))('states the owners: %s', (situation, cells) => {
     const owners = strategies.map((strategy) =>

@@ -78,8 +78,8 @@ const arbitraryLife = fc.record({
   grants: fc.array(arbitraryGrant, { maxLength: 3 }),
 });
 
-describe('entitlements of a customer', () => {
-  it('are the same in the response, the webhook, the token and the explanation', async () => {
+describe('entitlements', () => {
+  it('agree in the response, the webhook, the token and the explanation', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryLife, async ({ catalogue, sandboxRule, grants, ...life }) => {
         const purchases = life.purchases.map((purchase, index) => ({ ...purchase, purchaseId: `store_a:${index}` }));
