@@ -13,7 +13,7 @@ type Step = ClaimRequest & { readonly isEnded?: boolean };
 
 const validate = (username: string, isEnded = false): Step => ({ username, source: 'validation', isEnded });
 
-/** The claims after the first validation of ann, by the row of the table. Undefined for the merge, which moves claims. */
+/** The claims after the first validation of ann, by the row of the table. A merge is not a claim. */
 const situations: Readonly<Record<string, readonly Step[]>> = {
   'bob restores the purchase on a new account': [validate('bob')],
   'bob restores it after it has ended': [validate('bob', true)],
