@@ -51,6 +51,8 @@ const DeploymentOptions = v.pipe(
     /** Existing table and master key, for example after a restore. */
     tableName: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]{3,255}$/))),
     masterKeyArn: v.optional(Arn('secretsmanager')),
+    /** Any text. With another one, the stack reads the ARN of the stream of `tableName` again. */
+    tableRevision: v.optional(v.pipe(v.string(), v.regex(/^[\w.-]{1,50}$/))),
     /** Maximum instances of each queue worker. Lambda accepts 2 to 1,000. */
     maxConcurrency: v.optional(WholeNumber(2, 1_000)),
     /** Retention of events in days. */
@@ -90,6 +92,10 @@ const DeploymentOptions = v.pipe(
   v.check(
     ({ tableName, masterKeyArn }) => tableName === undefined || masterKeyArn !== undefined,
     'tableName requires masterKeyArn: the values in an existing table are encrypted with its master key.',
+  ),
+  v.check(
+    ({ tableRevision, tableName }) => tableRevision === undefined || tableName !== undefined,
+    'tableRevision requires tableName.',
   ),
   v.check(
     ({ waf = false, wafRequestsPerAddress, wafRequestsPerKey }) =>

@@ -100,6 +100,7 @@ export class ServiceStack extends Stack {
     if (sourceDigest !== undefined) this.addOutput('SourceDigest', sourceDigest, 'Digest of the deployed code');
     this.addOutput('EventRetentionDays', getEventRetentionDays(this.node), 'Retention of events');
     this.addOutput('TableName', table.tableName, 'Table of all data');
+    if (table.tableStreamArn !== undefined) this.addOutput('StreamArn', table.tableStreamArn, 'Stream of the table');
     this.addOutput('MasterKeyId', secret.secretArn, 'Secret with the master key');
   }
 

@@ -1,4 +1,4 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { type CfnResource, RemovalPolicy } from 'aws-cdk-lib';
 import {
   AttributeType,
   BillingMode,
@@ -16,15 +16,16 @@ import { acknowledgeFinding } from './acknowledgements.ts';
 interface DataTableProps {
   /** Adopts this table, for example one that was restored, in place of creating a table. */
   readonly tableName?: string | undefined;
+  readonly tableRevision?: string | undefined;
 }
 
 /** The table of the service: on-demand capacity, point-in-time recovery, retained if the stack is deleted. */
 export class DataTable extends Construct {
   readonly table: ITable;
 
-  constructor(scope: Construct, id: string, { tableName }: DataTableProps = {}) {
+  constructor(scope: Construct, id: string, { tableName, tableRevision }: DataTableProps = {}) {
     super(scope, id);
-    this.table = tableName === undefined ? this.createTable() : this.adoptTable(tableName);
+    this.table = tableName === undefined ? this.createTable() : this.adoptTable(tableName, tableRevision);
   }
 
   private createTable(): ITable {
@@ -50,7 +51,7 @@ export class DataTable extends Construct {
   }
 
   /** The ARN of the stream contains the time when it was enabled, so it is read from the table at deployment. */
-  private adoptTable(tableName: string): ITable {
+  private adoptTable(tableName: string, tableRevision: string | undefined): ITable {
     const call = {
       service: 'DynamoDB',
       action: 'describeTable',
@@ -65,6 +66,11 @@ export class DataTable extends Construct {
       installLatestAwsSdk: false,
       policy: AwsCustomResourcePolicy.fromSdkCalls({ resources: [named.tableArn] }),
     });
+    // CloudFormation runs a custom resource only if a property changes.
+    if (tableRevision !== undefined) {
+      const resource = description.node.findChild('Resource').node.defaultChild as CfnResource;
+      resource.addPropertyOverride('TableRevision', tableRevision);
+    }
     acknowledgeFinding(
       description.grantPrincipal as Role,
       'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { indexes } from '../lib/db/keys.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 
 /** Configuration of a deployment that the fake returns. Tests change its members. */
@@ -13,6 +14,8 @@ export interface FakeAccount {
   isProtected: boolean;
   ttlAttribute: string | undefined;
   streamView: string | undefined;
+  streamArn: string;
+  indexes: readonly string[];
   /** Actions that are denied, such as `sns:ListSubscriptionsByTopic`. */
   denied: string[];
 }
@@ -33,6 +36,8 @@ const createAccount = (): FakeAccount => ({
   isProtected: true,
   ttlAttribute: 'ttl',
   streamView: 'NEW_AND_OLD_IMAGES',
+  streamArn: 'arn:aws:dynamodb:eu-west-1:123456789012:table/table/stream/2026-01-01T00:00:00.000',
+  indexes: Object.keys(indexes),
   denied: [],
 });
 
@@ -113,11 +118,13 @@ const handlers: Readonly<Record<string, Handler>> = {
       },
       AccountUsage: { FunctionCount: 50 },
     }),
-  'dynamodb:DescribeTable': ({ isProtected, streamView }, response) =>
+  'dynamodb:DescribeTable': ({ isProtected, streamView, streamArn, indexes: names }, response) =>
     respondJson(response, {
       Table: {
         TableName: 'table',
         DeletionProtectionEnabled: isProtected,
+        LatestStreamArn: streamArn,
+        GlobalSecondaryIndexes: names.map((name) => ({ IndexName: name, IndexStatus: 'ACTIVE' })),
         ...(streamView && { StreamSpecification: { StreamEnabled: true, StreamViewType: streamView } }),
       },
     }),

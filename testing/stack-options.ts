@@ -12,6 +12,7 @@ export const everyOption = {
   wafRequestsPerKey: '9000',
   tableName: 'Claimcheck-restored',
   masterKeyArn: `arn:aws:secretsmanager:eu-west-1:${account}:secret:MasterKey-AbCdEf`,
+  tableRevision: '2',
   maxConcurrency: '5',
   eventRetentionDays: '30',
   backup: 'true',
@@ -19,7 +20,7 @@ export const everyOption = {
   canary: 'true',
 };
 
-const { tableName: _table, masterKeyArn: _key, ...optionsWithoutAdoption } = everyOption;
+const { tableName: _table, masterKeyArn: _key, tableRevision: _revision, ...optionsWithoutAdoption } = everyOption;
 const { domainName, certificateArn, backup, canary } = everyOption;
 
 /** The options of the stacks that tests read. */

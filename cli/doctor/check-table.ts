@@ -4,11 +4,15 @@ import {
   DescribeTimeToLiveCommand,
   DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
+import { indexes } from '../../lib/db/keys.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 import { awsClientOptions } from '../../lib/shared/connections.ts';
 
-/** Finds missing protection and functions of the table. The stack does not set them on an adopted table. */
-export async function checkTable(TableName: string): Promise<readonly Finding[]> {
+/**
+ * Finds missing protection, indexes and functions of the table. The stack does not set them on an adopted table.
+ * `streamArn` is the stream that the workers read.
+ */
+export async function checkTable(TableName: string, streamArn: string | undefined): Promise<readonly Finding[]> {
   const client = new DynamoDBClient(awsClientOptions);
   const [{ Table: table }, { ContinuousBackupsDescription: backups }, { TimeToLiveDescription: ttl }] =
     await Promise.all([
@@ -19,13 +23,52 @@ export async function checkTable(TableName: string): Promise<readonly Finding[]>
   const hasRecovery = backups?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED';
   const hasStream = table?.StreamSpecification?.StreamViewType === 'NEW_AND_OLD_IMAGES';
   const hasTtl = ttl?.AttributeName === 'ttl' && ['ENABLED', 'ENABLING'].includes(String(ttl.TimeToLiveStatus));
+  const activeIndexes = (table?.GlobalSecondaryIndexes ?? [])
+    .filter(({ IndexStatus }) => IndexStatus === 'ACTIVE')
+    .map(({ IndexName }) => IndexName);
+  const missingIndexes = (Object.keys(indexes) as IndexName[]).filter((name) => !activeIndexes.includes(name));
+  const isDead = hasStream && streamArn !== undefined && table.LatestStreamArn !== streamArn;
   return [
+    ...missingIndexes.map((name) => createIndexFinding(TableName, name)),
+    ...(isDead ? [createDeadStreamFinding(TableName)] : []),
     ...(hasRecovery ? [] : [createRecoveryFinding(TableName)]),
     ...(table?.DeletionProtectionEnabled ? [] : [createDeletableFinding(TableName)]),
     ...(hasTtl ? [] : [createTtlFinding(TableName)]),
     ...(hasStream ? [] : [createStreamFinding(TableName)]),
   ];
 }
+
+type IndexName = keyof typeof indexes;
+
+function createIndexFinding(table: string, index: IndexName): Finding {
+  const { pk, sk } = indexes[index];
+  const attributes = [pk, sk].map((name) => `AttributeName=${name},AttributeType=S`).join(' ');
+  const create = {
+    IndexName: index,
+    KeySchema: [
+      { AttributeName: pk, KeyType: 'HASH' },
+      { AttributeName: sk, KeyType: 'RANGE' },
+    ],
+    Projection: { ProjectionType: 'KEYS_ONLY' },
+  };
+  return createFinding('table-index-missing', {
+    problem: `The table ${table} lacks the active index ${index}, so ${impacts[index]}.`,
+    cure: `Run \`aws dynamodb update-table --table-name ${table} --attribute-definitions ${attributes} --global-secondary-index-updates '${JSON.stringify([{ Create: create }])}'\` and wait until the index is active.`,
+  });
+}
+
+const impacts: Readonly<Record<IndexName, string>> = {
+  byCreated: 'lists, failed webhooks and the list of apps fail',
+  byKey: 'transactions by id, changed purchases and webhook deliveries are not found',
+  due: 'refreshes, webhook retries and ends of grants do not happen',
+  byUser: 'exports and erasures of customers, their claims and purchases of a store account are incomplete',
+};
+
+const createDeadStreamFinding = (table: string): Finding =>
+  createFinding('table-stream-replaced', {
+    problem: `The workers read an earlier stream of the table ${table}, which was enabled again, so webhooks and statistics are missing.`,
+    cure: 'Deploy with `-c tableRevision=<another text>`, see Restore in docs/operating/restore.md. Then run `webhooks backfill` and `stats recount` for the time since the stream was replaced.',
+  });
 
 const createRecoveryFinding = (table: string): Finding =>
   createFinding('table-recovery-off', {

@@ -8,6 +8,8 @@ import { parseJson } from '../../lib/shared/parse.ts';
 export interface Deployment {
   readonly apiUrl?: string;
   readonly tableName?: string;
+  /** ARN of the stream that the workers read. */
+  readonly streamArn?: string;
   /** Dead-letter queues by the name of their queue. */
   readonly deadLetterQueueUrls: Readonly<Record<string, string>>;
   readonly streamFailuresQueueUrl?: string;
@@ -32,6 +34,7 @@ function toDeployment(outputs: v.InferOutput<typeof StackOutputs>): Deployment {
   const {
     ApiUrl: apiUrl,
     TableName: tableName,
+    StreamArn: streamArn,
     StreamFailuresQueueUrl: streamFailuresQueueUrl,
     AlarmTopicArn: alarmTopicArn,
     WorkerConcurrency: workerConcurrency,
@@ -44,6 +47,7 @@ function toDeployment(outputs: v.InferOutput<typeof StackOutputs>): Deployment {
   return {
     ...(apiUrl && { apiUrl: apiUrl.replace(/\/$/, '') }),
     ...(tableName && { tableName }),
+    ...(streamArn && { streamArn }),
     deadLetterQueueUrls: Object.fromEntries(deadLetterQueues),
     ...(streamFailuresQueueUrl && { streamFailuresQueueUrl }),
     ...(alarmTopicArn && { alarmTopicArn }),

@@ -33,7 +33,7 @@ export function listDeploymentChecks(
     ...(isLocal && { skipReason: 'the local service does not have it' }),
   });
   const resources: Partial<Deployment> = deployment ?? {};
-  const { apiUrl, tableName, deadLetterQueueUrls = {} } = resources;
+  const { apiUrl, tableName, streamArn, deadLetterQueueUrls = {} } = resources;
   return [
     check('API', apiUrl, async (url) => await checkApi({ apiUrl: url, now, comparesClock: !isLocal })),
     ...queues.map((queue) =>
@@ -46,7 +46,7 @@ export function listDeploymentChecks(
     check('stream failures', resources.streamFailuresQueueUrl, checkStreamFailures),
     checkAws('alarm subscription', resources.alarmTopicArn, checkAlarmSubscriptions),
     checkAws('concurrency quota', resources.workerConcurrency, checkConcurrencyQuota),
-    checkAws('table protection', tableName, checkTable),
+    checkAws('table protection', tableName, async (name) => await checkTable(name, streamArn)),
     checkAws('version', resources.sourceDigest, checkVersion),
   ];
 }

@@ -52,6 +52,8 @@ export const findingSeverities = {
   'table-deletable': 'warning',
   'table-ttl-off': 'warning',
   'table-stream-off': 'error',
+  'table-stream-replaced': 'error',
+  'table-index-missing': 'error',
   'api-unreachable': 'error',
   'version-different': 'note',
   'check-failed': 'warning',

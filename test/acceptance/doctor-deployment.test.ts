@@ -92,6 +92,7 @@ const buildOutputs = (changes: object): Readonly<Record<string, string>> =>
   omitUndefined({
     ApiUrl: `${api.url}/`,
     TableName: tableName,
+    StreamArn: healthyAccount.streamArn,
     MasterKeyId: masterKeyId,
     WebhooksQueueUrl: queueUrls.WebhooksDeadLetter,
     AlarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms',
@@ -168,6 +169,16 @@ describe('doctor for a deployment', () => {
     ['missing deletion protection', { isProtected: false }, { code: 'table-deletable' }],
     ['a missing TTL', { ttlAttribute: undefined }, { code: 'table-ttl-off' }],
     ['a stream without old images', { streamView: 'NEW_IMAGE' }, { code: 'table-stream-off', severity: 'error' }],
+    [
+      'a missing index',
+      { indexes: ['byCreated', 'byKey', 'due'] },
+      { code: 'table-index-missing', problem: expect.stringContaining('byUser') as never },
+    ],
+    [
+      'a stream that was enabled again',
+      { streamArn: 'arn:aws:dynamodb:eu-west-1:123456789012:table/table/stream/2026-02-02T00:00:00.000' },
+      { code: 'table-stream-replaced', cure: expect.stringContaining('tableRevision') as never },
+    ],
     [
       'a check that IAM denies',
       { denied: ['sns:ListSubscriptionsByTopic'] },

@@ -6,6 +6,7 @@ import { sendsToOwnQueue, workers } from '../../infra/worker-definitions.ts';
 import { ErrorBody } from '../../lib/api/documentation/errors.ts';
 import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
+import { indexes } from '../../lib/db/keys.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { listHeadings, readDocument, readSection } from '../../testing/documents.ts';
 import { everyOption, type StackId } from '../../testing/stack-options.ts';
@@ -48,6 +49,7 @@ describe('readDeploymentOptions', () => {
     [{ monthlyBudgetUsd: '10' }, 'alarmEmail'],
     [{ canary: 'Canary50Percent1Minute' }, 'canary'],
     [{ wafRequestsPerKey: '1000' }, 'require waf'],
+    [{ tableRevision: '2' }, 'requires tableName'],
     [{ waf: 'true', wafRequestsPerAddress: '5' }, 'wafRequestsPerAddress'],
     [{ eventRetentionDays: 'x' }, 'eventRetentionDays'],
     [{ eventRetentionDays: '0' }, 'eventRetentionDays'],
@@ -97,6 +99,21 @@ describe('ServiceStack with deployment options', () => {
     }
     for (const { Properties } of listResources('none', 'AWS::Logs::MetricFilter'))
       expect(Properties.MetricTransformations[0].MetricNamespace).toBe('Claimcheck/Claimcheck');
+  });
+
+  it('reads the stream of an adopted table again for another revision', () => {
+    const descriptions = Object.values(findResources('every', 'Custom::AWS'));
+    expect(descriptions.map(({ Properties }) => Properties.TableRevision)).toEqual([everyOption.tableRevision]);
+  });
+
+  it('has the names of the runbook that restores the table, and documents every index', () => {
+    const runbook = readDocument('docs/operating/restore.md');
+    for (const id of ['DataTableFDBAD0F2', 'SecretsMasterKeyB31759EC']) {
+      expect(Object.keys(stacks.none.joined.Resources)).toContain(id);
+      expect(runbook).toContain(`\`${id}\``);
+    }
+    const [, listed = ''] = /and the indexes (.+) as `ACTIVE`/.exec(runbook) ?? [];
+    expect([...listed.matchAll(/`(\w+)`/g)].map(([, name]) => name).sort()).toEqual(Object.keys(indexes).sort());
   });
 
   it('names the backup plan after the stack, and the vault after the stack and its id', () => {

@@ -114,6 +114,7 @@ describe('the stack and its nested stacks', () => {
       'OperatorPolicyArn',
       'RefreshesDeadLetterQueueArn',
       'RefreshesDeadLetterQueueUrl',
+      'StreamArn',
       'StreamFailuresQueueUrl',
       'TableName',
       'WebhooksDeadLetterQueueArn',
