@@ -45,6 +45,8 @@ import { forwardQueue, notificationQueue, refreshQueue, streamFailures, webhookQ
 import { erasedNames, exchangeRates, recordPurchase } from './record-purchase.ts';
 import { table } from './table.ts';
 
+export { indexes as tableIndexes } from '../lib/db/keys.ts';
+
 /** All dependencies, for the command line, the measurements and the tests. No function imports this file. */
 export const deps = once(() => ({
   getWallTime,

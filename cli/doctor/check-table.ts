@@ -4,7 +4,7 @@ import {
   DescribeTimeToLiveCommand,
   DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
-import { indexes } from '../../lib/db/keys.ts';
+import { tableIndexes } from '../../composition/deps.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 import { awsClientOptions } from '../../lib/shared/connections.ts';
 
@@ -26,7 +26,7 @@ export async function checkTable(TableName: string, streamArn: string | undefine
   const activeIndexes = (table?.GlobalSecondaryIndexes ?? [])
     .filter(({ IndexStatus }) => IndexStatus === 'ACTIVE')
     .map(({ IndexName }) => IndexName);
-  const missingIndexes = (Object.keys(indexes) as IndexName[]).filter((name) => !activeIndexes.includes(name));
+  const missingIndexes = (Object.keys(tableIndexes) as IndexName[]).filter((name) => !activeIndexes.includes(name));
   const isDead = hasStream && streamArn !== undefined && table.LatestStreamArn !== streamArn;
   return [
     ...missingIndexes.map((name) => createIndexFinding(TableName, name)),
@@ -38,10 +38,10 @@ export async function checkTable(TableName: string, streamArn: string | undefine
   ];
 }
 
-type IndexName = keyof typeof indexes;
+type IndexName = keyof typeof tableIndexes;
 
 function createIndexFinding(table: string, index: IndexName): Finding {
-  const { pk, sk } = indexes[index];
+  const { pk, sk } = tableIndexes[index];
   const attributes = [pk, sk].map((name) => `AttributeName=${name},AttributeType=S`).join(' ');
   const create = {
     IndexName: index,
