@@ -24,7 +24,7 @@ const start = Date.parse('2024-01-01T00:00:00Z');
 const end = Date.parse('2025-12-31T00:00:00Z');
 
 const arbitraryPayment = fc.record({
-  /** What precedes the payment: the end of the period before, an interruption, or a change of plan within the period. */
+  /** What precedes the payment: the end of the period before, an interruption, or a change of plan in the period. */
   kind: fc.constantFrom('renewal', 'renewal', 'renewal', 'interruption', 'plan'),
   hours: fc.integer({ min: 2, max: 900 }),
   period: fc.constantFrom('P1W', 'P10D', 'P1M', 'P1M', 'P3M', 'P6M', 'P1Y'),
