@@ -10,6 +10,7 @@ import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository
 import { createForwardChainRepository } from '../lib/db/forward-chain-repository.ts';
 import { createHandledNotificationRepository } from '../lib/db/handled-notification-repository.ts';
 import { createHealthRepository } from '../lib/db/health-repository.ts';
+import { indexes } from '../lib/db/keys.ts';
 import {
   createCustomerListRepository,
   createPurchaseListRepository,
@@ -45,13 +46,12 @@ import { forwardQueue, notificationQueue, refreshQueue, streamFailures, webhookQ
 import { erasedNames, exchangeRates, recordPurchase } from './record-purchase.ts';
 import { table } from './table.ts';
 
-export { indexes as tableIndexes } from '../lib/db/keys.ts';
-
 /** All dependencies, for the command line, the measurements and the tests. No function imports this file. */
 export const deps = once(() => ({
   getWallTime,
   now,
   loadStore,
+  tableIndexes: indexes,
   rebuildPurchaseLinks: async (appName: string, reportProgress?: ReportProgress) =>
     await rebuildPurchaseLinks(table(), appName, reportProgress),
   get table() {

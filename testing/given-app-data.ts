@@ -164,6 +164,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   ],
   'list-grants': () => [customer],
   'get-catalogue': () => [{}],
+  'get-forwards': () => [{}],
   'list-stores': () => [{}],
   'get-app': () => [{}],
   'get-prices': () => [{}],

@@ -164,4 +164,6 @@ export const actionsOfOtherTests: [platform: Platform, action: string][] = [
   ['store_b', 'remove-item'],
   ['store_b', 'revoke-item'],
   ['store_b', 'top-up'],
+  ['store_a', 'request-refund'],
+  ['store_b', 'request-refund'],
 ];

@@ -4,9 +4,10 @@ import {
   DescribeTimeToLiveCommand,
   DynamoDBClient,
 } from '@aws-sdk/client-dynamodb';
-import { tableIndexes } from '../../composition/deps.ts';
+import type { Deps } from '../../composition/deps.ts';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 import { awsClientOptions } from '../../lib/shared/connections.ts';
+import { deps } from '../deps.ts';
 
 /**
  * Finds missing protection, indexes and functions of the table. The stack does not set them on an adopted table.
@@ -26,7 +27,9 @@ export async function checkTable(TableName: string, streamArn: string | undefine
   const activeIndexes = (table?.GlobalSecondaryIndexes ?? [])
     .filter(({ IndexStatus }) => IndexStatus === 'ACTIVE')
     .map(({ IndexName }) => IndexName);
-  const missingIndexes = (Object.keys(tableIndexes) as IndexName[]).filter((name) => !activeIndexes.includes(name));
+  const missingIndexes = (Object.keys(deps().tableIndexes) as IndexName[]).filter(
+    (name) => !activeIndexes.includes(name),
+  );
   const isDead = hasStream && streamArn !== undefined && table.LatestStreamArn !== streamArn;
   return [
     ...missingIndexes.map((name) => createIndexFinding(TableName, name)),
@@ -38,10 +41,10 @@ export async function checkTable(TableName: string, streamArn: string | undefine
   ];
 }
 
-type IndexName = keyof typeof tableIndexes;
+type IndexName = keyof Deps['tableIndexes'];
 
 function createIndexFinding(table: string, index: IndexName): Finding {
-  const { pk, sk } = tableIndexes[index];
+  const { pk, sk } = deps().tableIndexes[index];
   const attributes = [pk, sk].map((name) => `AttributeName=${name},AttributeType=S`).join(' ');
   const create = {
     IndexName: index,

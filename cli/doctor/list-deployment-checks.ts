@@ -13,7 +13,7 @@ interface CheckContext {
 }
 
 /** Names of the work queues. The stack outputs contain the URLs of their dead-letter queues. */
-const queues = ['notifications', 'refreshes', 'webhooks'] as const;
+const queues = ['notifications', 'refreshes', 'webhooks', 'forwards'] as const;
 
 /** Lists the checks of the resources of a deployment. A check whose resource is unknown is skipped with the reason. */
 export function listDeploymentChecks(

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { deps } from '../../composition/deps.ts';
 import { getStoredApp } from '../../lib/apps/manage-apps.ts';
 import { type ExportReport, exportApp } from '../../lib/export/export-app.ts';
 import { type CommandResult, printResult } from '../command-result.ts';
+import { deps } from '../deps.ts';
 import { formatExamples } from '../examples.ts';
 import { formatCount } from '../format.ts';
 import type { Output } from '../output.ts';

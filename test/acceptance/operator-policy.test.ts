@@ -232,6 +232,7 @@ async function runEveryCommand(): Promise<void> {
   // Purchases have no deliveries for a URL that was set after them.
   const [url] = service.webhooks.urls;
   await cli(['app', 'set-webhook', appName, '--url', `${url},${url}?later`]);
+  await cli(['app', 'set-forwards', 'new', `${url}/forwards`]);
   await cli(['app', 'test-webhook', appName]);
   expect(await cli(['webhooks', 'list', appName])).toContain('  dead  ');
   expect(await cli(['webhooks', 'replay', appName, '--dead'])).toMatch(/^[1-9]\d* deliver(?:y|ies) enqueued/);

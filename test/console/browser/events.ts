@@ -43,7 +43,7 @@ export function describeEvents(getRunning: () => Promise<RunningConsole>): void 
       const { page } = consolePage;
       await waitUntilLoaded(consolePage);
       await page.getByLabel('Tag').fill(oddUser);
-      await page.getByRole('button', { name: 'Search' }).click();
+      await page.getByRole('button', { name: 'Search', exact: true }).click();
       await page.getByRole('link', { name: 'Receipt validated' }).click();
       await page.getByRole('tab', { name: /^Calls/ }).click();
       await page.getByRole('cell', { name: 'GET /inApps/v1/subscriptions/…' }).first().waitFor();

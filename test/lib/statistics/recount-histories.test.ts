@@ -201,8 +201,12 @@ const arbitraryDamage = fc.record({
 });
 /** Deletes all counters of a product, as if the product had been sold before products were counted. */
 async function deleteCounters(appName: string, product: Product): Promise<void> {
-  const items = await table.query({ partition: keys.productCountersPartition(appName, product) });
-  await table.batchDelete([keys.countedProductKey(appName, product), ...items.map(keys.toKey)]);
+  const partitions = [
+    keys.productCountersPartition(appName, product),
+    keys.counterPartition(appName, { product, figures: 'product' }),
+  ];
+  const items = await Promise.all(partitions.map(async (partition) => await table.query({ partition })));
+  await table.batchDelete([keys.countedProductKey(appName, product), ...items.flat().map(keys.toKey)]);
 }
 
 const arbitraryRequestDays = fc.array(fc.nat(89), { maxLength: 6 });
