@@ -41,6 +41,7 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   await deps().apps.setCatalogue(keys.appName, {
     'store_a:monthly': { type: 'paid subscription', entitlements: [`premium-${canary}`] },
   });
+  await deps().apps.setForwards(keys.appName, [{ url: `https://${canary}.example.com/stores` }]);
   const grant = { entitlement: `premium-${canary}`, reason: canary, idempotencyKey: 'grant-1' };
   await createGrant(grant, {
     appName: keys.appName,

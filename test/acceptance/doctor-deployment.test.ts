@@ -35,7 +35,13 @@ let aws: FakeAws;
 let api: HttpServer;
 let apiStatus = 200;
 const queueUrls: Record<string, string> = {};
-const queueNames = ['NotificationsDeadLetter', 'RefreshesDeadLetter', 'WebhooksDeadLetter', 'StreamFailures'];
+const queueNames = [
+  'NotificationsDeadLetter',
+  'RefreshesDeadLetter',
+  'WebhooksDeadLetter',
+  'ForwardsDeadLetter',
+  'StreamFailures',
+];
 
 beforeAll(async () => {
   table = await createTestTable(tableName);

@@ -116,6 +116,8 @@ async function givenDataToCorrect(): Promise<{ from: string; to: string }> {
   await waitUntilQueuesEmpty(service);
   const product = { platform: order.platform, productId: `${order.platform}:${order.productId}` } as const;
   const [productCounter] = await readItems(keys.productCountersPartition(appName, product), keys.dayPrefix);
+  const figures = keys.counterPartition(appName, { figures: 'platforms' });
+  const [figuresCounter] = await readItems(figures, keys.dayPrefix);
   await control('/clock', { advance: 'P2D' });
   await waitUntilQueuesEmpty(service);
   const customer = keys.customerPartition(appName, 'ann');
@@ -123,6 +125,7 @@ async function givenDataToCorrect(): Promise<{ from: string; to: string }> {
   const purchaseId = keys.parseOwnedPurchaseId(String(link?.sk));
   await deleteItem(counter);
   await deleteItem(productCounter);
+  await deleteItem(figuresCounter);
   await deleteItem(link);
   await table.batchPut([{ ...link, pk: customer, sk: keys.ownedPurchaseSortKey(purchaseId, 1) }]);
   const context = `${appName}/refresh/${purchaseId}`;
