@@ -177,14 +177,24 @@ function buildResponses(contract: Contract) {
       ...(hasErrorsIn200 && { headers: { 'Retry-After': retryAfter } }),
       content,
     },
+    ...(contract.successStatuses?.includes(201) && { 201: { description: 'Created', content } }),
     ...Object.fromEntries(
       listErrorStatuses(contract).map((status) => [
         status,
         { $ref: `#/components/responses/${prefix}${errorResponseDescriptions[status]?.name}` },
       ]),
     ),
+    ...(errorFormat === 'client-token' && { 400: buildClientTokenRejection(contract) }),
   };
 }
+
+/** A body without a required member has the format of the operation, another invalid request that of the gateway. */
+const buildClientTokenRejection = ({ response }: Contract) => ({
+  description: errorResponseDescriptions[400]?.description,
+  content: toJsonContent({
+    anyOf: [converter.convert(response, 'output'), { $ref: '#/components/schemas/Error' }],
+  }),
+});
 
 const retryAfter = { $ref: '#/components/headers/Retry-After' };
 

@@ -15,16 +15,16 @@ const params = v.object({ applicationUsername: Username });
 /** Token of a checkout, with which the app reads the entitlements of the customer who paid. */
 const accessToken = emptyAsAbsent(v.string());
 
+export const PurchaseSource = v.strictObject({
+  type: v.literal('purchase'),
+  purchaseId: v.string(),
+  platform: PlatformToken,
+  productId: v.string(),
+});
+export const GrantSource = v.strictObject({ type: v.literal('grant'), grantId: v.string() });
+
 /** What gives an entitlement. */
-export const EntitlementSource = v.variant('type', [
-  v.strictObject({
-    type: v.literal('purchase'),
-    purchaseId: v.string(),
-    platform: PlatformToken,
-    productId: v.string(),
-  }),
-  v.strictObject({ type: v.literal('grant'), grantId: v.string() }),
-]);
+export const EntitlementSource = v.variant('type', [PurchaseSource, GrantSource]);
 
 /** An entitlement of a customer, by its best source. */
 export const EntitlementRecord = v.strictObject({

@@ -53,7 +53,7 @@ export const customerDescriptions = [
     spend: ['Payments of the customer. Only present with `include_spend=true`.'],
   }),
   describeObject('CustomerSpend', CustomerSpend, 'Payments of a customer, less refunds, without sandbox purchases.', {
-    amountUSD: ['US dollars at the rate of each purchase date.', 49.9],
+    amountUSD: ['US dollars at the rate of each purchase date.', 49.9, 'decimal'],
     isComplete: ['Whether it contains all transactions. It contains the latest 100.', true],
   }),
   describeObject('CustomerList', listCustomers.response, 'A page of customers.', {

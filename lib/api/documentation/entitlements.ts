@@ -8,10 +8,12 @@ import {
   explainAccess,
   GrantingKey,
   GrantRecord,
+  GrantSource,
   getCustomerEntitlements,
   getTokenKeys,
   listGrants,
   NextChange,
+  PurchaseSource,
   revokeGrant,
   TokenKey,
 } from '../entitlements.ts';
@@ -46,6 +48,16 @@ const grantFields = {
 } as const;
 
 export const entitlementDescriptions = [
+  describeObject('PurchaseSource', PurchaseSource, 'The purchase that gives an entitlement.', {
+    type: ['Always `purchase`.', 'purchase'],
+    purchaseId: ['Id of the purchase.', 'store_a:2000000123456789'],
+    platform: ['Store of the purchase.', 'store_a'],
+    productId: ['Purchased product.', 'store_a:premium_monthly'],
+  }),
+  describeObject('GrantSource', GrantSource, 'The grant that gives an entitlement.', {
+    type: ['Always `grant`.', 'grant'],
+    grantId: ['Id of the grant.', 'grant_5f2c1a'],
+  }),
   describeValue('EntitlementSource', EntitlementSource, 'The purchase or the grant that gives an entitlement.', {
     type: 'purchase',
     purchaseId: 'store_a:2000000123456789',
