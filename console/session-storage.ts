@@ -32,7 +32,7 @@ export interface StoredSession extends Session {
 
 const storageKey = 'claimcheck.sessions';
 
-/** Returns the sessions that have not ended, one of each app. Those of the tab take precedence. */
+/** Returns the sessions that have not ended, one of each app. The tab's sessions take precedence. */
 export function readSessions(): readonly StoredSession[] {
   const stored = [...read(sessionStorage), ...read(localStorage)].filter(
     // The time of the browser: the emulator can move the clock of the service.

@@ -125,7 +125,7 @@ export class Api extends Construct {
   }
 }
 
-/** Requests a second of a method. The burst has half of them, as that of the stage. */
+/** Requests a second of a method. The burst is half of it, like the burst of the stage. */
 const toThrottle = (throttlingRateLimit: number): MethodDeploymentOptions => ({
   throttlingRateLimit,
   throttlingBurstLimit: throttlingRateLimit / 2,

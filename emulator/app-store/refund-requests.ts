@@ -67,7 +67,7 @@ function save(
 const isRefunded = ({ transactions }: Purchase, { transactionId }: RefundRequest): boolean =>
   transactions.some((transaction) => transaction.transactionId === transactionId && transaction.revocation);
 
-/** Preference of the answer: Apple follows it here. It declines a request without a preference. */
+/** The developer's preference, which Apple follows here. It declines a request without a preference. */
 const getPreference = ({ answer }: RefundRequest): ConsumptionRequest['refundPreference'] => {
   const preference = answer?.body.refundPreference;
   if (preference === 'GRANT_FULL' || preference === 1) return 'GRANT_FULL';

@@ -215,7 +215,7 @@ export const addCustomerPurchase = defineContract({
 export const mergeCustomer = defineContract({
   id: 'merge-customer',
   area: 'customers',
-  summary: 'Move the claims, aliases and grants of another customer to this one',
+  summary: 'Merge a customer into this one',
   method: 'POST',
   path: '/v3/customers/:applicationUsername/merge',
   aliases: [],

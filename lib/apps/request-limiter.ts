@@ -16,7 +16,7 @@ export interface AcceptedRequest {
   readonly address?: string;
 }
 
-/** Limits the requests with valid credentials, so that one app cannot use up what all apps share. */
+/** Limits the requests with valid credentials, so that an app cannot use up the shared capacity. */
 export interface RequestLimiter {
   /** Returns the time until which the request is blocked in this container. Reads only its memory. */
   findBlockEnd(request: AcceptedRequest): EpochMillis | undefined;

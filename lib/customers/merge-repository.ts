@@ -47,7 +47,7 @@ export interface MergeRepository {
   ): Promise<readonly (MovedClaim & { readonly purchaseId: string })[]>;
   deleteMovedClaim(appName: string, merge: Merge, moved: MovedClaim & { readonly purchaseId: string }): Promise<void>;
   /**
-   * Makes an alias of one customer identify the other one. Does not change an alias that identifies a third customer.
+   * Moves an alias from one customer to the other. Does not change an alias that identifies a third customer.
    * Idempotent.
    */
   moveAlias(appName: string, alias: string, merge: Pick<Merge, 'from' | 'to'>): Promise<void>;

@@ -36,7 +36,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *   Rank of an owned purchase      a#C#<username>        R#<product>#<phase>#<rank>#<id>
  *   First payment                  a#C#<username>        F
  *   Grant of an entitlement        a#C#<username>        G#<grantId>             due (if it will end)
- *   Merge of another customer      a#C#<username>        M#<mergeId>             byUser
+ *   Merge into the customer        a#C#<username>        M#<mergeId>             byUser
  *   Claim that a merge has moved   a#C#<username>        L#<mergeId>#<date>#<purchaseId>
  *   Link to an owned transaction   a#C#<username>        T#<date>#<SHA-256 of ids>
  * User alias                       a#U#<alias>           U                       byUser (if it is not computed)
@@ -91,7 +91,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Purchases of a customer                             query  pk = a#C#<username>, sk begins with P#, then BatchGetItem
  * The same of a customer with many purchases          query  sk begins with H#; for each one sk begins with R#<product>#<phase>
  * Grants of a customer                                query  pk = a#C#<username>, sk begins with G#
- * Merges into a customer; claims that one has moved   query  pk = a#C#<username>, sk begins with M#; with L#<mergeId>#
+ * Merges into a customer; claims moved by a merge     query  pk = a#C#<username>, sk begins with M#; with L#<mergeId>#
  * Merges of a customer into others                    query  byUser = a#N#<username>, sk begins with M#
  * Transactions of a customer, latest first            query  pk = a#C#<username>, sk begins with T#, then BatchGetItem
  * Page of purchases, customers or transactions        query  byCreated, from the hour that the statistics name

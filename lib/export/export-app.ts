@@ -52,7 +52,7 @@ const overlapMs = 5 * minuteMs;
 
 /**
  * Exports an app to a target, at least once: every row that was written before the start of an export is in its files,
- * or in those of an earlier one. A full export that was interrupted continues on the same day (UTC) after its last
+ * or in an earlier export. A full export that was interrupted continues on the same day (UTC) after its last
  * complete table.
  */
 export async function exportApp(

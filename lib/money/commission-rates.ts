@@ -38,7 +38,7 @@ const playRegionsOf2026 = (
  * depend on the developer: the app's own rates state them. Rates of past days must not change, because stored amounts
  * depend on them.
  * @see https://developer.apple.com/app-store/subscriptions/
- * @see https://support.google.com/googleplay/android-developer/answer/112622
+ * @see Service fees of Google Play: page 112622 of support.google.com/googleplay/android-developer
  */
 const defaultCommissionRates: CommissionRates = [
   { platform: appStore, from: '2008-07-10', commissionPercent: 30 },
@@ -73,7 +73,7 @@ interface Sale {
 
 /**
  * Returns the part of the price that the developer receives, in hundredths of a percent. The app's rates take
- * precedence. Of several rates, the most specific one applies, then the latest one.
+ * precedence. The most specific rate applies, then the latest one.
  */
 export function findDeveloperShare(appRates: CommissionRates, sale: Sale): number {
   const rate = selectRate(appRates, sale) ?? selectRate(defaultCommissionRates, sale);

@@ -24,7 +24,7 @@ export const PaymentFigures = v.object({
   /** Whether the store ended the subscription because a payment failed. */
   isInvoluntary: v.exactOptional(v.literal(true)),
   previous: v.exactOptional(PreviousPeriod),
-  /** Start, product and country of the first paid period. Absent if they are those of this one. */
+  /** Start, product and country of the first paid period. Absent if they are the same as here. */
   firstPaidAt: v.exactOptional(v.number()),
   firstProductId: v.exactOptional(v.string()),
   firstCountry: v.exactOptional(v.string()),

@@ -12,7 +12,7 @@ export interface CounterPeriod {
   readonly version: number;
 }
 
-/** The counters of an app, of a product, or of the figures of a dimension. */
+/** The counters of an app, a product or a dimension of the figures. */
 export interface CounterGroup {
   readonly product?: Product | undefined;
   readonly figures?: FiguresDimension | undefined;

@@ -85,7 +85,7 @@ export async function getIntervalFigures<Row>(
   };
 }
 
-/** The sums of a segment with those of the app. */
+/** The sums of a segment, with the sums of the app. */
 interface CohortSums {
   readonly sums: FigureSums;
   readonly total: FigureSums;

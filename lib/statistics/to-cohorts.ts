@@ -84,7 +84,7 @@ interface CustomerCohort {
 }
 
 /**
- * Counts customers and payers of a cohort. The customers of a segment are those of the whole app. An erased customer
+ * Counts customers and payers of a cohort. A segment counts all customers of the app. An erased customer
  * who has paid stays a payer, so there are never fewer customers than payers.
  */
 function countCohort(

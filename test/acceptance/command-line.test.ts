@@ -347,7 +347,7 @@ describe('claimcheck', () => {
     });
   });
 
-  it('reads purchases, customers, transactions and statistics, as the API returns them', async () => {
+  it('reads the purchases, customers, transactions and statistics of the API', async () => {
     const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername: 'rea' };
     const bought = await callLocalControl(service, '/purchases', order);
     const headers = buildBasicAuth(service.appName, service.publicKey);

@@ -104,7 +104,7 @@ const january = { startdate: '2025-01-01', enddate: '2025-01-31' };
 const toNumbers = (row: Row): number[] => Object.values(row).slice(1).map(Number);
 
 describe('docs/figures.md', () => {
-  it('has the recurring revenue and the movement that the API returns', async () => {
+  it('states the recurring revenue and the movement that the API returns', async () => {
     const { body } = await callWithSecretKey(getMrr, keys, { query: fourMonths });
     const rows = body.rows.map(({ mrrUSD, movement }: MrrRow) => [
       mrrUSD,
@@ -117,13 +117,13 @@ describe('docs/figures.md', () => {
     expect(rows).toEqual(readTable(page, 'Month', 'MRR').map(toNumbers));
   });
 
-  it('has the churn that the API returns', async () => {
+  it('states the churn that the API returns', async () => {
     const { body } = await callWithSecretKey(getChurn, keys, { query: fourMonths });
     const rows = body.rows.map(({ date: _date, ...figures }: ChurnRow) => Object.values(figures));
     expect(rows).toEqual(readTable(page, 'Month', 'Active at start').map(toNumbers));
   });
 
-  it('has the retention that the API returns', async () => {
+  it('states the retention that the API returns', async () => {
     const { body } = await callWithSecretKey(getRetention, keys, { query: january });
     const expected = readTable(page, 'Index', 'Active').map(toNumbers);
     const cohorts: readonly RetentionCohort[] = body.cohorts;
@@ -133,7 +133,7 @@ describe('docs/figures.md', () => {
     );
   });
 
-  it('has the lifetime value that the API returns', async () => {
+  it('states the lifetime value that the API returns', async () => {
     const { body } = await callWithSecretKey(getLtv, keys, { query: january });
     const expected = readTable(page, 'Month', 'Per customer').map(toNumbers);
     const [cohort]: readonly LtvCohort[] = body.cohorts;
@@ -142,7 +142,7 @@ describe('docs/figures.md', () => {
     expect(ages.map((age) => [age.revenuePerCustomerUSD, age.revenuePerPayerUSD])).toEqual(expected);
   });
 
-  it('has the conversion and the proceeds that the API returns', async () => {
+  it('states the conversion and the proceeds that the API returns', async () => {
     const { body: conversion } = await callWithSecretKey(getConversion, keys, { query: january });
     expect(conversion.cohorts).toMatchObject([{ trials: 1, converted: 1 }]);
     const { body: mrr } = await callWithSecretKey(getMrr, keys, { query: { ...january, amount: 'proceeds' } });

@@ -106,7 +106,7 @@ describe('ServiceStack with deployment options', () => {
     expect(descriptions.map(({ Properties }) => Properties.TableRevision)).toEqual([everyOption.tableRevision]);
   });
 
-  it('has the names of the runbook that restores the table, and documents every index', () => {
+  it('uses the names of the runbook that restores the table, and documents every index', () => {
     const runbook = readDocument('docs/operating/restore.md');
     for (const id of ['DataTableFDBAD0F2', 'SecretsMasterKeyB31759EC']) {
       expect(Object.keys(stacks.none.joined.Resources)).toContain(id);

@@ -24,8 +24,8 @@ export interface ConversionReport {
 }
 
 /**
- * Converts the export of another service to a file of rows, one for each purchase, and lists the purchases that cannot
- * be moved. Writes nothing to the table. Throws `InvalidPayload` for a file without the columns of the export.
+ * Converts a third-party export to a file of rows, one for each purchase, and lists the purchases that cannot be moved.
+ * Writes nothing to the table. Throws `InvalidPayload` for a file without the columns of the export.
  */
 export async function convertExport(path: string, { mover, findTokens }: ConversionOptions): Promise<ConversionReport> {
   const purchases = await readPurchases(path, mover);

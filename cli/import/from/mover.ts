@@ -1,6 +1,6 @@
 import type { RawRow } from '../../../lib/import/parse-import-row.ts';
 
-/** A record of the export of another service, by column. Missing columns are normal. */
+/** A record of a third-party export, by column. Missing columns are normal. */
 export type ExportRecord = Readonly<Record<string, string | undefined>>;
 
 /** A purchase of the export. Later records of the purchase replace earlier ones. */

@@ -134,7 +134,7 @@ describe('exportApp', () => {
     expect(readTable(folder, 'customers', suffix, day)).toHaveLength(2);
   });
 
-  it('rejects changes without a full export, and the target of another app', async () => {
+  it('rejects changes without a full export, and the target of a different app', async () => {
     const [{ run, folder }, other] = [await givenExport(), await givenExport()];
     await expect(run({ kind: 'changes' })).rejects.toMatchObject({ code: 'ResourceNotFound' });
     await run();

@@ -45,7 +45,7 @@ const buy = async (platform: string, applicationUsername: string) =>
     applicationUsername,
   });
 
-/** Returns the order id of a purchase of Google Play, as the store's API reports it. */
+/** Returns the order id that the API of Google Play reports for a purchase. */
 async function findOrderId(purchaseToken: string): Promise<string> {
   await callWithPublicKey(verifyPurchase, keys, { body: { store: 'google', purchaseToken } });
   const [transaction] = await deps().purchases.listTransactions(keys.appName, [`store_b:${purchaseToken}`]);

@@ -130,7 +130,7 @@ describe('createRequestLimiter', () => {
     expect(errors).toHaveBeenCalled();
   });
 
-  it('has buckets that are larger than a report for the lowest limit', () => {
+  it('keeps buckets larger than a report for the lowest limit', () => {
     const { capacity } = getRequestBucketSize('request-address', minRequestsPerSecond);
     expect(capacity).toBeGreaterThan(requestReportSize);
   });

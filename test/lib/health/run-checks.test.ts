@@ -10,7 +10,7 @@ const run = async (...errors: readonly Error[]) => {
 const databaseError = (cause: unknown) => new ServiceError('DatabaseError', 'The database is unavailable.', { cause });
 
 describe('runChecks', () => {
-  it('reports a table that does not respond once, as an error', async () => {
+  it('reports one error for a table that does not respond', async () => {
     const error = databaseError(new Error('connect ECONNREFUSED'));
     expect(await run(error, error)).toMatchObject([
       { code: 'table-unavailable', severity: 'error', problem: expect.stringContaining('ECONNREFUSED') },
