@@ -21,7 +21,7 @@ import { findLifecycleReasons, type LifecycleReason, type NotificationReason } f
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
 import type { Payer } from './payment-figures.ts';
 import { completeState } from './period-end.ts';
-import { hasOtherPlan, isActive, isExpired, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
+import { getAccessEnd, hasOtherPlan, isActive, isExpired, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
 import { isResubscription } from './resubscription.ts';
 import type { Transaction } from './transaction.ts';
@@ -273,7 +273,7 @@ function findReasons(
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
     replacedPurchase !== undefined && hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
-  const isRevocation = storeReason === 'REVOKED' && before?.state.purchase.endedAt === undefined;
+  const isRevocation = storeReason === 'REVOKED' && !isEndAnnounced(before, after.state);
   const revocationReason = isRevocation && revocationReasons.find((reason) => reasons.includes(reason));
   const revocationIndex = revocationReason ? reasons.indexOf(revocationReason) : -1;
   return reasons.map((reason, index) => {
@@ -284,6 +284,16 @@ function findReasons(
     return isPlanChange ? 'PLAN_CHANGED' : reason;
   });
 }
+
+/**
+ * Whether access had ended by the time at which the store revoked it. A later notification of the same revocation can
+ * only add its refund: the observation between them can lack the end date. A dispute is lost after the end.
+ */
+const isEndAnnounced = (before: StoredPurchase | undefined, { purchase: { endedAt } }: PurchaseState): boolean => {
+  if (!before || before.state.purchase.endedAt !== undefined) return before !== undefined;
+  const { purchase } = before.state;
+  return isExpired(purchase, before.checkedAt) && endedAt !== undefined && endedAt <= getAccessEnd(purchase);
+};
 
 /** The reasons that a revocation can have in a state, most specific first. A notification replaces only one of them. */
 const revocationReasons = ['REVOKED', 'REFUNDED', 'EXPIRED'] as const;

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
+import { sortForRelease } from '../../emulator/release-order.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { isActive } from '../../lib/purchases/purchase.ts';
 import { listRefundedAmounts } from '../../lib/purchases/refunds.ts';
@@ -83,22 +84,48 @@ async function buyPending(order: object = {}) {
   return { purchaseId: `store_b:${id}`, act };
 }
 
+/** The notifications of a revocation, in the order of the emulator. */
+const revocationTypes = ['REVOKED', 'VOIDED', 'EXPIRED'] as const;
+
+/** Seeds of the emulator that release the three notifications in each order. */
+const orderSeeds = [1, 2, 3, 4, 7, 10];
+const sortNotifications = (seed: number) => sortForRelease(revocationTypes, { order: 'shuffled', seed });
+
+/** If the order is not readable, only the voided purchase reports the refund. It covers an end that it reports first. */
+const reasonsOfUnreadableOrder = {
+  REVOKED: ['REVOKED', 'REFUNDED'],
+  VOIDED: ['REVOKED'],
+  EXPIRED: ['EXPIRED', 'REFUNDED'],
+} as const;
+
 describe('refunds of Google Play', () => {
-  it('records and announces a revocation whose order cannot be read', async () => {
-    const { act, reasons, refresh, listTransactions } = await buy();
-    await setOrdersReadable(false);
-    await act('revoke');
-    expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
-    // Google Play sends three notifications at once. The queue does not keep their order.
-    const announced = await reasons();
-    expect(announced).toEqual(['PURCHASED', expect.stringMatching(/REVOKED|EXPIRED|REFUNDED/), ...announced.slice(2)]);
-    expect(announced.filter((reason) => reason === 'REFUNDED')).toHaveLength(1);
-    expect(new Set(announced).size).toBe(announced.length);
-    await setOrdersReadable(true);
-    await refresh();
-    expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
-    expect(await reasons()).toEqual(announced);
+  it('covers each order of the notifications of a revocation', () => {
+    expect(new Set(orderSeeds.map((seed) => sortNotifications(seed).join())).size).toBe(6);
   });
+
+  it.each(orderSeeds.map((seed) => [sortNotifications(seed).join(', '), seed] as const))(
+    'announces the end and the refund of a revocation once (%s)',
+    async (_order, seed) => {
+      const [first = 'REVOKED'] = sortNotifications(seed);
+      for (const readable of [true, false]) {
+        const { id, reasons, refresh, listTransactions } = await buy();
+        await setOrdersReadable(readable);
+        await fixture.callControl('/notifications', { platform: 'store_b', held: true });
+        await fixture.callControl(`/purchases/${id}/revoke`, {});
+        await fixture.callControl('/notifications/release', { platform: 'store_b', order: 'shuffled', seed });
+        await fetch(`${fixture.emulatorUrl}/control/notifications`, { method: 'DELETE' });
+        await fixture.waitUntilNotified();
+        while (await fixture.queues.handleOnce('notifications', 1)) {}
+        const announced = ['PURCHASED', ...(readable ? ['REVOKED'] : reasonsOfUnreadableOrder[first])];
+        expect(await reasons()).toEqual(announced);
+        expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
+        await setOrdersReadable(true);
+        await refresh();
+        expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
+        expect(await reasons()).toEqual(announced);
+      }
+    },
+  );
 
   it('announces a revocation once', async () => {
     const { act, reasons } = await buy();
