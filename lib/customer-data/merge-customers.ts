@@ -23,7 +23,7 @@ export interface MergeDeps {
   now(): EpochMillis;
   readonly purchases: Pick<PurchaseRepository, 'load' | 'saveChange'>;
   readonly recordPurchase: RecordPurchase;
-  readonly userAliases: Pick<UserAliasRepository, 'listUnclaimedPurchasesByAlias'>;
+  readonly userAliases: Pick<UserAliasRepository, 'listUnclaimedPurchases'>;
 }
 
 interface MergeInput {
@@ -129,7 +129,7 @@ async function claimUnclaimed({ app, merge, deps }: MergeContext, maxPurchases: 
   const { to: username } = merge;
   let count = 0;
   for (const alias of merge.aliases) {
-    const ids = await deps.userAliases.listUnclaimedPurchasesByAlias(app.name, alias, maxPurchases - count);
+    const ids = await deps.userAliases.listUnclaimedPurchases(app.name, [alias], maxPurchases - count);
     for (const purchaseId of ids) {
       const claim = { username, source: 'alias' } as const;
       const update = { trigger: 'link', claim, strategy: app.strategy, now: deps.now() } as const;

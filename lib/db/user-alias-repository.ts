@@ -21,26 +21,22 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
         }
       }
     },
-    async listUnclaimedPurchases(appName, user, limit) {
+    async listOwnAliases(appName, user) {
       const { username } = user;
       // A purchase filed under an MD5 belongs to the customer with that MD5 only, even if a store shows it for another
       // one.
       const otherAliases = [username, ...listConfirmedAliases(user)].filter((alias) => !isMd5(alias));
       const claimants = await Promise.all(otherAliases.map((alias) => findClaimants(table, appName, alias)));
       const ownAliases = otherAliases.filter((_alias, index) => claimants[index]?.every((name) => name === username));
-      const aliases = [toMd5Alias(username), ...ownAliases.map(normalizeAlias)];
+      return [...new Set([toMd5Alias(username), ...ownAliases.map(normalizeAlias)])];
+    },
+    async listUnclaimedPurchases(appName, aliases, limit) {
+      const partitions = new Set(aliases.map((alias) => keys.aliasKey(appName, normalizeAlias(alias)).pk));
       const links = await Promise.all(
-        [...new Set(aliases)].map((alias) =>
-          table.query({ partition: keys.aliasKey(appName, alias).pk, prefix: keys.unclaimedPrefix, limit }),
-        ),
+        [...partitions].map((partition) => table.query({ partition, prefix: keys.unclaimedPrefix, limit })),
       );
       const ids = new Set(links.flat().map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length)));
       return [...ids].slice(0, limit);
-    },
-    async listUnclaimedPurchasesByAlias(appName, alias, limit) {
-      const partition = keys.aliasKey(appName, normalizeAlias(alias)).pk;
-      const links = await table.query({ partition, prefix: keys.unclaimedPrefix, limit });
-      return links.map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length));
     },
     async findUser(appName, alias) {
       const [claimant, other] = await findClaimants(table, appName, alias);
@@ -57,15 +53,15 @@ const contestant = '';
  * customer was observed with it, or if it became the name of a second customer.
  */
 async function findClaimants(table: Table, appName: string, alias: string): Promise<string[]> {
-  const item = await table.get(keys.aliasKey(appName, normalizeAlias(alias)));
-  const received = item ? [String(item.username), ...(item.isContested ? [contestant] : [])] : [];
-  // The customer item of a merged name stays, but the name identifies the customer of the merge.
-  if (item?.isMerged === true) return received;
+  const key = keys.aliasKey(appName, normalizeAlias(alias));
   // The username of a customer can equal the MD5 of a second customer. The first must not receive the second's
   // purchases.
-  if (isMd5(alias)) return received;
-  const customer = await table.get(keys.customerKey(appName, alias));
-  return [...new Set([...received, ...(customer ? [alias] : [])])];
+  const items = await table.batchGet(isMd5(alias) ? [key] : [key, keys.customerKey(appName, alias)]);
+  const item = items.find(({ pk }) => pk === key.pk);
+  const customer = items.find(({ pk }) => pk !== key.pk);
+  const received = item ? [String(item.username), ...(item.isContested ? [contestant] : [])] : [];
+  // The customer item of a merged name stays, but the name identifies the customer of the merge.
+  return [...new Set([...received, ...(customer && item?.isMerged !== true ? [alias] : [])])];
 }
 
 /** Whether the alias is the username of an existing customer other than the user. */

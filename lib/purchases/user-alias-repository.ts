@@ -20,8 +20,8 @@ export interface UserAliasRepository {
   saveAliases(appName: string, user: ObservedUser): Promise<void>;
   /** Finds the customer of an alias: the username itself, its MD5, its MD5 as a UUID, or a saved alias. */
   findUser(appName: string, alias: string): Promise<string | undefined>;
-  /** Lists the ids of the unclaimed purchases that are filed under the alias, at most `limit`. */
-  listUnclaimedPurchasesByAlias(appName: string, alias: string, limit: number): Promise<string[]>;
-  /** Lists the ids of the unclaimed purchases that are filed under an alias of the customer, at most `limit`. */
-  listUnclaimedPurchases(appName: string, user: ObservedUser, limit: number): Promise<string[]>;
+  /** Lists the aliases of the customer that do not identify a second customer, whether or not they are saved. */
+  listOwnAliases(appName: string, user: ObservedUser): Promise<string[]>;
+  /** Lists the ids of the unclaimed purchases that are filed under one of the aliases, at most `limit`. */
+  listUnclaimedPurchases(appName: string, aliases: readonly string[], limit: number): Promise<string[]>;
 }

@@ -89,7 +89,7 @@ async function findPurchases(
   { purchases, userAliases, now }: Pick<SearchDeps, 'purchases' | 'userAliases' | 'now'>,
 ) {
   const [unclaimedIds, accountIds] = await Promise.all([
-    userAliases.listUnclaimedPurchasesByAlias(name, q, maxAccountPurchases),
+    userAliases.listUnclaimedPurchases(name, [q], maxAccountPurchases),
     purchases.listIdsByStoreAccount(name, q, maxAccountPurchases),
   ]);
   const ids = new Set(listPrefixedIds(q));

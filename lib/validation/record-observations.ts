@@ -124,19 +124,21 @@ async function linkUserAliases(
   const { applicationUsername: username, obfuscatedUsername } = request;
   if (username === undefined || (!hasNewClaim && (await deps.userAliases.hasAlias(app.name, username)))) return;
   const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
-  if ((await claimUnclaimedPurchases(user, context)) === maxUnclaimedPurchases) return;
+  const ownAliases = await deps.userAliases.listOwnAliases(app.name, user);
+  if ((await claimUnclaimedPurchases(username, ownAliases, context)) === maxUnclaimedPurchases) return;
   await deps.userAliases.saveAliases(app.name, user);
   // A notification that was processed concurrently did not find the aliases.
-  await claimUnclaimedPurchases(user, context);
+  await claimUnclaimedPurchases(username, ownAliases, context);
 }
 
 /** Returns the number of purchases, at most 100. */
 async function claimUnclaimedPurchases(
-  user: Parameters<UserAliasRepository['listUnclaimedPurchases']>[1],
+  username: string,
+  aliases: readonly string[],
   { app, deps, importedClaims }: RecordingContext,
 ): Promise<number> {
-  const purchaseIds = await deps.userAliases.listUnclaimedPurchases(app.name, user, maxUnclaimedPurchases);
-  const input = { trigger: toTrigger(importedClaims), storeUser: user.username, strategy: app.strategy };
+  const purchaseIds = await deps.userAliases.listUnclaimedPurchases(app.name, aliases, maxUnclaimedPurchases);
+  const input = { trigger: toTrigger(importedClaims), storeUser: username, strategy: app.strategy };
   await pMap(
     purchaseIds,
     async (purchaseId) => await deps.recordPurchase(app.name, purchaseId, { ...input, now: deps.now() }),
