@@ -13,6 +13,7 @@ import { createExportCommand } from './export/export-command.ts';
 import { createHelpCommand } from './help-command.ts';
 import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
+import { createMcpCommand } from './mcp/mcp-command.ts';
 import type { ProgramTerminal, Terminal } from './output.ts';
 import { createNotificationCommands, createPurchaseCommands } from './purchase-commands.ts';
 import { readVersion } from './read-version.ts';
@@ -39,12 +40,13 @@ const commandGroups = [
   createImportCommand,
   createExportCommand,
   createCompareCommand,
+  createMcpCommand,
   createCompletionCommand,
   createHelpCommand,
 ];
 
-/** Commands without a connection to a service. */
-export const offlineCommands: readonly string[] = ['completion', 'help'];
+/** Commands without a connection to the table of a service. */
+export const offlineCommands: readonly string[] = ['completion', 'help', 'mcp'];
 
 /**
  * Creates the program with all commands, which connect to the service before they run. It throws a `CommanderError`
@@ -68,7 +70,7 @@ export function createProgram(terminal: Terminal, connect = connectToService): C
       '--stack <name>',
       'CloudFormation stack of the deployment, such as Claimcheck-production (default: CLAIMCHECK_STACK)',
     )
-    .option('--profile <name>', 'AWS profile (default: AWS_PROFILE)')
+    .option('--profile <name>', 'AWS profile (default: AWS_PROFILE); for mcp, a profile of a viewer key')
     .option('--region <name>', 'AWS region (default: AWS_REGION, or that of the profile)')
     .option('--table <name>', 'table, in place of the stack output TableName (default: TABLE_NAME)')
     .option('--master-key <id>', 'master key, in place of the stack output MasterKeyId (default: MASTER_KEY_ID)')

@@ -137,11 +137,16 @@ async function buildCommandLine(): Promise<string> {
   return join(outdir, 'main.mjs');
 }
 
+/** Returns the path of a bundle of the sources, built once for each test file. */
+export async function getCommandLine(): Promise<string> {
+  bundle ??= buildCommandLine();
+  return await bundle;
+}
+
 /** Starts a command as a process of its own, from a bundle of the sources. */
 export async function startCommand(environment: Environment, args: readonly string[], { cwd = projectFolder } = {}) {
-  bundle ??= buildCommandLine();
   const { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: _disabled, ...env } = { ...process.env, ...environment };
-  return spawn(process.execPath, [await bundle, ...args], { cwd, env });
+  return spawn(process.execPath, [await getCommandLine(), ...args], { cwd, env });
 }
 
 /** Runs a command as a process of its own, and returns its exit code and output. */

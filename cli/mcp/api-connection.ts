@@ -1,0 +1,65 @@
+import { readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { InvalidArgumentError } from 'commander';
+import * as v from 'valibot';
+import { AppName } from '../../lib/apps/app.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
+import { parse, parseJson } from '../../lib/shared/parse.ts';
+import type { ConnectionOptions } from '../connect.ts';
+import { describeFileError } from '../describe-file-error.ts';
+
+/** The API of a service, and an app with a key that may read. */
+export interface ApiConnection {
+  readonly url: string;
+  readonly app: string;
+  readonly key: string;
+}
+
+/** The file that `npm start` writes for scripts. */
+const LocalService = v.object({ baseUrl: v.string(), app: v.string(), secretKey: v.string() });
+
+const loopbackPattern = /^http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?(?:\/|$)/;
+
+const Profile = v.object({
+  url: v.pipe(
+    v.string(),
+    v.url('the URL of the service'),
+    v.check((url) => url.startsWith('https://') || loopbackPattern.test(url), 'a URL that starts with https://'),
+  ),
+  app: AppName,
+  key: v.pipe(v.string(), v.regex(/^view_[\w-]+$/, 'a viewer key, which starts with view_')),
+});
+const Profiles = v.record(v.string(), v.unknown());
+
+/** Returns the service that the options of the program select: the demo app of `--local`, or a `--profile`. */
+export function readApiConnection({ local, folder, profile }: ConnectionOptions): ApiConnection {
+  if (local) return readLocalConnection(folder);
+  if (profile === undefined)
+    throw new InvalidArgumentError('Pass --local, or --profile with the name of a profile of a viewer key.');
+  const file = process.env.CLAIMCHECK_PROFILES || join(homedir(), '.claimcheck', 'profiles.json');
+  const profiles = parseJson(Profiles, readPrivateFile(file));
+  if (profiles[profile] === undefined)
+    throw new ServiceError('ResourceNotFound', `${file} does not contain the profile ${profile}.`);
+  return parse(Profile, profiles[profile]);
+}
+
+function readLocalConnection(folder: string): ApiConnection {
+  try {
+    const { baseUrl, app, secretKey } = parseJson(LocalService, readFileSync(join(folder, 'ready.json'), 'utf8'));
+    return { url: baseUrl, app, key: secretKey };
+  } catch (cause) {
+    throw new ServiceError('ConnectionFailed', 'No local service is running. Start it with npm start.', { cause });
+  }
+}
+
+/** Reads a file with keys. Rejects a file that other users of the machine can read. */
+function readPrivateFile(file: string): string {
+  try {
+    const isPrivate = process.platform === 'win32' || (statSync(file).mode & 0o077) === 0;
+    if (isPrivate) return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new ServiceError('InvalidPayload', `${file} ${describeFileError(cause)}.`, { cause });
+  }
+  throw new ServiceError('Forbidden', `${file} must be readable for its owner only: run chmod 600 on it.`);
+}

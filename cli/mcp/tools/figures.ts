@@ -1,0 +1,110 @@
+import * as v from 'valibot';
+import {
+  ChurnRow,
+  ConversionCohort,
+  FiguresAmount,
+  FiguresDimension,
+  getChurn,
+  getConversion,
+  getLtv,
+  getMrr,
+  getRetention,
+  LtvCohort,
+  MrrRow,
+  ProceedsSource,
+  RetentionCohort,
+} from '../../../lib/api/figures.ts';
+import { EntitlementName } from '../../../lib/api/identifiers.ts';
+import { PagingInformation } from '../../../lib/api/paging.ts';
+import { BreakdownRow, getStatsBreakdown, StatsInterval } from '../../../lib/api/stats.ts';
+import { ServiceError } from '../../../lib/shared/errors.ts';
+import { Platform } from '../../../lib/shared/platform.ts';
+import type { ApiReader } from '../api-reader.ts';
+import { flattenGroups } from '../flatten-groups.ts';
+import { Day, defineTool, OmittedRows } from '../tool.ts';
+
+const {
+  amountMicros: _micros,
+  notifications: _notifications,
+  subscriptionNotifications: _subscriptionNotifications,
+  startedTrials: _startedTrials,
+  ...revenueEntries
+} = BreakdownRow.entries;
+
+/** The members of the rows of all figures. A row has those of its figure. */
+const FigureRow = v.partial(
+  v.object({
+    platform: Platform,
+    productId: v.string(),
+    country: v.pipe(v.string(), v.regex(/^[A-Z]{2}$/)),
+    entitlement: EntitlementName,
+    ...revenueEntries,
+    ...MrrRow.entries,
+    ...ChurnRow.entries,
+    ...RetentionCohort.entries,
+    ...LtvCohort.entries,
+    ...ConversionCohort.entries,
+    date: Day,
+    enddate: Day,
+    start: Day,
+  }),
+);
+
+const contracts = { mrr: getMrr, churn: getChurn, retention: getRetention, ltv: getLtv, conversion: getConversion };
+
+const Input = v.object({
+  figure: v.picklist(['revenue', 'mrr', 'churn', 'retention', 'ltv', 'conversion']),
+  startdate: v.exactOptional(Day),
+  enddate: v.exactOptional(Day),
+  interval: v.exactOptional(StatsInterval),
+  by: v.exactOptional(FiguresDimension),
+  amount: v.exactOptional(FiguresAmount),
+  skip: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(999_999_999))),
+});
+
+export const figures = defineTool({
+  name: 'figures',
+  title: 'Get figures',
+  description:
+    'Gets a figure of the app in US dollars. revenue: payments, transactions, active subscriptions and trials; mrr: ' +
+    'recurring revenue and its movement; churn; retention and ltv by cohort; conversion of trials. Intervals are day, ' +
+    'week, month or range; cohorts are weeks or months. by: platform or product for all, country or entitlement for ' +
+    'all but revenue. amount does not apply to revenue. Cohorts have their first 13 periods. If rows are omitted, ' +
+    'narrow the range, or pass the number of products as skip.',
+  input: Input,
+  output: v.object({
+    figure: Input.entries.figure,
+    interval: StatsInterval,
+    by: FiguresDimension,
+    amount: v.exactOptional(FiguresAmount),
+    proceedsSource: v.exactOptional(ProceedsSource),
+    products: v.exactOptional(PagingInformation),
+    rows: v.array(FigureRow),
+    omittedRows: OmittedRows,
+  }),
+  read: async (input, api) =>
+    input.figure === 'revenue' ? await readRevenue(input, api) : await readFigure(input, api),
+});
+
+type Input = v.InferOutput<typeof Input>;
+
+async function readRevenue({ figure, amount, ...query }: Input, api: ApiReader) {
+  if (amount !== undefined) throw new ServiceError('InvalidPayload', 'amount does not apply to revenue.');
+  const { groups, ...head } = await api.read(getStatsBreakdown, { query });
+  return { figure, ...head, ...flattenGroups(groups) };
+}
+
+async function readFigure({ figure, ...query }: Input, api: ApiReader) {
+  if (figure === 'revenue') throw new ServiceError('InvalidPayload', 'Revenue is not a figure of subscriptions.');
+  const response = await api.read(contracts[figure], { query });
+  const { interval, by, amount, proceedsSource, products } = response;
+  return {
+    figure,
+    interval,
+    by,
+    amount,
+    ...(proceedsSource !== undefined && { proceedsSource }),
+    ...(products !== undefined && { products }),
+    ...flattenGroups(response.groups ?? [response]),
+  };
+}

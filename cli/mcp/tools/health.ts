@@ -1,0 +1,29 @@
+import * as v from 'valibot';
+import { getDue, WebhookUrlHealth } from '../../../lib/api/due.ts';
+import { listStores, StoreStatus } from '../../../lib/api/stores.ts';
+import { defineTool, limitRows, OmittedRows } from '../tool.ts';
+
+const maxUrls = 20;
+
+const { overdueRefreshes, waitingWebhooks, pendingWebhooks, deadWebhooks } = getDue.response.entries;
+
+export const health = defineTool({
+  name: 'health',
+  title: 'Check the health of the app',
+  description:
+    'Gets what is late or failing for the app: overdue refreshes, webhooks that wait or are dead, the health of each ' +
+    'webhook URL and of each store.',
+  input: v.object({}),
+  output: v.object({
+    overdueRefreshes,
+    waitingWebhooks,
+    pendingWebhooks,
+    deadWebhooks,
+    webhookUrls: v.object({ rows: v.array(WebhookUrlHealth), omittedRows: OmittedRows }),
+    stores: v.object({ rows: v.array(StoreStatus), omittedRows: OmittedRows }),
+  }),
+  async read(_input, api) {
+    const [{ webhookUrls, ...due }, stores] = await Promise.all([api.read(getDue), api.read(listStores)]);
+    return { ...due, webhookUrls: limitRows(webhookUrls, maxUrls), stores: limitRows(stores.rows, maxUrls) };
+  },
+});
