@@ -20,6 +20,7 @@ import { maxUnverifiedHours } from '../lib/purchases/unverified-time.ts';
 import { hourMs } from '../lib/shared/time.ts';
 import { vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
+import { addCommissionRateCommands } from './commission-rate-commands.ts';
 import { confirmName } from './confirm-name.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
@@ -134,6 +135,7 @@ export function createAppCommands(): Command {
     .action(printResult(setRequestLimitAction));
   addWebhookCommands(app);
   addForwardCommand(app);
+  addCommissionRateCommands(app);
   return app;
 }
 

@@ -30,7 +30,8 @@ export const recordPurchase = once(() => {
       exchangeRates(),
       async (appName) => {
         const [app, catalogue] = await Promise.all([appCache().find(appName), appCache().findCatalogue(appName)]);
-        return { ...(catalogue && { catalogue }), unverifiedHours: app?.unverifiedHours };
+        const { unverifiedHours, commissionRates } = app ?? {};
+        return { ...(catalogue && { catalogue }), ...(commissionRates && { commissionRates }), unverifiedHours };
       },
       async (appName, username) => await listRepresentativePurchases(appName, username, 'subscriptions'),
       createPayerRepository(table()),

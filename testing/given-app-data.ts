@@ -165,6 +165,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   ],
   'list-grants': () => [customer],
   'get-catalogue': () => [{}],
+  'get-commission-rates': () => [{}],
   'get-forwards': () => [{}],
   'list-stores': () => [{}],
   'get-app': () => [{}],

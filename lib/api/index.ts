@@ -1,5 +1,6 @@
 import { getApp, getCatalogue, setCatalogue } from './app.ts';
 import { createClientToken } from './braintree.ts';
+import { getCommissionRates, setCommissionRates } from './commission-rates.ts';
 import type { Contract } from './contract.ts';
 import {
   addCustomerPurchase,
@@ -113,6 +114,8 @@ export const contracts: readonly Contract[] = [
   getApp,
   getCatalogue,
   setCatalogue,
+  getCommissionRates,
+  setCommissionRates,
   getDue,
   listStores,
   checkStore,

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { Strategy } from '../purchases/claims.ts';
+import { CommissionRates } from '../purchases/commission-rates.ts';
 import { maxUnverifiedHours } from '../purchases/unverified-time.ts';
 import { vocabularies } from '../shared/vocabulary.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from './request-limits.ts';
@@ -91,6 +92,8 @@ export const App = v.object({
   unverifiedHours: v.exactOptional(UnverifiedHours),
   /** Requests of one key that are accepted for an unlimited time. Default: `defaultRequestsPerSecond`. */
   requestsPerSecond: v.exactOptional(RequestsPerSecond),
+  /** Rates of commission and tax for proceeds. They take precedence over the default rates. */
+  commissionRates: v.exactOptional(CommissionRates),
   /** Encrypted key of the digests of erased names. Absent until a customer of the app is erased. */
   erasureKey: v.exactOptional(v.string()),
   /** Which purchases of the stores' sandboxes give entitlements. Default: all. */

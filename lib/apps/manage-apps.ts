@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { Catalogue } from '../purchases/catalogue.ts';
 import type { Strategy } from '../purchases/claims.ts';
+import { CommissionRates } from '../purchases/commission-rates.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse } from '../shared/parse.ts';
@@ -191,6 +192,16 @@ export async function setTokenMinutes(apps: AppRepository, name: string, minutes
 /** Sets whether successful reads are recorded as events. */
 export async function setReadEvents(apps: AppRepository, name: string, recordsReads: boolean): Promise<void> {
   await apps.update(name, () => ({ members: { recordsReads } }));
+}
+
+/**
+ * Sets the rates of commission and tax for the proceeds of payments that are recorded from now on. Throws
+ * `InvalidPayload` for invalid rates.
+ */
+export async function setCommissionRates(apps: AppRepository, name: string, rates: unknown): Promise<CommissionRates> {
+  const commissionRates = parse(CommissionRates, rates);
+  await apps.update(name, () => ({ members: { commissionRates } }));
+  return commissionRates;
 }
 
 /**

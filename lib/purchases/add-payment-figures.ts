@@ -1,8 +1,8 @@
-import { type CommissionRates, findDeveloperShare } from '../money/commission-rates.ts';
 import { toCountry } from '../shared/country.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
 import { toCanonicalJson } from './canonical-json.ts';
+import { type CommissionRates, findDeveloperShare } from './commission-rates.ts';
 import type { PurchaseState } from './merge.ts';
 import type { ObservedTransaction } from './merge-transactions.ts';
 import { computeMonthlyAmounts } from './payment-amounts.ts';

@@ -1,4 +1,3 @@
-import type { CommissionRates } from '../money/commission-rates.ts';
 import type { BillingPeriod } from '../shared/billing-period.ts';
 import { type EpochMillis, hourMs } from '../shared/time.ts';
 import { computeStoredPeriods, type StoredPeriods } from './active-periods.ts';
@@ -17,6 +16,7 @@ import {
   type Strategy,
   selectSharedClaims,
 } from './claims.ts';
+import type { CommissionRates } from './commission-rates.ts';
 import { findLifecycleReasons, type LifecycleReason, type NotificationReason } from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
 import type { Payer } from './payment-figures.ts';

@@ -230,6 +230,8 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'set-read-events', 'new', 'off']);
   await cli(['app', 'set-unverified-hours', 'new', '48']);
   await cli(['app', 'set-request-limit', 'new', '500']);
+  await cli(['app', 'set-commission-rates', 'new', '-'], '{"rates":[]}');
+  expect(await cli(['app', 'show-commission-rates', 'new'])).toContain('default');
   await cli(['events', 'tail', appName]);
   expect(await cli(['app', 'show', 'new'])).toContain('brand');
   // Purchases have no deliveries for a URL that was set after them.

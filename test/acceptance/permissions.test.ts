@@ -168,6 +168,7 @@ async function callEveryEndpoint(username: string): Promise<void> {
     'create-grant': grant,
     'change-grant': { until: null },
     'set-catalogue': {},
+    'set-commission-rates': { rates: [] },
   };
   for (const { id, area, method, path } of contracts) {
     const idParam = area === 'webhooks' ? params.deliveryId : params.eventId;

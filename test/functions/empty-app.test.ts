@@ -155,6 +155,7 @@ const answers: Readonly<Record<string, object>> = {
   // The keys of all apps: apps of other tests can have some.
   'get-token-keys': { keys: expect.any(Array) },
   'get-catalogue': {},
+  'get-commission-rates': { rates: expect.any(Array) },
   // An empty list has no members.
   'get-forwards': {},
   'get-app': expect.objectContaining({ catalogue: {}, strategy: 'all', vocabulary: 'neutral' }),

@@ -11,6 +11,7 @@ import {
   setCatalogue,
   WebhookSettings,
 } from '../app.ts';
+import { CommissionRate, getCommissionRates, SourcedCommissionRate, setCommissionRates } from '../commission-rates.ts';
 import { Backlog, getDue, RecentDeliveries, UrlFailure, WebhookUrlHealth } from '../due.ts';
 import { getVersion } from '../service.ts';
 import { checkStore, listStores, StoreFailure, StoreFinding, StoreRequestCounts, StoreStatus } from '../stores.ts';
@@ -21,6 +22,16 @@ const notificationUrl = [
   'URL that the store must call. Absent for a store that does not push notifications.',
   'https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com/live/v3/notifications/store_a/demo',
 ] as const;
+
+const commissionRateFields = {
+  platform: ['The store.', 'store_a'],
+  from: ['First day of the rate (UTC).', '2026-01-01'],
+  sale: ['Kind of sale. Both if absent.', 'subscription'],
+  countries: ['Countries of the store account (ISO 3166-1, two letters). All if absent.', ['DE', 'FR']],
+  minPaidDays: ['Days of paid service that a subscription needs for the rate. None if absent.', 365],
+  commissionPercent: ['Commission of the store, in percent of the price.', 15, 'decimal'],
+  taxPercent: ['Tax in the price that the store remits, in percent of the price. None if absent.', 19, 'decimal'],
+} as const;
 
 export const appDescriptions = [
   describeObject('WebhookSettings', WebhookSettings, 'Webhook settings of the app.', {
@@ -96,6 +107,19 @@ export const appDescriptions = [
     ok: ['The constant true.', true],
     products: ['Number of products of the new catalogue.', 6],
     preview: ['What the catalogue would change. Only present for a dry run.'],
+  }),
+  describeObject(
+    'CommissionRateRequest',
+    CommissionRate,
+    'A rate of commission and tax, from a day on.',
+    commissionRateFields,
+  ),
+  describeObject('CommissionRate', SourcedCommissionRate, 'A rate of commission and tax, from a day on.', {
+    source: ['Whether the app has set the rate, or it is a default of the service.', 'app'],
+    ...commissionRateFields,
+  }),
+  describeObject('CommissionRates', getCommissionRates.response, 'The rates of commission and tax for proceeds.', {
+    rates: ['The rates of the app, then the default rates.'],
   }),
   describeObject('Backlog', Backlog, 'Work that is late or failed.', {
     count: ['Number of items; at most 1,000 are counted.', 2],
@@ -202,6 +226,25 @@ export const appOperations = [
         value: {
           'store_a:premium_monthly': { type: 'paid subscription', entitlements: ['premium'] },
           premium_forever: { type: 'non consumable', entitlements: ['premium'] },
+        },
+      },
+    },
+  }),
+  describeOperation(getCommissionRates, {
+    description:
+      'Returns the rates with which the proceeds of a payment are computed if the store does not report them. A rate of the app takes precedence over the default rates. Of several rates, the one with the most conditions applies, then the latest one.',
+  }),
+  describeOperation(setCommissionRates, {
+    description:
+      'Replaces the rates of the app, at most 60. They apply to the payments that are recorded from then on: the rate of a payment is stored with it. An empty list restores the default rates.',
+    bodyExamples: {
+      smallBusiness: {
+        summary: 'App Store Small Business Program, with the tax of Germany',
+        value: {
+          rates: [
+            { platform: 'store_a', from: '2026-01-01', commissionPercent: 15 },
+            { platform: 'store_a', from: '2026-01-01', countries: ['DE'], commissionPercent: 12.6, taxPercent: 15.97 },
+          ],
         },
       },
     },

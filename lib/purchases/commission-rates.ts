@@ -1,29 +1,19 @@
 import * as v from 'valibot';
-import { Platform, platformTokens } from '../shared/platform.ts';
+import { CommissionRate, type SourcedCommissionRate } from '../api/commission-rates.ts';
+import { type Platform, platformTokens } from '../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
-import { IsoDay } from './usd-rate.ts';
 
-const Percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
-
-/** Part of a price that a store, and the tax that it collects, keep from a day on. */
-const CommissionRate = v.strictObject({
-  platform: Platform,
-  /** First day of the rate (UTC). */
-  from: IsoDay,
-  /** Kind of sale. Absent: both. */
-  sale: v.exactOptional(v.picklist(['subscription', 'one-time'])),
-  /** ISO 3166-1 codes of two letters. Absent: all countries. */
-  countries: v.exactOptional(v.array(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'a country code such as DE')))),
-  /** Days of paid service that a subscription needs for the rate. Absent: none. */
-  minPaidDays: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
-  /** Commission of the store, in percent of the price. */
-  commissionPercent: Percent,
-  /** Tax in the price that the store remits, in percent of the price. Absent: none. */
-  taxPercent: v.exactOptional(Percent),
-});
+/** Every request reads the item of the app, so the rates in it are small. */
+const maxRates = 60;
+const maxBytes = 4_000;
 
 /** Rates of an app. They take precedence over the default rates. */
-export const CommissionRates = v.pipe(v.array(CommissionRate), v.maxLength(300), v.readonly());
+export const CommissionRates = v.pipe(
+  v.array(CommissionRate),
+  v.maxLength(maxRates, `at most ${maxRates} rates`),
+  v.check((rates) => JSON.stringify(rates).length <= maxBytes, `rates of at most ${maxBytes} characters`),
+  v.readonly(),
+);
 export type CommissionRates = v.InferOutput<typeof CommissionRates>;
 
 const { appStore, googlePlay, microsoftStore, stripe, serviceStripe, braintree } = platformTokens;
@@ -45,8 +35,6 @@ const defaultCommissionRates: CommissionRates = [
   { platform: appStore, from: '2016-09-01', sale: 'subscription', minPaidDays: 365, commissionPercent: 15 },
   { platform: googlePlay, from: '2008-10-22', commissionPercent: 30 },
   { platform: googlePlay, from: '2022-01-01', sale: 'subscription', commissionPercent: 15 },
-  // 20 % of the price, and 5 % for the billing of Google Play.
-  { platform: googlePlay, from: '2026-06-30', sale: 'one-time', countries: playRegionsOf2026, commissionPercent: 25 },
   // 10 % of the price, and 5 % for the billing of Google Play.
   {
     platform: googlePlay,
@@ -55,10 +43,18 @@ const defaultCommissionRates: CommissionRates = [
     countries: playRegionsOf2026,
     commissionPercent: 15,
   },
+  // 20 % of the price, and 5 % for the billing of Google Play.
+  { platform: googlePlay, from: '2026-06-30', sale: 'one-time', countries: playRegionsOf2026, commissionPercent: 25 },
   { platform: microsoftStore, from: '2012-10-26', commissionPercent: 30 },
   { platform: microsoftStore, from: '2019-03-06', commissionPercent: 15 },
   // Without the fixed fee of a payment.
   ...[stripe, serviceStripe, braintree].map((platform) => ({ platform, from: '2010-01-01', commissionPercent: 2.9 })),
+];
+
+/** Lists the rates of an app, then the default rates, with their sources. */
+export const listCommissionRates = (appRates: CommissionRates = []): SourcedCommissionRate[] => [
+  ...appRates.map((rate) => ({ source: 'app' as const, ...rate })),
+  ...defaultCommissionRates.map((rate) => ({ source: 'default' as const, ...rate })),
 ];
 
 /** The facts of a payment that determine its rate. */

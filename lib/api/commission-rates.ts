@@ -1,0 +1,61 @@
+import * as v from 'valibot';
+import { Platform } from '../shared/platform.ts';
+import { defineContract } from './contract.ts';
+import { QueryDay } from './paging.ts';
+
+const Percent = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
+
+/** Part of a price that a store, and the tax that it collects, keep from a day on. */
+export const CommissionRate = v.strictObject({
+  platform: Platform,
+  /** First day of the rate (UTC). */
+  from: QueryDay,
+  /** Kind of sale. Absent: both. */
+  sale: v.exactOptional(v.picklist(['subscription', 'one-time'])),
+  /** ISO 3166-1 codes of two letters. Absent: all countries. */
+  countries: v.exactOptional(v.array(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'a country code such as DE')))),
+  /** Days of paid service that a subscription needs for the rate. Absent: none. */
+  minPaidDays: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  /** Commission of the store, in percent of the price. */
+  commissionPercent: Percent,
+  /** Tax in the price that the store remits, in percent of the price. Absent: none. */
+  taxPercent: v.exactOptional(Percent),
+});
+export type CommissionRate = v.InferOutput<typeof CommissionRate>;
+
+/** A rate with its source: set by the app, or a default of the service. */
+export const SourcedCommissionRate = v.strictObject({
+  source: v.picklist(['app', 'default']),
+  ...CommissionRate.entries,
+});
+export type SourcedCommissionRate = v.InferOutput<typeof SourcedCommissionRate>;
+
+const common = {
+  area: 'app',
+  path: '/v3/commission-rates',
+  aliases: [],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+  response: v.strictObject({ rates: v.array(SourcedCommissionRate) }),
+} as const;
+
+// Spec: not shown. The rates with which proceeds are computed if the store does not report them.
+export const getCommissionRates = defineContract({
+  ...common,
+  id: 'get-commission-rates',
+  summary: 'Get the rates of commission and tax for proceeds, those of the app first',
+  method: 'GET',
+  eventType: 'app.read',
+  permissions: [],
+});
+
+// Spec: not shown.
+export const setCommissionRates = defineContract({
+  ...common,
+  id: 'set-commission-rates',
+  summary: 'Replace the rates of commission and tax of the app',
+  method: 'PUT',
+  eventType: 'app.changed',
+  body: v.object({ rates: v.array(CommissionRate) }),
+  permissions: ['write'],
+});

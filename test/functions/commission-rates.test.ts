@@ -1,0 +1,65 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
+import { getCommissionRates, setCommissionRates } from '../../lib/api/commission-rates.ts';
+import { getMrr } from '../../lib/api/figures.ts';
+import { type IssuedApiKeys, setCommissionRates as setRates } from '../../lib/apps/manage-apps.ts';
+import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
+import { givenPurchase } from '../../testing/given-purchase.ts';
+import { createTestTable } from '../../testing/table.ts';
+
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  keys = await givenApp(await createTestTable());
+});
+
+const rate = { platform: 'store_a', from: '2026-01-01', commissionPercent: 12.6, taxPercent: 15.97, countries: ['DE'] };
+
+describe('PUT /v3/commission-rates', () => {
+  it('replaces the rates of the app, and GET returns them before the default rates', async () => {
+    const set = await callWithSecretKey(setCommissionRates, keys, { body: { rates: [rate] } });
+    expect(set).toMatchObject({ status: 200 });
+    const { body } = await callWithSecretKey(getCommissionRates, keys);
+    expect(body).toEqual(set.body);
+    expect(body.rates[0]).toEqual({ source: 'app', ...rate });
+    expect(body.rates[1]).toEqual({
+      source: 'default',
+      platform: 'store_a',
+      from: '2008-07-10',
+      commissionPercent: 30,
+    });
+    const { body: reset } = await callWithSecretKey(setCommissionRates, keys, { body: { rates: [] } });
+    expect(reset.rates[0].source).toBe('default');
+  });
+
+  it('applies them to the proceeds of payments that are recorded later', async () => {
+    const { appName, ...other } = await givenApp(await createTestTable());
+    const rates = [{ platform: 'store_a', from: '2026-01-01', commissionPercent: 15, taxPercent: 5 }];
+    // A request would cache the app without the rates.
+    await setRates(deps().apps, appName, rates);
+    const purchaseDate = Date.parse('2026-02-01T10:00:00Z');
+    const expirationDate = Date.parse('2026-03-01T10:00:00Z');
+    const observation = createObservation({ productType: 'paid subscription', purchaseDate, expirationDate });
+    const period = { purchaseDate, expirationDate, amountMicros: 10_000_000 };
+    const transactions = [createTransaction(observation.purchase, period)];
+    await givenPurchase(appName, 'ann', { ...observation, asOf: Date.now(), transactions });
+    const query = { startdate: '2026-02-10', enddate: '2026-02-10', amount: 'proceeds' };
+    const { body } = await callWithSecretKey(getMrr, { appName, ...other }, { query });
+    expect(body).toMatchObject({ proceedsSource: 'table', rows: [{ mrrUSD: 8 }] });
+  });
+
+  it.each([
+    ['an unknown store', [{ ...rate, platform: 'x' }]],
+    ['a percentage above 100', [{ ...rate, commissionPercent: 101 }]],
+    ['a country in lower case', [{ ...rate, countries: ['de'] }]],
+    ['a day that does not exist', [{ ...rate, from: '2026-02-30' }]],
+    ['an unknown member', [{ ...rate, percent: 1 }]],
+    ['too many rates', Array.from({ length: 61 }, () => rate)],
+  ])('rejects %s', async (_case, rates) => {
+    expect(await callWithSecretKey(setCommissionRates, keys, { body: { rates } })).toMatchObject({ status: 400 });
+  });
+
+  it('rejects the public key', async () => {
+    expect((await callWithPublicKey(setCommissionRates, keys, { body: { rates: [] } })).status).toBe(403);
+  });
+});

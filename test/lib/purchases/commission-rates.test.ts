@@ -1,0 +1,42 @@
+import { describe, expect, it } from '@jest/globals';
+import { type CommissionRates, findDeveloperShare } from '../../../lib/purchases/commission-rates.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+
+const sale = {
+  platform: 'store_a',
+  date: Date.parse('2026-07-15T00:00:00Z'),
+  isSubscription: true,
+  country: 'FR',
+  paidMs: 0,
+} as const;
+
+const appRates: CommissionRates = [
+  { platform: 'store_a', from: '2026-01-01', commissionPercent: 15 },
+  { platform: 'store_a', from: '2026-01-01', countries: ['DE'], commissionPercent: 12.6, taxPercent: 15.97 },
+  { platform: 'processor_a', from: '2026-01-01', commissionPercent: 1.5 },
+];
+
+describe('findDeveloperShare', () => {
+  it.each([
+    ['App Store, first year', {}, 7_000],
+    ['App Store, after a year of paid service', { paidMs: 365 * dayMs }, 8_500],
+    ['Google Play, subscription', { platform: 'store_b' }, 8_500],
+    [
+      'Google Play, one-time purchase in Europe since 2026-06-30',
+      { platform: 'store_b', isSubscription: false },
+      7_500,
+    ],
+    ['Google Play, one-time purchase elsewhere', { platform: 'store_b', isSubscription: false, country: 'JP' }, 7_000],
+    ['Microsoft Store', { platform: 'store_c' }, 8_500],
+    ['Stripe', { platform: 'processor_a' }, 9_710],
+  ] as const)('returns the default share of %s', (_case, changes, expected) => {
+    expect(findDeveloperShare([], { ...sale, ...changes })).toBe(expected);
+  });
+
+  it('prefers the rates of the app from their first day on, and the one with more conditions', () => {
+    expect(findDeveloperShare(appRates, sale)).toBe(8_500);
+    expect(findDeveloperShare(appRates, { ...sale, country: 'DE' })).toBe(7_143);
+    expect(findDeveloperShare(appRates, { ...sale, date: Date.parse('2025-12-31T00:00:00Z') })).toBe(7_000);
+    expect(findDeveloperShare(appRates, { ...sale, platform: 'processor_a' })).toBe(9_850);
+  });
+});
