@@ -9,6 +9,7 @@ import {
   setRequestLimit,
   setSandboxRule,
   setStrategy,
+  setSupportActions,
   setTokenMinutes,
   setUnverifiedHours,
   setVocabulary,
@@ -17,6 +18,7 @@ import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/apps/request-
 import { rotateTokenKeys } from '../lib/entitlements/token-keys.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
 import { maxUnverifiedHours } from '../lib/purchases/unverified-time.ts';
+import { actionNames } from '../lib/shared/action-names.ts';
 import { hourMs } from '../lib/shared/time.ts';
 import { vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
@@ -35,7 +37,8 @@ import { addWebhookCommands } from './webhook-commands.ts';
 
 /**
  * `app create|list|show|delete|rotate-key|rotate-token-key|set-strategy|set-sandbox-entitlements|set-token-minutes|
- * set-vocabulary|set-read-events|set-unverified-hours|set-request-limit` and the commands for settings and webhooks.
+ * set-vocabulary|set-read-events|set-unverified-hours|set-request-limit|set-support-actions` and the commands for
+ * settings and webhooks.
  */
 export function createAppCommands(): Command {
   const app = new Command('app').description('Manage apps');
@@ -133,6 +136,13 @@ export function createAppCommands(): Command {
     .argument('<requests>', `${minRequestsPerSecond} to ${maxRequestsPerSecond}`, parseRequestLimit)
     .addHelpText('after', formatExamples('app set-request-limit my-app 500'))
     .action(printResult(setRequestLimitAction));
+  app
+    .command('set-support-actions')
+    .description('Set the actions at the stores that support keys may perform (default: none)')
+    .argument('<name>')
+    .argument('<actions>', `none, all, or a list of ${actionNames.join(', ')}`, parseActions)
+    .addHelpText('after', formatExamples('app set-support-actions my-app extend,cancel'))
+    .action(printResult(setSupportActionsAction));
   addWebhookCommands(app);
   addForwardCommand(app);
   addCommissionRateCommands(app);
@@ -141,6 +151,11 @@ export function createAppCommands(): Command {
 
 const parseUnverifiedHours = createNumberParser('hours', { min: 0, max: maxUnverifiedHours });
 const parseRequestLimit = createNumberParser('requests', { min: minRequestsPerSecond, max: maxRequestsPerSecond });
+
+function parseActions(text: string): readonly string[] {
+  if (text === 'none') return [];
+  return text === 'all' ? actionNames : text.split(',').map((name) => name.trim());
+}
 
 async function createAction(name: string): Promise<CommandResult> {
   const { appName, publicKey, secretKey } = await createApp(deps().apps, name, deps().now());
@@ -264,5 +279,13 @@ async function setRequestLimitAction(name: string, requestsPerSecond: number): P
   return {
     data: { app: name, requestsPerSecond },
     text: `${name}: ${formatCount(requestsPerSecond, 'request')} per second of each key. It takes effect within 15 seconds.`,
+  };
+}
+
+async function setSupportActionsAction(name: string, actions: readonly string[]): Promise<CommandResult> {
+  const supportActions = await setSupportActions(deps().apps, name, actions);
+  return {
+    data: { app: name, supportActions },
+    text: `Support keys of ${name} may perform: ${supportActions.join(', ') || 'no action'}.`,
   };
 }

@@ -8,12 +8,14 @@ import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { parseTime } from './option-parsers.ts';
 import type { Output } from './output.ts';
+import { addActionCommands } from './purchase-action-commands.ts';
 import { addPurchaseReadCommands } from './purchase-read-commands.ts';
 
-/** `purchases list|show|refresh`. */
+/** `purchases list|show|actions|act|refresh`. */
 export function createPurchaseCommands(): Command {
-  const purchases = new Command('purchases').description('Read and refresh the purchases of an app');
+  const purchases = new Command('purchases').description('Read, refresh and change the purchases of an app');
   addPurchaseReadCommands(purchases);
+  addActionCommands(purchases);
   purchases
     .command('refresh')
     .description('Query the stores for all purchases of the app, for example after a restore')

@@ -21,7 +21,8 @@ const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey',
 /**
  * Partition keys of the items that the commands write: apps, owners of API keys, catalogues, token keys, purchases,
  * customers, aliases, handled notifications, deliveries, webhook URLs, statistics, stream markers, events with their
- * tags, access tokens, vault references, erased names and the activity of stores. See lib/db/keys.ts.
+ * tags, access tokens, vault references, erased names, idempotent operations and the activity of stores. See
+ * lib/db/keys.ts.
  */
 const writtenKeys = [
   'APP#*',
@@ -43,6 +44,7 @@ const writtenKeys = [
   '*#A#*',
   '*#V#*',
   '*#X#*',
+  '*#O#*',
   '*#Y',
   '*#Y#*',
 ];

@@ -155,6 +155,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'get-customer-claims': () => [customer, { ...customer, query: { isEntitled: 'true' } }],
   'get-customer-timeline': () => [customer],
   'get-purchase-owners': () => [purchase],
+  'list-purchase-actions': () => [purchase],
   'get-purchase-timeline': () => [purchase],
   'get-due': () => [{}],
   search: () => ['store_a:1', '1', 'store_a:1-0'].map((q) => ({ query: { q } })),

@@ -2,6 +2,7 @@ import { formatPlatform } from '../format.ts';
 
 /** Names of event types. The other types are built from the platform, or shown as they are. */
 const names: Readonly<Record<string, string>> = {
+  'action.read': 'Actions read',
   'app.changed': 'App settings changed',
   'app.read': 'App settings read',
   'checkout.created': 'Checkout created',
@@ -20,6 +21,7 @@ const names: Readonly<Record<string, string>> = {
   'plan.changed': 'Plan changed',
   'portal.created': 'Portal opened',
   'prices.read': 'Prices read',
+  'purchase.acted': 'Acted at the store',
   'purchase.claimed': 'Purchase linked',
   'purchase.imported': 'Purchase imported',
   'purchase.read': 'Purchase read',

@@ -52,7 +52,7 @@ export function buildTransactionPayload(
     ...(expiresDate !== undefined && { expiresDate }),
     quantity,
     type: types[type],
-    ...(!isShared && getAppAccountToken(account)),
+    ...(!isShared && getTransactionToken(account, purchase, transaction.purchaseDate)),
     inAppOwnershipType: getOwnershipType(purchase),
     signedDate: now,
     ...toRevocation(transaction),
@@ -147,7 +147,8 @@ export function buildRenewalPayload({ account, purchase }: Omit<OwnedTransaction
     ...(subscription.seatTiers && toRenewalSeats(subscription.seatTiers)),
     ...(subscription.commitment && toRenewalCommitment(subscription.commitment, renewal)),
     appTransactionId: account.appTransactionId,
-    ...(purchase.sharedFrom === undefined && getAppAccountToken(account)),
+    ...(purchase.sharedFrom === undefined &&
+      getTransactionToken(account, purchase, getLatestTransaction(purchase).purchaseDate)),
   };
 }
 
@@ -176,6 +177,20 @@ export function buildAppTransactionPayload(
     originalPlatform: 'iOS',
   };
 }
+
+/**
+ * Returns the app account token of a transaction. A token that the developer has set replaces the customer's.
+ *
+ * @see https://developer.apple.com/documentation/appstoreserverapi/set-app-account-token
+ */
+const getTransactionToken = (
+  account: Account,
+  { developerToken }: Purchase,
+  purchaseDate: number,
+): { appAccountToken?: string } =>
+  developerToken && purchaseDate >= developerToken.from
+    ? { appAccountToken: developerToken.token }
+    : getAppAccountToken(account);
 
 /** Returns the app account token of the customer; empty without a username. */
 export const getAppAccountToken = ({ applicationUsername }: Account): { appAccountToken?: string } =>

@@ -114,6 +114,10 @@ export const Purchase = v.object({
   isAssigned: v.exactOptional(v.literal(true)),
   /** Whether the app has finished the transaction of a consumable. */
   isFinished: v.exactOptional(v.literal(true)),
+  /** App account token that the developer has set, for the transactions from a purchase date on. */
+  developerToken: v.exactOptional(v.object({ token: v.string(), from: v.number() })),
+  /** Times at which the developer extended the subscription. */
+  extendedAt: v.exactOptional(v.pipe(v.array(v.number()), v.readonly())),
   /** Oldest first. */
   transactions: v.pipe(v.tupleWithRest([Transaction], Transaction), v.readonly()),
   subscription: v.exactOptional(Subscription),

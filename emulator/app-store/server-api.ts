@@ -3,6 +3,7 @@ import { type HttpResponse, jsonResponse, type StoreHttpRequest, textResponse } 
 import { apiError, toErrorResponse } from './api-error.ts';
 import { app } from './app.ts';
 import { isAuthorized } from './authorize.ts';
+import { findDeveloperAction } from './developer-actions.ts';
 import { queryNotificationHistory } from './notification-history.ts';
 import type { Environment } from './records.ts';
 import { answerRequest, isConsumptionFolder } from './refund-requests.ts';
@@ -52,6 +53,8 @@ export function handleServerApiCall(
     return textResponse(401, 'Unauthenticated\n');
   try {
     const [folder] = splitPath(call.path);
+    const action = findDeveloperAction(call);
+    if (action) return action(context, call, environment);
     if (call.method === 'PUT' && isConsumptionFolder(folder))
       return answerRequest(context, requireTransaction(context.state, environment, call.path), { folder, call });
     const result = runCall(context, call, environment);

@@ -23,8 +23,8 @@ const routes: readonly (readonly [method: string, path: RegExp, respond: Respond
   ['POST', /^transactions$/, (context, { body }) => createTransaction(context, body)],
   ['POST', /^transactions\/advanced_search_ids$/, (context, { body }) => searchIds(context, body)],
   ['GET', /^transactions\/([\w-]+)$/, (context, { id }) => findPayment(context, id)],
-  ['PUT', /^transactions\/([\w-]+)\/void$/, (context, { id }) => reverseTransaction(context, id, 'void')],
-  ['POST', /^transactions\/([\w-]+)\/refund$/, (context, { id }) => reverseTransaction(context, id, 'refund')],
+  ['PUT', /^transactions\/([\w-]+)\/void$/, (context, { id }) => voidTransaction(context, id)],
+  ['POST', /^transactions\/([\w-]+)\/refund$/, (context, { id, body }) => refundTransaction(context, id, body)],
   ['POST', /^customers$/, (context, { body }) => createCustomer(context, body)],
   ['GET', /^customers\/([\w-]+)$/, (context, { id }) => findCustomer(context, id)],
   ['POST', /^payment_methods$/, (context, { body }) => createPaymentMethod(context, body)],
@@ -76,25 +76,60 @@ function generateClientToken({ state }: ResponseContext, body: unknown): HttpRes
   return xmlResponse(201, 'client-token', { value: Buffer.from(JSON.stringify(content)).toString('base64') });
 }
 
-function reverseTransaction(context: ResponseContext, id: string, operation: 'void' | 'refund'): HttpResponse {
+/** @see https://developer.paypal.com/braintree/docs/reference/request/transaction/void/node */
+function voidTransaction(context: ResponseContext, id: string): HttpResponse {
   const payment = context.state.payments.get(id);
   if (!payment) return emptyResponse(404);
-  const isSettled = getStatus(payment, context.now()) === 'settled';
-  if (
-    payment.status === 'voided' ||
-    computeRemainingMicros(context.state, payment) <= 0 ||
-    isSettled !== (operation === 'refund')
-  ) {
-    const [code, message] =
-      operation === 'void'
-        ? ['91504', 'Transaction can only be voided if status is authorized or submitted_for_settlement.']
-        : ['91506', 'Cannot refund a transaction unless it is settled.'];
-    return validationErrorResponse('transaction', { code, attribute: 'base', message });
-  }
-  const reversed = reversePayment(context, payment);
-  const result = context.state.payments.get(reversed.refundIds.at(-1) ?? '') ?? reversed;
-  return xmlResponse(200, 'transaction', toPaymentView(result, context.now()));
+  if (payment.status === 'voided' || getStatus(payment, context.now()) === 'settled')
+    return transactionError(
+      '91504',
+      'Transaction can only be voided if status is authorized or submitted_for_settlement.',
+    );
+  return xmlResponse(200, 'transaction', toPaymentView(reversePayment(context, payment), context.now()));
 }
+
+const RefundBody = v.object({
+  transaction: v.optional(
+    v.object({
+      amount: v.optional(v.pipe(v.string(), v.regex(/^\d+(\.\d{1,3})?$/))),
+      order_id: v.optional(v.string()),
+      api_request_key: v.optional(v.string()),
+    }),
+    {},
+  ),
+});
+
+/**
+ * Refunds a settled payment or a part of it. A repeated request key returns the first refund.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/request/transaction/refund/node
+ */
+function refundTransaction(context: ResponseContext, id: string, body: unknown): HttpResponse {
+  const { state, now } = context;
+  const payment = state.payments.get(id);
+  if (!payment) return emptyResponse(404);
+  const { amount, api_request_key: requestKey } = v.parse(RefundBody, body).transaction;
+  const existing = [...state.payments.values()].find(
+    (candidate) => requestKey !== undefined && candidate.requestKey === requestKey,
+  );
+  if (existing) return xmlResponse(201, 'transaction', toPaymentView(existing, now()));
+  if (getStatus(payment, now()) !== 'settled')
+    return transactionError('91506', 'Cannot refund a transaction unless it is settled.');
+  const remaining = computeRemainingMicros(state, payment);
+  if (remaining <= 0) return transactionError('91512', 'Transaction has already been fully refunded.');
+  const micros = amount === undefined ? remaining : Math.round(Number(amount) * 1_000_000);
+  if (micros > remaining) return transactionError('91521', 'Refund amount is too large.', 'amount');
+  const { refundIds } = reversePayment(context, payment, micros);
+  const refund = state.payments.get(refundIds.at(-1) ?? '');
+  if (!refund) return emptyResponse(404);
+  const keyed = { ...refund, ...(requestKey !== undefined && { requestKey }) };
+  state.payments.set(refund.id, keyed);
+  return xmlResponse(201, 'transaction', toPaymentView(keyed, now()));
+}
+
+/** @see https://developer.paypal.com/braintree/docs/reference/general/validation-errors/all/node */
+const transactionError = (code: string, message: string, attribute = 'base'): HttpResponse =>
+  validationErrorResponse('transaction', { code, attribute, message });
 
 function handleCancel(context: ResponseContext, id: string): HttpResponse {
   const subscription = context.state.subscriptions.get(id);

@@ -16,7 +16,7 @@ import type { Order, Purchase, Subscription, VoidedOrder } from './records.ts';
 export function endSubscription(
   purchase: Purchase,
   at: number,
-  by: 'user' | 'system' | 'replacement' = 'system',
+  by: 'user' | 'developer' | 'system' | 'replacement' = 'system',
 ): Purchase {
   const { expiryTime, cancellation = { by, at } } = requireSubscription(purchase);
   const patch: Partial<Subscription> = { state: 'EXPIRED', autoRenew: false, expiryTime: Math.min(expiryTime, at) };

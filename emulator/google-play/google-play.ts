@@ -70,7 +70,7 @@ async function openGooglePlay({
   ];
   return {
     settings: toSettings(keys),
-    handleCall: (call) => handleCall({ ...context, decideReview }, call),
+    handleCall: (call) => handleCall({ ...context, decideReview, saveTransition }, call),
     toOutgoingNotification: (notification) => toOutgoingNotification(keys, notification),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     accountProblems,

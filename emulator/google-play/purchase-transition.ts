@@ -34,6 +34,7 @@ const subscriptionTypes = {
   ON_HOLD: 5,
   IN_GRACE_PERIOD: 6,
   RESTARTED: 7,
+  DEFERRED: 9,
   PAUSED: 10,
   PAUSE_SCHEDULE_CHANGED: 11,
   REVOKED: 12,

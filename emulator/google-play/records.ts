@@ -86,7 +86,9 @@ export const Subscription = v.object({
   /** Items of a subscription with add-ons, the base item first. */
   items: v.exactOptional(v.pipe(v.array(SubscriptionItem), v.readonly())),
   priceChange: v.exactOptional(PriceChange),
-  cancellation: v.exactOptional(v.object({ by: v.picklist(['user', 'system', 'replacement']), at: v.number() })),
+  cancellation: v.exactOptional(
+    v.object({ by: v.picklist(['user', 'developer', 'system', 'replacement']), at: v.number() }),
+  ),
   /** Whether it ended because a renewal action is missing. */
   awaitsRenewal: v.exactOptional(v.boolean()),
   holdEnds: v.exactOptional(v.number()),
@@ -113,6 +115,8 @@ export const Purchase = v.object({
   /** Whether the app on the device acknowledges the purchase when it is paid. */
   isAcknowledgedByApp: v.exactOptional(v.literal(true)),
   isConsumed: v.boolean(),
+  /** Obfuscated account id that the developer has set for a resubscription. */
+  externalAccountId: v.exactOptional(v.string()),
   /** Whether a one-time purchase was canceled or refunded. */
   isCancelled: v.boolean(),
   quantity: v.number(),

@@ -22,27 +22,28 @@ import type { Purchase } from './records.ts';
 const noticeDays = 37;
 
 /** Turns automatic renewal off. A subscription without access ends immediately. */
-export function cancelRenewal(purchase: Purchase, at: number): Transition {
+export function cancelRenewal(purchase: Purchase, at: number, by: 'user' | 'developer' = 'user'): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state !== 'CANCELED' && state !== 'EXPIRED', purchase, `is already ${state}`);
   if (state === 'ON_HOLD' && hasDeclinedItems(purchase)) return dropDeclinedItems(purchase, at, 'user');
   if (state === 'ON_HOLD' || state === 'PAUSED') {
     return {
-      purchase: endSubscription(purchase, at, 'user'),
+      purchase: endSubscription(purchase, at, by),
       notifications: [
         buildSubscriptionNotification(purchase, 'CANCELED'),
         buildSubscriptionNotification(purchase, 'EXPIRED'),
       ],
     };
   }
-  const patch = { state: 'CANCELED', autoRenew: false, cancellation: { by: 'user', at } } as const;
+  const patch = { state: 'CANCELED', autoRenew: false, cancellation: { by, at } } as const;
   return withSubscriptionChange(cancelUnpaidOrder(purchase, at), patch, 'CANCELED');
 }
 
 /** Turns automatic renewal on again before the end of the period. */
 export function resumeRenewal(purchase: Purchase): Transition {
-  const { cancellation: _reverted, ...subscription } = requireSubscription(purchase);
+  const { cancellation, ...subscription } = requireSubscription(purchase);
   const { state, expiryTime, anchor } = subscription;
+  requirePossible(cancellation?.by !== 'developer', purchase, 'was canceled by the developer');
   requirePossible(state === 'CANCELED', purchase, `is ${state}: only a canceled subscription can be restarted`);
   requirePossible(expiryTime === getPeriodEnd(anchor), purchase, 'was canceled during a failed payment');
   return withSubscriptionChange({ ...purchase, subscription }, { state: 'ACTIVE', autoRenew: true }, 'RESTARTED');

@@ -7,6 +7,7 @@ import {
 } from '../http-messages.ts';
 import { apiError, toErrorResponse } from './api-error.ts';
 import { getPurchasedPlan } from './catalogue.ts';
+import { type DeveloperActionContext, developerActionRoutes, readExternalAccount } from './developer-actions.ts';
 import { packageName } from './keys.ts';
 import { authorize, handleTokenRequest } from './oauth.ts';
 import { toOrderView } from './order-view.ts';
@@ -29,8 +30,8 @@ const certificatesHost = 'www.googleapis.com';
 /** Host names of the store. */
 export const hostNames = [tokenHost, apiHost, certificatesHost];
 
-/** Context of API calls, which can decide a refund review. */
-interface ApiContext extends ResponseContext {
+/** Context of API calls, which can decide a refund review and change purchases. */
+interface ApiContext extends DeveloperActionContext {
   readonly decideReview: DecideReview;
 }
 
@@ -41,6 +42,7 @@ const routes: readonly (readonly [method: string, path: RegExp, handler: CallHan
   ['GET', /^purchases\/subscriptionsv2\/tokens\/([^/:]+)$/, getSubscription],
   ['GET', /^purchases\/productsv2\/tokens\/([^/:]+)$/, getProductPurchase],
   ['GET', /^purchases\/products\/([^/]+)\/tokens\/([^/:]+)$/, getLegacyProduct],
+  ...developerActionRoutes,
   ['POST', /^purchases\/subscriptions\/([^/]+)\/tokens\/([^/:]+):acknowledge$/, acknowledgeSubscription],
   ['POST', /^purchases\/products\/([^/]+)\/tokens\/([^/:]+):acknowledge$/, acknowledgeProduct],
   ['POST', /^purchases\/products\/([^/]+)\/tokens\/([^/:]+):consume$/, consumeProduct],
@@ -107,10 +109,11 @@ function getLegacyProduct(context: ResponseContext, [productId = '', token = '']
 function acknowledgeSubscription(
   context: ResponseContext,
   [productId = '', token = '']: readonly string[],
+  call: StoreHttpRequest,
 ): HttpResponse {
   const purchase = requireProduct(requirePurchase(context, token, 'subscription'), productId);
   if (purchase.isUnpaid) throw apiError(400, 'invalid', 'The subscription purchase is not in a valid state.');
-  return saveFlags(context, purchase, { isAcknowledged: true });
+  return saveFlags(context, purchase, { isAcknowledged: true, ...readExternalAccount(purchase, call) });
 }
 
 function acknowledgeProduct(context: ResponseContext, [productId = '', token = '']: readonly string[]): HttpResponse {

@@ -48,6 +48,8 @@ function toAccount(purchase: Purchase): androidpublisher_v3.Schema$SubscriptionP
   const account = applicationUsername !== undefined && {
     obfuscatedExternalAccountId: toObfuscatedAccountId(applicationUsername),
   };
+  if (purchase.externalAccountId !== undefined)
+    return { externalAccountIdentifiers: { obfuscatedExternalAccountId: purchase.externalAccountId } };
   if (resubscribes === undefined) return account ? { externalAccountIdentifiers: account } : {};
   if (purchase.isAcknowledged) return {};
   return {
@@ -73,6 +75,7 @@ function toCanceledContext({
   at,
 }: NonNullable<Subscription['cancellation']>): androidpublisher_v3.Schema$CanceledStateContext {
   if (by === 'user') return { userInitiatedCancellation: { cancelTime: formatTime(at) } };
+  if (by === 'developer') return { developerInitiatedCancellation: {} };
   return by === 'system' ? { systemInitiatedCancellation: {} } : { replacementCancellation: {} };
 }
 

@@ -1,7 +1,9 @@
 import type Stripe from 'stripe';
+import { dayMs, secondMs } from '../calendar.ts';
 import { getId, saveObject } from './account-objects.ts';
 import { type AccountState, saveSubscription } from './account-state.ts';
 import { apiError, notFoundError } from './api-error.ts';
+import { toSeconds } from './catalogue.ts';
 import type { ApiWrite } from './checkout-api.ts';
 import { type Form, readForm, readMetadata, readText, rejectUnknownParams, requireText } from './form.ts';
 import { pause, resume } from './pausing.ts';
@@ -16,7 +18,15 @@ function requireApiSubscription({ records }: AccountState, id: string): Stripe.S
   return subscription;
 }
 
-const updateParams = ['items', 'proration_behavior', 'payment_behavior', 'cancel_at_period_end', 'metadata', 'expand'];
+const updateParams = [
+  'trial_end',
+  'items',
+  'proration_behavior',
+  'payment_behavior',
+  'cancel_at_period_end',
+  'metadata',
+  'expand',
+];
 
 /** `POST /v1/subscriptions/{id}`: changes the price, the cancelation at the period end or the metadata. */
 export function updateSubscription(state: AccountState, id: string, { form, at }: ApiWrite): Stripe.Subscription {
@@ -27,6 +37,9 @@ export function updateSubscription(state: AccountState, id: string, { form, at }
   }
   if (form.items !== undefined)
     saveSubscription(state, withPrice(state, before, { item: readForm(readForm(form.items)['0']), at }), at);
+  const trialEnd = readText(form.trial_end);
+  if (trialEnd !== undefined)
+    saveSubscription(state, withTrialEnd(requireApiSubscription(state, id), trialEnd, at), at);
   const cancelParam = readText(form.cancel_at_period_end);
   const { cancel_at_period_end: isCanceling } = before;
   if (cancelParam === 'true' && !isCanceling) cancelAtPeriodEnd(state, requireApiSubscription(state, id), at, {});
@@ -36,6 +49,39 @@ export function updateSubscription(state: AccountState, id: string, { form, at }
     saveSubscription(state, { ...current, metadata: { ...current.metadata, ...readMetadata(form.metadata) } }, at);
   }
   return requireApiSubscription(state, id);
+}
+
+/** Maximum time of a trial after the anchor of the billing cycle. */
+const maxTrialMs = 2 * 366 * dayMs;
+
+/**
+ * Moves the end of the period: the time until then is free, and billing starts at the new anchor.
+ *
+ * @see https://docs.stripe.com/api/subscriptions/update
+ */
+function withTrialEnd(subscription: Stripe.Subscription, trialEnd: string, at: number): Stripe.Subscription {
+  const end = trialEnd === 'now' ? toSeconds(at) : Number(trialEnd);
+  if (!Number.isInteger(end) || (trialEnd !== 'now' && end <= toSeconds(at)))
+    throw apiError(400, 'Invalid timestamp: must be an integer Unix timestamp in the future.', { param: 'trial_end' });
+  if (end * secondMs > at + maxTrialMs)
+    throw apiError(400, 'Trial end must be within two years of the billing cycle anchor.', { param: 'trial_end' });
+  const { cancel_at_period_end, items } = subscription;
+  return {
+    ...subscription,
+    status: 'trialing',
+    trial_start: toSeconds(at),
+    trial_end: end,
+    billing_cycle_anchor: end,
+    ...(cancel_at_period_end && { cancel_at: end }),
+    items: {
+      ...items,
+      data: items.data.map((item) => ({
+        ...item,
+        current_period_start: toSeconds(at),
+        current_period_end: end,
+      })),
+    },
+  };
 }
 
 function withPrice(

@@ -1,3 +1,4 @@
+import { actOnPurchase, listPurchaseActions } from './actions.ts';
 import { getApp, getCatalogue, setCatalogue } from './app.ts';
 import { createClientToken } from './braintree.ts';
 import { getCommissionRates, setCommissionRates } from './commission-rates.ts';
@@ -78,6 +79,8 @@ export const contracts: readonly Contract[] = [
   getPurchase,
   getRefreshToken,
   refreshPurchase,
+  listPurchaseActions,
+  actOnPurchase,
   getPurchaseOwners,
   getPurchaseTimeline,
   listTransactions,

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { Strategy } from '../purchases/claims.ts';
 import { CommissionRates } from '../purchases/commission-rates.ts';
 import { maxUnverifiedHours } from '../purchases/unverified-time.ts';
+import { actionNames } from '../shared/action-names.ts';
 import { vocabularies } from '../shared/vocabulary.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from './request-limits.ts';
 
@@ -65,6 +66,10 @@ export const TokenMinutes = v.pipe(
   v.maxValue(1_440, '5 to 1440 minutes'),
 );
 
+/** Names of actions at the stores. */
+export const SupportActions = v.array(v.picklist(actionNames));
+export type SupportActions = v.InferOutput<typeof SupportActions>;
+
 /** Webhook URLs and options of an app. */
 export const WebhookSettings = v.object({
   urls: v.array(v.string()),
@@ -100,6 +105,8 @@ export const App = v.object({
   sandboxRule: v.exactOptional(SandboxRule),
   /** Validity of an entitlement token in minutes. Default: 60. */
   tokenMinutes: v.exactOptional(TokenMinutes),
+  /** Actions at the stores that support keys may perform. Default: none. */
+  supportActions: v.exactOptional(SupportActions),
   createdAt: v.number(),
   deletedAt: v.exactOptional(v.number()),
 });

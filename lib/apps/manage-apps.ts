@@ -16,6 +16,7 @@ import {
   apiKeyLevels,
   RequestsPerSecond,
   SandboxRule,
+  SupportActions,
   TokenMinutes,
   UnverifiedHours,
 } from './app.ts';
@@ -187,6 +188,13 @@ export async function setSandboxRule(apps: AppRepository, name: string, rule: un
 export async function setTokenMinutes(apps: AppRepository, name: string, minutes: number): Promise<void> {
   const { tokenMinutes } = parse(v.object({ tokenMinutes: TokenMinutes }), { tokenMinutes: minutes });
   await apps.update(name, () => ({ members: { tokenMinutes } }));
+}
+
+/** Sets the actions at the stores that support keys may perform. Throws `InvalidPayload` for an unknown action. */
+export async function setSupportActions(apps: AppRepository, name: string, actions: unknown): Promise<SupportActions> {
+  const { supportActions } = parse(v.object({ supportActions: SupportActions }), { supportActions: actions });
+  await apps.update(name, () => ({ members: { supportActions } }));
+  return supportActions;
 }
 
 /** Sets whether successful reads are recorded as events. */

@@ -66,7 +66,7 @@ async function reserveKey(
     if (!isRunning && (await tryReserve(table, { item: { ...itemKey, startedAt, ttl }, existing })))
       return { startedAt, ttl, existing };
     if (waits >= waiting.maxWaits)
-      throw new ServiceError('Conflict', 'The same payment is being made by another request.');
+      throw new ServiceError('Conflict', 'The same operation is in progress in another request.');
     await new Promise((resolve) => setTimeout(resolve, waiting.waitMs));
   }
 }

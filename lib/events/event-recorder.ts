@@ -23,6 +23,8 @@ export interface EventRecorder {
   addContent(rows: Partial<Record<ContentList, readonly object[]>>): void;
   setAppDownload(versions: NonNullable<EventContent['appDownload']>): void;
   setUser(applicationUsername: string): void;
+  /** Replaces the type, if the request is of a different kind. */
+  setType(type: string): void;
   /** Sets the key of the request. */
   setKey(key: VerifiedKey): void;
   /** Makes the event searchable by a value. Ignores empty values, secrets, and tags after the first 60. */
@@ -54,7 +56,7 @@ interface EventRecorderOptions {
 }
 
 export function createEventRecorder({
-  type,
+  type: initialType,
   date,
   reqId,
   eventId = createEventId(date),
@@ -68,6 +70,7 @@ export function createEventRecorder({
   >;
   const omittedCounts: Record<string, number> = {};
   let versions: EventContent['appDownload'];
+  let type = initialType;
   let username: string | undefined;
   let verifiedKey: VerifiedKey | undefined;
   return {
@@ -85,6 +88,9 @@ export function createEventRecorder({
     },
     setUser(applicationUsername) {
       username = applicationUsername;
+    },
+    setType(newType) {
+      type = newType;
     },
     setKey(key) {
       verifiedKey = key;

@@ -19,9 +19,25 @@ export function containsAliasOf(
   return containsMd5Alias(userAliases, username) || userAliases.some((alias) => forms.includes(normalizeAlias(alias)));
 }
 
+/** Whether the aliases contain the text, or a form of it as a username: its MD5 in hex or as a UUID. */
+export const containsAliasForm = (userAliases: readonly string[], text: string): boolean =>
+  containsAliasOf(userAliases, { username: text });
+
 /** Returns the normalized MD5 of a username. */
-export const toMd5Alias = (username: string): string =>
-  normalizeAlias(createHash('md5').update(username).digest('hex'));
+export const toMd5Alias = (username: string): string => normalizeAlias(toMd5Hex(username));
+
+/** Returns the MD5 of a username in hex, as client plugins pass it to Google Play. */
+export const toMd5Hex = (username: string): string => createHash('md5').update(username, 'utf8').digest('hex');
+
+/**
+ * Returns the UUID that client plugins pass to the App Store for a customer: the username if it is a UUID, otherwise
+ * its MD5 as a UUID of version 3.
+ */
+export function toUserUuid(username: string): string {
+  if (isUuid(username)) return username.toLowerCase();
+  const hex = toMd5Hex(username);
+  return [hex.slice(0, 8), hex.slice(8, 12), `3${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join('-');
+}
 
 const isUuid = (alias: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(alias);
 

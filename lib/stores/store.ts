@@ -3,6 +3,7 @@ import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import type { ActionRequest, StoreAnswer } from './purchase-action.ts';
 import type { Diagnosis, SettingsRejection, SettingsWarning } from './settings-rejection.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -56,6 +57,15 @@ export interface Store {
 
   /** Queries the current state of a purchase. `refreshToken` comes from an earlier observation of this adapter. */
   refresh?(refreshToken: Readonly<Record<string, string>>, context: StoreContext): Promise<readonly Observation[]>;
+
+  /**
+   * Performs an action of support at the store. Throws `Conflict` if the store rejects it for good. The state after it
+   * comes from `refresh`.
+   */
+  performAction?(request: ActionRequest, context: StoreContext): Promise<StoreAnswer>;
+
+  /** Validates an action at the store without performing it. */
+  checkAction?(request: ActionRequest, context: StoreContext): Promise<StoreAnswer>;
 
   /**
    * Verifies a notification on its raw bytes and parses it. Called while the store waits for the response, so it should

@@ -232,6 +232,7 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'set-request-limit', 'new', '500']);
   await cli(['app', 'set-commission-rates', 'new', '-'], '{"rates":[]}');
   expect(await cli(['app', 'show-commission-rates', 'new'])).toContain('default');
+  await cli(['app', 'set-support-actions', 'new', 'extend,cancel']);
   await cli(['events', 'tail', appName]);
   expect(await cli(['app', 'show', 'new'])).toContain('brand');
   // Purchases have no deliveries for a URL that was set after them.
@@ -255,6 +256,9 @@ async function runEveryCommand(): Promise<void> {
   await cli(['customer', 'rebuild-summaries', appName]);
   const { rows } = JSON.parse(await cli(['purchases', 'list', appName, '--user', 'ann', '--json']));
   await cli(['purchases', 'show', appName, rows[0].purchaseId]);
+  expect(await cli(['purchases', 'actions', appName, rows[0].purchaseId])).toContain('finish');
+  const finish = ['finish', '--reason', 'tester', '--confirm', rows[0].purchaseId];
+  expect(await cli(['purchases', 'act', appName, rows[0].purchaseId, ...finish])).toContain('finished');
   expect(await cli(['customer', 'show', appName, 'ann'])).toContain('ann: active subscriber');
   expect(await cli(['customer', 'list', appName])).toMatch(/\S/);
   expect(await cli(['transactions', 'list', appName])).toMatch(/\S/);

@@ -136,7 +136,7 @@ async function listPathParams(username: string): Promise<Readonly<Record<string,
   return {
     applicationUsername: username,
     appName: service.appName,
-    purchaseId: purchases[0].purchaseId,
+    purchaseId: purchases.find(({ platform }: Json) => platform === 'store_a').purchaseId,
     transactionId: transactions.at(-1).transactionId,
     eventId: events[0].eventId,
     deliveryId: delivery?.deliveryId,
@@ -169,6 +169,7 @@ async function callEveryEndpoint(username: string): Promise<void> {
     'change-grant': { until: null },
     'set-catalogue': {},
     'set-commission-rates': { rates: [] },
+    'act-on-purchase': { action: 'finish', reason: 'tester', idempotencyKey: `finish-${username}` },
   };
   for (const { id, area, method, path } of contracts) {
     const idParam = area === 'webhooks' ? params.deliveryId : params.eventId;

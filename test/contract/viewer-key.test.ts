@@ -98,6 +98,7 @@ describe('support key', () => {
       (contract) => contract.method !== 'GET' && isAllowed(contract, 'support'),
     );
     expect(changing.map(({ id }) => id).toSorted()).toEqual([
+      'act-on-purchase',
       'add-customer-purchase',
       'change-grant',
       'create-entitlement-token',

@@ -37,6 +37,7 @@ const answers: Readonly<Record<string, object>> = {
   'list-purchases': noRows,
   'get-purchase': noSuch,
   'get-refresh-token': noSuch,
+  'list-purchase-actions': noSuch,
   'list-transactions': noRows,
   'get-transaction': noSuch,
   'get-stats': {

@@ -1,3 +1,4 @@
+import { actionDescriptions, actionOperations } from './actions.ts';
 import { appDescriptions, appOperations } from './app.ts';
 import { customerDescriptions, customerOperations } from './customers.ts';
 import type { OperationDescription, SchemaDescription } from './describe.ts';
@@ -23,6 +24,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...customerDescriptions,
   ...entitlementDescriptions,
   ...purchaseDescriptions,
+  ...actionDescriptions,
   ...statsDescriptions,
   ...figureDescriptions,
   ...eventDescriptions,
@@ -39,6 +41,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...customerOperations,
   ...entitlementOperations,
   ...purchaseOperations,
+  ...actionOperations,
   ...statsOperations,
   ...figureOperations,
   ...eventOperations,

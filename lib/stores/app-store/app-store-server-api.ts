@@ -20,7 +20,17 @@ export type ApiResult<T> =
   | { readonly kind: 'unauthorized'; readonly reason: string };
 
 /**
- * A client for the App Store Server API. Both methods throw `ConnectionFailed` for outages, rate limits and unexpected
+ * The response to an action.
+ * - `rejected`: Apple does not perform the action, now and later.
+ * - `unauthorized`: the API key was rejected. `reason` is for logs.
+ */
+export type RawResult =
+  | { readonly kind: 'accepted'; readonly text: string }
+  | { readonly kind: 'rejected'; readonly errorCode?: number }
+  | { readonly kind: 'unauthorized'; readonly reason: string };
+
+/**
+ * A client for the App Store Server API. All methods throw `ConnectionFailed` for outages, rate limits and unexpected
  * responses.
  * @see https://developer.apple.com/documentation/appstoreserverapi
  */
@@ -35,6 +45,12 @@ export interface AppStoreServerApi {
     path: string,
     request: { readonly body: object; readonly schema: S },
   ): Promise<ApiResult<v.InferOutput<S>>>;
+  /** Sends an action. */
+  send(
+    environment: Environment,
+    path: string,
+    request: { readonly method: 'PUT' | 'POST'; readonly body?: object },
+  ): Promise<RawResult>;
 }
 
 export function createAppStoreServerApi(fetch: StoreFetch, token: string): AppStoreServerApi {
@@ -51,11 +67,34 @@ export function createAppStoreServerApi(fetch: StoreFetch, token: string): AppSt
       });
       return toApiResult(response, schema);
     },
+    async send(environment, path, { method, body }) {
+      const response = await fetch(`${hosts[environment]}${path}`, {
+        method,
+        headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return toRawResult(response);
+    },
   };
 }
 
 const toApiResult = <S extends v.GenericSchema>(response: StoreResponse, schema: S): ApiResult<v.InferOutput<S>> =>
   response.status === 200 ? { kind: 'found', value: parseResponse(schema, response.text) } : toApiFailure(response);
+
+/** Apple returns 403 with an error code for an action that is not possible. */
+function toRawResult({ status, text }: StoreResponse): RawResult {
+  if (status >= 200 && status < 300) return { kind: 'accepted', text };
+  if (status === 401) return { kind: 'unauthorized', reason: `HTTP ${status}` };
+  if (status >= 500 || status === 429) throw unavailableError(`HTTP ${status}`);
+  const { errorCode } = parseResponse(ApiErrorBody, text);
+  if (errorCode === appNotFoundErrorCode) return { kind: 'unauthorized', reason: 'The app is not found.' };
+  // Apple returns these codes for an id that it can find later.
+  if (retryableErrorCodes.has(errorCode)) throw unavailableError(`error ${errorCode}`);
+  return { kind: 'rejected', errorCode };
+}
+
+/** AccountNotFoundRetryable, AppNotFoundRetryable, OriginalTransactionIdNotFoundRetryable. */
+const retryableErrorCodes: ReadonlySet<number> = new Set([4040002, 4040004, 4040006]);
 
 const ApiErrorBody = v.object({ errorCode: v.number() });
 

@@ -3,6 +3,7 @@ import type { Store } from '../store.ts';
 import { checkSettings } from './check-settings.ts';
 import { listNotifications, listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
+import { performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
@@ -16,6 +17,7 @@ export const appStore: Store = {
   describeRejection,
   listSettingsWarnings,
   refresh,
+  performAction,
   receive,
   observe,
   listUndelivered,

@@ -14,7 +14,8 @@ import { parseStoredSettings } from './settings.ts';
 import { toObservation } from './to-observation.ts';
 import { createVerificationContext, type VerificationContext } from './verification.ts';
 
-const RefreshToken = v.object({
+/** Data to query the App Store for a purchase again. */
+export const RefreshToken = v.object({
   originalTransactionId: v.string(),
   environment: Environment,
 });

@@ -4,7 +4,8 @@ import { unavailableError as createUnavailableError } from '../../shared/unavail
 import * as commonErrors from '../api-errors.ts';
 import { createRejection } from '../settings-rejection.ts';
 
-const storeName = storeNames[platformTokens.braintree];
+/** Name of the store in public error messages. */
+export const storeName = storeNames[platformTokens.braintree];
 
 export const unavailableError = (cause: unknown): ServiceError => createUnavailableError(storeName, cause);
 

@@ -42,6 +42,20 @@ export function checkResponse({ status, text }: StoreResponse): void {
   if (reasons.includes('applicationNotFound')) throw invalidSettingsError('app', 'packageName is not found');
 }
 
+const Rejection = v.object({
+  error: v.object({
+    message: v.optional(v.string(), ''),
+    errors: v.optional(v.array(v.object({ reason: v.optional(v.string(), '') })), []),
+  }),
+});
+
+/** Returns Google's message and reason of a rejected call. */
+export function describeRejectedCall(text: string): string {
+  const { error } = parseResponse(Rejection, text);
+  const [reason = ''] = error.errors.map((item) => item.reason).filter(Boolean);
+  return `${error.message.slice(0, 300)}${reason && ` (${reason})`}`;
+}
+
 const listReasons = ({ error }: v.InferOutput<typeof ApiErrorBody>): string[] =>
   error.errors.map(({ reason = '' }) => reason);
 

@@ -5,6 +5,7 @@ import { fulfill } from './fulfill.ts';
 import { identifyPurchase } from './identify-purchase.ts';
 import { listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
+import { checkAction, performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
@@ -20,6 +21,8 @@ export const googlePlay: Store = {
   identifyPurchase,
   fulfill,
   refresh,
+  performAction,
+  checkAction,
   receive,
   observe,
   listUndelivered,

@@ -4,7 +4,7 @@ import { ServiceError } from '../../shared/errors.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreContext, StoreFetch, StoreResponse } from '../store-context.ts';
 import { evictAccessToken, getAccessToken } from './access-token.ts';
-import { checkResponse, parseResponse, unavailableError } from './api-errors.ts';
+import { checkResponse, describeRejectedCall, parseResponse, unavailableError } from './api-errors.ts';
 import { fromLegacyProduct, LegacyProduct } from './legacy-product.ts';
 import { OneTimeProduct, OneTimePurchase, Order, Orders, Subscription, VoidedPurchases } from './payloads.ts';
 import { isPlayId } from './play-id.ts';
@@ -15,6 +15,11 @@ import type { GooglePlaySettings, ServiceAccount } from './settings.ts';
 type ApiResult<T> =
   | { readonly kind: 'found'; readonly value: T; readonly native: Readonly<Record<string, unknown>> }
   | { readonly kind: 'invalid' | 'notFound' | 'gone' };
+
+/** The response to an action. `detail` is Google's reason of a rejection: HTTP 400, 404 or 410. */
+export type SendResult =
+  | { readonly kind: 'accepted'; readonly text: string }
+  | { readonly kind: 'rejected'; readonly detail: string };
 
 /** Google Play Developer API of one app. Every call throws `ConnectionFailed` or `InternalError` like `validate`. */
 export interface PlayApi {
@@ -43,6 +48,8 @@ export interface PlayApi {
   acknowledge(kind: 'subscriptions' | 'products', productId: string, token: string): Promise<boolean>;
   /** Returns false if Google rejects the call, which also happens if the purchase is consumed already. */
   consume(productId: string, token: string): Promise<boolean>;
+  /** Sends an action of the developer. */
+  send(path: string, body?: object): Promise<SendResult>;
 }
 
 type ConnectedSettings = GooglePlaySettings & { readonly serviceAccount: ServiceAccount };
@@ -120,6 +127,10 @@ export function createPlayApi(
     async consume(productId, token) {
       return (await call(`/purchases/${toProductPath('products', productId, token)}:consume`, 'POST')).status < 300;
     },
+    async send(path, body) {
+      const { status, text } = await call(path, 'POST', body);
+      return status < 300 ? { kind: 'accepted', text } : { kind: 'rejected', detail: describeRejectedCall(text) };
+    },
   };
 }
 
@@ -135,22 +146,26 @@ const toProductPath = (kind: 'subscriptions' | 'products', productId: string, to
 function createCall(
   { packageName, serviceAccount }: ConnectedSettings,
   context: { readonly fetch: StoreFetch; readonly now: StoreContext['now'] },
-): (path: string, method?: 'GET' | 'POST') => Promise<StoreResponse> {
+): (path: string, method?: 'GET' | 'POST', body?: object) => Promise<StoreResponse> {
   const base = `https://androidpublisher.googleapis.com/androidpublisher/v3/applications/${encodeURIComponent(packageName)}`;
-  const send = async (path: string, method: 'GET' | 'POST'): Promise<StoreResponse> => {
+  const send = async (path: string, method: 'GET' | 'POST', body: object): Promise<StoreResponse> => {
     const token = await getAccessToken(serviceAccount, context);
     const headers = {
       authorization: `Bearer ${token}`,
       ...(method === 'POST' && { 'content-type': 'application/json' }),
     };
-    return await context.fetch(base + path, { method, headers, ...(method === 'POST' && { body: '{}' }) });
+    return await context.fetch(base + path, {
+      method,
+      headers,
+      ...(method === 'POST' && { body: JSON.stringify(body) }),
+    });
   };
-  return async (path, method = 'GET') => {
-    let response = await send(path, method);
+  return async (path, method = 'GET', body = {}) => {
+    let response = await send(path, method, body);
     // Google may revoke an access token before it expires.
     if (response.status === 401) {
       evictAccessToken(serviceAccount);
-      response = await send(path, method);
+      response = await send(path, method, body);
     }
     checkResponse(response);
     return response;

@@ -4,6 +4,7 @@ import { checkSettings } from './check-settings.ts';
 import { fulfill } from './fulfill.ts';
 import { deleteEnqueued, listUndelivered } from './list-undelivered.ts';
 import { observe } from './observe.ts';
+import { performAction } from './perform-action.ts';
 import { refresh } from './refresh.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
@@ -17,6 +18,7 @@ export const microsoftStore: Store = {
   listSettingsWarnings,
   fulfill,
   refresh,
+  performAction,
   observe,
   listUndelivered,
   deleteEnqueued,

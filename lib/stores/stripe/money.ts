@@ -15,3 +15,6 @@ export function toMicros(amount: number, currency: string): number {
   const exponent = zeroDecimalCurrencies.has(code) ? 0 : threeDecimalCurrencies.has(code) ? 3 : 2;
   return Math.round(amount * 10 ** (6 - exponent));
 }
+
+/** Converts micros to an amount in the currency's smallest unit. */
+export const toMinorUnits = (micros: number, currency: string): number => Math.round(micros / toMicros(1, currency));

@@ -4,6 +4,7 @@ import { checkSettings } from './check-settings.ts';
 import { parseEvidenceId } from './evidence.ts';
 import type { StripePlatform } from './mapping-context.ts';
 import { observe } from './observe.ts';
+import { performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
@@ -27,6 +28,7 @@ function createStore(platform: StripePlatform): Store {
     describeRejection,
     listSettingsWarnings: async (context) => listSettingsWarnings(context, platform),
     refresh: async (refreshToken, context) => await refresh(refreshToken, context, platform),
+    performAction,
     receive: async (raw, context) => receive(raw, context),
     observe: async (notification, context) => await observe(notification, context, platform),
   };

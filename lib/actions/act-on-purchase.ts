@@ -1,0 +1,42 @@
+import type { actOnPurchase as contract } from '../api/actions.ts';
+import type { ContractBody, ContractResponse } from '../api/contract.ts';
+import { toPurchaseDetails } from '../purchases/to-records.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { type ActionContext, checkAction, performAction } from './perform-action.ts';
+
+/** Performs an action or, for a dry run, checks it. Returns the purchase as the store reports it afterwards. */
+export async function actOnPurchase(
+  purchaseId: string,
+  { dryRun = false, idempotencyKey, ...input }: ContractBody<typeof contract>,
+  context: ActionContext,
+): Promise<ContractResponse<typeof contract>> {
+  const { action, reason } = input;
+  const common = { purchaseId, action, reason, dryRun };
+  if (dryRun) {
+    const { effect, storeAnswer = null } = await checkAction(purchaseId, input, context);
+    const purchase = await readPurchase(purchaseId, context);
+    return { ...common, effect, performedAt: null, performedBy: null, storeAnswer, isConfirmed: null, purchase };
+  }
+  if (idempotencyKey === undefined)
+    throw new ServiceError(
+      'InvalidPayload',
+      'idempotencyKey is missing: the same text for each attempt of the action.',
+    );
+  const outcome = await performAction(purchaseId, { ...input, idempotencyKey }, context);
+  const { effect, performedAt, performedBy, storeAnswer = null, isConfirmed } = outcome;
+  return {
+    ...common,
+    effect,
+    performedAt: new Date(performedAt).toISOString(),
+    performedBy,
+    storeAnswer,
+    isConfirmed,
+    purchase: await readPurchase(purchaseId, context),
+  };
+}
+
+async function readPurchase(purchaseId: string, { app, deps }: ActionContext) {
+  const stored = await deps.purchases.find(app.name, purchaseId);
+  if (!stored) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  return toPurchaseDetails(stored.purchase, stored.entitledUsers, { now: deps.now() });
+}

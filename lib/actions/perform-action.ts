@@ -1,0 +1,269 @@
+import { createHash } from 'node:crypto';
+import type { VerifiedKey } from '../apps/api-keys.ts';
+import type { App } from '../apps/app.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { type RefreshDeps, refreshPurchaseNow } from '../refresh/refresh-purchase.ts';
+import type { ActionName } from '../shared/action-names.ts';
+import { isPermanent, ServiceError } from '../shared/errors.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import { parse } from '../shared/parse.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { createStoreContext } from '../stores/create-store-context.ts';
+import { type ActionRequest, isPossible, type PossibleAction, type StoreAnswer } from '../stores/purchase-action.ts';
+import type { Store } from '../stores/store.ts';
+import type { StoreContext } from '../stores/store-context.ts';
+import { ActionBaseline, hasTakenEffect, toBaseline } from './action-effect.ts';
+import { isAllowedToSupport, type JudgedAction, listActions, toStoreAction } from './list-actions.ts';
+import { resolveAmount } from './resolve-amount.ts';
+import { computeRefundableMicros } from './select-payment.ts';
+
+export type ActionDeps = RefreshDeps & { readonly purchases: PurchaseRepository };
+
+/** An action as an API client requests it. */
+export interface ActionInput {
+  readonly action: ActionName;
+  readonly reason: string;
+  readonly transactionId?: string | undefined;
+  readonly amountMicros?: number | undefined;
+  readonly quantity?: number | undefined;
+  readonly days?: number | undefined;
+  readonly account?: string | undefined;
+}
+
+export interface ActionContext {
+  readonly app: App;
+  readonly key: Pick<VerifiedKey, 'id' | 'name' | 'level'>;
+  readonly recorder: EventRecorder;
+  readonly deps: ActionDeps;
+}
+
+/** The stored outcome of an action. */
+export interface ActionOutcome {
+  readonly action: ActionName;
+  readonly reason: string;
+  readonly effect: string;
+  readonly performedAt: EpochMillis;
+  readonly performedBy: { readonly id: string; readonly name: string };
+  /** Absent if the response of the store was lost, or the store rejected the action. */
+  readonly storeAnswer?: StoreAnswer;
+  /** Why the store rejected the action. */
+  readonly rejection?: string;
+  /** Whether the store's state, read after the action, shows the effect. Null if the store does not report it. */
+  readonly isConfirmed: boolean | null;
+}
+
+/** An outcome with the digest of its request, because an idempotency key must not be used for another request. */
+type StoredOutcome = ActionOutcome & { readonly digest: string };
+
+/**
+ * Performs an action at the store once per idempotency key, and reads the store's state before and after it. Returns
+ * the stored outcome of the same request. Throws `ResourceNotFound` for an unknown purchase, `Forbidden` for a support
+ * key without permission, `Conflict` for an action that is not possible or that the store rejects, and
+ * `ConnectionFailed` if the store is unavailable: then the request can be repeated with its key.
+ */
+export async function performAction(
+  purchaseId: string,
+  { idempotencyKey, ...input }: ActionInput & { readonly idempotencyKey: string },
+  context: ActionContext,
+): Promise<ActionOutcome> {
+  requirePermission(input.action, context);
+  const { store, storeContext } = await openStore(purchaseId, context);
+  const name = `action#${purchaseId}#${idempotencyKey}`;
+  const { reason: _reason, ...parameters } = input;
+  const digest = toDigest(omitUndefined(parameters));
+  const attempt: Attempt = { purchaseId, input, digest, name, store, storeContext, context };
+  let isRepeated = true;
+  const result = await storeContext.runOnce<StoredOutcome>(
+    name,
+    async () => {
+      isRepeated = false;
+      return await runAction(attempt);
+    },
+    async () => {
+      const recovered = await recoverAction(attempt);
+      if (recovered) isRepeated = false;
+      return recovered;
+    },
+  );
+  if (isRepeated) context.recorder.setType('action.read');
+  if (result.digest !== digest)
+    throw new ServiceError('Conflict', 'idempotencyKey was used for a different action.', { retryable: false });
+  if (result.rejection !== undefined) throw new ServiceError('Conflict', result.rejection, { retryable: false });
+  const { digest: _digest, ...outcome } = result;
+  return outcome;
+}
+
+/** Checks an action at the store without performing it. */
+export async function checkAction(
+  purchaseId: string,
+  input: ActionInput,
+  context: ActionContext,
+): Promise<{ readonly effect: string; readonly storeAnswer?: StoreAnswer }> {
+  context.recorder.setType('action.read');
+  requirePermission(input.action, context);
+  const { store, storeContext } = await openStore(purchaseId, context);
+  const digest = toDigest({ purchaseId });
+  const { request, possible } = await prepare({ purchaseId, input, digest, name: '', store, storeContext, context });
+  const storeAnswer = await store.checkAction?.(request, storeContext);
+  return { effect: possible.effect, ...omitUndefined({ storeAnswer }) };
+}
+
+interface Attempt {
+  readonly purchaseId: string;
+  readonly input: ActionInput;
+  readonly digest: string;
+  /** Key of the idempotent run. */
+  readonly name: string;
+  readonly store: Store;
+  readonly storeContext: StoreContext;
+  readonly context: ActionContext;
+}
+
+const toDigest = (value: object): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+function requirePermission(action: ActionName, { app, key }: ActionContext): void {
+  if (key.level === 'support' && !isAllowedToSupport(app, action))
+    throw new ServiceError(
+      'Forbidden',
+      `The app does not allow ${action} to support keys. The secret key is required.`,
+    );
+}
+
+async function openStore(purchaseId: string, { app, recorder, deps }: ActionContext) {
+  const stored = await deps.purchases.find(app.name, purchaseId);
+  if (!stored) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  const { platform } = stored.purchase;
+  const storeContext = await createStoreContext(app.name, platform, { recorder, deps });
+  return { store: await deps.loadStore(platform), storeContext };
+}
+
+async function runAction({ digest, name, store, storeContext, ...attempt }: Attempt): Promise<StoredOutcome> {
+  const prepared = await prepare({ digest, name, store, storeContext, ...attempt });
+  const { request, possible, baseline } = prepared;
+  // Before the request: after a crash, the store's state shows whether it had an effect.
+  await storeContext.storedResults?.save(name, baseline);
+  const outcome = toOutcome(attempt, possible);
+  let storeAnswer: StoreAnswer | undefined;
+  try {
+    storeAnswer = await store.performAction?.(request, storeContext);
+  } catch (error) {
+    if (!isPermanent(error)) throw error;
+    return { ...outcome, digest, rejection: error.message, isConfirmed: false };
+  }
+  const isConfirmed = await confirm(request, baseline, attempt);
+  return { ...outcome, digest, ...omitUndefined({ storeAnswer }), isConfirmed };
+}
+
+/** Returns the outcome of an earlier attempt whose response was lost, if the store's state shows its effect. */
+async function recoverAction({ digest, name, storeContext, ...attempt }: Attempt): Promise<StoredOutcome | undefined> {
+  const saved = await storeContext.storedResults?.find(name);
+  if (saved === undefined) return undefined;
+  const baseline = parse(ActionBaseline, saved, 'DatabaseError');
+  const { purchaseId, input, context } = attempt;
+  await refreshPurchaseNow(purchaseId, context);
+  const { days, account } = input;
+  const request = { action: toStoreAction(input.action), ...omitUndefined({ days, account }) };
+  if (!(await readEffect(request, baseline, attempt))) return undefined;
+  return { ...toOutcome(attempt, { effect: 'The store had performed the action.' }), digest, isConfirmed: true };
+}
+
+const toOutcome = (
+  { input: { action, reason }, context: { key, deps } }: Pick<Attempt, 'input' | 'context'>,
+  { effect }: PossibleAction,
+) => ({ action, reason, effect, performedAt: deps.now(), performedBy: { id: key.id, name: key.name } });
+
+interface PreparedAction {
+  readonly request: ActionRequest;
+  readonly possible: PossibleAction;
+  readonly baseline: ActionBaseline;
+}
+
+/** Queries the store and decides by its present state. */
+async function prepare({ purchaseId, input, name, context }: Attempt): Promise<PreparedAction> {
+  const { app, key, deps } = context;
+  await refreshPurchaseNow(purchaseId, context);
+  const [state, payments] = await Promise.all([
+    deps.purchases.findRefreshState(app.name, purchaseId),
+    deps.purchases.listTransactions(app.name, [purchaseId]),
+  ]);
+  if (!state?.refreshToken) throw new ServiceError('ResourceNotFound', 'The purchase is not found.');
+  const { purchase, refreshToken } = state;
+  const judged = listActions(
+    { purchase, payments, hasRefreshToken: true },
+    { caller: { app, level: key.level }, now: deps.now(), transactionId: input.transactionId },
+  ).find(({ action }) => action === input.action);
+  const possible = requirePossible(judged);
+  const part = resolveAmount(input, possible, judged?.payment);
+  const amountMicros = part ?? (judged?.payment && computeRefundableMicros(judged.payment));
+  requireDetails(input, possible);
+  return {
+    possible,
+    baseline: toBaseline({ purchase, payments }),
+    request: {
+      action: toStoreAction(input.action),
+      purchase,
+      refreshToken,
+      reason: input.reason,
+      isPart: part !== undefined,
+      requestId: toRequestId(name),
+      ...omitUndefined({ payment: judged?.payment, amountMicros, days: input.days, account: input.account }),
+    },
+  };
+}
+
+function requirePossible(judged: JudgedAction | undefined): PossibleAction {
+  if (judged && isPossible(judged.verdict)) return judged.verdict;
+  const why = judged && 'why' in judged.verdict ? judged.verdict.why : 'The store has no such action.';
+  throw new ServiceError('Conflict', `The action is not possible. ${why}`, { retryable: false });
+}
+
+function requireDetails({ action, days, account }: ActionInput, { maxDays }: PossibleAction): void {
+  if (maxDays !== undefined && (days === undefined || days > maxDays))
+    throw new ServiceError('InvalidPayload', `days: expected 1 to ${maxDays}.`);
+  if (action === 'set-account' && account === undefined)
+    throw new ServiceError('InvalidPayload', 'account is missing: the username, or its form at the store.');
+}
+
+/** Returns the same UUID for all attempts of an action. */
+function toRequestId(name: string): string {
+  const hex = createHash('sha256').update(name).digest('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    '-',
+  );
+}
+
+type EffectRequest = Parameters<typeof hasTakenEffect>[0];
+
+/** Reads the store's state after the action. An unavailable store leaves the action unconfirmed: a refresh follows. */
+async function confirm(
+  request: EffectRequest,
+  baseline: ActionBaseline,
+  attempt: Pick<Attempt, 'purchaseId' | 'context'>,
+): Promise<boolean | null> {
+  try {
+    await refreshPurchaseNow(attempt.purchaseId, attempt.context);
+  } catch (error) {
+    attempt.context.recorder.addContent({
+      refreshFailures: [
+        { platform: attempt.purchaseId.split(':', 1)[0], reason: ServiceError.fromUnknown(error).message },
+      ],
+    });
+    return false;
+  }
+  return (await readEffect(request, baseline, attempt)) ?? null;
+}
+
+async function readEffect(
+  request: EffectRequest,
+  baseline: ActionBaseline,
+  { purchaseId, context: { app, deps } }: Pick<Attempt, 'purchaseId' | 'context'>,
+): Promise<boolean | undefined> {
+  const [facts, payments] = await Promise.all([
+    deps.purchases.findFacts(app.name, purchaseId),
+    deps.purchases.listTransactions(app.name, [purchaseId]),
+  ]);
+  if (!facts) return undefined;
+  const { purchase, userAliases } = facts;
+  return hasTakenEffect(request, baseline, { after: { purchase, payments, userAliases }, now: deps.now() });
+}

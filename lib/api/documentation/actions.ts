@@ -1,0 +1,91 @@
+import {
+  actOnPurchase,
+  listPurchaseActions,
+  PurchaseAction,
+  RefundablePayment,
+  StoreAnswerRecord,
+} from '../actions.ts';
+import { describeObject, describeOperation } from './describe.ts';
+import { purchaseId } from './parameters.ts';
+
+const transactionId = [
+  'Payment to refund. The default is the latest one that can be refunded.',
+  'store_b:GPA.3345',
+] as const;
+const reason = ['Why support does it.', 'Charged twice, ticket 4711'] as const;
+const currency = ['ISO 4217 code of the currency.', 'EUR'] as const;
+
+export const actionDescriptions = [
+  describeObject('RefundablePayment', RefundablePayment, 'The payment that a refund returns.', {
+    transactionId: ['Id of the payment with its platform prefix.', 'processor_a:in_1QfVQa'],
+    amountMicros: ['What is left of the payment. Null if the store does not report the amount.', 4_990_000],
+    currency,
+    allowsPart: ['Whether the store refunds a part of it.', true],
+  }),
+  describeObject('PurchaseAction', PurchaseAction, 'Whether an action is possible for a purchase.', {
+    action: ['Name of the action. `defer` and `extend` are the same.', 'refund'],
+    isPossible: ['Whether the store performs the action in the stored state.', true],
+    why: ['Why the action is not possible. Null if it is.', null as never],
+    effect: [
+      'What happens at the store. Null if the action is not possible.',
+      'The subscription ends with its paid period.',
+    ],
+    maxDays: ['Maximum number of days of an extension.', 90],
+    payment: ['The payment of a refund.'],
+  }),
+  describeObject('PurchaseActions', listPurchaseActions.response, 'The actions on a purchase.', {
+    purchaseId,
+    rows: ['All actions.'],
+  }),
+  describeObject('StoreAnswer', StoreAnswerRecord, "The store's response to an action.", {
+    status: ["Result in the store's terms.", 'succeeded'],
+    id: ['Id of the refund, or of the refunded order.', 're_1QfVQa'],
+    amountMicros: ['Refunded amount.', 4_990_000],
+    currency,
+    until: ['New end of the paid period.', '2026-02-15T09:30:00.000Z'],
+  }),
+  describeObject('PurchaseActionResult', actOnPurchase.response, 'The outcome of an action.', {
+    purchaseId,
+    action: ['Name of the action.', 'refund'],
+    reason,
+    dryRun: ['Whether the action was only checked.', false],
+    effect: ['What happens at the store.', 'The subscription ends with its paid period.'],
+    performedAt: ['Date of the action. Null for a dry run.', '2026-01-15T09:30:00.000Z'],
+    performedBy: ['The key that performed it. Null for a dry run.'],
+    storeAnswer: ["The store's response. Null if it was lost, and in a dry run that the store does not check."],
+    isConfirmed: [
+      "Whether the store's state, read afterwards, shows the effect. False: the next refresh reads it again. Null if the " +
+        'store does not report it.',
+      true,
+    ],
+    purchase: ['The purchase as the store reports it afterwards.'],
+  }),
+];
+
+export const actionOperations = [
+  describeOperation(listPurchaseActions, {
+    description:
+      'Lists for each action whether the store performs it for the purchase in its stored state, and why not. Does not call ' +
+      'the store.',
+    params: { purchaseId },
+    query: { transactionId },
+  }),
+  describeOperation(actOnPurchase, {
+    description:
+      "Performs an action at the store, and reads the store's state before and after it. The same `idempotencyKey` again " +
+      'returns the first outcome, and the store performs the action once. `dryRun` checks the action only. 409 if the ' +
+      'action is not possible or the store rejects it; 502 if the store is unavailable: repeat it with the same key. A ' +
+      'support key may do what `app set-support-actions` allows. `account` is the username, or its form at the store.',
+    params: { purchaseId },
+    bodyExamples: {
+      refund: {
+        summary: 'Refund a part of the latest payment',
+        value: { action: 'refund', amountMicros: 1_000_000, reason: 'Late delivery', idempotencyKey: 'ticket-4711' },
+      },
+      extend: {
+        summary: 'Extend a subscription by a week',
+        value: { action: 'extend', days: 7, reason: 'Outage of Monday', idempotencyKey: 'outage-alice' },
+      },
+    },
+  }),
+];

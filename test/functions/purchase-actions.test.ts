@@ -1,0 +1,322 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
+import { actOnPurchase, listPurchaseActions } from '../../lib/api/actions.ts';
+import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
+import { dayMs } from '../../lib/shared/time.ts';
+import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
+import { type BoughtPurchase, buyForActions } from '../../testing/purchase-actions.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { findEvents } from './event-fixture.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterEach(async () => await service.clearFaults());
+afterAll(() => service.close());
+
+const idempotencyKey = 'attempt-1';
+const extension = { action: 'extend', days: 7, idempotencyKey };
+
+/** Lists the events of the performed actions. */
+const findActions = async ({ keys, purchaseId }: BoughtPurchase) =>
+  (await findEvents(keys, purchaseId)).filter(
+    (event: { context: { eventType: string } }) => event.context.eventType === 'purchase.acted',
+  );
+
+const getExpiration = async ({ keys, purchaseId }: BoughtPurchase) =>
+  (await deps().purchases.find(keys.appName, purchaseId))?.purchase.expirationDate ?? 0;
+
+/** Returns the actions that are possible, by name. */
+async function listPossible(bought: BoughtPurchase) {
+  const { rows } = (await bought.list()).body;
+  return rows.filter((row: { isPossible: boolean }) => row.isPossible).map((row: { action: string }) => row.action);
+}
+
+describe('GET /v3/purchases/:purchaseId/actions', () => {
+  it.each([['store_a', ['defer', 'extend', 'finish', 'set-account']]] as const)(
+    'lists what is possible for a subscription, and why the rest is not: %s',
+    async (platform, possible) => {
+      const bought = await buyForActions(service, platform);
+      const { status, body } = await bought.list();
+      expect(status).toBe(200);
+      expect(await listPossible(bought)).toEqual(possible);
+      for (const { isPossible, why, effect } of body.rows) expect(isPossible ? effect : why).toMatch(/^[A-Z].+\.$/);
+    },
+  );
+
+  it('does not find an unknown purchase', async () => {
+    const { keys } = await buyForActions(service, 'store_a');
+    const params = { purchaseId: 'store_a:1' };
+    const headers = buildBasicAuth(keys.appName, keys.secretKey);
+    expect((await callEndpoint(listPurchaseActions, { headers, params })).status).toBe(404);
+  });
+});
+
+describe('POST /v3/purchases/:purchaseId/actions', () => {
+  it('extends a subscription and returns the state of the store', async () => {
+    const bought = await buyForActions(service, 'store_a');
+    const before = await getExpiration(bought);
+    const { status, body } = await bought.act(extension);
+    expect(status).toBe(200);
+    const until = new Date(before + 7 * dayMs).toISOString();
+    expect(body).toMatchObject({
+      action: 'extend',
+      reason: 'Ticket 4711',
+      dryRun: false,
+      isConfirmed: true,
+      storeAnswer: { status: 'extended', until },
+      performedBy: { name: 'main' },
+      purchase: { expirationDate: until, entitledUsers: [bought.applicationUsername] },
+    });
+    const [event, ...others] = await findActions(bought);
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({ context: { key: { level: 'secret' } } });
+    expect(await deps().events.findRaw(bought.keys.appName, event.eventId)).toMatchObject({
+      request: { body: { action: 'extend', days: 7, reason: 'Ticket 4711', idempotencyKey } },
+      response: { body: { storeAnswer: { status: 'extended' } } },
+    });
+  });
+
+  it('performs an action once for the same idempotency key, with one event', async () => {
+    const bought = await buyForActions(service, 'store_a');
+    const before = await getExpiration(bought);
+    const responses = [await bought.act(extension), await bought.act(extension)];
+    responses.push(...(await Promise.all([bought.act(extension), bought.act(extension)])));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(new Set(responses.map(({ body }) => body.performedAt)).size).toBe(1);
+    expect(await getExpiration(bought)).toBe(before + 7 * dayMs);
+    expect(await findActions(bought)).toHaveLength(1);
+  });
+
+  it('rejects the idempotency key of a different action', async () => {
+    const bought = await buyForActions(service, 'store_a');
+    await bought.act(extension);
+    expect(await bought.act({ ...extension, days: 8 })).toMatchObject({
+      status: 409,
+      body: { message: 'idempotencyKey was used for a different action.' },
+    });
+  });
+
+  it('announces the effect once if the notification of the store arrives first or later', async () => {
+    const router = await startNotificationRouter(service, ['store_a']);
+    try {
+      const bought = await buyForActions(service, 'store_a');
+      const { appName } = bought.keys;
+      router.routeTo([appName]);
+      await bought.act(extension);
+      await router.waitUntilPosted();
+      const inFlight = router.take(appName);
+      expect(inFlight).toHaveLength(1);
+      await router.process(inFlight);
+      await bought.act(extension);
+      const reasons = (await deps().purchases.listNotifications(appName, bought.purchaseId)).map(
+        ({ reason }) => reason,
+      );
+      expect(reasons.filter((reason) => reason === 'EXTENDED')).toHaveLength(1);
+      expect(await findActions(bought)).toHaveLength(1);
+    } finally {
+      await router.close();
+      await service.setNotificationUrl('store_a', null);
+    }
+  });
+
+  it('stores the rejection of the store, which is not repeated', async () => {
+    const bought = await buyForActions(service, 'store_a');
+    for (const key of ['1', '2']) expect((await bought.act({ ...extension, idempotencyKey: key })).status).toBe(200);
+    const before = await getExpiration(bought);
+    const third = { ...extension, idempotencyKey: '3' };
+    for (const response of [await bought.act(third), await bought.act(third)])
+      expect(response).toMatchObject({
+        status: 409,
+        body: {
+          code: 'Conflict',
+          message:
+            'The App Store rejects the action: the subscription already had two extensions in 365 days. (4030005)',
+        },
+      });
+    expect(await getExpiration(bought)).toBe(before);
+    const [rejected, ...others] = await findActions(bought);
+    expect(others).toHaveLength(2);
+    expect(rejected.context).toBeDefined();
+  });
+
+  it('leaves an unavailable store to a repetition with the same key', async () => {
+    const bought = await buyForActions(service, 'store_a');
+    const before = await getExpiration(bought);
+    await service.callControl('/faults', { platform: 'store_a', fault: 'down', times: 30 });
+    expect(await bought.act(extension)).toMatchObject({ status: 502, body: { code: 'ConnectionFailed' } });
+    await service.clearFaults();
+    expect((await bought.act(extension)).body).toMatchObject({ isConfirmed: true });
+    expect(await getExpiration(bought)).toBe(before + 7 * dayMs);
+  });
+
+  it('rejects an action that is not possible with the reason', async () => {
+    const bought = await buyForActions(service, 'store_a');
+    expect(await bought.act({ action: 'refund', idempotencyKey })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('Apple decides about refunds.') },
+    });
+    expect(await bought.act({ ...extension, days: 91 })).toMatchObject({ status: 400 });
+    expect(await bought.act({ action: 'extend', days: 7 })).toMatchObject({ status: 400 });
+  });
+
+  it('checks a dry run without changing the purchase', async () => {
+    const bought = await buyForActions(service, 'store_a');
+    const before = await getExpiration(bought);
+    const { status, body } = await bought.act({ action: 'extend', days: 7, dryRun: true });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ dryRun: true, performedAt: null, effect: expect.any(String) });
+    expect(await getExpiration(bought)).toBe(before);
+    expect(await findActions(bought)).toEqual([]);
+  });
+
+  it('finishes a consumable', async () => {
+    const bought = await buyForActions(service, 'store_a', {
+      productId: 'coins',
+      type: 'consumable',
+      autoRenew: false,
+    });
+    expect((await bought.act({ action: 'finish', idempotencyKey })).body).toMatchObject({
+      storeAnswer: { status: 'finished' },
+      isConfirmed: null,
+    });
+  });
+
+  it('sets the account of a purchase, which the customer then owns', async () => {
+    const bought = await buyForActions(service, 'store_a');
+    const other = await buyForActions(service, 'store_a');
+    const account = createUniqueName('user');
+    const { status, body } = await bought.act({ action: 'set-account', account, idempotencyKey });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ storeAnswer: { status: 'account set' }, isConfirmed: true });
+    expect((await other.act({ action: 'set-account', idempotencyKey })).status).toBe(400);
+  });
+
+  it('allows support keys the actions that the app allows, and viewer keys none', async () => {
+    const { apps, now } = deps();
+    const callWith = async (
+      { keys, purchaseId }: BoughtPurchase,
+      level: 'support' | 'viewer',
+      contract: typeof actOnPurchase | typeof listPurchaseActions,
+    ) => {
+      const { key } = await createApiKey(apps, keys.appName, {
+        level,
+        name: createUniqueName('k').slice(0, 20),
+        now: now(),
+      });
+      await service.callControl('/clock', { advance: 'PT1M' });
+      const body = { ...extension, reason: 'Ticket 4711' };
+      return await callEndpoint(contract, {
+        headers: buildBasicAuth(keys.appName, key),
+        params: { purchaseId },
+        ...(contract.method === 'POST' && { body }),
+      });
+    };
+    const bought = await buyForActions(service, 'store_a');
+    expect((await callWith(bought, 'viewer', actOnPurchase)).status).toBe(403);
+    expect((await callWith(bought, 'support', actOnPurchase)).body.message).toBe(
+      'The app does not allow extend to support keys. The secret key is required.',
+    );
+    const listed = await callWith(bought, 'support', listPurchaseActions);
+    expect(listed.body.rows.find(({ action }: { action: string }) => action === 'extend')).toMatchObject({
+      isPossible: false,
+      why: 'The app does not allow the action to support keys.',
+    });
+    expect((await callWith(bought, 'viewer', listPurchaseActions)).status).toBe(200);
+    await setSupportActions(apps, bought.keys.appName, ['extend']);
+    expect((await callWith(bought, 'support', actOnPurchase)).body).toMatchObject({ isConfirmed: true });
+    const performed = (await findActions(bought)).filter(
+      (event: { context: { key: { level: string } } }) => event.context.key.level === 'support',
+    );
+    expect(performed).toHaveLength(1);
+  });
+});
+
+const subscription = { type: 'paid subscription', productId: 'premium' };
+const coins = { type: 'consumable', productId: 'coins', autoRenew: false };
+const ended = { isExpired: true };
+const lapses = { isExpired: false, renewalIntent: 'Lapse' };
+
+/** Returns the refunded amounts of the payments of a purchase in micros. */
+const listRefunds = async ({ keys, purchaseId }: BoughtPurchase) =>
+  (await deps().purchases.listTransactions(keys.appName, [purchaseId])).flatMap((payment) => [
+    ...(payment.partialRefunds ?? []).map(({ amountMicros }) => amountMicros),
+    ...(payment.refundedAt === undefined ? [] : ['whole']),
+  ]);
+
+describe('POST /v3/purchases/:purchaseId/actions at each store', () => {
+  it.each([
+    ['store_b', 'refund', subscription, {}, { isExpired: false, renewalIntent: 'Renew' }, ['whole']],
+    ['store_b', 'refund', coins, {}, {}, ['whole']],
+    ['store_b', 'cancel', subscription, {}, lapses, []],
+    ['store_b', 'revoke', subscription, {}, ended, ['whole']],
+    ['store_b', 'revoke', coins, {}, ended, ['whole']],
+    ['store_b', 'defer', subscription, { days: 30 }, { renewalIntent: 'Renew' }, []],
+    ['store_c', 'refund', subscription, {}, ended, []],
+    ['store_c', 'cancel', subscription, {}, lapses, []],
+    ['store_c', 'extend', subscription, { days: 30 }, { renewalIntent: 'Renew' }, []],
+    ['processor_a', 'refund', subscription, {}, ended, ['whole']],
+    ['processor_a', 'refund', subscription, { amountMicros: 1_000_000 }, { isExpired: false }, [1_000_000]],
+    ['processor_a', 'refund', coins, { amountMicros: 500_000 }, {}, [500_000]],
+    ['processor_a', 'cancel', subscription, {}, lapses, []],
+    ['processor_a', 'revoke', subscription, {}, ended, []],
+    ['processor_a', 'extend', subscription, { days: 30 }, { renewalIntent: 'Renew' }, []],
+    ['service_processor_a', 'refund', coins, {}, ended, ['whole']],
+    ['processor_b', 'refund', subscription, {}, ended, ['whole']],
+    ['processor_b', 'cancel', subscription, {}, lapses, []],
+  ] as const)('%s: %s of a %o', async (platform, action, order, details, expected, refunds) => {
+    const bought = await buyForActions(service, platform, { ...order, autoRenew: order.type === 'paid subscription' });
+    const before = await getExpiration(bought);
+    const request = { action, ...details, idempotencyKey };
+    const first = await bought.act(request);
+    expect(first).toMatchObject({ status: 200, body: { isConfirmed: true, purchase: expected } });
+    const repeated = await bought.act(request);
+    expect(repeated.body.performedAt).toBe(first.body.performedAt);
+    expect(await listRefunds(bought)).toEqual(refunds);
+    if ('days' in details) expect(await getExpiration(bought)).toBe(before + details.days * dayMs);
+    expect(await findActions(bought)).toHaveLength(1);
+  });
+
+  it('refunds a part of a settled payment of processor_b, and rejects a part before the settlement', async () => {
+    const bought = await buyForActions(service, 'processor_b', coins);
+    const part = { action: 'refund', amountMicros: 500_000, idempotencyKey: 'early' };
+    expect(await bought.act(part)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('settled') },
+    });
+    await service.callControl('/clock', { advance: 'P2D' });
+    expect(await bought.act({ ...part, idempotencyKey })).toMatchObject({ status: 200, body: { isConfirmed: true } });
+    await bought.act({ ...part, idempotencyKey });
+    expect(await listRefunds(bought)).toEqual([500_000]);
+    expect(await bought.act({ action: 'refund', amountMicros: 9_000_000, idempotencyKey: 'much' })).toMatchObject({
+      status: 400,
+    });
+  });
+
+  it('validates a deferral of store_b in a dry run', async () => {
+    const bought = await buyForActions(service, 'store_b');
+    const before = await getExpiration(bought);
+    const { body } = await bought.act({ action: 'defer', days: 30, dryRun: true });
+    expect(body).toMatchObject({
+      storeAnswer: { status: 'valid', until: new Date(before + 30 * dayMs).toISOString() },
+    });
+    expect(await getExpiration(bought)).toBe(before);
+  });
+
+  it('sets the account of a resubscription in the Play Store', async () => {
+    const bought = await buyForActions(service, 'store_b');
+    await bought.control('expire');
+    const { id, validate } = await service.callControl(`/purchases/${bought.id}/resubscribe`, {});
+    await service.validate(bought.keys, validate);
+    const account = createUniqueName('user');
+    const response = await callEndpoint(actOnPurchase, {
+      headers: buildBasicAuth(bought.keys.appName, bought.keys.secretKey),
+      params: { purchaseId: `store_b:${id}` },
+      body: { action: 'set-account', account, reason: 'Bought in the Play Store', idempotencyKey },
+    });
+    expect(response).toMatchObject({ status: 200, body: { isConfirmed: true, purchase: { isAcknowledged: true } } });
+  });
+});

@@ -1,0 +1,51 @@
+import { actOnPurchase, listPurchaseActions } from '../lib/api/actions.ts';
+import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import type { Platform } from '../lib/shared/platform.ts';
+import { type CallResult, callWithSecretKey } from './call.ts';
+import { createUniqueName } from './given.ts';
+import type { TestService } from './service.ts';
+
+/** A validated purchase at an emulated store. */
+export interface BoughtPurchase {
+  readonly keys: IssuedApiKeys;
+  readonly id: string;
+  readonly purchaseId: string;
+  readonly applicationUsername: string;
+  act(body: object): Promise<CallResult>;
+  list(): Promise<CallResult>;
+  control(action: string, details?: object): Promise<void>;
+}
+
+/** Buys at an emulated store and validates the purchase. */
+export async function buyForActions(
+  service: TestService,
+  platform: Platform,
+  order: object = {},
+): Promise<BoughtPurchase> {
+  const keys = await service.createApp([platform]);
+  const applicationUsername = createUniqueName('user');
+  const bought = await service.callControl('/purchases', {
+    platform,
+    productId: 'premium',
+    type: 'paid subscription',
+    applicationUsername,
+    autoRenew: true,
+    ...order,
+  });
+  const validated = await service.validate(keys, bought.validate);
+  if (!validated.body.ok) throw new Error(JSON.stringify(validated.body));
+  // Braintree creates the purchase with the validation.
+  const purchaseId = `${platform}:${validated.body.data.collection[0].purchaseId}`;
+  const params = { purchaseId };
+  return {
+    keys,
+    id: bought.id,
+    purchaseId,
+    applicationUsername,
+    act: async (body) =>
+      await callWithSecretKey(actOnPurchase, keys, { params, body: { reason: 'Ticket 4711', ...body } }),
+    list: async () => await callWithSecretKey(listPurchaseActions, keys, { params }),
+    control: async (action, details = {}) =>
+      void (await service.callControl(`/purchases/${bought.id}/${action}`, details)),
+  };
+}
