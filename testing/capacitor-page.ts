@@ -44,6 +44,13 @@ export function openCapacitorPage(body: SignedBody): CapacitorPage {
     getStorefront: async () => ({ countryCode: 'USA' }),
     finish: async ({ transactionId: id }: { transactionId: string }) => void finishedIds.push(id),
   };
+  // jsdom has no storage for the origin of an app, unlike its web view.
+  const stored = new Map<string, string>();
+  const localStorage = {
+    getItem: (name: string) => stored.get(name) ?? null,
+    setItem: (name: string, value: unknown) => void stored.set(name, String(value)),
+  };
+  Object.defineProperty(window, 'localStorage', { value: localStorage });
   Object.assign(window, { Capacitor: { getPlatform: () => 'ios', Plugins: { PurchasePlugin } } });
   return { window, finishedIds, close: () => window.close() };
 }

@@ -119,9 +119,9 @@ const provide = (modules: Readonly<Record<string, string>>): Plugin => ({
 });
 
 /** Bundles the code of a page for a browser, like the build of an app. Its exports become `globalName`. */
-async function bundle(file: string, modules: Readonly<Record<string, string>>): Promise<string> {
+async function bundle(file: string, modules: Readonly<Record<string, string>>, name = 'app'): Promise<string> {
   const { outputFiles } = await build({
-    stdin: { contents: fillIn(readSnippet(file, 'app')), resolveDir: resolve('.'), loader: 'js' },
+    stdin: { contents: fillIn(readSnippet(file, name)), resolveDir: resolve('.'), loader: 'js' },
     bundle: true,
     write: false,
     format: 'iife',
@@ -229,10 +229,90 @@ describe('docs/guides/react-native-iaptic.md', () => {
     };
     window.eval(await bundle(file, { 'react-native-iaptic': library }));
     const username = randomUUID();
-    expect(await window.app.startStore(username)).toBe(true);
+    expect(await window.app.startStore(username, false)).toBe(true);
     expect(await listProducts(username)).toEqual([`${order.platform}:premium`]);
   });
 });
+
+describe('docs/guides/flutter-expo-react-native.md', () => {
+  const file = 'docs/guides/flutter-expo-react-native.md';
+  const validator = readSnippet(file, 'purchase-validator');
+
+  /** The interface that both libraries have, over a device that the test controls. */
+  const library = `
+    export const initConnection = async () => true;
+    export const purchaseUpdatedListener = (listener) => { globalThis.deliver = listener; };
+    export const getAvailablePurchases = async () => globalThis.available;
+    export const finishTransaction = async ({ purchase }) => void globalThis.finished.push(purchase.id);`;
+
+  /** Opens an app with the code of a section. The store lists these purchases. */
+  async function openApp(name: string, os: string, available: readonly object[]) {
+    const decisions: unknown[] = [];
+    const window = Object.assign(openWebPage(), { available, finished: [] as string[] });
+    const modules = {
+      'expo-iap': library,
+      'react-native-iap': library,
+      'react-native': `export const Platform = { OS: '${os}' };`,
+      './purchase-validator.js': fillIn(validator),
+    };
+    window.eval(await bundle(file, modules, name));
+    const start = async (username: string): Promise<void> =>
+      await window.app.startPurchases(username, { premium: 'paid subscription' }, (id: string, access: boolean) =>
+        decisions.push([id, access]),
+      );
+    return { window, decisions, start };
+  }
+
+  it.each([
+    ['expo', 'ios'],
+    ['expo', 'android'],
+    ['react-native', 'ios'],
+    ['react-native', 'android'],
+  ])('gives access until the end of a purchase, and finishes both: %s, %s', async (name, os) => {
+    const username = randomUUID();
+    const platform = os === 'ios' ? 'store_a' : 'store_b';
+    const { id, validate } = await buy({
+      platform,
+      form: os === 'ios' ? 'signed' : undefined,
+      applicationUsername: username,
+    });
+    const { jwsRepresentation, purchaseToken = jwsRepresentation } = validate.transaction;
+    const purchase = { productId: 'premium', id: validate.transaction.id, purchaseToken };
+    const app = await openApp(name, os, []);
+    await app.start(username);
+    await app.window.deliver(purchase);
+    expect(app.decisions).toEqual([['premium', true]]);
+    expect(app.window.finished).toHaveLength(1);
+    expect(await listProducts(username)).toEqual([`${platform}:premium`]);
+
+    await callLocalControl(service, `/purchases/${id}/expire`, {});
+    const restarted = await openApp(name, os, [purchase]);
+    await restarted.start(username);
+    expect(restarted.decisions).toEqual([['premium', false]]);
+    expect(restarted.window.finished).toHaveLength(1);
+  });
+
+  it('decides nothing without a network, and leaves the purchase unfinished', async () => {
+    const app = await openApp('expo', 'ios', [{ productId: 'premium', id: '1', purchaseToken: 'x' }]);
+    app.window.fetch = async () => await Promise.reject(new TypeError('Network request failed'));
+    await app.start('nora');
+    expect({ decisions: app.decisions, finished: app.window.finished }).toEqual({ decisions: [], finished: [] });
+  });
+
+  it('sends the fields of a validation in Flutter', () => {
+    const code = readSnippet(file, 'flutter');
+    for (const name of listBodyNames('validate-app-store', 'validate-google-play')) expect(code).toContain(`'${name}'`);
+  });
+});
+
+/** Lists the names of members in the bodies of commands, and the types of their transactions. */
+const listBodyNames = (...commands: readonly string[]): string[] =>
+  commands.flatMap((command) => {
+    const text = readSnippet('docs/guides/plain-app.md', command).replaceAll(/'"\$\w+"'/g, '');
+    const body = JSON.parse(text.match(/\{[\s\S]+\}/)?.[0] ?? '');
+    const members = [body, body.transaction, body.additionalData].flatMap(Object.keys);
+    return [...members, body.transaction.type];
+  });
 
 describe('docs/guides/plain-app.md', () => {
   const file = 'docs/guides/plain-app.md';
@@ -270,13 +350,7 @@ describe('docs/guides/plain-app.md', () => {
     ['kotlin', 'validate-google-play'],
   ])('sends the fields of the command in %s', (language, command) => {
     const code = readSnippet(file, language);
-    const body = JSON.parse(
-      readSnippet(file, command)
-        .replaceAll(/'"\$\w+"'/g, '')
-        .match(/\{[\s\S]+\}/)?.[0] ?? '',
-    );
-    const names = [...Object.keys(body), ...Object.keys(body.transaction), ...Object.keys(body.additionalData)];
-    for (const name of [...names, body.transaction.type]) expect(code).toContain(`"${name}"`);
+    for (const name of listBodyNames(command)) expect(code).toContain(`"${name}"`);
     expect(code).toContain('v1/validate');
     expect(listCodeBlocks(file).map((block) => block.name)).toEqual(expect.arrayContaining(['swift', 'kotlin']));
   });

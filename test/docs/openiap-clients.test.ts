@@ -22,6 +22,7 @@ describe('docs/guides/openiap-clients.md', () => {
   it('verifies purchases with the code of the page, whose native module is faked', async () => {
     const { publicKey } = await service.createApp(['store_a', 'store_b']);
     const sent: object[] = [];
+    const results: object[] = [];
     // The native modules send the members of the store with its name, and return the response with the provider.
     const verifyPurchaseWithProvider = async ({ provider, iapkit }: IapKitCall) => {
       const { apiKey, baseUrl, ...evidence } = iapkit;
@@ -30,7 +31,10 @@ describe('docs/guides/openiap-clients.md', () => {
       const body = { store, ...(members as object) };
       sent.push(body);
       const headers = { authorization: `Bearer ${apiKey.replace('pub_key', publicKey)}`, 'X-OpenIAP-Spec': '3.2.1' };
-      return { provider, iapkit: (await callEndpoint(verifyPurchase, { headers, body })).body };
+      const response = await callEndpoint(verifyPurchase, { headers, body });
+      if (response.status !== 200) throw new Error('Verification failed');
+      results.push(response.body);
+      return { provider, iapkit: response.body };
     };
     const code = readSnippet('docs/guides/openiap-clients.md', 'app')
       .replace(/^import .*$/m, '')
@@ -41,8 +45,9 @@ describe('docs/guides/openiap-clients.md', () => {
     const google = await service.callControl('/purchases', { ...order, platform: 'store_b' });
     const { jwsRepresentation: jws } = apple.validate.transaction;
     const { purchaseToken } = google.validate.transaction;
-    const results = [await verify({ purchaseToken: jws }, 'ios'), await verify({ purchaseToken }, 'android')];
-    expect(results.map(({ iapkit }) => iapkit)).toMatchObject([
+    expect(await verify({ purchaseToken: jws }, 'ios')).toBe(true);
+    expect(await verify({ purchaseToken }, 'android')).toBe(true);
+    expect(results).toMatchObject([
       { isValid: true, store: 'apple', productId: 'premium' },
       { isValid: true, store: 'google', productId: 'premium' },
     ]);
@@ -50,5 +55,10 @@ describe('docs/guides/openiap-clients.md', () => {
       { store: 'apple', jws },
       { store: 'google', purchaseToken },
     ]);
+    for (const { id } of [apple, google]) await service.callControl(`/purchases/${id}/expire`, {});
+    expect(await verify({ purchaseToken: jws }, 'ios')).toBe(false);
+    expect(await verify({ purchaseToken }, 'android')).toBe(false);
+    // An error proves nothing.
+    expect(await verify({ purchaseToken: 'not a token' }, 'ios')).toBeUndefined();
   });
 });

@@ -1,0 +1,163 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { errorCodes } from '../../lib/shared/errors.ts';
+import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
+import type { CordovaPage } from '../../testing/cordova-page.ts';
+import { readSnippet } from '../../testing/documents.ts';
+import { openPlayPage, productDetails } from '../../testing/google-play-device.ts';
+import { readCodes, readSampleRules, sampleLanguages } from '../../testing/sample-rules.ts';
+
+const deniedCodes: readonly number[] = [6778001, 6778003, 6778004, 6778006];
+const allCodes = Object.values(errorCodes).map(({ number }) => number);
+
+/** Bodies that are no response of the service: none, of a gateway, shortened, of another version. */
+const faults: readonly unknown[] = [
+  undefined,
+  null,
+  '<html>502 Bad Gateway</html>',
+  [],
+  0,
+  {},
+  { message: 'Internal server error' },
+  { ok: true },
+  { ok: true, data: {} },
+  { ok: false },
+  { ok: false, code: null },
+  { ok: false, code: 0 },
+  { ok: 'true', data: { collection: [{ id: 'premium' }] } },
+];
+
+const succeed = (...collection: object[]) => ({ ok: true, data: { collection } });
+
+describe.each(sampleLanguages)('the decision about access in $file, $name', (language) => {
+  const { decideAccess } = readSampleRules(language);
+
+  it.each(allCodes)('denies access only for the four definite codes: %s', (code) => {
+    const expected = deniedCodes.includes(code) ? false : undefined;
+    expect(decideAccess({ ok: false, status: 500, code, message: 'Text.' }, 'premium')).toBe(expected);
+  });
+
+  it.each(faults.map((fault) => [JSON.stringify(fault), fault]))('keeps the present access for %s', (_, fault) => {
+    expect(decideAccess(fault, 'premium')).toBeUndefined();
+  });
+
+  it('decides by the product of a successful response', () => {
+    const coins = { id: 'coins', isExpired: false };
+    expect(decideAccess(succeed(coins, { id: 'premium', isExpired: false }), 'premium')).toBe(true);
+    expect(decideAccess(succeed(coins, { id: 'premium', isExpired: true }), 'premium')).toBe(false);
+    expect(decideAccess(succeed({ id: 'premium', isExpired: true }, { id: 'premium' }), 'premium')).toBe(true);
+    expect(decideAccess(succeed(coins), 'premium')).toBe(false);
+    expect(decideAccess(succeed(), 'premium')).toBe(false);
+  });
+});
+
+describe('the samples of the guides', () => {
+  it.each([
+    ['docs/guides/plain-app.md', 'swift'],
+    ['docs/guides/flutter-expo-react-native.md', 'flutter'],
+    ['docs/guides/flutter-expo-react-native.md', 'purchase-validator'],
+  ])('finish purchases that have ended: %s %s', (file, name) => {
+    expect(readCodes(readSnippet(file, name), 'endedCodes')).toEqual([6778003, 6778004]);
+  });
+
+  it.each([
+    ['docs/guides/cordova-plugin-purchase.md', 'app'],
+    ['docs/guides/capacitor-plugin-cdv-purchase.md', 'app'],
+    ['docs/guides/react-native-iaptic.md', 'app'],
+  ])('contain the definite codes: %s %s', (file, name) => {
+    expect(readCodes(readSnippet(file, name), 'deniedCodes')).toEqual(deniedCodes);
+  });
+
+  it('contain the same decision in JavaScript', () => {
+    const [rule] = /function decideAccess[\s\S]+\}/.exec(readSnippet('docs/guides/plain-app.md', 'rule')) ?? [];
+    expect(readSnippet('docs/guides/flutter-expo-react-native.md', 'purchase-validator')).toContain(rule);
+  });
+
+  it('show the interfaces of StoreKit 2 in Swift', () => {
+    const code = readSnippet('docs/guides/plain-app.md', 'swift');
+    for (const text of [
+      'Product.PurchaseResult',
+      'case .success',
+      'case .pending',
+      'case .userCancelled',
+      'Transaction.updates',
+    ])
+      expect(code).toContain(text);
+  });
+
+  it('validate each product of a purchase in Kotlin, with a type of either kind', () => {
+    const code = readSnippet('docs/guides/plain-app.md', 'kotlin');
+    expect(code).toContain('purchase.products.associateWith');
+    expect(code).toContain('.put("type", type)');
+  });
+});
+
+describe('docs/guides/cordova-plugin-purchase.md', () => {
+  const file = 'docs/guides/cordova-plugin-purchase.md';
+  let server: ApplicationServer;
+  const opened: CordovaPage[] = [];
+  beforeAll(async () => {
+    server = await startApplicationServer();
+  });
+  afterEach(() => {
+    for (const page of opened.splice(0)) page.close();
+  });
+  afterAll(async () => await server.close());
+
+  const playBody = {
+    id: 'premium',
+    transaction: {
+      id: 'GPA.1',
+      receipt: JSON.stringify({ productId: 'premium', purchaseToken: 'token', purchaseState: 0, quantity: 1 }),
+      signature: '',
+    },
+  };
+
+  /** Responds like the service: any origin can read the response. */
+  const respondWith = (response: { status: number; body: string }): void =>
+    server.respondWith({
+      ...response,
+      headers: { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': 'content-type' },
+    });
+
+  /** Starts the app of the guide with access, and returns whether it has access after the validation. */
+  async function restartWithAccess(): Promise<boolean> {
+    const page = openPlayPage(playBody as never, productDetails);
+    opened.push(page);
+    await page.load('cordova-plugin-purchase/www/store.js');
+    page.window.localStorage.setItem('userId', 'dora');
+    page.window.localStorage.setItem('premium of dora', 'true');
+    page.window.eval(readSnippet(file, 'app').replaceAll('https://api.example.com', server.url));
+    page.window.document.dispatchEvent(new page.window.Event('deviceready'));
+    // The callbacks of the app come first, because they are registered first.
+    await new Promise((resolve) => page.window.CdvPurchase.store.when().unverified(resolve).verified(resolve));
+    return page.window.document.body.classList.contains('premium');
+  }
+
+  it.each(allCodes)('decides by the code in the plugin: %s', async (code) => {
+    const body = JSON.stringify({
+      ok: false,
+      status: 500,
+      code,
+      message: 'Text.',
+      data: { code, latest_receipt: true },
+    });
+    respondWith({ status: 200, body });
+    expect(await restartWithAccess()).toBe(!deniedCodes.includes(code));
+  });
+
+  it.each([
+    ['an error of a gateway', { status: 502, body: '<html>502 Bad Gateway</html>' }],
+    ['a rate limit', { status: 429, body: '{"message":"Too Many Requests"}' }],
+    ['a body that is no JSON', { status: 200, body: '<html>' }],
+  ])('keeps the access in the plugin after %s', async (_, response) => {
+    respondWith(response);
+    expect(await restartWithAccess()).toBe(true);
+  });
+
+  it('removes the access of a purchase that is expired', async () => {
+    const [purchase] = [{ id: 'premium', purchaseId: 'GPA.1', transactionId: 'GPA.1', isExpired: true }];
+    const data = { id: 'premium', latest_receipt: true, transaction: {}, collection: [purchase] };
+    respondWith({ status: 200, body: JSON.stringify({ ok: true, data }) });
+    expect(await restartWithAccess()).toBe(false);
+  });
+});
