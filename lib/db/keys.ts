@@ -344,9 +344,14 @@ export const ownedPurchaseSortKey = (purchaseId: string, purchaseDate: EpochMill
 /** Bounds that enclose every link to an owned purchase with a date. */
 export const datedPurchaseRange = [`${ownedPurchasePrefix}0`, `${ownedPurchasePrefix}:`] as const;
 
-/** Returns the sort key of a ranking: the owned purchases of a product with one phase. */
-export const rankingSortKey = (purchase: Purchase, { phase }: PurchaseRank): string =>
-  `${isSubscription(purchase) ? subscriptionRankingPrefix : otherRankingPrefix}${toDigest(purchase.productId)}#${phase}`;
+/**
+ * Returns the sort key of a ranking: the owned purchases of a product with one phase. Sandbox purchases have rankings
+ * of their own, because an app can ignore them: see `sandboxEntitlements`.
+ */
+export const rankingSortKey = (purchase: Purchase, { phase }: PurchaseRank): string => {
+  const prefix = isSubscription(purchase) ? subscriptionRankingPrefix : otherRankingPrefix;
+  return `${prefix}${toDigest(purchase.productId)}#${phase}${purchase.sandbox ? '-sandbox' : ''}`;
+};
 export const rankingPrefix = 'H#';
 export const subscriptionRankingPrefix = `${rankingPrefix}S`;
 const otherRankingPrefix = `${rankingPrefix}O`;

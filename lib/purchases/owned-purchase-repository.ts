@@ -14,8 +14,8 @@ export interface TransactionPage {
 export interface OwnedPurchaseRepository {
   /**
    * Lists the purchases that decide every response about the customer, at any time. Returns all purchases if there are
-   * at most 100, otherwise the latest purchase and the best ones of each product. `subscriptions` leaves out other
-   * products.
+   * at most 100, otherwise the latest purchase and the best ones of each product, in and out of the sandbox.
+   * `subscriptions` leaves out other products.
    */
   listRepresentativePurchases(
     appName: string,

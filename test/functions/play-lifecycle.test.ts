@@ -91,7 +91,7 @@ const revocationTypes = ['REVOKED', 'VOIDED', 'EXPIRED'] as const;
 const orderSeeds = [1, 2, 3, 4, 7, 10];
 const sortNotifications = (seed: number) => sortForRelease(revocationTypes, { order: 'shuffled', seed });
 
-/** If the order is not readable, only the voided purchase reports the refund. It covers an end that it reports first. */
+/** If the order is not readable, only the voided purchase reports the refund. If first, it also reports the end. */
 const reasonsOfUnreadableOrder = {
   REVOKED: ['REVOKED', 'REFUNDED'],
   VOIDED: ['REVOKED'],

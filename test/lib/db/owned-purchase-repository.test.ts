@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import type { SandboxRule } from '../../../lib/apps/app.ts';
 import { toCustomerInfo } from '../../../lib/customers/customer-info.ts';
 import { buildCustomerSummary } from '../../../lib/customers/customer-summary.ts';
 import { customerPartition, listPartition, payerKey, toKey } from '../../../lib/db/keys.ts';
@@ -8,6 +9,8 @@ import { parsePurchaseItem } from '../../../lib/db/purchase-item.ts';
 import { rebuildPurchaseLinks } from '../../../lib/db/rebuild-purchase-links.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import { parseTransactionItem } from '../../../lib/db/transaction-repository.ts';
+import { computeEntitlements } from '../../../lib/entitlements/entitlements.ts';
+import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
 import { strategies } from '../../../lib/purchases/claims.ts';
 import type { OwnedPurchaseRepository } from '../../../lib/purchases/owned-purchase-repository.ts';
 import { isActive, isSubscription, type Purchase } from '../../../lib/purchases/purchase.ts';
@@ -39,20 +42,21 @@ const arbitraryStep = fc.record({
   purchaseDay: fc.nat(3),
   expirationDay: arbitraryDay,
   endedDay: arbitraryDay,
+  sandbox: fc.boolean(),
   flag: fc.constantFrom('isPaused', 'isPending', 'isConsumed', 'isAbandoned', undefined, undefined, undefined),
   crash: fc.constantFrom(0, 0, 0, 1, 2, 3),
 });
 type Step = typeof arbitraryStep extends fc.Arbitrary<infer T> ? T : never;
 
 function buildPurchase(step: Step): Purchase {
-  const { purchaseIndex, productIndex, type, purchaseDay, expirationDay, endedDay, flag } = step;
+  const { purchaseIndex, productIndex, type, purchaseDay, expirationDay, endedDay, sandbox, flag } = step;
   const purchaseId = `store_a:${purchaseIndex}`;
   return {
     purchaseId,
     transactionId: purchaseId,
     productId: `store_a:product-${productIndex}`,
     platform: 'store_a',
-    sandbox: false,
+    sandbox,
     purchaseDate: startDate + purchaseDay * dayMs,
     ...(type && { productType: type }),
     ...(expirationDay !== undefined && { expirationDate: startDate + expirationDay * dayMs }),
@@ -108,7 +112,26 @@ function computeAnswers(purchases: readonly Purchase[], now: EpochMillis) {
     collection: toPurchaseCollection(purchases, now),
     subscription: findCurrentSubscription(purchases, now),
     customerInfo: toCustomerInfo(buildCustomerSummary(purchases), now),
+    access: sandboxRules.map((sandboxRule) => computeAccess(purchases, sandboxRule, now)),
   };
+}
+
+const sandboxRules = [
+  { rule: 'all', usernames: [] },
+  { rule: 'none', usernames: [] },
+] as const;
+const catalogue = {
+  'product-0': { type: 'paid subscription', entitlements: ['premium', 'basic'] },
+  'product-1': { type: 'paid subscription', entitlements: ['premium'] },
+} as const satisfies Catalogue;
+
+/** Computes which entitlements the purchases give, until when, and whether a real purchase gives them. */
+function computeAccess(purchases: readonly Purchase[], sandboxRule: SandboxRule, now: EpochMillis) {
+  const entitlements = computeEntitlements({ username: 'ann', purchases, grants: [], catalogue, sandboxRule }, now);
+  return [...entitlements].map(([name, { isActive: gives, until, isSandbox }]) => [
+    name,
+    gives && { until, isSandbox },
+  ]);
 }
 
 /** Compares the responses from the repository with the responses from all purchases. */
@@ -180,6 +203,20 @@ describe('OwnedPurchaseRepository', () => {
     },
     10 * minuteMs,
   );
+
+  it('lists a production purchase beside sandbox purchases of the same product that end later', async () => {
+    const appName = createUniqueName();
+    const { recordPurchase } = createTestPurchases(table);
+    for (const index of [1, 2, 3, 4]) {
+      const purchaseId = `store_a:${index}`;
+      const purchase = { purchaseId, transactionId: purchaseId, expirationDate: startDate + index * dayMs };
+      const observation = createObservation({ ...purchase, sandbox: index > 1 });
+      await recordPurchase(appName, purchaseId, buildValidationInput('ann', observation));
+    }
+    const owned = createOwnedPurchaseRepository(table, bounds);
+    const purchaseIds = (await owned.listRepresentativePurchases(appName, 'ann')).map(({ purchaseId }) => purchaseId);
+    expect(purchaseIds.sort()).toEqual(['store_a:1', 'store_a:4']);
+  });
 
   it('rebuilds the links of items that an earlier version wrote', async () => {
     const appName = createUniqueName();
