@@ -1,20 +1,16 @@
-import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
-import { createApiKey, revokeApiKey } from '../lib/apps/manage-apps.ts';
-import { dayMs, secondMs } from '../lib/shared/time.ts';
+import { secondMs } from '../lib/shared/time.ts';
 import { type Vocabulary, vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { isProof } from './compare/is-proof.ts';
 import type { CompareReport, RowDifference } from './compare/run-compare.ts';
 import { createValidator } from './compare/validator.ts';
 import { deps } from './deps.ts';
-import { readDeployment } from './doctor/deployment.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
 import { createNumberParser } from './option-parsers.ts';
 import type { Output } from './output.ts';
+import { requireOwnUrl, withTemporaryKey } from './own-service.ts';
 import { type Column, formatTable } from './table.ts';
 
 interface Options {
@@ -89,8 +85,7 @@ async function compareAction(appName: string, path: string, options: Options, ou
     throw new InvalidArgumentError('Pass the key of the other validator as CLAIMCHECK_OTHER_KEY or --key.');
   const signal = output.listenForInterrupt();
   const maxWaitMs = options.maxWait * secondMs;
-  const url = options.url ?? process.env.API_URL ?? readDeployment(process.env)?.apiUrl;
-  if (url === undefined) throw new InvalidArgumentError('Pass the base URL of this service as --url.');
+  const url = requireOwnUrl(options.url);
   const there = createValidator({
     title: 'The other validator',
     url: options.with,
@@ -99,8 +94,8 @@ async function compareAction(appName: string, path: string, options: Options, ou
     maxWaitMs,
     signal,
   });
-  const report = await withTemporaryKey(appName, options.users ? 'viewer' : 'public', async (ownKey) => {
-    await sleep(newKeyDelayMs, undefined, { signal }).catch(() => {});
+  const level = options.users ? 'viewer' : 'public';
+  const report = await withTemporaryKey({ appName, level, prefix: 'compare', signal }, async (ownKey) => {
     const { runCompare } = await import('./compare/run-compare.ts');
     return await runCompare({
       path,
@@ -127,22 +122,6 @@ async function compareAction(appName: string, path: string, options: Options, ou
 function getExitCode(report: CompareReport): number {
   if (report.differences.length > 0) return exitCodes.found;
   return isProof(report) ? exitCodes.done : exitCodes.failed;
-}
-
-/** Runs with a key of this service that expires within a day and is revoked at the end. */
-async function withTemporaryKey<T>(
-  appName: string,
-  level: 'public' | 'viewer',
-  run: (key: string) => Promise<T>,
-): Promise<T> {
-  const { apps, now } = deps();
-  const name = `compare-${randomBytes(4).toString('hex')}`;
-  const { key, id } = await createApiKey(apps, appName, { level, name, validMs: dayMs, now: now() });
-  try {
-    return await run(key);
-  } finally {
-    await revokeApiKey(apps, appName, id);
-  }
 }
 
 const columns: readonly Column<RowDifference>[] = [

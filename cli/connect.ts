@@ -83,7 +83,8 @@ async function readStackEnvironment(
 
 const EmulatorTime = v.object({ now: v.pipe(v.string(), v.transform(Date.parse), v.number()) });
 
-async function adoptEmulatorTime(emulatorUrl: string): Promise<void> {
+/** Makes the process use the time of the store emulator. */
+export async function adoptEmulatorTime(emulatorUrl: string): Promise<void> {
   const response = await fetch(`${emulatorUrl}/control/clock`).catch((cause: unknown) => {
     throw notRunningError(cause);
   });

@@ -15,6 +15,7 @@ import { createImportCommand } from './import-command.ts';
 import { createKeyCommands } from './key-commands.ts';
 import { createMcpCommand } from './mcp/mcp-command.ts';
 import type { ProgramTerminal, Terminal } from './output.ts';
+import { createProveCommand } from './prove-command.ts';
 import { createNotificationCommands, createPurchaseCommands } from './purchase-commands.ts';
 import { readVersion } from './read-version.ts';
 import { createSecretCommands } from './secret-commands.ts';
@@ -41,6 +42,7 @@ const commandGroups = [
   createExportCommand,
   createCompareCommand,
   createMcpCommand,
+  createProveCommand,
   createCompletionCommand,
   createHelpCommand,
 ];

@@ -31,6 +31,8 @@ export interface TestService {
   waitUntilNotified(): Promise<void>;
   /** Stops the clock one second from now, until the next change through `callControl('/clock', …)`. */
   freezeClock(): void;
+  /** Sets the clock of the service and of the stores, also back, unlike the control API. */
+  setTime(time: number): void;
   /** Removes the faults of all emulated stores. */
   clearFaults(): Promise<void>;
   /** Calls `POST /v1/validate` with the public key. */
@@ -88,6 +90,7 @@ export async function startTestService(table?: string): Promise<TestService> {
       );
     },
     freezeClock: freeze,
+    setTime: clock.set,
     clearFaults: async () => void (await fetch(`${emulator.url}/control/faults`, { method: 'DELETE' })),
     validate: async ({ appName, publicKey }, body) =>
       await callEndpoint(validateReceipt, { headers: buildBasicAuth(appName, publicKey), body }),

@@ -11,6 +11,8 @@ export interface AccountState {
   readonly records: AccountObjects;
   readonly now: () => number;
   readonly emitNotification: (message: StoreNotification) => void;
+  /** URL of the webhook endpoint; undefined if none is set. */
+  readonly getNotificationUrl: () => string | undefined;
   /** The API request that causes the change. Undefined for a scheduled change or a control API action. */
   readonly request?: Stripe.Event.Request;
 }

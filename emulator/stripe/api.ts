@@ -15,6 +15,7 @@ import { type ApiWrite, createCustomer, createPortalSession, createSession, expi
 import { expandObject } from './expand.ts';
 import { type Form, parseForm, readTexts, rejectUnknownParams } from './form.ts';
 import { buildListPage } from './lists.ts';
+import { listWebhookEndpoints } from './webhook-endpoints.ts';
 
 type Create = (state: AccountState, change: ApiWrite) => object;
 
@@ -60,6 +61,8 @@ export function handleApiCall(account: Account, call: StoreHttpRequest): HttpRes
 }
 
 function runCall(state: AccountState, call: StoreHttpRequest): unknown {
+  if (call.method === 'GET' && call.path === '/v1/webhook_endpoints')
+    return listWebhookEndpoints(state.getNotificationUrl(), state.now());
   const form = call.method === 'POST' ? parseBody(call) : parseForm(call.query);
   const { type, id, rest } = parseTarget(state.records, call);
   const change: ApiWrite = { form, at: state.now(), livemode: true, origin: getOrigin(call) };

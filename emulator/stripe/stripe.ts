@@ -42,12 +42,12 @@ export const stripe = defineAccountStore(platformTokens.stripe, ['stripe']);
 /** Stripe through the account of the deployment. */
 export const serviceStripe = defineAccountStore(platformTokens.serviceStripe, []);
 
-function openAccount({ now, savedState, emitNotification }: EmulatedStoreContext): EmulatedStore {
+function openAccount({ now, savedState, emitNotification, deliveries }: EmulatedStoreContext): EmulatedStore {
   const saved = savedState === undefined ? undefined : v.parse(SavedAccount, savedState);
   const secretKey = saved?.secretKey ?? `sk_live_${randomBytes(24).toString('hex')}`;
   const webhookSecret = saved?.webhookSecret ?? `whsec_${randomBytes(24).toString('hex')}`;
   const records = createObjects(saved?.objects satisfies SavedObjects | undefined);
-  const state: AccountState = { records, now, emitNotification };
+  const state: AccountState = { records, now, emitNotification, getNotificationUrl: deliveries.url };
   const account: Account = { state, secretKey, idempotentResponses: new Map() };
   return {
     settings: { secretKey, webhookSecrets: [webhookSecret] },

@@ -71,7 +71,7 @@ const createUndeliveredFinding = ({ app, platform, url }: NotificationCheck, cou
     'notifications-undelivered',
     {
       problem: `${platform} failed to deliver ${count} notifications of the last day, which the hourly recovery found late.`,
-      cure: `Check that the notification URL is ${url}: ${places[platform]}.`,
+      cure: `Check that the notification URL is ${url}: ${notificationPlaces[platform]}.`,
     },
     { app, platform },
   );
@@ -81,13 +81,13 @@ const createNeverReceivedFinding = ({ app, platform, url }: NotificationCheck, c
     'notifications-never-received',
     {
       problem: `${platform} has not sent a notification, although ${count} of the app's latest purchases are of this store.`,
-      cure: `Enter the notification URL ${url}: ${places[platform]}.`,
+      cure: `Enter the notification URL ${url}: ${notificationPlaces[platform]}.`,
     },
     { app, platform },
   );
 
 /** Places in which the operator configures the notification URL. */
-const places: Readonly<Record<Platform, string>> = {
+export const notificationPlaces: Readonly<Record<Platform, string>> = {
   [platformTokens.appStore]:
     'App Store Connect, App Information, App Store Server Notifications, version 2, for production and for the sandbox',
   [platformTokens.googlePlay]:

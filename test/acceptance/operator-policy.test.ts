@@ -277,6 +277,9 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(['import', appName, file])).toMatch(/^1 row: 1 imported/);
   const users = ['compare', appName, file, '--users', '--with', service.baseUrl, '--key', service.secretKey];
   expect(await cli(users)).toMatch(/^1 row: 1 equal/);
+  const proof = ['prove', appName, 'store_a', '--steps', 'buy', '--report', join(folder, 'proof.md'), '--wait', '120'];
+  await setNotificationUrl(`${service.baseUrl}/v3/webhook/store_a/${appName}`);
+  expect(await cli(proof)).toContain('1 of 1 steps seen');
   expect(await cli(['export', appName, '--to', join(folder, 'export')])).toMatch(
     /purchases\.jsonl\.gz: [1-9]\d* rows?/,
   );

@@ -1,0 +1,43 @@
+import type { EventRecord } from '../../lib/events/event.ts';
+import type { EventRepository } from '../../lib/events/event-repository.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
+import type { EpochMillis } from '../../lib/shared/time.ts';
+
+/** A store notification that the service received and processed. */
+export interface Arrival {
+  readonly receivedAt: EpochMillis;
+  /** Native type, such as `DID_RENEW`. */
+  readonly type: string;
+}
+
+/** Events of a purchase that are read: a proof takes some dozens. */
+const maxEvents = 300;
+
+interface ArrivalQuery {
+  readonly appName: string;
+  readonly platform: Platform;
+  readonly purchaseId: string;
+}
+
+/** The events of a purchase, oldest first. */
+export async function listPurchaseEvents(
+  { appName, purchaseId }: ArrivalQuery,
+  events: Pick<EventRepository, 'listByTags'>,
+): Promise<readonly EventRecord[]> {
+  return (await events.listByTags(appName, [purchaseId], maxEvents)).toSorted((a, b) => a.date - b.date);
+}
+
+/** Selects the notifications of the store. */
+export const selectArrivals = (events: readonly EventRecord[], platform: Platform): readonly Arrival[] =>
+  events
+    .filter(({ type, outcome }) => type === `webhook.${platform}.called` && outcome.ok)
+    .flatMap(({ date, content }) =>
+      content.notifications.flatMap(({ type }) => (typeof type === 'string' ? [{ receivedAt: date, type }] : [])),
+    );
+
+/** Selects the times at which a webhook with one of the reasons was delivered to the app. */
+export const selectDeliveries = (events: readonly EventRecord[], reasons: readonly string[]): readonly EpochMillis[] =>
+  events
+    .filter(({ type, outcome }) => type === 'webhook.app.called' && outcome.ok)
+    .filter(({ content }) => content.notifications.some(({ reason }) => reasons.includes(String(reason))))
+    .map(({ date }) => date);

@@ -1,0 +1,38 @@
+import type { PurchaseDetails } from '../../lib/api/purchase-records.ts';
+import type { LifecycleReason } from '../../lib/purchases/lifecycle-reasons.ts';
+
+/** The steps of a proof, in their order: all concern the subscription that `buy` creates. */
+export const stepNames = ['buy', 'renew', 'grace', 'recover', 'cancel', 'restore', 'refund'] as const;
+export type StepName = (typeof stepNames)[number];
+
+/** A step in the sandbox of a store, and what its documents lead to expect. */
+export interface ProofStep {
+  readonly name: StepName;
+  /** What the owner does. */
+  readonly instruction: string;
+  /** The document of the store that describes the step and its notification. */
+  readonly document: string;
+  /** Native types of which one arrives. Empty if the store does not notify: it is queried then. */
+  readonly notifications: readonly string[];
+  /** Lifecycle reasons of which one is announced. Empty if the step does not change the purchase. */
+  readonly reasons: readonly LifecycleReason[];
+  /** Fields of the purchase in the API. */
+  readonly state: Partial<PurchaseDetails>;
+  /** Whether the purchase expires later than before. */
+  readonly isExtended?: true;
+  /** Whether the step happens without the owner, such as a renewal. */
+  readonly isAutomatic?: true;
+  /** Actions of the store emulator, which has no owner. */
+  readonly emulatorActions: readonly string[];
+}
+
+/** The guide for one store. */
+export interface ProofGuide {
+  /** Set-up before the first step. */
+  readonly preparations: readonly string[];
+  /** Time for a notification after its cause. The stores document no limit, and send within seconds. */
+  readonly arrivalLimitSeconds: number;
+  readonly steps: readonly ProofStep[];
+  /** Steps that the sandbox of the store does not offer, with the reason. */
+  readonly impossible: Partial<Record<StepName, string>>;
+}

@@ -1,0 +1,64 @@
+import type { Deps } from '../../composition/deps.ts';
+import { type Platform, platformTokens } from '../../lib/shared/platform.ts';
+import { createStoreContext } from '../../lib/stores/create-store-context.ts';
+import type { StoreContext } from '../../lib/stores/store-context.ts';
+import type { Arrival } from './arrivals.ts';
+import { fetchNotificationHistory } from './fetch-notification-history.ts';
+import type { StepName } from './proof-step.ts';
+import type { Pseudonyms } from './pseudonyms.ts';
+import { createExchangeRecorder, type RecordedNotification, type RecordedStep } from './recording.ts';
+import { replaceInJson } from './replace-personal-values.ts';
+import type { PurchaseView, ServiceClient } from './service-client.ts';
+
+interface RecordContext {
+  readonly appName: string;
+  readonly platform: Platform;
+  readonly isSandbox: boolean;
+  /** Start of the step, in epoch milliseconds. */
+  readonly since: number;
+  readonly purchase: PurchaseView;
+  readonly arrivals: readonly Arrival[];
+  readonly pseudonyms: Pseudonyms;
+  readonly client: ServiceClient;
+  readonly deps: Deps;
+}
+
+/** Queries the store for the purchase as the adapter does, without storing the result, and keeps the responses. */
+export async function recordStep(name: StepName, options: RecordContext): Promise<RecordedStep> {
+  const { appName, platform, purchase, pseudonyms, client, deps } = options;
+  const { purchaseId } = purchase;
+  const state = await deps.purchases.findRefreshState(appName, purchaseId);
+  const context = await createStoreContext(appName, platform, { recorder: { addExternalCall: () => {} }, deps });
+  const recorder = createExchangeRecorder(context.fetch);
+  const store = await deps.loadStore(platform);
+  const { refreshToken = {} } = state ?? {};
+  await store.refresh?.(refreshToken, { ...context, fetch: recorder.fetch });
+  const { claims } = await client.getOwners(purchaseId);
+  return {
+    name,
+    at: deps.now(),
+    claimants: claims
+      .toSorted((a, b) => a.lastClaimedAt.localeCompare(b.lastClaimedAt))
+      .map(({ applicationUsername }) => pseudonyms.replace(applicationUsername)),
+    notifications: await listNotifications(context, refreshToken, options),
+    exchanges: recorder.list(pseudonyms),
+    purchase: replaceInJson(purchase, pseudonyms) as RecordedStep['purchase'],
+  };
+}
+
+/** Lists the notifications. The App Store keeps the payloads; the content of others follows from type and purchase. */
+async function listNotifications(
+  context: StoreContext,
+  { originalTransactionId }: Readonly<Record<string, string>>,
+  { platform, isSandbox, since, arrivals, pseudonyms }: RecordContext,
+): Promise<readonly RecordedNotification[]> {
+  if (platform !== platformTokens.appStore || originalTransactionId === undefined)
+    return arrivals.map(({ type, receivedAt }) => ({ type, receivedAt }));
+  const query = { isSandbox, since, transactionId: originalTransactionId };
+  const payloads = await fetchNotificationHistory(context, query);
+  return payloads.map((signedPayload, index) => ({
+    type: arrivals[index]?.type ?? 'UNKNOWN',
+    receivedAt: arrivals[index]?.receivedAt ?? context.now(),
+    content: replaceInJson(signedPayload, pseudonyms),
+  }));
+}
