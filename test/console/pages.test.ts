@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { actOnPurchase, listPurchaseActions } from '../../lib/api/actions.ts';
 import { getApp } from '../../lib/api/app.ts';
 import {
   getCustomerClaims,
@@ -103,6 +104,19 @@ const routes = [
     const { canRefresh, ...details } = purchase;
     return details;
   }),
+  respondTo(listPurchaseActions, ({ params: { purchaseId = '' } }) => ({
+    purchaseId,
+    rows: [
+      {
+        action: 'refund' as const,
+        isPossible: true,
+        why: null,
+        effect: 'The store refunds the payment.',
+        payment: { transactionId: 'store_a:1', amountMicros: 9_990_000, currency: 'USD', allowsPart: true },
+      },
+      { action: 'cancel' as const, isPossible: false, why: 'The subscription does not renew.', effect: null },
+    ],
+  })),
   respondTo(getPurchaseOwners, ({ params: { purchaseId = '' } }) => ({
     purchaseId,
     strategy: 'all' as const,
@@ -214,6 +228,50 @@ describe('Purchase page', () => {
   it('shows the events behind a page that has only reads', async () => {
     const page = await open('/purchases/store_a:1?tab=raw');
     await page.waitForText('receipt.validated');
+  });
+});
+
+describe('Actions of a purchase', () => {
+  it('performs an action after a confirmation with the amount and the customer', async () => {
+    const bodies: unknown[] = [];
+    const act = respondTo(actOnPurchase, ({ body }) => {
+      bodies.push(body);
+      const { canRefresh, ...details } = purchase;
+      return {
+        purchaseId: 'store_a:1',
+        action: 'refund' as const,
+        reason: 'Ticket 4711',
+        dryRun: false,
+        effect: 'The store refunds the payment.',
+        performedAt: date,
+        performedBy: { id: 'k1', name: 'default' },
+        storeAnswer: { status: 'succeeded' },
+        isConfirmed: true,
+        purchase: details,
+      };
+    });
+    const page = await open('/purchases/store_a:1', [act], { level: 'support' });
+    await page.waitForText('The subscription does not renew.', 'Actions');
+    await page.click('Refund', 'Actions');
+    await page.waitForText('Refund $9.99 for premium to alice?');
+    await page.enter('Amount in USD', '5');
+    await page.waitForText('Refund $5.00 for premium to alice?');
+    await page.enter('Reason', 'Ticket 4711');
+    await page.click('Confirm');
+    await waitFor(
+      'the request',
+      async () => bodies,
+      ({ length }) => length === 1,
+    );
+    expect(bodies).toMatchObject([
+      { action: 'refund', amountMicros: 5_000_000, transactionId: 'store_a:1', reason: 'Ticket 4711' },
+    ]);
+  });
+
+  it('lists the actions to a viewer key without buttons', async () => {
+    const page = await open('/purchases/store_a:1', [], { level: 'viewer' });
+    await page.waitForText('The store refunds the payment.', 'Actions');
+    expect(page.findAll('button', 'Actions')).toEqual([]);
   });
 });
 

@@ -1,3 +1,4 @@
+import type { actOnPurchase, listPurchaseActions } from '../../../lib/api/actions.ts';
 import type {
   addCustomerPurchase,
   getCustomerClaims,
@@ -17,6 +18,7 @@ import { defineEndpoint } from '../../api/client.ts';
 
 /** Endpoints of customers, purchases and transactions. */
 export const purchaseEndpoints = {
+  actOnPurchase: defineEndpoint<typeof actOnPurchase>('POST', '/v3/purchases/:purchaseId/actions'),
   addCustomerPurchase: defineEndpoint<typeof addCustomerPurchase>(
     'POST',
     '/v3/customers/:applicationUsername/purchases',
@@ -30,6 +32,7 @@ export const purchaseEndpoints = {
   getPurchase: defineEndpoint<typeof getPurchase>('GET', '/v3/purchases/:purchaseId'),
   getPurchaseOwners: defineEndpoint<typeof getPurchaseOwners>('GET', '/v3/purchases/:purchaseId/owners'),
   getPurchaseTimeline: defineEndpoint<typeof getPurchaseTimeline>('GET', '/v3/purchases/:purchaseId/timeline'),
+  listPurchaseActions: defineEndpoint<typeof listPurchaseActions>('GET', '/v3/purchases/:purchaseId/actions'),
   listPurchases: defineEndpoint<typeof listPurchases>('GET', '/v3/purchases'),
   listTransactions: defineEndpoint<typeof listTransactions>('GET', '/v3/transactions'),
   refreshPurchase: defineEndpoint<typeof refreshPurchase>('POST', '/v3/purchases/:purchaseId/refresh'),

@@ -21,6 +21,7 @@ import { describePurchase } from './describe-purchase.ts';
 import { HistoryTabs, timelinePageSize } from './history-tabs.tsx';
 import { loadPaymentsFromEnd, type Payments } from './load-payments.ts';
 import { MissingRecord } from './missing-record.tsx';
+import { PurchaseActions } from './purchase-actions.tsx';
 import { purchaseEndpoints } from './purchase-endpoints.ts';
 import { PurchaseFacts } from './purchase-facts.tsx';
 import { PurchaseOwners } from './purchase-owners.tsx';
@@ -150,6 +151,9 @@ function KnownPurchase({ purchase, payments, timeline, owners, query, onReload, 
           <PurchaseOwners {...owners} />
         </Section>
       </Columns>
+      <Section title="Actions" description="What the store can do with this purchase.">
+        <PurchaseActions purchase={purchase} revision={JSON.stringify(purchase)} onDone={onReload} />
+      </Section>
       <Section title="Facts" description="Each fact with its source and the age of the information.">
         <PurchaseFacts purchase={purchase} timeline={timeline} />
       </Section>
