@@ -29,6 +29,13 @@ const findActions = async ({ keys, purchaseId }: BoughtPurchase) =>
 const getExpiration = async ({ keys, purchaseId }: BoughtPurchase) =>
   (await deps().purchases.find(keys.appName, purchaseId))?.purchase.expirationDate ?? 0;
 
+/** Returns the refunded amounts of the payments of a purchase in micros. */
+const listRefunds = async ({ keys, purchaseId }: BoughtPurchase) =>
+  (await deps().purchases.listTransactions(keys.appName, [purchaseId])).flatMap((payment) => [
+    ...(payment.partialRefunds ?? []).map(({ amountMicros }) => amountMicros),
+    ...(payment.refundedAt === undefined ? [] : ['whole']),
+  ]);
+
 /** Returns the actions that are possible, by name. */
 async function listPossible(bought: BoughtPurchase) {
   const { rows } = (await bought.list()).body;
@@ -153,6 +160,23 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
     expect(await getExpiration(bought)).toBe(before + 7 * dayMs);
   });
 
+  it.each([
+    ['store_a', { action: 'extend', days: 7 }, '/extend/'],
+    ['store_b', { action: 'defer', days: 7 }, ':defer'],
+    ['store_c', { action: 'extend', days: 7 }, '/change'],
+    ['processor_a', { action: 'refund', amountMicros: 1_000_000 }, '/v1/refunds'],
+    ['processor_b', { action: 'refund' }, '/void'],
+  ] as const)('does not repeat an action whose response was lost: %s', async (platform, action, path) => {
+    const bought = await buyForActions(service, platform);
+    const before = await getExpiration(bought);
+    await service.callControl('/faults', { platform, fault: 'cut', path });
+    expect(await bought.act({ ...action, idempotencyKey })).toMatchObject({ status: 502 });
+    const { body } = await bought.act({ ...action, idempotencyKey });
+    expect(body).toMatchObject({ isConfirmed: true, storeAnswer: null });
+    if ('days' in action) expect(await getExpiration(bought)).toBe(before + 7 * dayMs);
+    else expect(await listRefunds(bought)).toHaveLength(1);
+  });
+
   it('rejects an action that is not possible with the reason', async () => {
     const bought = await buyForActions(service, 'store_a');
     expect(await bought.act({ action: 'refund', idempotencyKey })).toMatchObject({
@@ -239,13 +263,6 @@ const subscription = { type: 'paid subscription', productId: 'premium' };
 const coins = { type: 'consumable', productId: 'coins', autoRenew: false };
 const ended = { isExpired: true };
 const lapses = { isExpired: false, renewalIntent: 'Lapse' };
-
-/** Returns the refunded amounts of the payments of a purchase in micros. */
-const listRefunds = async ({ keys, purchaseId }: BoughtPurchase) =>
-  (await deps().purchases.listTransactions(keys.appName, [purchaseId])).flatMap((payment) => [
-    ...(payment.partialRefunds ?? []).map(({ amountMicros }) => amountMicros),
-    ...(payment.refundedAt === undefined ? [] : ['whole']),
-  ]);
 
 describe('POST /v3/purchases/:purchaseId/actions at each store', () => {
   it.each([
