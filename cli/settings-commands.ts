@@ -1,15 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command, Option } from 'commander';
 import { getApp, setCatalogue } from '../lib/apps/manage-apps.ts';
 import { previewCatalogue } from '../lib/entitlements/preview-catalogue.ts';
 import { Catalogue } from '../lib/purchases/catalogue.ts';
 import { parse } from '../lib/shared/parse.ts';
 import { type Platform, platforms } from '../lib/shared/platform.ts';
+import { setAnnouncedCatalogue } from '../lib/webhooks/announce-catalogue.ts';
 import { checkStoreSettings } from './check-store-settings.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
-import { parseStore } from './option-parsers.ts';
+import { createNumberParser, parseStore } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { readJsonFile } from './read-json-file.ts';
 import { formatTable } from './table.ts';
@@ -32,10 +34,23 @@ export function addSettingsCommands(app: Command): void {
     .description("Set the products of an app from a JSON file ('-' for standard input); replaces the present catalogue")
     .argument('<name>')
     .argument('<file>')
-    .option('--preview', 'show who would gain and lose entitlements, and change nothing')
+    .addOption(
+      new Option('--preview', 'show who would gain and lose entitlements, and change nothing').conflicts('announce'),
+    )
+    .option('--announce', 'send a webhook to each customer who gains or loses an entitlement; run again to continue')
+    .option(
+      '--rate <webhooks>',
+      'webhooks per second of --announce',
+      createNumberParser('webhooks', { min: 1, max: 1_000 }),
+      50,
+    )
     .addHelpText(
       'after',
-      formatExamples('app set-catalogue my-app products.json --preview', 'app set-catalogue my-app products.json'),
+      formatExamples(
+        'app set-catalogue my-app products.json --preview',
+        'app set-catalogue my-app products.json',
+        'app set-catalogue my-app products.json --announce --rate 20',
+      ),
     )
     .action(printResult(setCatalogueAction));
   app
@@ -69,15 +84,36 @@ async function setStoreAction(
 async function setCatalogueAction(
   name: string,
   file: string,
-  { preview }: { preview?: true },
+  { preview, announce, rate }: { preview?: true; announce?: true; rate: number },
   { progress }: Output,
 ): Promise<CommandResult> {
   if (preview) return await previewAction(name, file, progress);
+  if (announce) return await announceAction(name, file, rate, progress);
   const catalogue = await setCatalogue(deps().apps, name, readJsonFile(file));
   const products = Object.keys(catalogue).length;
   return {
     data: { app: name, products },
     text: `${formatCount(products, 'product')} saved. They take effect within 15 seconds.`,
+  };
+}
+
+async function announceAction(
+  name: string,
+  file: string,
+  rate: number,
+  progress: Output['progress'],
+): Promise<CommandResult> {
+  const reportProgress = (count: number) => progress(`${formatCount(count, 'webhook')} enqueued`);
+  const wait = async (ms: number) => await sleep(ms);
+  const options = { rate: Math.ceil(rate), reportProgress };
+  const result = await setAnnouncedCatalogue(name, readJsonFile(file), options, { ...deps(), wait });
+  const { products, customers, webhooks } = result;
+  return {
+    data: { app: name, ...result },
+    text: [
+      `${formatCount(products, 'product')} saved. They take effect within 15 seconds.`,
+      `${formatCount(customers, 'customer')} affected, ${formatCount(webhooks, 'webhook')} enqueued.`,
+    ].join('\n'),
   };
 }
 

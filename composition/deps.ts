@@ -1,5 +1,6 @@
 import { createAccessTokenRepository } from '../lib/db/access-token-repository.ts';
 import { createAppItemRepository } from '../lib/db/app-item-repository.ts';
+import { createCatalogueAnnouncementRepository } from '../lib/db/catalogue-announcement-repository.ts';
 import { createCounterRepository } from '../lib/db/counter-repository.ts';
 import { createCustomerClaimRepository } from '../lib/db/customer-claim-repository.ts';
 import { createCustomerDataRepository } from '../lib/db/customer-data-repository.ts';
@@ -143,6 +144,9 @@ export const deps = once(() => ({
   },
   get priceLists() {
     return createPriceListRepository(table());
+  },
+  get catalogueAnnouncements() {
+    return createCatalogueAnnouncementRepository(table());
   },
   get counters() {
     return createCounterRepository(table());

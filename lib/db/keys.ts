@@ -21,6 +21,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * App                              APP#a                 APP                     byCreated
  * Store settings (encrypted)       APP#a                 STORE#<platform>
  * Catalogue                        a#I                   I
+ *   Announcement of its change     a#I                   N
  * Forwards of store notifications  a#I                   F
  * Keys of entitlement tokens       a#M                   M                       byCreated
  * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled),
@@ -203,6 +204,7 @@ export const appKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'AP
 /** Key of the item that names the app of an API key. It starts with an underscore, which an app name cannot do. */
 export const keyOwnerKey = (digest: string): Key => ({ pk: `_KEY#${digest}`, sk: 'K' });
 export const forwardsKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'F' });
+export const catalogueAnnouncementKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'N' });
 export const catalogueKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'I' });
 export const tokenKeysPartition = 'TOKENKEYS';
 export const tokenKeysKey = (appName: string): Key => ({ pk: `${appName}#M`, sk: 'M' });

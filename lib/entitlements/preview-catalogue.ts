@@ -24,16 +24,34 @@ const pageSize = 1_000;
 const concurrency = 25;
 const maxListedCustomers = 100;
 
+export type EntitlementChange = CataloguePreview['customers'][number];
+
 /**
  * Computes who gains and loses what if the catalogue is replaced now. Reads the purchases of the app, and computes the
  * entitlements of the customers who own one whose product gives something else. Changes nothing.
  */
 export async function previewCatalogue(
   app: Pick<App, 'name' | 'sandboxRule'>,
-  { before, after }: { readonly before: Catalogue | undefined; readonly after: Catalogue },
+  catalogues: CatalogueChange,
+  deps: PreviewDeps,
+  bounds?: PreviewBounds,
+): Promise<CataloguePreview> {
+  const { changes, ...checked } = await findEntitlementChanges(app, catalogues, deps, bounds);
+  return { entitlements: countByName(changes), customers: changes.slice(0, maxListedCustomers), ...checked };
+}
+
+interface CatalogueChange {
+  readonly before: Catalogue | undefined;
+  readonly after: Catalogue;
+}
+
+/** Finds the customers who gain or lose an entitlement by a change of the catalogue. */
+export async function findEntitlementChanges(
+  app: Pick<App, 'name' | 'sandboxRule'>,
+  { before, after }: CatalogueChange,
   deps: PreviewDeps,
   bounds: PreviewBounds = { maxPurchases: Number.POSITIVE_INFINITY, maxCustomers: Number.POSITIVE_INFINITY },
-): Promise<CataloguePreview> {
+) {
   const owners = await findOwners(app.name, { before, after }, deps, bounds);
   const usernames = [...owners.usernames].slice(0, bounds.maxCustomers);
   const changes = await pMap(
@@ -55,10 +73,8 @@ export async function previewCatalogue(
     },
     { concurrency },
   );
-  const affected = changes.filter(({ gains, loses }) => gains.length + loses.length > 0);
   return {
-    entitlements: countByName(affected),
-    customers: affected.slice(0, maxListedCustomers),
+    changes: changes.filter(({ gains, loses }): boolean => gains.length + loses.length > 0),
     checkedPurchases: owners.checkedPurchases,
     checkedCustomers: usernames.length,
     isComplete: owners.isComplete && usernames.length === owners.usernames.size,
@@ -68,7 +84,7 @@ export async function previewCatalogue(
 /** Finds the owners of purchases whose product gives something else. */
 async function findOwners(
   appName: string,
-  { before, after }: { readonly before: Catalogue | undefined; readonly after: Catalogue },
+  { before, after }: CatalogueChange,
   { now, purchaseLists }: PreviewDeps,
   { maxPurchases }: PreviewBounds,
 ) {

@@ -75,15 +75,15 @@ interface Recipient {
 
 /** Reads the entitlements of the recipient. Undefined for an app without entitlements. */
 async function readChangedEntitlements(
-  { appName, notification, previousProductId, entitlement }: WebhookDelivery,
+  { appName, notification, previousProductId, entitlement, changedEntitlements = [] }: WebhookDelivery,
   { sender, purchases, username, deps }: Recipient,
 ): Promise<ChangedEntitlements | undefined> {
   const catalogue = await deps.appCache.findCatalogue(appName);
-  if (!hasEntitlements(catalogue) && entitlement === undefined) return undefined;
+  const named = entitlement === undefined ? changedEntitlements : [entitlement, ...changedEntitlements];
+  if (!hasEntitlements(catalogue) && named.length === 0) return undefined;
   const grants = await deps.grants.list(appName, username);
   const products = [notification.productId, previousProductId].filter((productId) => productId !== undefined);
-  const changed = new Set(products.flatMap((productId) => listEntitlements(catalogue, productId)));
-  if (entitlement !== undefined) changed.add(entitlement);
+  const changed = new Set([...named, ...products.flatMap((productId) => listEntitlements(catalogue, productId))]);
   return {
     all: computeEntitlements(
       { username, purchases, grants, catalogue, sandboxRule: sender.app.sandboxRule },

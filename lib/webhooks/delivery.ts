@@ -29,6 +29,8 @@ export const WebhookDelivery = v.object({
   previousProductId: v.exactOptional(v.string()),
   /** The entitlement of the grant that caused the webhook. */
   entitlement: v.exactOptional(v.string()),
+  /** The entitlements that the customer has gained or lost by a change of the catalogue. */
+  changedEntitlements: v.exactOptional(v.array(v.string())),
   /** The message of a forward, encrypted, and the chain of the messages that are sent in order. */
   forward: v.exactOptional(v.object({ platform: Platform, chain: v.string(), content: v.string() })),
   /** `redirected`: the app removed the URL, and deliveries for its new URLs replace this one. */
@@ -55,7 +57,15 @@ export const deliveryRetentionMs = 30 * dayMs;
 
 type DeliveryInput = Pick<
   WebhookDelivery,
-  'appName' | 'type' | 'url' | 'username' | 'notification' | 'previousProductId' | 'entitlement' | 'createdAt'
+  | 'appName'
+  | 'type'
+  | 'url'
+  | 'username'
+  | 'notification'
+  | 'previousProductId'
+  | 'entitlement'
+  | 'changedEntitlements'
+  | 'createdAt'
 >;
 
 /**

@@ -238,6 +238,8 @@ async function runEveryCommand(): Promise<void> {
   // Purchases have no deliveries for a URL that was set after them.
   const [url] = service.webhooks.urls;
   await cli(['app', 'set-webhook', appName, '--url', `${url},${url}?later`]);
+  const products = '{"announced":{"type":"consumable","entitlements":["announced"]}}';
+  expect(await cli(['app', 'set-catalogue', appName, '-', '--announce'], products)).toContain('webhooks enqueued');
   await cli(['app', 'set-forwards', 'new', `${url}/forwards`]);
   await cli(['app', 'test-webhook', appName]);
   expect(await cli(['webhooks', 'list', appName])).toContain('  dead  ');

@@ -1,0 +1,141 @@
+import { createHash, randomUUID } from 'node:crypto';
+import pMap from 'p-map';
+import type { App } from '../apps/app.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
+import { getApp, setCatalogue } from '../apps/manage-apps.ts';
+import { type EntitlementChange, findEntitlementChanges, type PreviewDeps } from '../entitlements/preview-catalogue.ts';
+import { Catalogue, toCatalogueTag } from '../purchases/catalogue.ts';
+import { splitIntoChunks } from '../shared/batches.ts';
+import { ServiceError } from '../shared/errors.ts';
+import type { MessageQueue } from '../shared/message-queue.ts';
+import { parse } from '../shared/parse.ts';
+import type { ReportProgress } from '../shared/progress.ts';
+import { secondMs } from '../shared/time.ts';
+import type { CatalogueAnnouncement, CatalogueAnnouncementRepository } from './catalogue-announcement.ts';
+import { buildDelivery, type WebhookDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
+import { selectWebhookUrls } from './select-webhook-urls.ts';
+import type { WebhookMessage } from './webhook-message.ts';
+
+export interface AnnounceDeps extends PreviewDeps {
+  readonly apps: AppRepository;
+  readonly catalogueAnnouncements: CatalogueAnnouncementRepository;
+  readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent' | 'find'>;
+  wait(ms: number): Promise<void>;
+  readonly webhookQueue: MessageQueue<WebhookMessage>;
+}
+
+interface AnnounceOptions {
+  /** Maximum number of webhooks that are enqueued in a second. */
+  readonly rate: number;
+  readonly reportProgress?: ReportProgress;
+}
+
+interface AnnounceResult {
+  readonly products: number;
+  /** Number of customers who gain or lose an entitlement. */
+  readonly customers: number;
+  /** Number of webhooks that this call has enqueued. */
+  readonly webhooks: number;
+}
+
+/** Number of deliveries that are created concurrently. */
+const concurrency = 25;
+
+/** Delay of the webhooks, which contain the entitlements. Caches of the catalogue have a TTL of 15 s. */
+const delaySeconds = 20;
+
+/**
+ * Replaces the catalogue and enqueues a webhook for each customer who gains or loses an entitlement by it. The former
+ * catalogue is stored until all are enqueued. A repeated call with the same catalogue continues, and a call with
+ * another one first completes the announcement. No webhook is sent twice. Throws `InvalidPayload` for an app without a
+ * webhook URL.
+ */
+export async function setAnnouncedCatalogue(
+  name: string,
+  catalogue: unknown,
+  options: AnnounceOptions,
+  deps: AnnounceDeps,
+): Promise<AnnounceResult> {
+  const after = parse(Catalogue, catalogue);
+  const app = await getApp(deps.apps, name);
+  if (selectWebhookUrls(app, false).length === 0)
+    throw new ServiceError('InvalidPayload', `The webhook URL of ${name} is missing.`);
+  const before = (await deps.apps.findCatalogue(name)) ?? {};
+  const pending = await deps.catalogueAnnouncements.find(name);
+  const isContinued = toCatalogueTag(before) === toCatalogueTag(after);
+  const completed = pending && (await announce(app, { announcement: pending, after: before, options }, deps));
+  const products = Object.keys(after).length;
+  if (isContinued) return { products, customers: 0, webhooks: 0, ...completed };
+  const announcement = { announcementId: randomUUID(), before, startedAt: deps.now() };
+  await deps.catalogueAnnouncements.save(name, announcement);
+  await setCatalogue(deps.apps, name, after, toCatalogueTag(before));
+  const announced = await announce(app, { announcement, after, options }, deps);
+  return { products, ...announced, webhooks: announced.webhooks + (completed?.webhooks ?? 0) };
+}
+
+interface AnnouncedChange {
+  readonly announcement: CatalogueAnnouncement;
+  readonly after: Catalogue;
+  readonly options: AnnounceOptions;
+}
+
+/** Enqueues the webhooks of a change of the catalogue, then forgets the former catalogue. */
+async function announce(
+  app: App,
+  { announcement, after, options: { rate, reportProgress } }: AnnouncedChange,
+  deps: AnnounceDeps,
+): Promise<Pick<AnnounceResult, 'customers' | 'webhooks'>> {
+  const { before } = announcement;
+  const { changes } = await findEntitlementChanges(app, { before, after }, deps);
+  const deliveries = changes.flatMap((change) => buildAnnouncements(app, change, announcement));
+  let webhooks = 0;
+  for (const [index, batch] of splitIntoChunks(deliveries, rate).entries()) {
+    const created = await pMap(batch, async (delivery) => await createMissing(delivery, deps), { concurrency });
+    const messages = created.flat();
+    if (messages.length > 0) {
+      if (index > 0) await deps.wait(secondMs);
+      await deps.webhookQueue.send(messages, { group: app.name, delaySeconds });
+    }
+    webhooks += messages.length;
+    reportProgress?.(webhooks);
+  }
+  await deps.catalogueAnnouncements.delete(app.name);
+  return { customers: changes.length, webhooks };
+}
+
+/** Builds a webhook for each URL. The specification has no reason for a change of the catalogue. */
+function buildAnnouncements(
+  app: App,
+  { applicationUsername: username, gains, loses }: EntitlementChange,
+  { announcementId, startedAt }: CatalogueAnnouncement,
+): WebhookDelivery[] {
+  const id = createHash('sha256')
+    .update(JSON.stringify([app.name, announcementId, username]))
+    .digest('hex');
+  const notification = { id: id.slice(0, 32), reason: 'OTHER', date: startedAt } as const;
+  const common = {
+    appName: app.name,
+    type: 'purchases.updated',
+    username,
+    notification,
+    createdAt: startedAt,
+  } as const;
+  const changedEntitlements = [...gains, ...loses].sort();
+  return selectWebhookUrls(app, false).map((url) => buildDelivery({ ...common, url, changedEntitlements }));
+}
+
+/**
+ * Creates a delivery and returns its queue message. None if the delivery has been attempted. An earlier call can have
+ * created it without a message; a second message for the same attempt has no effect.
+ */
+async function createMissing(
+  delivery: WebhookDelivery,
+  { deliveries }: Pick<AnnounceDeps, 'deliveries'>,
+): Promise<WebhookMessage[]> {
+  const { appName, deliveryId } = delivery;
+  const isNew = await deliveries.createIfAbsent(delivery);
+  const { state, failedAttempts, dueAt } = (isNew ? undefined : await deliveries.find(appName, deliveryId)) ?? delivery;
+  const isWaiting = state === 'pending' && failedAttempts === 0 && dueAt === undefined;
+  return isWaiting ? [{ appName, deliveryId, failedAttempts }] : [];
+}

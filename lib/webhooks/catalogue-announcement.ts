@@ -1,0 +1,18 @@
+import * as v from 'valibot';
+import { Catalogue } from '../purchases/catalogue.ts';
+
+/** A change of the catalogue whose webhooks are not all enqueued. Date in epoch milliseconds. */
+export const CatalogueAnnouncement = v.object({
+  announcementId: v.string(),
+  /** The catalogue before the change. */
+  before: Catalogue,
+  startedAt: v.number(),
+});
+export type CatalogueAnnouncement = v.InferOutput<typeof CatalogueAnnouncement>;
+
+/** The announcement of each app that is in progress. */
+export interface CatalogueAnnouncementRepository {
+  find(appName: string): Promise<CatalogueAnnouncement | undefined>;
+  save(appName: string, announcement: CatalogueAnnouncement): Promise<void>;
+  delete(appName: string): Promise<void>;
+}
