@@ -48,7 +48,7 @@ export async function readCustomerAnswers(
     callWithSecretKey(getCustomerPurchases, keys, options),
     callWithSecretKey(getCustomer, keys, options),
     callWithSecretKey(getCustomerSubscription, keys, options),
-    readWebhook(keys.appName, applicationUsername),
+    readWebhookBody(keys.appName, applicationUsername),
   ]);
   const collection = toAnswers(purchases.body.purchases);
   const single = await Promise.all(
@@ -71,7 +71,7 @@ export async function readCustomerAnswers(
         )
         .map(toAnswer),
     ),
-    webhook,
+    webhook: toAnswers(webhook.purchases),
   };
 }
 
@@ -100,8 +100,13 @@ const toAnswers = (purchases: Readonly<Record<string, PurchaseRecord>>): Purchas
 const sortById = (answers: readonly PurchaseAnswer[]): PurchaseAnswer[] =>
   answers.toSorted((a, b) => (a.purchaseId < b.purchaseId ? -1 : 1));
 
-/** Attempts a delivery to the customer and returns the purchases of the request body. */
-async function readWebhook(appName: string, username: string): Promise<PurchaseAnswer[]> {
+interface WebhookBody {
+  readonly purchases: Readonly<Record<string, PurchaseRecord>>;
+  readonly entitlements?: Readonly<Record<string, { readonly isActive: boolean }>>;
+}
+
+/** Attempts a delivery to the customer and returns the request body. */
+export async function readWebhookBody(appName: string, username: string): Promise<WebhookBody> {
   const sender = await deps().apps.findWebhookSender(appName);
   if (!sender) throw new Error(`${appName} has no webhook URL.`);
   const now = deps().now();
@@ -116,5 +121,5 @@ async function readWebhook(appName: string, username: string): Promise<PurchaseA
       return { status: 200, bodyExcerpt: '' };
     },
   });
-  return toAnswers(JSON.parse(body).purchases);
+  return JSON.parse(body);
 }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Catalogue } from '../lib/purchases/catalogue.ts';
 import type { Platform } from '../lib/shared/platform.ts';
 import { createUniqueName } from './given.ts';
 import type { TestService } from './service.ts';
@@ -15,6 +16,7 @@ export interface OwnershipHistory {
   readonly autoRenew: boolean;
   readonly trial: boolean;
   readonly pending: boolean;
+  readonly sandbox: boolean;
   readonly rounds: readonly Round[];
   /** The action between two rounds; undefined for none. */
   readonly actions: readonly (string | undefined)[];
@@ -50,6 +52,9 @@ const pendingPlatforms: readonly Platform[] = ['store_b', 'processor_a', 'proces
 /** The stores on which a subscription can start with a trial. */
 const trialPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a', 'processor_b'];
 
+/** The stores whose emulated accounts sell in the sandbox as well. */
+const sandboxPlatforms: readonly Platform[] = ['store_b'];
+
 const roundCount = 5;
 
 const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
@@ -58,8 +63,9 @@ const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
     type: fc.constantFrom('paid subscription' as const, 'paid subscription' as const, 'non consumable' as const),
     isPending: fc.nat(2).map((number) => number === 0),
     hasTrial: fc.nat(3).map((number) => number === 0),
+    isSandbox: fc.nat(3).map((number) => number === 0),
   })
-  .chain(({ platform, type, isPending, hasTrial }) => {
+  .chain(({ platform, type, isPending, hasTrial, isSandbox }) => {
     const pending = isPending && pendingPlatforms.includes(platform);
     const trial = hasTrial && type === 'paid subscription' && trialPlatforms.includes(platform) && !pending;
     const actions = [
@@ -73,6 +79,7 @@ const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
       autoRenew: fc.boolean(),
       trial: fc.constant(trial),
       pending: fc.constant(pending),
+      sandbox: fc.constant(isSandbox && sandboxPlatforms.includes(platform)),
       rounds: fc.array(fc.constantFrom<Round>('validation', 'validation', 'no validation', 'wrong product', 'outage'), {
         minLength: roundCount,
         maxLength: roundCount,
@@ -124,7 +131,7 @@ export interface OwnedPurchase {
 
 /** Makes the purchase of a history. */
 export async function startOwnership(history: OwnershipHistory, service: TestService): Promise<OwnedPurchase> {
-  const { platform, type, period, autoRenew, trial, pending } = history;
+  const { platform, type, period, autoRenew, trial, pending, sandbox } = history;
   const username = createUniqueName('user');
   const { first, other, wrong } = chooseProductIds(history);
   const order = {
@@ -137,6 +144,7 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     ...(type === 'paid subscription' && { autoRenew, ...(trial && { trial: 'P1W' }) }),
     ...(type === 'paid subscription' && platform !== 'processor_b' && { period }),
     ...(pending && { pending }),
+    ...(sandbox && { sandbox }),
     // The period of a one-time product has no other effect.
     ...(platform === 'store_b' && type === 'non consumable' && period === 'P1Y' && { rentalPeriod: 'P8D' }),
   };
@@ -181,8 +189,27 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
   };
 }
 
+/** Builds a catalogue whose products give the entitlement. The wrong products are not in it. */
+export function buildOwnershipCatalogue(entitlement: string): Catalogue {
+  const types = ['paid subscription', 'non consumable'] as const;
+  const kinds = ownershipPlatforms.flatMap((platform) =>
+    types.flatMap((type) => (['P1M', 'P1Y'] as const).map((period) => ({ platform, type, period }))),
+  );
+  return Object.fromEntries(
+    kinds.flatMap(({ type, ...kind }) => {
+      const { first, other } = chooseProductIds({ type, ...kind });
+      const product = { type, entitlements: [entitlement] };
+      return [first, other].map((id) => [`${kind.platform}:${id}`, product]);
+    }),
+  );
+}
+
 /** Ids in the format of the store: two plans of one group, and a product that is never bought. */
-function chooseProductIds({ platform, type, period }: OwnershipHistory): Record<'first' | 'other' | 'wrong', string> {
+function chooseProductIds({
+  platform,
+  type,
+  period,
+}: Pick<OwnershipHistory, 'platform' | 'type' | 'period'>): Record<'first' | 'other' | 'wrong', string> {
   const kind = type === 'paid subscription' ? period : 'lifetime';
   // The app's settings contain these products.
   if (platform === 'processor_b')

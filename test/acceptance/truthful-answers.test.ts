@@ -2,10 +2,12 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { deps } from '../../composition/deps.ts';
+import { createGrant } from '../../lib/api/entitlements.ts';
 import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { type BreakdownGroup, getStatsBreakdown } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { setCatalogue, setSandboxRule } from '../../lib/apps/manage-apps.ts';
 import { purchasePartition } from '../../lib/db/keys.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
@@ -14,11 +16,13 @@ import { dayMs } from '../../lib/shared/time.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows, type PurchaseAnswer, readCustomerAnswers } from '../../testing/customer-answers.ts';
+import { readEntitlementAnswers } from '../../testing/entitlement-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
 import {
   arbitraryOwnershipHistories,
+  buildOwnershipCatalogue,
   type OwnedPurchase,
   type OwnershipHistories,
   ownershipPlatforms,
@@ -76,7 +80,20 @@ async function runHistories({ histories, clockAdvances }: OwnershipHistories): P
   const webhooks = { urls: ['https://app.example.com/webhook'], sandboxUrls: [], includesPassword: false };
   await setWebhook(keys.appName, webhooks, { newSecret: true, deps: router.deps });
   router.routeTo([keys.appName]);
+  await setCatalogue(deps().apps, keys.appName, buildOwnershipCatalogue('premium'));
   const owned = await Promise.all(histories.map((history) => startOwnership(history, service)));
+  const testers = owned.filter((_purchase, index) => index % 2 === 0).map(({ username }) => username);
+  await setSandboxRule(deps().apps, keys.appName, { rule: 'listed', usernames: testers });
+  const giftedUntil = router.deps.now() + giftMs;
+  const gifted = owned.filter((_purchase, index) => index % 3 === 0);
+  for (const { username } of gifted) {
+    const body = { entitlement: 'gift', until: new Date(giftedUntil).toISOString(), reason: 'a test' };
+    await callWithSecretKey(createGrant, keys, { params: { applicationUsername: username }, body });
+  }
+  const access = {
+    allowsSandbox: ({ username }: OwnedPurchase) => testers.includes(username),
+    isGifted: (purchase: OwnedPurchase) => gifted.includes(purchase) && router.deps.now() < giftedUntil,
+  };
   const problems: Problem[] = [];
   for (const [round, advance] of clockAdvances.entries()) {
     if (round > 0) await Promise.all(owned.map((purchase) => purchase.act(round - 1)));
@@ -85,10 +102,46 @@ async function runHistories({ histories, clockAdvances }: OwnershipHistories): P
     await processNotifications(keys);
     service.freezeClock();
     problems.push(...(await checkRound(owned, round, keys)));
+    problems.push(...(await findEntitlementProblems(owned, access, keys)));
   }
   router.routeTo([]);
   problems.push(...(await findMoneyProblems(owned, keys)));
   await Promise.all(owned.map((purchase) => purchase.end()));
+  return problems;
+}
+
+/** Shorter than most histories. */
+const giftMs = 20 * dayMs;
+
+interface ExpectedAccess {
+  allowsSandbox(purchase: OwnedPurchase): boolean;
+  isGifted(purchase: OwnedPurchase): boolean;
+}
+
+/** All responses have the same entitlements: of the owned purchase, if it counts, and of the grant. */
+async function findEntitlementProblems(
+  owned: readonly OwnedPurchase[],
+  { allowsSandbox, isGifted }: ExpectedAccess,
+  keys: IssuedApiKeys,
+): Promise<Problem[]> {
+  const rows = await listPurchaseRows(keys);
+  const problems: Problem[] = [];
+  for (const purchase of owned) {
+    const answers = await readEntitlementAnswers(keys, purchase.username, ['gift', 'premium']);
+    const { collection } = await readCustomerAnswers(keys, purchase.username, rows);
+    const isPremium =
+      collection.some(({ isOwned }) => isOwned) && (!purchase.history.sandbox || allowsSandbox(purchase));
+    const expected = [...(isGifted(purchase) ? ['gift'] : []), ...(isPremium ? ['premium'] : [])];
+    for (const [name, entitlements] of Object.entries(answers)) {
+      if (!isDeepStrictEqual(entitlements, expected))
+        problems.push({
+          problem: `the entitlements of ${name} differ`,
+          expected,
+          answers,
+          history: purchase.describe(),
+        });
+    }
+  }
   return problems;
 }
 
@@ -98,7 +151,7 @@ const ledgerPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a
 /** Compares the transactions and the statistics of each platform with the payments that its store has recorded. */
 async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedApiKeys): Promise<Problem[]> {
   // Purchases of earlier runs renew, too: only those with a customer of this run count.
-  const validated = owned.filter((purchase) => purchase.wasValidated());
+  const validated = owned.filter((purchase) => purchase.wasValidated() && !purchase.history.sandbox);
   const rows = (await listPurchaseRows(keys)).filter(({ entitledUsers }) =>
     validated.some(({ username }) => entitledUsers?.includes(username)),
   );
