@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import { type ErasureCounts, eraseCustomer, eventSettleMs } from '../lib/customer-data/erase-customer.ts';
 import { exportCustomer } from '../lib/customer-data/export-customer.ts';
+import { eraseFromExports } from '../lib/export/erase-from-exports.ts';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { secondMs } from '../lib/shared/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
@@ -13,7 +14,7 @@ import { confirmName } from './confirm-name.ts';
 import { deps } from './deps.ts';
 import { describeFileError } from './describe-file-error.ts';
 import { formatExamples } from './examples.ts';
-import { eraseFromExports } from './export/erase-from-exports.ts';
+import { openExportStorage } from './export/open-export-storage.ts';
 import { formatCount } from './format.ts';
 import { parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
@@ -42,7 +43,7 @@ export function addCustomerDataCommands(customer: Command): void {
     )
     .option(
       '--exports <folder>',
-      'folder of `export` whose files are rewritten without the customer; repeatable',
+      'folder, or s3://bucket/prefix, of `export` whose files are rewritten without the customer; repeatable',
       append,
     )
     .addHelpText(
@@ -138,7 +139,7 @@ async function eraseAction(
     throw toPartialError(error, removedSoFar);
   });
   let files = 0;
-  for (const folder of folders) files += await eraseFromExports(folder, username);
+  for (const folder of folders) files += await eraseFromExports(await openExportStorage(folder), username);
   const data = { app: appName, removed, ...(folders.length > 0 && { exportedFiles: files }) };
   return { data, text: formatCounts(removed) + formatExportedFiles(folders, files) };
 }

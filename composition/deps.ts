@@ -41,6 +41,7 @@ import { grants } from './entitlements.ts';
 import { clientOptions, emulator, now, requireVariable } from './environment.ts';
 import { events } from './events.ts';
 import { pagedLists } from './lists.ts';
+import { objectStore } from './object-store.ts';
 import { postWebhook } from './post-webhook.ts';
 import { purchases } from './purchases.ts';
 import { forwardQueue, notificationQueue, refreshQueue, streamFailures, webhookQueue } from './queues.ts';
@@ -195,6 +196,9 @@ export const deps = once(() => ({
   },
   get transactionLists() {
     return createTransactionListRepository(pagedLists());
+  },
+  get objectStore() {
+    return objectStore();
   },
   get purchaseLists() {
     return createPurchaseListRepository(pagedLists());

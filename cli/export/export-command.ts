@@ -6,7 +6,7 @@ import { deps } from '../deps.ts';
 import { formatExamples } from '../examples.ts';
 import { formatCount } from '../format.ts';
 import type { Output } from '../output.ts';
-import { createFolderTarget } from './folder-target.ts';
+import { openExportStorage } from './open-export-storage.ts';
 
 interface Options {
   readonly to: string;
@@ -18,11 +18,18 @@ export function createExportCommand(): Command {
   return new Command('export')
     .description('Export purchases, transactions, customers and entitlements of an app as compressed JSON lines')
     .argument('<app>')
-    .requiredOption('--to <folder>', 'folder of the exports of this app; see docs/guides/export-data.md')
+    .requiredOption(
+      '--to <folder>',
+      'folder, or s3://bucket/prefix, of the exports of this app; see docs/guides/export-data.md',
+    )
     .option('--changes', 'only the purchases changed since the latest export, and their customers')
     .addHelpText(
       'after',
-      formatExamples('export my-app --to exports/my-app', 'export my-app --to exports/my-app --changes'),
+      formatExamples(
+        'export my-app --to exports/my-app',
+        'export my-app --to exports/my-app --changes',
+        'export my-app --to s3://my-bucket/exports/my-app',
+      ),
     )
     .addHelpText('after', '\nAn interrupted export continues on the same day (UTC) after its last complete table.')
     .action(printResult(exportAction));
@@ -30,7 +37,7 @@ export function createExportCommand(): Command {
 
 async function exportAction(appName: string, { to, changes }: Options, output: Output): Promise<CommandResult> {
   const app = await getStoredApp(deps().apps, appName);
-  const target = await createFolderTarget(to);
+  const target = await openExportStorage(to);
   const report = await exportApp(app, target, deps(), {
     kind: changes ? 'changes' : 'full',
     onProgress: (table, rows) => output.progress(`${rows} ${table}`),

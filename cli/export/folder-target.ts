@@ -1,22 +1,20 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
 import { buildExportSchema } from '../../lib/export/export-schema.ts';
 import { ExportState } from '../../lib/export/export-state.ts';
-import type { ExportFile, ExportTarget } from '../../lib/export/export-target.ts';
+import type { ExportFile, ExportStorage } from '../../lib/export/export-target.ts';
+import { fileMode, openGzipFile } from '../../lib/export/gzip-file.ts';
 import { parseJson } from '../../lib/shared/parse.ts';
 
 const stateFile = 'export.json';
 const schemaFile = 'schema.json';
 
 /** Exports contain personal data: only the operator can read them. */
-const fileMode = 0o600;
 const folderMode = 0o700;
 
 /** Creates the target of an export in a folder, with the schema of its rows. */
-export async function createFolderTarget(folder: string): Promise<ExportTarget> {
+export async function createFolderTarget(folder: string): Promise<ExportStorage> {
   await mkdir(folder, { recursive: true, mode: folderMode });
   await replaceFile(join(folder, schemaFile), `${JSON.stringify(buildExportSchema(), null, 2)}\n`);
   return {
@@ -26,33 +24,27 @@ export async function createFolderTarget(folder: string): Promise<ExportTarget> 
     },
     writeState: async (state) => await replaceFile(join(folder, stateFile), `${JSON.stringify(state)}\n`),
     openFile: async (path) => await openFile(join(folder, path)),
+    async listFiles() {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+      const files = entries.filter((entry) => entry.isFile());
+      return files.map((entry) => join(entry.parentPath, entry.name).slice(join(folder, '/').length)).sort();
+    },
+    readFile: async (path) => createReadStream(join(folder, path)),
   };
 }
 
 /** Opens a file of compressed JSON lines under a temporary name, which `close` replaces. */
-export async function openFile(path: string): Promise<ExportFile> {
+async function openFile(path: string): Promise<ExportFile> {
   const partial = `${path}.partial`;
   await mkdir(dirname(path), { recursive: true, mode: folderMode });
-  const gzip = createGzip();
-  const written = pipeline(gzip, createWriteStream(partial, { mode: fileMode }));
-  // A failed write is reported by the next call, and must not end the process before.
-  written.catch(() => undefined);
+  const file = openGzipFile(partial);
   return {
-    async write(rows) {
-      if (rows.length === 0) return;
-      const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
-      await Promise.race([new Promise<void>((resolve) => gzip.write(text, () => resolve())), written]);
-    },
+    write: file.write,
     async close() {
-      gzip.end();
-      await written;
+      await file.end();
       await rename(partial, path);
     },
-    async discard() {
-      gzip.destroy();
-      await written.catch(() => undefined);
-      await rm(partial, { force: true });
-    },
+    discard: file.remove,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { ExportState } from './export-state.ts';
 
 /** A file of an export. It exists as a whole or not at all. */
@@ -9,11 +10,18 @@ export interface ExportFile {
   discard(): Promise<void>;
 }
 
-/** The place that receives the exports of one app: a folder. */
+/** The place that receives the exports of one app: a folder, or a prefix of a bucket. */
 export interface ExportTarget {
   /** Returns undefined before the first export. */
   readState(): Promise<ExportState | undefined>;
   writeState(state: ExportState): Promise<void>;
   /** Opens a file of compressed JSON lines. The path is relative to the target, with `/` between its parts. */
   openFile(path: string): Promise<ExportFile>;
+}
+
+/** A target whose files can be read again. */
+export interface ExportStorage extends ExportTarget {
+  /** Lists the paths of the files, in the order of the days. */
+  listFiles(): Promise<string[]>;
+  readFile(path: string): Promise<Readable>;
 }

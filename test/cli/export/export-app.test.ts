@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
-import { eraseFromExports } from '../../../cli/export/erase-from-exports.ts';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import type { Table } from '../../../lib/db/table.ts';
+import { eraseFromExports } from '../../../lib/export/erase-from-exports.ts';
 import { type ExportAppOptions, exportApp } from '../../../lib/export/export-app.ts';
 import {
   ExportedCustomer,
@@ -212,11 +212,11 @@ describe('eraseFromExports', () => {
     await run();
     const before = readTable(folder, 'purchases');
     await writeFile(join(folder, 'notes.txt'), username);
-    expect(await eraseFromExports(folder, username)).toBe(3);
+    expect(await eraseFromExports(await createFolderTarget(folder), username)).toBe(3);
     for (const name of Object.keys(rowSchemas) as (keyof typeof rowSchemas)[])
       expect(JSON.stringify(readTable(folder, name))).not.toContain(username);
     expect(readTable(folder, 'purchases')).toHaveLength(before.length);
     expect(readTable(folder, 'customers').map((row) => row.applicationUsername)).toContain(companion);
-    expect(await eraseFromExports(folder, username)).toBe(0);
+    expect(await eraseFromExports(await createFolderTarget(folder), username)).toBe(0);
   });
 });

@@ -1,14 +1,11 @@
-import { createReadStream } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import * as v from 'valibot';
-import { parseJson } from '../../lib/shared/parse.ts';
-import { openFile } from './folder-target.ts';
+import { parseJson } from '../shared/parse.ts';
+import type { ExportStorage } from './export-target.ts';
 
-const exportFilePattern = /^(?:purchases|transactions|customers|entitlements)(?:\.changes-\d{6})?\.jsonl\.gz$/;
-const partitionPattern = /^dt=\d{4}-\d{2}-\d{2}$/;
+const exportFilePattern =
+  /^dt=\d{4}-\d{2}-\d{2}\/(?:purchases|transactions|customers|entitlements)(?:\.changes-\d{6})?\.jsonl\.gz$/;
 
 /** A row with the members that name customers. */
 const NamingRow = v.looseObject({
@@ -21,29 +18,19 @@ type NamingRow = v.InferOutput<typeof NamingRow>;
  * Rewrites the files of an export that name a customer, without the rows of the customer and without the name in other
  * rows. Returns the number of rewritten files. Can be repeated after an interruption.
  */
-export async function eraseFromExports(folder: string, username: string): Promise<number> {
+export async function eraseFromExports(storage: ExportStorage, username: string): Promise<number> {
   let rewritten = 0;
-  for (const path of await listExportFiles(folder)) if (await eraseFromFile(path, username)) rewritten += 1;
+  const files = (await storage.listFiles()).filter((path) => exportFilePattern.test(path));
+  for (const path of files) if (await eraseFromFile(storage, path, username)) rewritten += 1;
   return rewritten;
 }
 
-async function listExportFiles(folder: string): Promise<string[]> {
-  const partitions = (await readdir(folder)).filter((name) => partitionPattern.test(name)).sort();
-  const files = await Promise.all(
-    partitions.map(async (partition) => {
-      const names = await readdir(join(folder, partition));
-      return names.filter((name) => exportFilePattern.test(name)).map((name) => join(folder, partition, name));
-    }),
-  );
-  return files.flat();
-}
-
 /** Returns whether the file named the customer. */
-async function eraseFromFile(path: string, username: string): Promise<boolean> {
-  const file = await openFile(path);
+async function eraseFromFile(storage: ExportStorage, path: string, username: string): Promise<boolean> {
+  const file = await storage.openFile(path);
   let isChanged = false;
   try {
-    for await (const line of createInterface({ input: createReadStream(path).pipe(createGunzip()) })) {
+    for await (const line of readLines(await storage.readFile(path))) {
       const row = parseJson(NamingRow, line);
       const remaining = omitUser(row, username);
       isChanged ||= remaining !== row;
@@ -55,6 +42,18 @@ async function eraseFromFile(path: string, username: string): Promise<boolean> {
   }
   await (isChanged ? file.close() : file.discard());
   return isChanged;
+}
+
+/** Reads the lines of a compressed file. Throws if it cannot be read to its end. */
+async function* readLines(file: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of pipeline(file, createGunzip(), () => {})) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 /** Returns the row itself if it does not name the customer, and undefined for a row about the customer. */

@@ -1,0 +1,96 @@
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { objectStore } from '../../../composition/object-store.ts';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { parseBucketUrl } from '../../../lib/export/bucket-location.ts';
+import { createBucketTarget } from '../../../lib/export/bucket-target.ts';
+import { eraseFromExports } from '../../../lib/export/erase-from-exports.ts';
+import { type ExportAppOptions, exportApp } from '../../../lib/export/export-app.ts';
+import { createExportDeps } from '../../../testing/export-deps.ts';
+import { createUniqueName, givenApp } from '../../../testing/given.ts';
+import { givenCustomer } from '../../../testing/given-customer.ts';
+import { type ObjectServer, startObjectServer } from '../../../testing/object-server.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+let server: ObjectServer;
+beforeAll(async () => {
+  server = await startObjectServer();
+  process.env.AWS_ENDPOINT_URL_S3 = server.url;
+});
+beforeEach(() => {
+  server.objects.clear();
+  server.requests.length = 0;
+});
+afterAll(async () => {
+  delete process.env.AWS_ENDPOINT_URL_S3;
+  await server.close();
+});
+
+const location = parseBucketUrl('s3://exports/claimcheck/app-1/');
+
+async function givenExport() {
+  const table = await createTestTable();
+  const deps = createExportDeps(table, { monthly: { type: 'paid subscription', entitlements: ['premium'] } });
+  const app = await getApp(deps.apps, (await givenApp(table)).appName);
+  const [username, companion] = [createUniqueName('user'), createUniqueName('companion')];
+  await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, deps);
+  const open = async () => await createBucketTarget(location, objectStore());
+  const run = async (options: Partial<ExportAppOptions> = {}) =>
+    await exportApp(app, await open(), deps, { kind: 'full', ...options });
+  return { username, companion, open, run };
+}
+
+const read = (path: string): string =>
+  gunzipSync(server.objects.get(`exports/claimcheck/app-1/${path}`) ?? '').toString();
+
+describe('createBucketTarget', () => {
+  it('exports an app below the prefix, and continues an interrupted export', async () => {
+    const { run, username } = await givenExport();
+    const controller = new AbortController();
+    const onProgress: ExportAppOptions['onProgress'] = (table) => table === 'transactions' && controller.abort();
+    await expect(run({ signal: controller.signal, onProgress })).rejects.toThrow('aborted');
+    expect([...server.objects.keys()].filter((key) => key.endsWith('.gz'))).toHaveLength(2);
+    const { files } = await run();
+    expect(files.map(({ path }) => path)).toEqual([
+      'dt=2026-01-01/customers.jsonl.gz',
+      'dt=2026-01-01/entitlements.jsonl.gz',
+    ]);
+    expect(read('dt=2026-01-01/customers.jsonl.gz')).toContain(username);
+    expect(read('dt=2026-01-01/purchases.jsonl.gz')).toContain('store_a:owned');
+    expect([...server.objects.keys()].every((key) => key.startsWith('exports/claimcheck/app-1/'))).toBe(true);
+  });
+
+  it('rewrites the files that name an erased customer, over several pages of the list', async () => {
+    const { run, open, username, companion } = await givenExport();
+    await run();
+    server.requests.length = 0;
+    expect(await eraseFromExports(await open(), username)).toBe(3);
+    const files = [...server.objects.keys()].filter((key) => key.endsWith('.gz'));
+    expect(files).toHaveLength(4);
+    for (const key of files) expect(read(key.slice('exports/claimcheck/app-1/'.length))).not.toContain(username);
+    expect(read('dt=2026-01-01/customers.jsonl.gz')).toContain(companion);
+    expect(await eraseFromExports(await open(), username)).toBe(0);
+  });
+
+  it('repeats an upload that failed', async () => {
+    const { run, open } = await givenExport();
+    await open();
+    server.failures.push({ status: 503, code: 'SlowDown' });
+    expect((await run()).files).toHaveLength(4);
+  });
+
+  it('reports a missing permission', async () => {
+    const { run } = await givenExport();
+    server.failures.push({ status: 403, code: 'AccessDenied' });
+    await expect(run()).rejects.toMatchObject({ code: 'Forbidden', message: expect.stringContaining('exports') });
+  });
+});
+
+describe('parseBucketUrl', () => {
+  it.each(['s3://exports', 's3://exports/', 's3://Exports/a', 's3://exports/a//b', 's3://exports/a b', 'https://x/a'])(
+    'rejects %s',
+    (url) => {
+      expect(() => parseBucketUrl(url)).toThrow('s3://bucket/prefix');
+    },
+  );
+});
