@@ -6,7 +6,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import { type ErasureCounts, eraseCustomer, eventSettleMs } from '../lib/customer-data/erase-customer.ts';
 import { exportCustomer } from '../lib/customer-data/export-customer.ts';
-import { eraseFromExports } from '../lib/export/erase-from-exports.ts';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { secondMs } from '../lib/shared/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
@@ -14,7 +13,7 @@ import { confirmName } from './confirm-name.ts';
 import { deps } from './deps.ts';
 import { describeFileError } from './describe-file-error.ts';
 import { formatExamples } from './examples.ts';
-import { openExportStorage } from './export/open-export-storage.ts';
+import { eraseExports } from './export/erase-exports.ts';
 import { formatCount } from './format.ts';
 import { parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
@@ -43,7 +42,7 @@ export function addCustomerDataCommands(customer: Command): void {
     )
     .option(
       '--exports <folder>',
-      'folder, or s3://bucket/prefix, of `export` whose files are rewritten without the customer; repeatable',
+      'folder, or s3://bucket/prefix, of `export` whose files are rewritten without the customer, in addition to scheduled exports; repeatable',
       append,
     )
     .addHelpText(
@@ -112,7 +111,7 @@ async function writeFileAtomically(file: string, chunks: AsyncIterable<string>):
 async function eraseAction(
   appName: string,
   username: string,
-  { confirm, wait: waitSeconds, exports: folders = [] }: { confirm?: string; wait: number; exports?: string[] },
+  { confirm, wait: waitSeconds, exports: locations = [] }: { confirm?: string; wait: number; exports?: string[] },
   output: Output,
 ): Promise<CommandResult> {
   const app = await getStoredApp(deps().apps, appName);
@@ -138,14 +137,13 @@ async function eraseAction(
   }).catch((error: unknown) => {
     throw toPartialError(error, removedSoFar);
   });
-  let files = 0;
-  for (const folder of folders) files += await eraseFromExports(await openExportStorage(folder), username);
-  const data = { app: appName, removed, ...(folders.length > 0 && { exportedFiles: files }) };
-  return { data, text: formatCounts(removed) + formatExportedFiles(folders, files) };
+  const files = await eraseExports(appName, username, { locations, output });
+  const data = { app: appName, removed, ...(files !== undefined && { exportedFiles: files }) };
+  return { data, text: formatCounts(removed) + formatExportedFiles(files) };
 }
 
-const formatExportedFiles = (folders: readonly string[], files: number): string =>
-  folders.length === 0 ? '' : `\n${formatCount(files, 'exported file')} rewritten without the customer.`;
+const formatExportedFiles = (files: number | undefined): string =>
+  files === undefined ? '' : `\n${formatCount(files, 'exported file')} rewritten without the customer.`;
 
 /** Adds to a failure what the erasure has removed: the operator must be able to prove it. */
 export function toPartialError(error: unknown, removed: ErasureCounts | undefined): unknown {

@@ -8,6 +8,7 @@ import { createCustomerRepository } from '../lib/db/customer-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createDueItemRepository } from '../lib/db/due-item-repository.ts';
 import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository.ts';
+import { createExportScheduleRepository } from '../lib/db/export-schedule-repository.ts';
 import { createForwardChainRepository } from '../lib/db/forward-chain-repository.ts';
 import { createHandledNotificationRepository } from '../lib/db/handled-notification-repository.ts';
 import { createHealthRepository } from '../lib/db/health-repository.ts';
@@ -40,8 +41,8 @@ import { rejectionLimiter, requestLimiter } from './endpoint.ts';
 import { grants } from './entitlements.ts';
 import { clientOptions, emulator, now, requireVariable } from './environment.ts';
 import { events } from './events.ts';
+import { openBucketTarget } from './export-targets.ts';
 import { pagedLists } from './lists.ts';
-import { objectStore } from './object-store.ts';
 import { postWebhook } from './post-webhook.ts';
 import { purchases } from './purchases.ts';
 import { forwardQueue, notificationQueue, refreshQueue, streamFailures, webhookQueue } from './queues.ts';
@@ -197,8 +198,9 @@ export const deps = once(() => ({
   get transactionLists() {
     return createTransactionListRepository(pagedLists());
   },
-  get objectStore() {
-    return objectStore();
+  openBucketTarget,
+  get exportSchedules() {
+    return createExportScheduleRepository(table());
   },
   get purchaseLists() {
     return createPurchaseListRepository(pagedLists());

@@ -131,6 +131,10 @@ const scheduleAlarmTexts = {
     symptom: 'Exchange rates are not loaded',
     impact: 'amounts in US dollars are outdated or missing',
   },
+  'export-apps': {
+    symptom: 'Scheduled exports fail',
+    impact: 'files of export schedule are missing or outdated',
+  },
 } as const satisfies Record<string, Omit<AlarmText, 'action'>>;
 
 const period = Duration.minutes(5);

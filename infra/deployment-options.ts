@@ -33,6 +33,8 @@ const TrafficShift = v.picklist([
   'AllAtOnce',
 ]);
 
+const exportLocation = /^s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:\/[\w!.'()=-]+)+$/;
+
 /** The options of a deployment, from the CDK context. Absent options leave the template as it is without them. */
 const DeploymentOptions = v.pipe(
   v.object({
@@ -78,6 +80,14 @@ const DeploymentOptions = v.pipe(
     wafRequestsPerAddress: v.optional(WholeNumber(100, 2_000_000_000)),
     /** Maximum requests with one key in five minutes. */
     wafRequestsPerKey: v.optional(WholeNumber(100, 2_000_000_000)),
+    /** Locations in Amazon S3 that scheduled exports may write, separated by commas. */
+    exportLocations: v.optional(
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.split(',')),
+        v.array(v.pipe(v.string(), v.regex(exportLocation, 'expected locations such as s3://bucket/prefix'))),
+      ),
+    ),
     /** Monthly budget in US dollars, with an alarm by email at 80 and 100 percent. */
     monthlyBudgetUsd: v.optional(WholeNumber(1, 1_000_000)),
   }),

@@ -6,6 +6,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import type { indexes } from '../lib/db/keys.ts';
 import { acknowledgeFinding } from './acknowledgements.ts';
+import { acknowledgeExports, buildExportStatements } from './export-statements.ts';
 import type { Queues } from './queues.ts';
 
 interface OperatorPolicyProps {
@@ -13,22 +14,24 @@ interface OperatorPolicyProps {
   readonly secret: ISecret;
   readonly queues: Queues;
   readonly alarmTopic: ITopic;
+  readonly exportLocations?: readonly string[];
 }
 
 /** Indexes that the commands query. */
 const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey', 'byUser', 'due'];
 
 /**
- * Partition keys of the items that the commands write: apps, owners of API keys, catalogues, token keys, purchases,
- * customers, aliases, handled notifications, deliveries, webhook URLs, statistics, stream markers, events with their
- * tags, access tokens, vault references, erased names, idempotent operations and the activity of stores. See
- * lib/db/keys.ts.
+ * Partition keys of the items that the commands write: apps, owners of API keys, catalogues, token keys, schedules of
+ * exports, purchases, customers, aliases, handled notifications, deliveries, webhook URLs, statistics, stream markers,
+ * events with their tags, access tokens, vault references, erased names, idempotent operations and the activity of
+ * stores. See lib/db/keys.ts.
  */
 const writtenKeys = [
   'APP#*',
   '_KEY#*',
   '*#I',
   '*#M',
+  '*#W',
   '*#P#*',
   '*#C#*',
   '*#U#*',
@@ -56,8 +59,9 @@ const writtenKeys = [
 export class OperatorPolicy extends Construct {
   readonly policy: ManagedPolicy;
 
-  constructor(scope: Construct, id: string, { table, secret, queues, alarmTopic }: OperatorPolicyProps) {
+  constructor(scope: Construct, id: string, props: OperatorPolicyProps) {
     super(scope, id);
+    const { table, secret, queues, alarmTopic, exportLocations } = props;
     this.policy = new ManagedPolicy(this, 'Policy', {
       description: 'Claimcheck: commands of the operator and redrive of dead-letter queues',
       statements: [
@@ -67,8 +71,11 @@ export class OperatorPolicy extends Construct {
         // The option --stack of the commands.
         new PolicyStatement({ actions: ['cloudformation:DescribeStacks'], resources: [Stack.of(this).stackId] }),
         ...buildDoctorStatements(table, alarmTopic),
+        // The erasure of a customer rewrites the exports.
+        ...buildExportStatements(this, exportLocations),
       ],
     });
+    acknowledgeExports(this.policy, exportLocations);
     acknowledgeFinding(
       this.policy,
       'IAM5[Resource::*]',

@@ -24,6 +24,8 @@ export interface SharedResources {
   readonly emulator?: StoreEmulatorConfig;
   /** Whether functions are invoked by an alias. */
   readonly hasAliases: boolean;
+  /** Locations of scheduled exports. */
+  readonly exportLocations?: readonly string[];
 }
 
 const isQueue = (permission: Permission): permission is QueueName =>

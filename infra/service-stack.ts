@@ -53,14 +53,15 @@ export class ServiceStack extends Stack {
       description: 'Claimcheck: purchase validation and entitlements',
       ...(isProduction(options) && { terminationProtection: true }),
     });
-    const { stage, maxConcurrency, canary } = options;
+    const { stage, maxConcurrency, canary, exportLocations } = options;
     if (stage !== undefined) Tags.of(this).add('claimcheck:stage', stage);
     const { table } = new DataTable(this, 'Data', options);
     const { secret } = new MasterKey(this, 'Secrets', options);
     const queues = new Queues(this, 'Queues');
     const accessLog = new AccessLog(this, 'AccessLog');
     const hasAliases = canary !== undefined;
-    const resources = { table, secret, queues, hasAliases, ...(emulator && { emulator }) };
+    const exports = exportLocations && { exportLocations };
+    const resources = { table, secret, queues, hasAliases, ...(emulator && { emulator }), ...exports };
     const functions = createFunctions(this, contracts, resources);
     const { topic, alarms } = this.addMonitoring(functions, { table, queues, accessLog, options });
     const release =
@@ -74,6 +75,7 @@ export class ServiceStack extends Stack {
       table,
       queues,
       ...(maxConcurrency !== undefined && { maxConcurrency }),
+      ...exports,
     });
     const { api, url, domainTarget } = new Api(this, 'Api', {
       contracts,
@@ -83,7 +85,13 @@ export class ServiceStack extends Stack {
       accessLog,
       options,
     });
-    const { policy } = new OperatorPolicy(this, 'Operator', { table, secret, queues, alarmTopic: topic });
+    const { policy } = new OperatorPolicy(this, 'Operator', {
+      table,
+      secret,
+      queues,
+      alarmTopic: topic,
+      ...exports,
+    });
     this.addOptionalResources(options, { api, table });
     this.addOutput('ApiUrl', url, 'Base URL for clients');
     if (domainTarget !== undefined)
@@ -97,6 +105,7 @@ export class ServiceStack extends Stack {
       String((maxConcurrency ?? defaultMaxConcurrency) * Object.keys(queues.queues).length),
       'Maximum instances of all queue workers',
     );
+    if (exportLocations) this.addOutput('ExportLocations', exportLocations.join(','), 'Locations of scheduled exports');
     if (sourceDigest !== undefined) this.addOutput('SourceDigest', sourceDigest, 'Digest of the deployed code');
     this.addOutput('EventRetentionDays', getEventRetentionDays(this.node), 'Retention of events');
     this.addOutput('TableName', table.tableName, 'Table of all data');

@@ -5,7 +5,7 @@ import { CfnEventInvokeConfig, CfnEventSourceMapping, CfnPermission } from 'aws-
 import { Construct } from 'constructs';
 import type { InvocationTarget } from './invocation-target.ts';
 import type { Queues } from './queues.ts';
-import { defaultMaxConcurrency, type WorkerDefinition, workers } from './worker-definitions.ts';
+import { defaultMaxConcurrency, selectWorkers, type WorkerDefinition } from './worker-definitions.ts';
 
 interface TriggersProps {
   /** Returns what invokes the function of a worker. */
@@ -14,6 +14,7 @@ interface TriggersProps {
   readonly queues: Queues;
   /** Maximum instances of each queue worker. Default: 50. */
   readonly maxConcurrency?: number;
+  readonly exportLocations?: readonly string[];
 }
 
 type Source<K extends string> = Extract<WorkerDefinition['source'], Readonly<Record<K, unknown>>>;
@@ -25,7 +26,7 @@ type Source<K extends string> = Extract<WorkerDefinition['source'], Readonly<Rec
 export class Triggers extends Construct {
   constructor(scope: Construct, id: string, props: TriggersProps) {
     super(scope, id);
-    for (const { id: workerId, source } of workers) {
+    for (const { id: workerId, source } of selectWorkers(props.exportLocations)) {
       const target = props.getTarget(workerId);
       if ('queue' in source) this.addQueue(workerId, source, target, props);
       else if ('streamPatterns' in source) this.addStream(workerId, source, target, props);

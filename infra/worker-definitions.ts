@@ -43,7 +43,7 @@ const countedItems = {
  */
 const notDeletedByTtl = { userIdentity: { principalId: [{ exists: false }] } };
 
-/** All workers. AWS recommends a visibility timeout of six times the worker's timeout: see queues.ts. */
+/** The workers of every stack. AWS recommends a visibility timeout of six times the worker's timeout: see queues.ts. */
 export const workers: readonly WorkerDefinition[] = [
   {
     id: 'process-notification',
@@ -147,6 +147,21 @@ export const workers: readonly WorkerDefinition[] = [
     memoryMb: 512,
   },
 ];
+
+/** The worker of scheduled exports. A stack has it with the option `exportLocations` only. */
+export const exportWorker: WorkerDefinition = {
+  id: 'export-apps',
+  summary: 'Export apps to Amazon S3 by their schedules',
+  source: { everyMinutes: 15 },
+  permissions: ['write', 'indexes'],
+  writtenKeys: ['*#W'],
+  timeoutSeconds: 900,
+  memoryMb: 1_769,
+};
+
+/** Returns the workers of a stack. */
+export const selectWorkers = (exportLocations: readonly string[] = []): readonly WorkerDefinition[] =>
+  exportLocations.length > 0 ? [...workers, exportWorker] : workers;
 
 /** Maximum instances of a queue's worker, so that a backlog leaves concurrency of the account to API requests. */
 export const defaultMaxConcurrency = 50;

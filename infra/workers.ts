@@ -1,8 +1,9 @@
 import type { Construct } from 'constructs';
 import { CodeStack } from './code-stack.ts';
+import { acknowledgeExports, buildExportStatements } from './export-statements.ts';
 import { buildEnvironment, grantPermissions, type SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
-import { sendsToOwnQueue, type WorkerDefinition, workers } from './worker-definitions.ts';
+import { exportWorker, selectWorkers, sendsToOwnQueue, type WorkerDefinition } from './worker-definitions.ts';
 
 /** The functions that run on queues, streams and schedules. triggers.ts connects them. */
 export class Workers extends CodeStack {
@@ -11,7 +12,10 @@ export class Workers extends CodeStack {
 
   constructor(scope: Construct, id: string, resources: SharedResources) {
     super(scope, id, 'functions of the workers');
+    const workers = selectWorkers(resources.exportLocations);
     this.functions = new Map(workers.map((worker) => [worker.id, this.createFunction(worker, resources)]));
+    const exporter = this.functions.get(exportWorker.id);
+    if (exporter) grantExports(exporter, resources.exportLocations);
   }
 
   private createFunction(worker: WorkerDefinition, resources: SharedResources): ServiceFunction {
@@ -39,4 +43,9 @@ export class Workers extends CodeStack {
     }
     return serviceFunction;
   }
+}
+
+function grantExports({ handler }: ServiceFunction, locations: readonly string[] | undefined): void {
+  for (const statement of buildExportStatements(handler, locations)) handler.addToRolePolicy(statement);
+  if (handler.role) acknowledgeExports(handler.role, locations);
 }

@@ -26,6 +26,7 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   'Store settings (encrypted)': { matches: /^APP STORE#/, names: 'never' },
   Catalogue: { matches: /^I I$/, names: 'never' },
   'Forwards of store notifications': { matches: /^I F$/, names: 'never' },
+  'Schedule of exports': { matches: /^W W$/, names: 'never' },
   'Keys of entitlement tokens': { matches: /^M M$/, names: 'never' },
   Purchase: { matches: /^P P$/, names: 'claims' },
   Claim: { matches: /^P C#/, names: 'byUser' },

@@ -7,16 +7,21 @@ import { formatExamples } from '../examples.ts';
 import { formatCount } from '../format.ts';
 import type { Output } from '../output.ts';
 import { openExportStorage } from './open-export-storage.ts';
+import { scheduleAction } from './schedule-action.ts';
 
 interface Options {
   readonly to: string;
   readonly changes?: true;
 }
 
-/** `export`. */
+/** `export`, which is short for `export now`, and `export schedule`. */
 export function createExportCommand(): Command {
-  return new Command('export')
-    .description('Export purchases, transactions, customers and entitlements of an app as compressed JSON lines')
+  const command = new Command('export').description(
+    'Export purchases, transactions, customers and entitlements of an app as compressed JSON lines',
+  );
+  command
+    .command('now', { isDefault: true })
+    .description('Export an app now; the default: `export <app> --to <folder>`')
     .argument('<app>')
     .requiredOption(
       '--to <folder>',
@@ -33,6 +38,25 @@ export function createExportCommand(): Command {
     )
     .addHelpText('after', '\nAn interrupted export continues on the same day (UTC) after its last complete table.')
     .action(printResult(exportAction));
+  command
+    .command('schedule')
+    .description('Let the service export an app: all rows every day, and the changes every hour')
+    .argument('<app>')
+    .argument(
+      '[location]',
+      's3://bucket/prefix, within the deployment option exportLocations; shows the schedule by default',
+    )
+    .option('--off', 'end the schedule')
+    .addHelpText(
+      'after',
+      formatExamples(
+        'export schedule my-app s3://my-bucket/exports/my-app',
+        'export schedule my-app',
+        'export schedule my-app --off',
+      ),
+    )
+    .action(printResult(scheduleAction));
+  return command;
 }
 
 async function exportAction(appName: string, { to, changes }: Options, output: Output): Promise<CommandResult> {

@@ -1,11 +1,8 @@
-import { isBucketUrl, parseBucketUrl } from '../../lib/export/bucket-location.ts';
-import { createBucketTarget } from '../../lib/export/bucket-target.ts';
+import { isBucketUrl } from '../../lib/export/bucket-location.ts';
 import type { ExportStorage } from '../../lib/export/export-target.ts';
 import { deps } from '../deps.ts';
 import { createFolderTarget } from './folder-target.ts';
 
 /** Opens the target of exports in a folder, or below a prefix of a bucket (`s3://bucket/prefix`). */
 export const openExportStorage = async (location: string): Promise<ExportStorage> =>
-  isBucketUrl(location)
-    ? await createBucketTarget(parseBucketUrl(location), deps().objectStore)
-    : await createFolderTarget(location);
+  isBucketUrl(location) ? await deps().openBucketTarget(location) : await createFolderTarget(location);

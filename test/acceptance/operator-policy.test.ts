@@ -282,7 +282,9 @@ async function runEveryCommand(): Promise<void> {
   const proof = ['prove', appName, 'store_a', '--steps', 'buy', '--report', join(folder, 'proof.md'), '--wait', '120'];
   await setNotificationUrl(`${service.baseUrl}/v3/webhook/store_a/${appName}`);
   expect(await cli(proof)).toContain('1 of 1 steps seen');
-  expect(await cli(['export', appName, '--to', join(folder, 'export')])).toMatch(
+  expect(await cli(['export', 'schedule', appName])).toContain('has no schedule');
+  await cli(['export', 'schedule', appName, '--off']);
+  expect(await cli(['export', 'now', appName, '--to', join(folder, 'export')])).toMatch(
     /purchases\.jsonl\.gz: [1-9]\d* rows?/,
   );
   expect(await cli(['purchases', 'refresh', appName])).toMatch(/^[1-9]\d* purchases? refreshed/);

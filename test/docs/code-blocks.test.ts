@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import type { Command } from 'commander';
 import { getCommandPath, listCommands } from '../../cli/command-tree.ts';
 import { deploymentOptionNames } from '../../infra/deployment-options.ts';
 import { contracts } from '../../lib/api/index.ts';
@@ -59,6 +60,12 @@ function parseCliArguments(line: string): string[] | undefined {
 const { program } = createSilentProgram();
 const commandByPath = new Map(listCommands(program).map((command) => [getCommandPath(command), command]));
 
+/** Returns the command that runs without a subcommand, such as `export now` for `export`. */
+const findDefaultCommand = (command: Command): Command | undefined => {
+  const { _defaultCommandName: name } = command as Command & { readonly _defaultCommandName?: string };
+  return command.commands.find((inner) => inner.name() === name);
+};
+
 /**
  * Returns what is wrong with a command in backticks, such as `app set-webhook <name> --off`. Undefined if it is
  * correct.
@@ -70,8 +77,9 @@ function findFault(text: string): string | undefined {
   const command = path === undefined ? undefined : commandByPath.get(path);
   if (!command || command === program) return undefined;
   const next = words[paths.length] ?? '';
-  if (command.commands.length > 0 && /^[a-z-]+$/.test(next)) return `${text}: ${path} lacks the command ${next}`;
-  const options = [...program.options, ...(command.commands.length > 0 ? [] : command.options)].map(({ long }) => long);
+  const leaf = command.commands.length > 0 ? findDefaultCommand(command) : command;
+  if (!leaf && /^[a-z-]+$/.test(next)) return `${text}: ${path} lacks the command ${next}`;
+  const options = [...program.options, ...(leaf?.options ?? [])].map(({ long }) => long);
   const used = text.match(/(?<=[ [])--[a-z-]+/g) ?? [];
   const unknown = used.filter(
     (option) => !options.includes(option) && !options.includes(option.replace('--', '--no-')),

@@ -1,0 +1,80 @@
+import type { App } from '../apps/app.ts';
+import type { AppRepository } from '../apps/app-repository.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../shared/time.ts';
+import { type ExportAppDeps, exportApp } from './export-app.ts';
+import type { ExportSchedule, ExportScheduleRepository } from './export-schedule-repository.ts';
+import type { ExportKind } from './export-state.ts';
+import type { ExportTarget } from './export-target.ts';
+
+export interface ScheduledExportDeps extends ExportAppDeps {
+  readonly apps: Pick<AppRepository, 'list'>;
+  readonly exportSchedules: ExportScheduleRepository;
+  openTarget(location: string): Promise<ExportTarget>;
+}
+
+/** Time in which an interrupted run stores its state. */
+const reservedMs = 30 * secondMs;
+/** A run without this time would hardly complete a table. */
+const minRemainingMs = 2 * minuteMs;
+/** Runs start every 15 minutes, and not at the same second of the hour. */
+const toleranceMs = 10 * minuteMs;
+
+/**
+ * Exports the apps with a schedule whose export is due: all rows once a day (UTC), and the changes every hour. The app
+ * that has waited longest is the first. What the time of the run does not suffice for is continued by the next run.
+ * Throws the first failure after all apps.
+ */
+export async function runScheduledExports(deps: ScheduledExportDeps, remainingMs: () => number): Promise<void> {
+  const due: DueExport[] = [];
+  for (const app of await deps.apps.list()) {
+    const schedule = await deps.exportSchedules.find(app.name);
+    const kind = schedule && findDueKind(schedule, deps.now());
+    if (schedule && kind) due.push({ app, schedule, kind });
+  }
+  due.sort((a, b) => (a.schedule.exportedAt ?? 0) - (b.schedule.exportedAt ?? 0));
+  const failures: unknown[] = [];
+  for (const dueExport of due) {
+    if (remainingMs() < minRemainingMs) break;
+    try {
+      await runExport(dueExport, deps, remainingMs() - reservedMs);
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+interface DueExport {
+  readonly app: App;
+  readonly schedule: ExportSchedule;
+  readonly kind: ExportKind;
+}
+
+/** Returns the kind of the export that is due. Undefined if none is. */
+export function findDueKind({ fullAt, exportedAt }: ExportSchedule, now: EpochMillis): ExportKind | undefined {
+  if (fullAt === undefined || Math.floor(fullAt / dayMs) < Math.floor(now / dayMs)) return 'full';
+  return now - (exportedAt ?? 0) >= hourMs - toleranceMs ? 'changes' : undefined;
+}
+
+async function runExport(
+  { app, schedule, kind }: DueExport,
+  deps: ScheduledExportDeps,
+  timeoutMs: number,
+): Promise<void> {
+  const { exportSchedules, openTarget, now } = deps;
+  const leaseUntil = now() + timeoutMs + reservedMs;
+  if (!(await exportSchedules.lease(app.name, schedule, { now: now(), until: leaseUntil }))) return;
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const target = await openTarget(schedule.location);
+    const { startedAt } = await exportApp(app, target, deps, { kind, signal });
+    await exportSchedules.finish(app.name, leaseUntil, { startedAt, kind });
+  } catch (error) {
+    const { message } = ServiceError.fromUnknown(error);
+    const failure = signal.aborted ? 'The time of the run did not suffice. The next run continues.' : message;
+    await exportSchedules.finish(app.name, leaseUntil, { failure });
+    // The next run continues a full export: this is not a failure.
+    if (!signal.aborted || kind === 'changes') throw error;
+  }
+}
