@@ -106,6 +106,10 @@ const platformNames: Readonly<Record<string, string>> = {
 
 export const formatPlatform = (platform: string): string => platformNames[platform] ?? platform;
 
+/** Name of a country in English, from its ISO 3166-1 code. */
+export const formatCountry = (code: string): string =>
+  code === 'ZZ' ? 'Unknown country' : (new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code);
+
 /** Removes the platform from an id such as `store_a:premium`. */
 export const formatProductId = (productId: string): string => {
   const [platform = '', ...rest] = productId.split(':');

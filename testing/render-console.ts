@@ -78,6 +78,14 @@ const browserGlobals = {
   requestAnimationFrame: window.requestAnimationFrame.bind(window),
   cancelAnimationFrame: window.cancelAnimationFrame.bind(window),
   scrollTo: () => {},
+  // Of the charts, which have no size in jsdom and draw nothing.
+  CustomEvent: window.CustomEvent,
+  devicePixelRatio: 1,
+  matchMedia: () => ({ matches: false, addEventListener() {}, removeEventListener() {} }),
+  ResizeObserver: class {
+    observe() {}
+    disconnect() {}
+  },
 };
 
 interface RenderOptions {

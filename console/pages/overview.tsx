@@ -3,18 +3,18 @@ import { endpoints } from '../api/endpoints.ts';
 import { useApi } from '../api/use-api.ts';
 import { usePolling } from '../api/use-polling.ts';
 import { emulatorUrl, useNow } from '../clock.ts';
-import { Button } from '../components/button.tsx';
 import { Chart } from '../components/chart.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { DayField, SelectField } from '../components/fields.tsx';
-import { Columns, Page, Row, Section } from '../components/layout.tsx';
+import { Columns, Page, Section } from '../components/layout.tsx';
 import { EmptyState, EndPlaceholders, ErrorNotice } from '../components/notice.tsx';
 import { Figure, Figures, Money } from '../components/values.tsx';
-import { formatChange, formatNumber, formatUsd } from '../format.ts';
-import { changeQuery, Link } from '../router.tsx';
+import { formatNumber, formatUsd } from '../format.ts';
+import { Link } from '../router.tsx';
 import { CurrentProblems } from './current-problems.tsx';
+import { describeChange } from './describe-change.ts';
 import { BreakdownSection } from './overview-breakdown.tsx';
 import type { PageProps } from './page.ts';
+import { PeriodChoice } from './period-choice.tsx';
 import {
   chooseInterval,
   choosePeriod,
@@ -23,7 +23,6 @@ import {
   intervals,
   listIncomplete,
   type Period,
-  periods,
   toChartDays,
 } from './periods.ts';
 import { chooseMetric, type Metric, metrics, readEach, summarizeTrials } from './stats-rows.ts';
@@ -54,7 +53,7 @@ export function OverviewPage({ query }: PageProps) {
     <Page
       title="Overview"
       subtitle={describePeriod(period)}
-      actions={<PeriodChoice period={period} interval={interval} />}
+      actions={<PeriodChoice period={period} interval={interval} intervals={intervals} />}
     >
       <CurrentProblems />
       <ErrorNotice error={failed?.error} {...(failed && { onRetry: failed.reload })} />
@@ -115,42 +114,6 @@ const NoTransactions = () => (
       </>
     )}
   </EmptyState>
-);
-
-/** Choice of the period and of the interval of the charts. */
-const PeriodChoice = ({ period, interval }: { readonly period: Period; readonly interval: Period['interval'] }) => (
-  <Row>
-    {periods.map(({ id, label }) => (
-      <Button
-        key={id}
-        isPressed={id === period.id}
-        onClick={() =>
-          changeQuery({
-            period: id,
-            interval: undefined,
-            // A custom period starts with the days that were shown.
-            from: id === 'custom' ? period.current.first : undefined,
-            to: id === 'custom' ? period.current.last : undefined,
-          })
-        }
-      >
-        {label}
-      </Button>
-    ))}
-    {period.id === 'custom' && (
-      <>
-        <DayField label="From" value={period.current.first} onSelect={(from) => changeQuery({ from })} />
-        <DayField label="To" value={period.current.last} onSelect={(to) => changeQuery({ to })} />
-      </>
-    )}
-    <SelectField
-      label="Interval"
-      isLabelHidden
-      value={interval}
-      options={intervals.map(({ id, label }) => [id, label] as const)}
-      onChange={(id) => changeQuery({ interval: id })}
-    />
-  </Row>
 );
 
 interface ChartsProps {
@@ -251,7 +214,7 @@ const PeriodFigures = ({ rows, comparison, isStale }: PeriodFiguresProps) => (
           rows && !isStale
             ? metric.id === 'conversion'
               ? describeTrials(rows)
-              : describeChange(metric, comparison)
+              : describeComparison(metric, comparison)
             : undefined
         }
       />
@@ -270,15 +233,10 @@ function describeTrials(rows: Rows): string {
   return `${formatNumber(converted)} of ${formatNumber(started)} trials, ${formatNumber(running)} still running`;
 }
 
-function describeChange(
-  { read, format }: Metric,
-  { complete, previous: rowsBefore, label }: Comparison,
-): string | undefined {
-  if (!complete || !rowsBefore) return undefined;
-  const [current, previous] = [read(complete) ?? 0, read(rowsBefore) ?? 0];
-  if (previous === 0) return current === 0 ? `Same as ${label}` : `${format(0)} in ${label}`;
-  return `${formatChange(current, previous)} from ${format(previous)}`;
-}
+const describeComparison = ({ read, format }: Metric, { complete, previous, label }: Comparison): string | undefined =>
+  complete && previous && label !== undefined
+    ? describeChange({ current: read(complete) ?? 0, previous: read(previous) ?? 0, format, label })
+    : undefined;
 
 interface CurrencyRow {
   readonly currency: string;

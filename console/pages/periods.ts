@@ -12,7 +12,7 @@ export const periods = [
 
 type PeriodId = (typeof periods)[number]['id'];
 
-interface Range {
+export interface Range {
   /** `2026-03-01`; both days are included. */
   readonly first: string;
   readonly last: string;
@@ -41,7 +41,7 @@ export const chooseInterval = (id: string | undefined, period: Period): Period['
   intervals.find((interval) => interval.id === id)?.id ?? period.interval;
 
 /** Returns the days or months of the rows, for a chart. */
-export const toChartDays = (rows: readonly BreakdownRow[], interval: StatsInterval): string[] =>
+export const toChartDays = (rows: readonly { readonly date: string }[], interval: StatsInterval): string[] =>
   rows.map(({ date }) => (interval === 'month' ? date.slice(0, 7) : date));
 
 /** Returns the positions of the intervals that the range cuts off, or that have not ended. */
@@ -53,6 +53,13 @@ export const listIncomplete = (
   rows.flatMap(({ date, enddate }, index) =>
     enddate >= toDay(now) || !isWhole({ first: date, last: enddate }, interval) ? index : [],
   );
+
+/** Returns the intervals that begin on these days. The last one ends with the range or today. */
+export const toIntervals = (dates: readonly string[], { last }: Range, now: number) =>
+  dates.map((date, index) => {
+    const next = dates[index + 1];
+    return { date, enddate: next === undefined ? ([last, toDay(now)].sort()[0] ?? last) : addDays(next, -1) };
+  });
 
 function isWhole({ first, last }: Range, interval: StatsInterval): boolean {
   if (interval === 'week') return countDays({ first, last }) === 7;
@@ -104,14 +111,14 @@ const isDay = (text: string | undefined): text is string =>
 
 const dayMs = 86_400_000;
 
-const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
+export const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-const addDays = (day: string, days: number): string => toDay(Date.parse(day) + days * dayMs);
+export const addDays = (day: string, days: number): string => toDay(Date.parse(day) + days * dayMs);
 
 export const countDays = ({ first, last }: Range): number => (Date.parse(last) - Date.parse(first)) / dayMs + 1;
 
 /** Returns the first day of the month that is this many months later. */
-function addMonths(day: string, months: number): string {
+export function addMonths(day: string, months: number): string {
   const date = new Date(day);
   return toDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1));
 }

@@ -4,6 +4,36 @@ import type { PageDefinition } from './page.ts';
 export const pages: readonly PageDefinition[] = [
   { path: '/', title: 'Overview', icon: 'overview', load: async () => (await import('./overview.tsx')).OverviewPage },
   {
+    path: '/revenue',
+    title: 'Revenue',
+    icon: 'revenue',
+    load: async () => (await import('./figures/pages.ts')).RevenuePage,
+  },
+  {
+    path: '/subscriptions',
+    title: 'Subscriptions',
+    icon: 'subscriptions',
+    load: async () => (await import('./figures/pages.ts')).SubscriptionsPage,
+  },
+  {
+    path: '/retention',
+    title: 'Retention',
+    icon: 'retention',
+    load: async () => (await import('./figures/pages.ts')).RetentionPage,
+  },
+  {
+    path: '/ltv',
+    title: 'Lifetime value',
+    icon: 'lifetimeValue',
+    load: async () => (await import('./figures/pages.ts')).LifetimeValuePage,
+  },
+  {
+    path: '/conversion',
+    title: 'Conversion',
+    icon: 'conversion',
+    load: async () => (await import('./figures/pages.ts')).ConversionPage,
+  },
+  {
     path: '/customers',
     title: 'Customers',
     icon: 'customers',

@@ -3,6 +3,7 @@ import { createConnectedApp } from '../../testing/create-connected-app.ts';
 import { type RunningConsole, startConsole, withApp } from '../../testing/open-console.ts';
 import { describeEmulator } from './browser/emulator.ts';
 import { describeEvents } from './browser/events.ts';
+import { describeFigures } from './browser/figures.ts';
 import { describeOverview } from './browser/overview.ts';
 import { describePeoplePages } from './browser/people-pages.ts';
 import { describeReference } from './browser/reference.ts';
@@ -31,6 +32,7 @@ describe.each([
 // Each has an app of its own, so that no other page adds to its lists and figures.
 describe.each([
   ['overview', describeOverview],
+  ['figures', describeFigures],
   ['events', describeEvents],
   ['reference', describeReference],
   ['sign-in', describeSignIn],

@@ -1,0 +1,16 @@
+import { formatChange } from '../format.ts';
+
+interface Change {
+  readonly current: number;
+  readonly previous: number;
+  readonly format: (value: number) => string;
+  /** Name of the previous days or cohorts in a sentence. */
+  readonly label: string;
+}
+
+/** Describes how a figure differs from the one before. */
+export function describeChange({ current, previous, format, label }: Change): string {
+  if (previous === 0) return `${current === 0 ? 'Also ' : ''}${format(0)} in ${label}`;
+  if (current === previous) return `Also ${format(previous)} in ${label}`;
+  return `${formatChange(current, previous)} from ${format(previous)}`;
+}

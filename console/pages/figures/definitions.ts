@@ -1,0 +1,92 @@
+/** Definition of a figure, in the words of docs/figures.md. */
+interface Definition {
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  /** Services with another definition, and how it differs. */
+  readonly differences: readonly (readonly [service: string, definition: string])[];
+}
+
+/** The main rules of each figure. A test compares them with docs/figures.md. */
+export const definitions = {
+  mrr: {
+    title: 'Monthly recurring revenue',
+    paragraphs: [
+      'MRR = sum of the monthly amounts of all subscriptions with paid time at the end of the interval. ARR = 12 × MRR.',
+      'Monthly amount: the price divided by the months of the period (1, 2, 3, 4, 6, 12, 24, 36; 28 days count as a month). A period of other length: price × 30.4375 ÷ days.',
+      'MRR at the end = MRR at the start + new + expansion + reactivated − contraction − churned:',
+      'Out: trials, free periods, grants, sandbox purchases, purchases that a family shares.',
+    ],
+    differences: [
+      [
+        'RevenueCat',
+        'A week counts 4 times, a day 30 times. Movement is new and churned only. A product change is churn and new',
+      ],
+      [
+        'Stripe Billing',
+        'Subscriptions that are past due stay in. Tax is out. A temporary coupon does not lower MRR. Exchange rates are a movement',
+      ],
+      ['ChartMogul', 'Movement is by customer: a second subscription is expansion'],
+    ],
+  },
+  churn: {
+    title: 'Churn',
+    paragraphs: [
+      'churnRate = churned ÷ activeAtStart; revenueChurnRate = churnedMrrUSD ÷ MRR at the start. involuntary counts ends of subscriptions whose payment failed; all others are voluntary, unknown reasons included.',
+      'Paid time that ends today counts as ended tomorrow, because the subscription can renew until then.',
+    ],
+    differences: [
+      ['RevenueCat', 'Resubscriptions are subtracted from the ended subscriptions, so churn can be negative'],
+      [
+        'Stripe Billing',
+        'The denominator includes subscribers who are new in the 30 days. Revenue churn has downgrades',
+      ],
+      ['ChartMogul', 'Churn is by customer. Gross MRR churn includes contraction, net MRR churn subtracts expansion'],
+    ],
+  },
+  retention: {
+    title: 'Retention',
+    paragraphs: [
+      'The cohort of a subscription is the week or month of its first payment. It is active in period k if the middle of the period is paid: 15 days (3.5 days with interval=week) after k months (weeks) since its first payment.',
+      'Index 0 is the size of the cohort. rate = active ÷ size. revenueUSD are the payments made in the period; one that is made up to three days (one day) early belongs to the next period.',
+    ],
+    differences: [
+      ['RevenueCat', 'A product change ends the subscription in its cohort and starts a new one'],
+      ['Stripe Billing', 'Retention is by subscriber'],
+      ['ChartMogul', 'Cohorts are of customers'],
+    ],
+  },
+  ltv: {
+    title: 'Lifetime value',
+    paragraphs: [
+      'Realized, not predicted. The cohort of a customer is the week or month in which the service stored the customer, or of the first payment if that is earlier (an import).',
+      'revenuePerCustomerUSD of month k = all payments, one-time purchases included, until the end of the k-th month since then ÷ customers. revenuePerPayerUSD = the same ÷ payers, the customers with a payment. With by, customers are those of the app.',
+    ],
+    differences: [
+      ['RevenueCat', 'The same, by days instead of months'],
+      ['Stripe Billing', 'Lifetime value is predicted: average revenue ÷ churn rate'],
+      ['ChartMogul', 'Lifetime value is predicted: average revenue per account ÷ customer churn rate'],
+    ],
+  },
+  conversion: {
+    title: 'Conversion',
+    paragraphs: [
+      'The cohort of a trial is the week or month in which it starts. converted counts the trials that a payment followed. A first payment that is refunded in full does not count. payerRate = payers ÷ customers.',
+    ],
+    differences: [
+      ['RevenueCat', 'The same'],
+      ['Stripe Billing', 'The window is of trials that ended in 30 days. A later refund stays'],
+      ['ChartMogul', 'The subscription starts with the paid plan; trials are leads'],
+    ],
+  },
+  proceeds: {
+    title: 'Proceeds',
+    paragraphs: [
+      'proceeds = (price − refunds) × (1 − commission − tax).',
+      "Google Play reports the developer's part of an order (developerRevenueInBuyerCurrency): it replaces the formula.",
+      'The table has the standard rates, without tax:',
+    ],
+    differences: [],
+  },
+} as const satisfies Readonly<Record<string, Definition>>;
+
+export type DefinitionId = keyof typeof definitions;

@@ -1,0 +1,10 @@
+import type { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../../lib/api/figures.ts';
+import { defineEndpoint } from '../../api/client.ts';
+
+export const figuresEndpoints = {
+  getMrr: defineEndpoint<typeof getMrr>('GET', '/v3/stats/mrr'),
+  getChurn: defineEndpoint<typeof getChurn>('GET', '/v3/stats/churn'),
+  getRetention: defineEndpoint<typeof getRetention>('GET', '/v3/stats/retention'),
+  getLtv: defineEndpoint<typeof getLtv>('GET', '/v3/stats/ltv'),
+  getConversion: defineEndpoint<typeof getConversion>('GET', '/v3/stats/conversion'),
+};

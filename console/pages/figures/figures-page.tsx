@@ -1,0 +1,84 @@
+import type { ComponentChildren } from 'preact';
+import { Button } from '../../components/button.tsx';
+import { SelectField } from '../../components/fields.tsx';
+import { Page, Row } from '../../components/layout.tsx';
+import { EndPlaceholders, ErrorNotice, Notice } from '../../components/notice.tsx';
+import { changeQuery } from '../../router.tsx';
+import { PeriodChoice } from '../period-choice.tsx';
+import { describeRange, type Range } from '../periods.ts';
+import { DefinitionButton } from './definition-button.tsx';
+import type { DefinitionId } from './definitions.ts';
+import type { FiguresView } from './figures-view.ts';
+import { amounts, dimensions, type FiguresFilters } from './filters.ts';
+import { describeSegment, toSegmentKey } from './segments.ts';
+
+interface FiguresPageProps<Interval extends string> {
+  readonly title: string;
+  readonly definition: DefinitionId;
+  readonly filters: FiguresFilters;
+  readonly interval: Interval;
+  readonly intervals: readonly { readonly id: Interval; readonly label: string }[];
+  /** Shown days. */
+  readonly range: Range;
+  /** Sentence about the comparison. */
+  readonly comparison: string | undefined;
+  readonly view: Omit<FiguresView<unknown>, 'items' | 'complete' | 'previous' | 'groups'>;
+  readonly children: ComponentChildren;
+}
+
+const proceedsTexts = {
+  store: 'The stores report all proceeds.',
+  table: 'Proceeds are computed with the table of commissions, without tax.',
+  mixed: 'Some proceeds are reported by the store, the others are computed with the table of commissions.',
+} as const;
+
+/** Frame of the pages of figures: the choices, the definition and the problems of their requests. */
+export function FiguresPage<Interval extends string>(props: FiguresPageProps<Interval>) {
+  const { title, definition, filters, interval, intervals, range, comparison, view, children } = props;
+  const { period, by, amount, only } = filters;
+  const { failed, proceedsSource, segment } = view;
+  return (
+    <Page
+      title={title}
+      subtitle={[`${describeRange(range)}, days in UTC, without sandbox purchases.`, comparison]
+        .filter(Boolean)
+        .join(' ')}
+      actions={<PeriodChoice period={period} interval={interval} intervals={intervals} />}
+    >
+      <Row>
+        {dimensions.map(({ id, label }) => (
+          <Button
+            key={id}
+            isPressed={id === by}
+            onClick={() => changeQuery({ by: id === 'none' ? '' : id, only: '', skip: '' })}
+          >
+            {label}
+          </Button>
+        ))}
+        <SelectField
+          label="Amounts"
+          isLabelHidden
+          value={amount}
+          options={amounts}
+          onChange={(id) => changeQuery({ amount: id === 'after_refunds' ? '' : id })}
+        />
+        <DefinitionButton id={definition} />
+      </Row>
+      {only !== undefined && (
+        <Notice>
+          Only {toSegmentKey(segment) === only ? describeSegment(segment) : only}.{' '}
+          <Button kind="quiet" icon="close" onClick={() => changeQuery({ only: '' })}>
+            Show all
+          </Button>
+        </Notice>
+      )}
+      {proceedsSource && (
+        <Notice>
+          {proceedsTexts[proceedsSource]} <DefinitionButton id="proceeds" />
+        </Notice>
+      )}
+      <ErrorNotice error={failed?.error} {...(failed && { onRetry: failed.reload })} />
+      <EndPlaceholders error={failed?.error}>{children}</EndPlaceholders>
+    </Page>
+  );
+}

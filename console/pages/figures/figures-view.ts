@@ -1,0 +1,100 @@
+import type { FiguresDimension, ProceedsSource } from '../../../lib/api/figures.ts';
+import type { Loaded } from '../../api/use-api.ts';
+import type { FiguresFilters } from './filters.ts';
+import { type Segment, toSegmentKey } from './segments.ts';
+
+/** A figure of intervals or cohorts together. */
+export interface FigureMetric<Item> {
+  readonly id: string;
+  readonly label: string;
+  /** Undefined if there is none, such as a rate of nothing. */
+  readonly read: (items: readonly Item[]) => number | undefined;
+  readonly format: (value: number) => string;
+}
+
+/** Figures of one value of the dimension. */
+interface Group<Item> {
+  readonly segment: Segment;
+  /** Intervals or cohorts. */
+  readonly items: readonly Item[];
+}
+
+/** A response in the terms of all pages of figures. */
+export interface Figures<Item> {
+  readonly total: readonly Item[];
+  readonly groups: readonly Group<Item>[] | undefined;
+}
+
+interface Response {
+  readonly by: FiguresDimension;
+  readonly proceedsSource?: ProceedsSource;
+  readonly products?: { readonly skip: number; readonly limit: number; readonly total?: number };
+}
+
+/** The three requests of a page. Pages of cohorts compare the whole period: `complete` is `current`. */
+interface Requests<T> {
+  readonly current: Loaded<T>;
+  readonly complete: Loaded<T>;
+  readonly previous: Loaded<T>;
+}
+
+export interface GroupView<Item> extends Group<Item> {
+  /** The complete days and the days before; undefined if they are not loaded, empty if the group is not in them. */
+  readonly complete: readonly Item[] | undefined;
+  readonly previous: readonly Item[] | undefined;
+}
+
+/** The figures that a page shows. Figures whose request failed are undefined. */
+export interface FiguresView<Item> {
+  readonly items: readonly Item[] | undefined;
+  readonly complete: readonly Item[] | undefined;
+  readonly previous: readonly Item[] | undefined;
+  readonly groups: readonly GroupView<Item>[] | undefined;
+  /** Value of the dimension that is shown alone. */
+  readonly segment: Segment;
+  readonly products: Response['products'];
+  readonly proceedsSource: ProceedsSource | undefined;
+  readonly isStale: boolean;
+  /** First failed request. */
+  readonly failed: { readonly error: unknown; readonly reload: () => void } | undefined;
+}
+
+/** Combines the responses. Figures of another dimension or period than the selected one are never compared. */
+export function buildFiguresView<T extends Response, Item>(
+  { current, complete, previous }: Requests<T>,
+  toFigures: (response: T) => Figures<Item>,
+  { by, only }: Pick<FiguresFilters, 'by' | 'only'>,
+): FiguresView<Item> {
+  const read = ({ data }: Loaded<T>) => (data?.by === by ? toFigures(data) : undefined);
+  const isComparable = ![current, complete, previous].some(({ isStale }) => isStale);
+  const [figures, whole, before] = [
+    read(current),
+    isComparable ? read(complete) : undefined,
+    isComparable ? read(previous) : undefined,
+  ];
+  const select = (part: Figures<Item> | undefined) =>
+    only === undefined ? part?.total : part && findItems(part, only);
+  const groups = figures?.groups?.map(({ segment, items }) => {
+    const key = toSegmentKey(segment);
+    return {
+      segment,
+      items,
+      complete: whole && findItems(whole, key),
+      previous: before && findItems(before, key),
+    };
+  });
+  return {
+    items: select(figures),
+    complete: select(whole),
+    previous: select(before),
+    groups,
+    segment: groups?.find(({ segment }) => toSegmentKey(segment) === only)?.segment ?? {},
+    products: current.data?.products,
+    proceedsSource: current.data?.proceedsSource,
+    isStale: current.isStale,
+    failed: [current, complete, previous].find(({ error }) => error !== undefined),
+  };
+}
+
+const findItems = <Item>({ groups = [] }: Figures<Item>, key: string): readonly Item[] =>
+  groups.find(({ segment }) => toSegmentKey(segment) === key)?.items ?? [];

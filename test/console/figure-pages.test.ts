@@ -1,0 +1,274 @@
+/**
+ * The modules of the console hold the objects of jsdom until the end of the process.
+ *
+ * @jest-environment-options { "globalsCleanup": "off" }
+ */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  getChurn,
+  getConversion,
+  getLtv,
+  getMrr,
+  getRetention,
+  type LtvCohort,
+  type MrrRow,
+  type RetentionCohort,
+} from '../../lib/api/figures.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+const head = { by: 'none', amount: 'after_refunds' } as const;
+const period = 'period=custom&from=2026-01-01&to=2026-03-31&interval=month';
+
+const toMrrRow = (date: string, mrrUSD: number, added = 0): MrrRow => ({
+  date,
+  mrrUSD,
+  arrUSD: 12 * mrrUSD,
+  movement: { new: added, expansion: 0, contraction: 0, churned: 0, reactivated: 0 },
+});
+
+const toCohort = (start: string, actives: readonly number[], completePeriods = actives.length): RetentionCohort => ({
+  start,
+  size: actives[0] ?? 0,
+  completePeriods,
+  periods: actives.map((active, index) => ({
+    index,
+    active,
+    rate: active / (actives[0] ?? 1),
+    revenueUSD: active * 10,
+  })),
+});
+
+const toProduct = (platform: Platform, productId: string, cohorts: RetentionCohort[]) => ({
+  platform,
+  productId: `${platform}:${productId}`,
+  cohorts,
+});
+
+/** Two products with the same id on two stores, and a third one. */
+const retention = respondTo(getRetention, ({ query: { by, startdate = '' } }) => {
+  if (startdate === '2025-10-01')
+    return { interval: 'month' as const, ...head, cohorts: [toCohort('2025-10-01', [10, 5, 5])] };
+  const cohorts = [toCohort('2026-01-01', [30, 20, 18]), toCohort('2026-02-01', [10, 4], 1)];
+  if (by !== 'product') return { interval: 'month' as const, ...head, cohorts };
+  return {
+    interval: 'month' as const,
+    ...head,
+    by: 'product' as const,
+    products: { skip: 0, limit: 100, total: 3 },
+    cohorts,
+    groups: [
+      toProduct('store_a', 'pro', [toCohort('2026-01-01', [10, 9, 8])]),
+      toProduct('store_b', 'pro', [toCohort('2026-01-01', [10, 4, 4])]),
+      toProduct('store_a', 'basic', [toCohort('2026-01-01', [10, 7, 1])]),
+    ],
+  };
+});
+
+const ltv = respondTo(getLtv, () => ({
+  interval: 'month' as const,
+  ...head,
+  cohorts: [
+    {
+      start: '2026-01-01',
+      customers: 4,
+      payers: 2,
+      ages: [
+        { month: 0, revenuePerCustomerUSD: 5, revenuePerPayerUSD: 10 },
+        { month: 1, revenuePerCustomerUSD: 7.5, revenuePerPayerUSD: 15 },
+      ],
+    } satisfies LtvCohort,
+  ],
+}));
+
+let rendered: RenderedConsole;
+afterEach(() => rendered.close());
+const open = async (path: string, routes: Parameters<typeof renderConsole>[1]): Promise<RenderedConsole> => {
+  rendered = await renderConsole(path, routes, { respondAsStores: () => ({ now: '2026-04-15T12:00:00Z' }) });
+  return rendered;
+};
+
+/** Reads a figure and its comparison. */
+const readFigure = (page: RenderedConsole, label: string): string[] => {
+  const figure = page.findAll('.figure').find((candidate) => candidate.querySelector('dt')?.textContent === label);
+  return [...(figure?.querySelectorAll('dd') ?? [])].map(({ textContent }) => textContent ?? '');
+};
+
+const readTable = (page: RenderedConsole, caption: string): string[][] =>
+  page
+    .findAll(`section[aria-label="Table: ${caption}"] tbody tr`)
+    .map((row) => [...row.querySelectorAll('th, td')].map(({ textContent }) => textContent ?? ''));
+
+describe('Revenue page', () => {
+  const mrr = respondTo(getMrr, ({ query: { interval = 'month', startdate = '', by = 'none' } }) => {
+    const rows =
+      interval === 'range'
+        ? [startdate < '2026' ? toMrrRow(startdate, 40, 40) : toMrrRow(startdate, 100, 60)]
+        : [toMrrRow('2026-01-01', 60, 20), toMrrRow('2026-02-01', 80, 20), toMrrRow('2026-03-01', 100, 20)];
+    return {
+      interval: interval as 'month',
+      ...head,
+      by: by as 'none',
+      rows,
+      ...(by === 'platform' && { groups: [{ platform: 'store_a' as const, rows }] }),
+    };
+  });
+
+  it('shows the figures of the period, compared with the period before, and their rows', async () => {
+    const page = await open(`/revenue?${period}`, [mrr]);
+    await page.waitForText('+150% from $40.00');
+    expect(readFigure(page, 'MRR')).toEqual(['$100.00', '+150% from $40.00']);
+    expect(readFigure(page, 'New')).toEqual(['$60.00', '+50% from $40.00']);
+    expect(readFigure(page, 'Churned')).toEqual(['$0.00', 'Also $0.00 in the 90 days before']);
+    expect(readTable(page, 'Movement by interval').map(([date, mrr]) => [date, mrr])).toEqual([
+      ['March 2026', '$100.00'],
+      ['February 2026', '$80.00'],
+      ['January 2026', '$60.00'],
+    ]);
+    const links = page.findAll('main a').map((link) => link.getAttribute('href'));
+    expect(links).toContain('#/transactions?from=2026-02-01&to=2026-02-28');
+    expect(links).toContain('#/customers?state=active');
+  });
+
+  it('shows figures as absent if a request fails, never as 0', async () => {
+    const failed = respondTo(getMrr, () => ({
+      ok: false as const,
+      status: 500,
+      code: 'InternalError',
+      message: 'It failed.',
+    }));
+    const page = await open(`/revenue?${period}`, [failed]);
+    await page.waitForText('It failed.');
+    await waitFor('the end of the placeholders', () => readFigure(page, 'MRR')[0] === '–');
+    for (const label of ['MRR', 'ARR', 'New', 'Churned']) expect(readFigure(page, label)).toEqual(['–', '\u00a0']);
+    expect(page.readText()).not.toContain('$0');
+  });
+
+  it('shows no change if only the period before cannot be loaded', async () => {
+    const failedBefore = respondTo(getMrr, ({ query: { startdate = '' } }) =>
+      startdate < '2026'
+        ? { ok: false as const, status: 500, code: 'InternalError', message: 'It failed.' }
+        : { interval: 'month' as const, ...head, rows: [toMrrRow('2026-01-01', 60)] },
+    );
+    const page = await open(`/revenue?${period}`, [failedBefore]);
+    await page.waitForText('It failed.');
+    await waitFor('the figure', () => readFigure(page, 'MRR')[0] === '$60.00');
+    expect(readFigure(page, 'MRR')).toEqual(['$60.00', '\u00a0']);
+  });
+
+  it('keeps the filters in the link, and shows one value of the dimension alone', async () => {
+    const page = await open(`/revenue?${period}`, [mrr]);
+    await page.click('Store');
+    await page.click('App Store', 'By store');
+    await page.waitForText('Only App Store.');
+    expect(Object.fromEntries(new URLSearchParams(location.hash.split('?')[1]))).toEqual({
+      period: 'custom',
+      from: '2026-01-01',
+      to: '2026-03-31',
+      interval: 'month',
+      by: 'platform',
+      only: 'store_a',
+    });
+    await page.enter('Amounts', 'proceeds');
+    await waitFor('the request', () => page.requests.some((sent) => sent.includes('by=platform&amount=proceeds')));
+    const links = page.findAll('main a').map((link) => link.getAttribute('href'));
+    expect(links).toContain('#/transactions?from=2026-01-01&to=2026-03-31&platform=store_a');
+  });
+
+  it('opens the definition in one click', async () => {
+    const page = await open(`/revenue?${period}`, [mrr]);
+    await page.click('Definition: Monthly recurring revenue');
+    await page.waitForText('MRR = sum of the monthly amounts', 'Monthly recurring revenue');
+    await page.click('Close');
+  });
+});
+
+describe('Subscriptions page', () => {
+  it('shows no rate without subscriptions at the start', async () => {
+    const zeros = { churned: 0, churnRate: 0, churnedMrrUSD: 0, revenueChurnRate: 0, voluntary: 0, involuntary: 0 };
+    const churn = respondTo(getChurn, ({ query: { startdate = '', interval = 'month' } }) => ({
+      interval: interval as 'month',
+      ...head,
+      rows: [
+        startdate < '2026'
+          ? { date: startdate, activeAtStart: 0, ...zeros }
+          : { date: startdate, activeAtStart: 10, ...zeros, churned: 4, churnRate: 0.4, voluntary: 3, involuntary: 1 },
+      ],
+    }));
+    const page = await open(`/subscriptions?${period}`, [churn]);
+    await page.waitForText('None in the 90 days before');
+    expect(readFigure(page, 'Churn rate')).toEqual(['40%', 'None in the 90 days before']);
+    expect(readFigure(page, 'Payment failed')).toEqual(['1', '0 in the 90 days before']);
+  });
+});
+
+describe('Retention page', () => {
+  it('answers which product loses most in month two, and on which store, in three clicks', async () => {
+    const page = await open(`/revenue?${period}`, [
+      retention,
+      respondTo(getMrr, () => ({ interval: 'month' as const, ...head, rows: [] })),
+    ]);
+    await page.click('Retention');
+    await page.waitForText('Cohorts by subscriptions');
+    await page.click('Product');
+    await page.waitForText('pro, Google Play, loses most: 6 of 10 subscriptions, 60%.');
+    expect(readTable(page, 'Loss in month 2 by product').map((cells) => cells.slice(0, 5))).toEqual([
+      ['pro', 'Google Play', '10', '6', '60%'],
+      ['basic', 'App Store', '10', '3', '30%'],
+      ['pro', 'App Store', '10', '1', '10%'],
+    ]);
+    const payments = page.findAll('section a').map((link) => link.getAttribute('href'));
+    expect(payments.some((href) => href?.includes('platform=store_b&product=store_b%3Apro'))).toBe(true);
+    await page.enter('Loss in month', '3');
+    await page.waitForText('basic, App Store, loses most: 6 of 7 subscriptions, 85.7%.');
+  });
+
+  it('shows values in every cell, and marks those that still change', async () => {
+    const page = await open(`/retention?${period}`, [retention]);
+    await page.waitForText('66.7%');
+    expect(readTable(page, 'Cohorts by subscriptions')).toEqual([
+      ['January 2026', '30', '100%', '66.7%', '60%'],
+      ['February 2026', '10', '100%', '40%*', '–'],
+    ]);
+    await page.waitForText('+33.3% from 50%');
+    expect(readFigure(page, 'Month 2')).toEqual(['66.7%', '+33.3% from 50%']);
+    await page.click('Revenue', 'Cohorts by subscriptions');
+    await page.waitForText('$200.00');
+    expect(readTable(page, 'Cohorts by revenue')[0]).toEqual(['January 2026', '30', '$300.00', '$200.00', '$180.00']);
+  });
+});
+
+describe('Lifetime value page', () => {
+  it('shows the revenue per customer and per payer of complete months', async () => {
+    const page = await open(`/ltv?${period}`, [ltv]);
+    await page.waitForText('$7.50');
+    expect(readFigure(page, 'After 1 month')[0]).toBe('$5.00');
+    expect(readFigure(page, 'Share of payers')[0]).toBe('50%');
+    await page.click('Per payer');
+    await page.waitForText('$15.00');
+    expect(readFigure(page, 'After 1 month')[0]).toBe('$10.00');
+  });
+});
+
+describe('Conversion page', () => {
+  it('shows shares of all cohorts together, and none without trials', async () => {
+    const conversion = respondTo(getConversion, ({ query: { startdate = '' } }) => ({
+      interval: 'month' as const,
+      ...head,
+      cohorts: ['2026-01-01', '2026-02-01'].map((start, index) => ({
+        start,
+        trials: startdate < '2026' ? 0 : 10 * (1 + 2 * index),
+        converted: startdate < '2026' ? 0 : 5,
+        conversionRate: 0,
+        customers: 40,
+        payers: 10,
+        payerRate: 0.25,
+      })),
+    }));
+    const page = await open(`/conversion?${period}`, [conversion]);
+    await page.waitForText('None in the 3 cohorts before');
+    expect(readFigure(page, 'Trial conversion')).toEqual(['25%', 'None in the 3 cohorts before']);
+    expect(readFigure(page, 'Share of payers')).toEqual(['25%', 'Also 25% in the 3 cohorts before']);
+  });
+});
