@@ -1,4 +1,5 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { projectFolder } from './project-folder.ts';
@@ -15,7 +16,8 @@ const entryPoint = 'console/main.tsx';
 const targets = ['es2022', 'chrome123', 'firefox128', 'safari17.5'];
 
 /**
- * Bundles the console: the page, scripts and styles with the hash of their content in the name, and the API document.
+ * Bundles the console: the page, scripts and styles with the hash of their content in the name, the API document, and
+ * its reference as a page and as a text.
  */
 export async function buildConsole(outdir: string): Promise<Metafile> {
   rmSync(outdir, { recursive: true, force: true });
@@ -41,7 +43,21 @@ export async function buildConsole(outdir: string): Promise<Metafile> {
   writeFileSync(join(outdir, 'index.html'), buildPage(metafile));
   const document: unknown = JSON.parse(readFileSync(join(projectFolder, 'docs', 'openapi.json'), 'utf8'));
   writeFileSync(join(outdir, 'openapi.json'), JSON.stringify(document));
+  copyFileSync(join(projectFolder, 'docs', 'llms.txt'), join(outdir, 'llms.txt'));
+  writeReference(outdir);
   return metafile;
+}
+
+/** Copies the library that renders the reference, and writes its page. Only that page loads the library. */
+function writeReference(outdir: string): void {
+  const library = readFileSync(join(projectFolder, 'node_modules/rapidoc/dist/rapidoc-min.js'), 'utf8');
+  // The source map is not served.
+  const script = library.replace(/\n?\/\/# sourceMappingURL=.*\s*$/, '\n');
+  const hash = createHash('sha256').update(script).digest('hex').slice(0, 8).toUpperCase();
+  const name = `rapidoc-${hash}.js`;
+  writeFileSync(join(outdir, name), script);
+  const page = readFileSync(join(projectFolder, 'console', 'reference.html'), 'utf8');
+  writeFileSync(join(outdir, 'reference.html'), page.replace('{script}', toUrl(name)));
 }
 
 /** Inserts the names of the assets into the page. Their URLs are relative to `/console`, below any base path. */

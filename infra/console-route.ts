@@ -1,7 +1,10 @@
-/** Paths of the console and of the API document. They are no contracts: their responses are files of the build. */
+/**
+ * Paths of the console, the API document and its reference. They are no contracts: their responses are files of the
+ * build.
+ */
 export const consoleRoute = {
   id: 'get-console',
-  summary: 'Get the web console, its assets or the API document',
-  paths: ['/console', '/console/:proxy+', '/openapi.json'],
+  summary: 'Get the web console, its assets, the API document or its reference',
+  paths: ['/console', '/console/:proxy+', '/openapi.json', '/reference', '/llms.txt'],
   methods: ['GET'],
 } as const;

@@ -12,9 +12,11 @@ import {
 } from '../lib/api/documentation/webhooks.ts';
 import { type JsonSchema, SchemaConverter } from '../lib/api/json-schema.ts';
 import { apiVersion } from '../lib/api/service.ts';
+import { readApiExamples } from './api-examples.ts';
 import { toGatewayPath } from './gateway-document.ts';
 
 const converter = new SchemaConverter(schemaDescriptions);
+const examples = readApiExamples();
 const operations = new Map(operationDescriptions.map((operation) => [operation.contract.id, operation]));
 
 /**
@@ -55,11 +57,11 @@ export function buildOpenApiDocument(contracts: readonly Contract[]) {
     security: keySecurity,
     paths,
     webhooks: {
-      'purchases.updated': buildWebhook('receive-purchases-updated', PurchasesUpdatedWebhook, {
+      'purchases.updated': buildWebhook('purchases.updated', PurchasesUpdatedWebhook, {
         summary: 'A purchase of a customer changed',
         description: `The service calls the webhook URLs of the app when a purchase changes. ${webhookSummary}`,
       }),
-      test: buildWebhook('receive-test', TestWebhook, {
+      test: buildWebhook('test', TestWebhook, {
         summary: 'Check of the connection',
         description: `The service calls the webhook URLs of the app for \`POST /v3/webhooks/test\` and for the command \`app test-webhook\`. ${webhookSummary}`,
       }),
@@ -119,6 +121,7 @@ function buildOperation(contract: Contract) {
     ...(contract.body && { requestBody: buildRequestBody(operation.body ?? contract.body, operation) }),
     responses: buildResponses(contract),
     ...(keyLevel === 'none' && { security: [] }),
+    ...buildCallbacks(id),
     'x-key': keyLevel,
     ...(isForSecretKeyOnly(contract) && { 'x-secret-key-only': true }),
     ...(additionalLevels.length > 0 && { 'x-additional-levels': additionalLevels }),
@@ -127,13 +130,41 @@ function buildOperation(contract: Contract) {
   };
 }
 
-const buildRequestBody = (schema: v.GenericSchema, { bodyExamples }: OperationDescription) => ({
+/**
+ * Operations whose request sends a webhook. Generators that omit the schemas of `webhooks` find them in these
+ * callbacks.
+ */
+const webhookSchemas = {
+  'test-webhook': ['test', TestWebhook],
+  'replay-delivery': ['purchases.updated', PurchasesUpdatedWebhook],
+} as const;
+
+function buildCallbacks(id: string) {
+  const [name, schema] = webhookSchemas[id as keyof typeof webhookSchemas] ?? [];
+  if (!schema) return {};
+  const post = {
+    summary: 'The webhook to your server',
+    security: [],
+    requestBody: { required: true, content: toJsonContent(converter.convert(schema, 'output')) },
+    responses: { '2XX': { description: 'The webhook is delivered. The body is ignored.' } },
+  };
+  return { callbacks: { [name]: { 'https://app.example.com/webhooks': { post } } } };
+}
+
+const buildRequestBody = (schema: v.GenericSchema, { contract, bodyExamples }: OperationDescription) => ({
   required: true,
-  content: toJsonContent(converter.convert(schema, 'input'), bodyExamples),
+  content: toJsonContent(converter.convert(schema, 'input'), {
+    ...toRecordedExample('A request', examples.operations[contract.id]?.body),
+    ...bodyExamples,
+  }),
 });
 
-const toJsonContent = (schema: JsonSchema, examples?: OperationDescription['bodyExamples']) => ({
-  'application/json': { schema, ...(examples && { examples }) },
+/** Wraps a recorded value as an example of a body. Returns no example without a value. */
+const toRecordedExample = (summary: string, value: unknown): NonNullable<OperationDescription['bodyExamples']> =>
+  value === undefined ? {} : { recorded: { summary, value } };
+
+const toJsonContent = (schema: JsonSchema, bodyExamples: OperationDescription['bodyExamples'] = {}) => ({
+  'application/json': { schema, ...(Object.keys(bodyExamples).length > 0 && { examples: bodyExamples }) },
 });
 
 function buildParameters(
@@ -168,7 +199,8 @@ const errorPrefixes: Readonly<Partial<Record<Contract['errorFormat'], string>>> 
 /** Documents the success and each error. Two error formats respond to every error of the service with 200. */
 function buildResponses(contract: Contract) {
   const { errorFormat } = contract;
-  const content = toJsonContent(converter.convert(contract.response, 'output'));
+  const recorded = toRecordedExample('A response', examples.operations[contract.id]?.response);
+  const content = toJsonContent(converter.convert(contract.response, 'output'), recorded);
   const hasErrorsIn200 = errorFormat === 'validation' || errorFormat === 'client-token';
   const prefix = errorPrefixes[errorFormat] ?? '';
   return {
@@ -259,13 +291,13 @@ function buildComponents(contracts: readonly Contract[]): Record<string, JsonSch
 }
 
 function buildWebhook(
-  operationId: string,
+  name: 'purchases.updated' | 'test',
   schema: v.GenericSchema,
   { summary, description }: { readonly summary: string; readonly description: string },
 ) {
   return {
     post: {
-      operationId,
+      operationId: `receive-${name.replace('.', '-')}`,
       summary,
       description,
       tags: ['webhooks'],
@@ -278,7 +310,13 @@ function buildWebhook(
         schema: { type: typeof example === 'number' ? 'integer' : 'string' },
         example,
       })),
-      requestBody: { required: true, content: toJsonContent(converter.convert(schema, 'output')) },
+      requestBody: {
+        required: true,
+        content: toJsonContent(
+          converter.convert(schema, 'output'),
+          toRecordedExample('A webhook', examples.webhooks[name]),
+        ),
+      },
       responses: {
         '2XX': { description: 'The webhook is delivered. The body is ignored.' },
         410: { description: 'The URL is disabled until the operator sets it again.' },

@@ -1,5 +1,9 @@
 import type { JsonSchema } from '../lib/api/json-schema.ts';
+import { readApiExamples } from './api-examples.ts';
 import type { buildOpenApiDocument } from './openapi.ts';
+import { renderCurl, renderFetch } from './render-request.ts';
+
+const examples = readApiExamples();
 
 type Document = ReturnType<typeof buildOpenApiDocument>;
 
@@ -24,7 +28,12 @@ interface Operation {
   readonly 'x-aliases'?: readonly string[];
 }
 
-type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+interface MediaType {
+  readonly schema: JsonSchema;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
+type Content = Readonly<Record<string, MediaType>>;
 
 interface LocatedOperation extends Operation {
   readonly method: string;
@@ -40,6 +49,7 @@ export function renderApiReference(document: Document): string {
     '`npm run openapi` writes this page and [openapi.json](openapi.json) from the contracts in `lib/api/`. A running service returns the document at `GET /openapi.json`, without a key.',
     document.info.description,
     renderServers(document),
+    'The examples are calls of `npm start`. Set `API`, `APP`, `PUBLIC` and `SECRET` with the first lines of the [README](../README.md#try-it). In JavaScript, `api`, `app`, `publicKey` and `secretKey` have the same values. Long texts are shortened, and lists have at most two items.',
     '## Operations',
     ...document.tags.flatMap(({ name, description }) => [
       // Differs from the heading of the schema with the same name, which is the target of links.
@@ -89,8 +99,23 @@ function renderOperation({ method, path, responses, ...operation }: LocatedOpera
     requestBody && `Body: ${describeContent(requestBody.content)}`,
     `Response: ${describeContent(success?.content)}`,
     `Error statuses: ${Object.keys(errors).join(', ')}`,
+    ...renderExample(method, operation.operationId),
   ]);
 }
+
+/** Renders the recorded call of an operation: the request as a command and in JavaScript, and the response. */
+function renderExample(method: string, operationId: string): string[] {
+  const example = examples.operations[operationId];
+  if (!example) return [];
+  const request = { method, ...example };
+  return [
+    renderBlock('sh', renderCurl(request)),
+    renderBlock('js', renderFetch(request)),
+    renderBlock('json', JSON.stringify(example.response, null, 2)),
+  ];
+}
+
+const renderBlock = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\``;
 
 const renderWebhook = ({ summary, description, parameters, requestBody }: Operation): string =>
   joinBlocks([
@@ -98,6 +123,8 @@ const renderWebhook = ({ summary, description, parameters, requestBody }: Operat
     description,
     renderParameters(parameters),
     requestBody && `Body: ${describeContent(requestBody.content)}`,
+    requestBody &&
+      renderBlock('json', JSON.stringify(requestBody.content['application/json']?.examples?.recorded?.value, null, 2)),
   ]);
 
 const renderParameters = (parameters: readonly Parameter[]): string =>

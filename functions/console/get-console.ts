@@ -6,13 +6,16 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 const assetsFolder = new URL('./assets/', import.meta.url);
 
 const page = 'index.html';
+const referencePage = 'reference.html';
 const apiDocument = 'openapi.json';
+const overview = 'llms.txt';
 
 const contentTypes: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
   json: 'application/json',
+  txt: 'text/plain; charset=utf-8',
 };
 
 /** URL of the store emulator, which the emulator page calls. Set by the local runtime only. */
@@ -32,6 +35,18 @@ const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
+/** The library of the reference writes its styles into its elements and inserts them as text. */
+const referencePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
 const securityHeaders = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -44,12 +59,20 @@ const pageHeaders = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'x-frame-options': 'DENY',
 };
+const referenceHeaders = { ...pageHeaders, 'content-security-policy': referencePolicy };
 /** The API document is public: tools on other sites read it. */
 const documentHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
 
 const revalidated = 'no-cache';
 /** The name of an asset contains the hash of its content. */
 const immutable = 'public, max-age=31536000, immutable';
+
+const headersByName: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  [page]: { ...pageHeaders, 'cache-control': revalidated },
+  [referencePage]: { ...referenceHeaders, 'cache-control': revalidated },
+  [apiDocument]: { ...documentHeaders, 'cache-control': revalidated },
+  [overview]: { ...documentHeaders, 'cache-control': revalidated },
+};
 
 interface Asset {
   readonly body: string;
@@ -60,9 +83,9 @@ const assets = new Map<string, Asset>();
 let names: ReadonlySet<string> | undefined;
 
 /**
- * Serves the page of the console for `/console`, its assets below that path, and the API document. Reads no table and
- * records no event. An asset is found by the last segment of its path: the page can have been opened with a trailing
- * slash.
+ * Serves the page of the console for `/console`, its assets below that path, the API document, its reference and its
+ * overview. Reads no table and records no event. An asset is found by the last segment of its path: the page can have
+ * been opened with a trailing slash.
  */
 export async function handler({ path, headers }: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> {
   const asset = findAsset(path);
@@ -84,6 +107,7 @@ const notFound: APIGatewayProxyResult = {
 function findAsset(path: string): Asset | undefined {
   const name = path.split('/').findLast((segment) => segment !== '') ?? '';
   if (name === 'console') return readAsset(page);
+  if (name === 'reference') return readAsset(referencePage);
   names ??= new Set(readdirSync(assetsFolder));
   return names.has(name) ? readAsset(name) : undefined;
 }
@@ -101,9 +125,8 @@ function readAsset(name: string): Asset {
 const buildHeaders = (name: string, body: string): Asset['headers'] => ({
   'content-type': contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
   ...securityHeaders,
-  ...(name === page && pageHeaders),
-  ...(name === apiDocument && documentHeaders),
-  'cache-control': name === page || name === apiDocument ? revalidated : immutable,
+  'cache-control': immutable,
+  ...headersByName[name],
   // Weak, because API Gateway compresses the body.
   etag: `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
 });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { runInNewContext } from 'node:vm';
@@ -331,6 +332,13 @@ describe('docs/guides/plain-app.md', () => {
     expect(signed.data).toMatchObject({ id, latest_receipt, transaction, ineligible_for_intro_price });
     const [example] = success.data.collection;
     expect(Object.keys(signed.data.collection[0])).toEqual(expect.arrayContaining(Object.keys(example)));
+  });
+
+  it('generates clients by the commands that check the API document', () => {
+    const commands = readSnippet(file, 'generate');
+    const check = readFileSync('.ci/check-openapi', 'utf8');
+    for (const text of ['oapi-codegen@v2.8.2', '-generate types,client -package'])
+      for (const source of [commands, check]) expect(source).toContain(text);
   });
 
   it('shows the response to an expired purchase', async () => {

@@ -12,7 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const listAssets = () => readdirSync(folder).filter((name) => name !== 'openapi.json');
+/** The files of the console, without the API document and its reference, which no page of the console loads. */
+const listAssets = () =>
+  readdirSync(folder).filter((name) => !/^(?:openapi\.json|llms\.txt|reference\.html|rapidoc-.+\.js)$/.test(name));
 const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 
 describe('buildConsole', () => {
@@ -32,6 +34,15 @@ describe('buildConsole', () => {
     const assetUrls = urls.filter((url) => !url.startsWith('data:'));
     expect(assetUrls.length).toBeGreaterThanOrEqual(2);
     for (const url of assetUrls) expect(readdirSync(folder)).toContain(url.replace(/^console\//, ''));
+  });
+
+  it('writes the reference with its library, which refers to no other site', () => {
+    const [, script = ''] = /<script type="module" src="console\/([^"]+)"/.exec(read('reference.html')) ?? [];
+    expect(script).toMatch(/^rapidoc-[A-F0-9]{8}\.js$/);
+    expect(gzipSync(read(script)).length).toBeLessThan(300_000);
+    expect(read('reference.html')).not.toMatch(/https?:/);
+    expect(read('reference.html')).not.toMatch(/<style| style=|<script(?![^>]*src=)| on\w+=/);
+    expect(read('llms.txt')).toContain('POST /v1/validate');
   });
 
   it('writes a page without inline code and inline styles', () => {

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
 import { type RunningEmulator, startEmulator } from '../../emulator/start-emulator.ts';
+import { readApiExamples } from '../../infra/api-examples.ts';
 import { buildGatewayDocument } from '../../infra/gateway-document.ts';
 import { buildOpenApiDocument } from '../../infra/openapi.ts';
 import { renderApiReference } from '../../infra/render-api-reference.ts';
+import { renderLlmsText } from '../../infra/render-llms-text.ts';
+import { renderCurl, renderFetch } from '../../infra/render-request.ts';
 import type { FieldDescription } from '../../lib/api/documentation/describe.ts';
 import { ErrorBody, errorResponseDescriptions, ProcessorErrorBody } from '../../lib/api/documentation/errors.ts';
 import { operationDescriptions, schemaDescriptions } from '../../lib/api/documentation/index.ts';
@@ -56,6 +59,11 @@ describe('buildOpenApiDocument', () => {
   it('matches docs/api-reference.md, which npm run openapi writes', () => {
     const written = readFileSync(new URL('../../docs/api-reference.md', import.meta.url), 'utf8');
     expect(written).toBe(renderApiReference(buildOpenApiDocument(contracts)));
+  });
+
+  it('matches docs/llms.txt, which npm run openapi writes', () => {
+    const written = readFileSync(new URL('../../docs/llms.txt', import.meta.url), 'utf8');
+    expect(written).toBe(renderLlmsText(buildOpenApiDocument(contracts)));
   });
 
   it('finds a heading for each link of docs/api-reference.md', () => {
@@ -118,6 +126,85 @@ describe('buildOpenApiDocument', () => {
       skip: { type: 'integer', minimum: 0, maximum: 999_999_999 },
       interval: { $ref: '#/components/schemas/StatsInterval' },
     });
+  });
+});
+
+/** Operations without a recorded call: the function cannot write the rates yet. */
+const unrecorded: ReadonlySet<string> = new Set(['set-commission-rates']);
+const examples = readApiExamples();
+const recorded = contracts.filter(({ id }) => !unrecorded.has(id));
+
+describe('infra/api-examples.json, which npm run examples writes', () => {
+  it('has a call of each operation, whose request and response match the contract', () => {
+    const problems = recorded.flatMap(({ id, body, response }) => {
+      const example = examples.operations[id];
+      if (!example) return [`${id} is missing`];
+      return [
+        ...(body && !v.is(operationDescriptions.find(({ contract }) => contract.id === id)?.body ?? body, example.body)
+          ? [`${id}: request`]
+          : []),
+        ...(v.is(response, example.response) ? [] : [`${id}: response`]),
+      ];
+    });
+    expect(problems).toEqual([]);
+  });
+
+  it('has a body of each webhook', () => {
+    expect(v.is(PurchasesUpdatedWebhook, examples.webhooks['purchases.updated'])).toBe(true);
+    expect(v.is(TestWebhook, examples.webhooks.test)).toBe(true);
+  });
+
+  it('is the example of each body in the document', () => {
+    for (const operation of operations.filter(({ operationId }) => !unrecorded.has(operationId as string))) {
+      const { requestBody, responses } = operation as {
+        readonly requestBody?: { readonly content: Json };
+        readonly responses: Readonly<Record<string, { readonly content: Json }>>;
+      };
+      const bodies = [responses[200]?.content, ...(requestBody ? [requestBody.content] : [])];
+      for (const content of bodies)
+        expect(content?.['application/json']).toMatchObject({ examples: { recorded: { value: expect.anything() } } });
+    }
+  });
+
+  it.each(recorded.map(({ id }) => id))('is what the code in JavaScript sends: %s', async (id) => {
+    const { method } = contracts.find((contract) => contract.id === id) ?? {};
+    const example = examples.operations[id];
+    if (!example || !method) throw new Error(`${id} has no example.`);
+    const calls: Json[] = [];
+    const fetch = async (url: string, init: Json) => {
+      calls.push({ url, method: 'GET', ...init });
+      return { status: 200, json: async () => ({}) };
+    };
+    const code = renderFetch({ method, ...example });
+    expect(readFileSync(new URL('../../docs/api-reference.md', import.meta.url), 'utf8')).toContain(code);
+    const run = new Function(
+      'fetch',
+      'api',
+      'app',
+      'publicKey',
+      'secretKey',
+      'console',
+      `return (async () => {${code}})()`,
+    );
+    await run(fetch, 'http://localhost', 'demo', 'public', 'secret', { log: () => {} });
+    const [call] = calls as { url: string; method: string; headers: Json; body?: string }[];
+    expect({ path: call?.url, method: call?.method, body: call?.body }).toEqual({
+      path: `http://localhost${example.path}`,
+      method,
+      body: example.body === undefined ? undefined : JSON.stringify(example.body),
+    });
+    expect(call?.headers.Authorization).toBe(`Basic ${btoa(`demo:${example.key}`)}`);
+  });
+
+  it.each(recorded.map(({ id }) => id))('is what the command sends: %s', (id) => {
+    const { method } = contracts.find((contract) => contract.id === id) ?? {};
+    const example = examples.operations[id];
+    if (!example || !method) throw new Error(`${id} has no example.`);
+    const command = renderCurl({ method, ...example });
+    expect(readFileSync(new URL('../../docs/api-reference.md', import.meta.url), 'utf8')).toContain(command);
+    expect(command).toContain(`"$API${example.path}"`);
+    const [, body] = / -d '([\s\S]+)'$/.exec(command) ?? [];
+    expect(body && JSON.parse(body.replaceAll("'\\''", "'"))).toEqual(example.body);
   });
 });
 

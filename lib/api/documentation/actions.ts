@@ -44,6 +44,17 @@ export const actionDescriptions = [
     currency,
     until: ['New end of the paid period.', '2026-02-15T09:30:00.000Z'],
   }),
+  describeObject('PurchaseActionRequest', actOnPurchase.body, 'An action on a purchase.', {
+    action: ['Name of the action.', 'refund'],
+    reason,
+    idempotencyKey: ['Key of the request: a repeated request with it returns the first outcome.', 'ticket-4711'],
+    dryRun: ['Whether to check the action only.', false],
+    transactionId,
+    amountMicros: ['Amount to refund. The default is all that is left of the payment.', 1_000_000],
+    quantity: ['Number of items to refund.', 1],
+    days: ['Number of days of an extension.', 7],
+    account: ['The username, or its form at the store.', 'alice'],
+  }),
   describeObject('PurchaseActionResult', actOnPurchase.response, 'The outcome of an action.', {
     purchaseId,
     action: ['Name of the action.', 'refund'],

@@ -118,6 +118,9 @@ export const appDescriptions = [
     source: ['Whether the app has set the rate, or it is a default of the service.', 'app'],
     ...commissionRateFields,
   }),
+  describeObject('CommissionRateChange', setCommissionRates.body, 'The new rates of commission and tax of the app.', {
+    rates: ['All rates of the app. An empty list leaves the default rates.'],
+  }),
   describeObject('CommissionRates', getCommissionRates.response, 'The rates of commission and tax for proceeds.', {
     rates: ['The rates of the app, then the default rates.'],
   }),
