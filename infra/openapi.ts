@@ -146,7 +146,10 @@ function buildCallbacks(id: string) {
     summary: 'The webhook to your server',
     security: [],
     requestBody: { required: true, content: toJsonContent(converter.convert(schema, 'output')) },
-    responses: { '2XX': { description: 'The webhook is delivered. The body is ignored.' } },
+    responses: {
+      '2XX': { description: 'The webhook is delivered. The body is ignored.' },
+      '4XX': { description: 'A failure. The service tries again.' },
+    },
   };
   return { callbacks: { [name]: { 'https://app.example.com/webhooks': { post } } } };
 }
