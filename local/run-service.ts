@@ -32,6 +32,8 @@ async function main(): Promise<void> {
   if (!usesRealStores) await assertPortFree(port + 1, 'the store emulator');
   const isPersistent = process.env.DATA !== 'memory';
   const folder = isPersistent ? dataFolder : chooseMemoryFolder(port);
+  // The purchases of emulated stores do not exist in the real ones.
+  const storedFolder = usesRealStores ? join(folder, 'real-stores') : folder;
   await shutdown.add({ close: async () => removeTempFolder(folder) });
   await shutdown.add(lockFolder(folder));
   removeServiceFiles(folder);
@@ -50,13 +52,12 @@ async function main(): Promise<void> {
     },
     host,
     usesRealStores,
-    // The purchases of emulated stores do not exist in the real ones.
-    ...(isPersistent && { folder: usesRealStores ? join(folder, 'real-stores') : folder }),
+    ...(isPersistent && { folder: storedFolder }),
   };
   const service = await shutdown.add(startLocal(options));
   writeServiceFiles(service, folder);
   const isDefaultFolder = folder === dataFolder;
-  console.log(buildStartupMessage(service, { isPersistent, folder, isDefaultFolder, usesRealStores }));
+  console.log(buildStartupMessage(service, { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores }));
   if (!loopbackHosts.includes(host)) console.log(buildHostWarning(host, port));
 }
 

@@ -7,6 +7,8 @@ interface StartupOptions {
   readonly isPersistent: boolean;
   /** Folder of the files for scripts and commands. */
   readonly folder: string;
+  /** Folder of the data. */
+  readonly storedFolder: string;
   /** Whether scripts and commands use this folder by default. */
   readonly isDefaultFolder: boolean;
   readonly usesRealStores?: boolean;
@@ -15,7 +17,7 @@ interface StartupOptions {
 /** Builds the text that `npm start` prints when the service is ready: URLs, keys and commands to paste. */
 export function buildStartupMessage(
   service: LocalService,
-  { isPersistent, folder, isDefaultFolder, usesRealStores }: StartupOptions,
+  { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores }: StartupOptions,
 ): string {
   const { baseUrl, consoleUrl, appName, publicKey, secretKey, webhooks } = service;
   return `
@@ -26,7 +28,7 @@ Public key   ${publicKey}
 Secret key   ${secretKey}
 Webhooks     ${describeWebhookTarget(webhooks)}
 Signed with  ${webhooks.signingSecret}
-Data         ${isPersistent ? `kept in ${folder}` : 'in memory, deleted at exit'}${isDefaultFolder ? '' : describeFolder(folder)}
+Data         ${isPersistent ? `kept in ${storedFolder}` : 'in memory, deleted at exit'}${isDefaultFolder ? '' : describeFolder(folder)}
 
 ${usesRealStores ? buildRealLines(service) : buildEmulatedLines(service)}
 

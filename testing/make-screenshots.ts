@@ -96,7 +96,12 @@ const terminalStyle =
 
 /** The terminal after the two commands of the README, with the default ports. */
 async function makeTerminalScreenshot({ service, openSignedOut }: RunningConsole): Promise<void> {
-  const output = buildStartupMessage(service, { isPersistent: true, folder: '.local', isDefaultFolder: true })
+  const output = buildStartupMessage(service, {
+    isPersistent: true,
+    folder: '.local',
+    storedFolder: '.local',
+    isDefaultFolder: true,
+  })
     .replaceAll(service.baseUrl, 'http://127.0.0.1:4000')
     .replaceAll(service.emulatorUrl, 'http://127.0.0.1:4001');
   const consolePage = await openSignedOut({ width: 1_000, height: 410 });

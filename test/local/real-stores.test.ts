@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
+import { buildStartupMessage } from '../../local/startup-message.ts';
 import { callLocalService } from '../../testing/call-local.ts';
 import { runCommand } from '../../testing/command-line.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -36,6 +37,12 @@ describe('STORES=real npm start', () => {
     const { code } = await runCommand(service.environment, ['app', 'test-webhook', service.appName]);
     expect(code).toBe(0);
     await waitFor('the test webhook', () => webhooks.includes('Webhook  test'));
+  });
+
+  it('names the folder of its data in the startup message', () => {
+    const folders = { folder: '.local', storedFolder: '.local/real-stores' };
+    const options = { ...folders, isPersistent: true, isDefaultFolder: true, usesRealStores: true };
+    expect(buildStartupMessage(service, options)).toMatch(/^Data {9}kept in \.local\/real-stores$/m);
   });
 
   it('does not report the end of the table engine when it closes', async () => {
