@@ -22,9 +22,43 @@ import { waitFor } from '../../testing/wait-for.ts';
 
 const page = 'docs/guides/verify-webhooks.md';
 
+/** The part of Express that the receiver calls. */
+const expressModule = `
+  import { createServer } from 'node:http';
+  export default function express() {
+    let handlers = [];
+    return {
+      post: (_path, ...added) => { handlers = added; },
+      listen: (...address) => createServer(async (request, response) => {
+        response.sendStatus = (status) => response.writeHead(status).end();
+        for (const handle of handlers) await new Promise((next) => Promise.resolve(handle(request, response, next)).then(next));
+      }).listen(...address),
+    };
+  }
+  express.raw = () => async (request, _response, next) => {
+    request.body = Buffer.concat(await request.toArray());
+    next();
+  };`;
+
+/** Passes requests to a route of Next.js as the Request of the Fetch standard. */
+const nextServer = `
+  import { createServer } from 'node:http';
+  import { text } from 'node:stream/consumers';
+  import { POST } from './route.mjs';
+  createServer(async (request, response) => {
+    const { method, headers } = request;
+    const { status } = await POST(new Request('http://127.0.0.1/', { method, headers, body: await text(request) }));
+    response.writeHead(status).end();
+  }).listen(process.env.PORT, '127.0.0.1');`;
+
+/** Files that the receivers of frameworks need, which the project does not install. */
+const frameworkFiles = { 'express-module.mjs': expressModule, 'next.mjs': nextServer };
+
 /** Start of each receiver of the page. `check` ends with 0 if the language is on this machine. */
 const languages = [
   { name: 'node', file: 'receive.mjs', command: [process.execPath, 'receive.mjs'], check: ['node', '--version'] },
+  { name: 'express', file: 'express.mjs', command: [process.execPath, 'express.mjs'], check: ['node', '--version'] },
+  { name: 'next', file: 'route.mjs', command: [process.execPath, 'next.mjs'], check: ['node', '--version'] },
   { name: 'python', file: 'receive.py', command: ['python3', 'receive.py'], check: ['python3', '--version'] },
   { name: 'go', file: 'receive.go', command: ['go', 'run', 'receive.go'], check: ['go', 'version'] },
   { name: 'php', file: 'receive.php', command: ['php', '-S', '127.0.0.1:PORT', 'receive.php'], check: ['php', '-v'] },
@@ -48,6 +82,7 @@ let secret: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'claimcheck-receivers-'));
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  for (const [file, code] of Object.entries(frameworkFiles)) writeFileSync(join(folder, file), code);
   recorder = await startApplicationServer();
   service = await startLocalService();
   const ports = await Promise.all(languages.map(findFreePort));
@@ -75,7 +110,7 @@ const responds = async (url: string): Promise<boolean> =>
 
 /** Saves the code block of the page as a file and starts it, like a reader. */
 function startReceiver({ name, file, command }: (typeof languages)[number], port: number): void {
-  writeFileSync(join(folder, file), readSnippet(page, name));
+  writeFileSync(join(folder, file), readSnippet(page, name).replace("'express'", "'./express-module.mjs'"));
   const [program = '', ...args] = command.map((part) => part.replace('PORT', String(port)));
   const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret };
   const receiver = spawn(program, args, { cwd: folder, env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] });
