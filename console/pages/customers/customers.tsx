@@ -9,10 +9,10 @@ import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Form, SearchField, SelectField, TextField, ToggleField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
-import { EmptyState } from '../../components/notice.tsx';
 import { Badge, DateTime, None } from '../../components/values.tsx';
 import { formatNumber } from '../../format.ts';
 import { changeQuery, Link } from '../../router.tsx';
+import { EmptyList } from '../empty-list.tsx';
 import { orders, stores } from '../list-filters.ts';
 import type { PageProps } from '../page.ts';
 import { SearchResults } from './search-results.tsx';
@@ -97,7 +97,6 @@ function CustomerList({ query }: Pick<PageProps, 'query'>) {
   const total = useApi(endpoints.listCustomers, { query: { limit: 1 } });
   const spend = useSpend(data?.rows);
   const isFiltered = filterNames.some((name) => name !== 'order' && (query[name] ?? '') !== '');
-  const hasCustomers = (total.data?.paging.total ?? 0) > 0;
   return (
     <Section
       title={isFiltered ? 'Selected customers' : 'All customers'}
@@ -117,7 +116,16 @@ function CustomerList({ query }: Pick<PageProps, 'query'>) {
         isStale={isStale}
         error={error}
         onRetry={reload}
-        empty={<NoCustomers isFiltered={isFiltered} hasCustomers={hasCustomers} />}
+        empty={
+          <EmptyList
+            noun="customer"
+            path="/customers"
+            isFiltered={isFiltered}
+            hasRows={(total.data?.paging.total ?? 0) > 0}
+          >
+            A customer appears when the app validates a receipt for them.
+          </EmptyList>
+        }
         pages={{ cursor, nextCursor: data?.nextCursor, loadPage }}
         fileName="customers"
         placeholderRows={12}
@@ -159,21 +167,6 @@ function Filters({ query, isFiltered }: Pick<PageProps, 'query'> & { readonly is
     </search>
   );
 }
-
-const NoCustomers = ({ isFiltered, hasCustomers }: { readonly isFiltered: boolean; readonly hasCustomers: boolean }) =>
-  isFiltered ? (
-    <EmptyState title="No customer matches the filters.">Change or remove the filters.</EmptyState>
-  ) : hasCustomers ? (
-    <EmptyState title="There are only sandbox customers.">
-      <Link to="/customers" query={{ sandbox: 'true' }}>
-        Show sandbox customers
-      </Link>
-    </EmptyState>
-  ) : (
-    <EmptyState title="There are no customers yet.">
-      A customer appears when the app validates a receipt for them. <Link to="/reference">See the API reference</Link>
-    </EmptyState>
-  );
 
 const columns: readonly Column<CustomerRow>[] = [
   {

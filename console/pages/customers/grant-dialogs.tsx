@@ -1,12 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { GrantRecord } from '../../../lib/api/entitlements.ts';
 import { callApi } from '../../api/client.ts';
-import { useAction } from '../../api/use-api.ts';
-import { announce } from '../../components/announcer.tsx';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { DayField, Form, SelectField, TextField } from '../../components/fields.tsx';
-import { ErrorNotice } from '../../components/notice.tsx';
+import { DayField, SelectField, TextField } from '../../components/fields.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { entitlementEndpoints } from './entitlement-endpoints.ts';
 
 interface GrantButtonProps {
@@ -33,39 +30,33 @@ function GrantDialog({ user, names, onDone, onClose }: GrantButtonProps & { read
   const [until, setUntil] = useState('');
   // One key for all attempts, so that a repeated request does not make a second grant.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
-  const { run, isRunning, error } = useAction(async () => {
+  const perform = async () => {
     const body = { entitlement: entitlement.trim(), reason, idempotencyKey, ...(until !== '' && { until }) };
     await callApi(entitlementEndpoints.createGrant, { params: { applicationUsername: user }, body });
-    announce(`${user} has ${body.entitlement}.`);
-    onDone();
-    onClose();
-  });
+    return `${user} has ${body.entitlement}.`;
+  };
   return (
-    <Dialog title={`Grant access to ${user}`} isBusy={isRunning} onClose={onClose}>
-      <Form label="Grant access" onSubmit={run}>
-        {names.length > 0 ? (
-          <SelectField
-            label="Entitlement"
-            value={entitlement}
-            options={names.map((name) => [name, name] as const)}
-            onChange={setEntitlement}
-          />
-        ) : (
-          <TextField label="Entitlement" value={entitlement} onInput={setEntitlement} isRequired />
-        )}
-        <TextField label="Reason" value={reason} onInput={setReason} hint="Support reads it later" isRequired />
-        <DayField label="Until (UTC, empty for no end)" value={until} onSelect={setUntil} />
-        <ErrorNotice error={error} />
-        <div class="dialog-actions">
-          <Button onClick={onClose} isDisabled={isRunning}>
-            Cancel
-          </Button>
-          <Button type="submit" kind="primary" isBusy={isRunning}>
-            Grant
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Grant access to ${user}`}
+      formLabel="Grant access"
+      submitLabel="Grant"
+      perform={perform}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      {names.length > 0 ? (
+        <SelectField
+          label="Entitlement"
+          value={entitlement}
+          options={names.map((name) => [name, name] as const)}
+          onChange={setEntitlement}
+        />
+      ) : (
+        <TextField label="Entitlement" value={entitlement} onInput={setEntitlement} isRequired />
+      )}
+      <TextField label="Reason" value={reason} onInput={setReason} hint="Support reads it later" isRequired />
+      <DayField label="Until (UTC, empty for no end)" value={until} onSelect={setUntil} />
+    </FormDialog>
   );
 }
 
@@ -88,27 +79,21 @@ export function ExtendButton(props: ExtendButtonProps) {
 
 function ExtendDialog({ user, grant, onDone, onClose }: ExtendButtonProps & { readonly onClose: () => void }) {
   const [until, setUntil] = useState(grant.until?.slice(0, 10) ?? '');
-  const { run, isRunning, error } = useAction(async () => {
+  const perform = async () => {
     const params = { applicationUsername: user, grantId: grant.grantId };
     await callApi(entitlementEndpoints.changeGrant, { params, body: { until: until === '' ? null : until } });
-    announce('The end of the grant is moved.');
-    onDone();
-    onClose();
-  });
+    return 'The end of the grant is moved.';
+  };
   return (
-    <Dialog title={`Move the end of the grant of ${grant.entitlement}`} isBusy={isRunning} onClose={onClose}>
-      <Form label="Extend the grant" onSubmit={run}>
-        <DayField label="Until (UTC, empty for no end)" value={until} onSelect={setUntil} />
-        <ErrorNotice error={error} />
-        <div class="dialog-actions">
-          <Button onClick={onClose} isDisabled={isRunning}>
-            Cancel
-          </Button>
-          <Button type="submit" kind="primary" isBusy={isRunning}>
-            Save
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Move the end of the grant of ${grant.entitlement}`}
+      formLabel="Extend the grant"
+      submitLabel="Save"
+      perform={perform}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      <DayField label="Until (UTC, empty for no end)" value={until} onSelect={setUntil} />
+    </FormDialog>
   );
 }

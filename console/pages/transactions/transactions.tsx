@@ -5,9 +5,9 @@ import { type LoadPage, useCursorPage } from '../../api/use-cursor-page.ts';
 import { Button } from '../../components/button.tsx';
 import { DayField, SearchField, SelectField, ToggleField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
-import { EmptyState } from '../../components/notice.tsx';
 import { formatNumber } from '../../format.ts';
-import { changeQuery, Link } from '../../router.tsx';
+import { changeQuery } from '../../router.tsx';
+import { EmptyList } from '../empty-list.tsx';
 import { orders, stores } from '../list-filters.ts';
 import type { PageProps } from '../page.ts';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
@@ -69,7 +69,16 @@ export function TransactionsPage({ query }: PageProps) {
           isStale={isStale}
           error={error}
           onRetry={reload}
-          empty={<NoTransactions isFiltered={isFiltered} hasTransactions={(total.data?.paging.total ?? 0) > 0} />}
+          empty={
+            <EmptyList
+              noun="transaction"
+              path="/transactions"
+              isFiltered={isFiltered}
+              hasRows={(total.data?.paging.total ?? 0) > 0}
+            >
+              Validate a receipt from your app.
+            </EmptyList>
+          }
           pages={{ cursor, nextCursor: data?.nextCursor, loadPage }}
           fileName={['transactions', query.from, query.to].filter(Boolean).join('-')}
           showsCustomers
@@ -110,24 +119,3 @@ function Filters({ query, isFiltered }: Pick<PageProps, 'query'> & { readonly is
     </search>
   );
 }
-
-const NoTransactions = ({
-  isFiltered,
-  hasTransactions,
-}: {
-  readonly isFiltered: boolean;
-  readonly hasTransactions: boolean;
-}) =>
-  isFiltered ? (
-    <EmptyState title="No transaction matches the filters.">Change or remove the filters.</EmptyState>
-  ) : hasTransactions ? (
-    <EmptyState title="There are only sandbox transactions.">
-      <Link to="/transactions" query={{ sandbox: 'true' }}>
-        Show sandbox transactions
-      </Link>
-    </EmptyState>
-  ) : (
-    <EmptyState title="There are no transactions yet.">
-      Validate a receipt from your app. <Link to="/reference">See the API reference</Link>
-    </EmptyState>
-  );
