@@ -4,7 +4,7 @@ import { type Vocabulary, vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { isProof } from './compare/is-proof.ts';
 import type { CompareReport, RowDifference } from './compare/run-compare.ts';
-import { createValidator } from './compare/validator.ts';
+import { createValidator, type Validator } from './compare/validator.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
@@ -15,6 +15,8 @@ import { type Column, formatTable } from './table.ts';
 
 interface Options {
   readonly with: string;
+  readonly project?: string;
+  readonly apiUrl?: string;
   readonly app?: string;
   readonly key?: string;
   readonly url?: string;
@@ -32,7 +34,17 @@ export function createCompareCommand(): Command {
     .description('Compare what this service and another validator report as owned')
     .argument('<app>')
     .argument('<file>', 'bodies of POST /v1/validate (.jsonl), or the rows of an import (.csv or .jsonl)')
-    .requiredOption('--with <url>', 'base URL of the other validator', parseUrl)
+    .requiredOption(
+      '--with <validator>',
+      'base URL of the other validator, or iaptic, or revenuecat with --users',
+      parseValidator,
+    )
+    .option('--project <id>', 'with revenuecat: the project of the key (default: the only one)')
+    .option(
+      '--api-url <url>',
+      'with revenuecat: base URL of its API (default: https://api.revenuecat.com/v2)',
+      parseUrl,
+    )
     .option('--app <name>', 'app at the other validator (default: the same name)')
     .addOption(
       new Option('--key <key>', 'key at the other validator: public, or secret with --users').env(
@@ -86,14 +98,19 @@ async function compareAction(appName: string, path: string, options: Options, ou
   const signal = output.listenForInterrupt();
   const maxWaitMs = options.maxWait * secondMs;
   const url = requireOwnUrl(options.url);
-  const there = createValidator({
-    title: 'The other validator',
-    url: options.with,
-    appName: options.app ?? appName,
-    key,
-    maxWaitMs,
-    signal,
-  });
+  if (options.with === revenuecat && !options.users)
+    throw new InvalidArgumentError('Pass --users: RevenueCat is compared by customers.');
+  const there =
+    options.with === revenuecat
+      ? await connectRevenueCat({ key, maxWaitMs, signal }, options)
+      : createValidator({
+          title: 'The other validator',
+          url: options.with,
+          appName: options.app ?? appName,
+          key,
+          maxWaitMs,
+          signal,
+        });
   const level = options.users ? 'viewer' : 'public';
   const report = await withTemporaryKey({ appName, level, prefix: 'compare', signal }, async (ownKey) => {
     const { runCompare } = await import('./compare/run-compare.ts');
@@ -117,6 +134,17 @@ async function compareAction(appName: string, path: string, options: Options, ou
     text: formatReport(report, output.width),
     exitCode: getExitCode(report),
   };
+}
+
+const revenuecat = 'revenuecat';
+const iapticUrl = 'https://validator.iaptic.com';
+
+async function connectRevenueCat(
+  connection: { readonly key: string; readonly maxWaitMs: number; readonly signal: AbortSignal },
+  { project, apiUrl }: Options,
+): Promise<Validator> {
+  const { createRevenueCatValidator } = await import('./compare/revenuecat-validator.ts');
+  return await createRevenueCatValidator({ ...connection, project, baseUrl: apiUrl });
 }
 
 function getExitCode(report: CompareReport): number {
@@ -153,6 +181,12 @@ function formatReport(report: CompareReport, width: number | undefined): string 
     ...(report.interrupted ? ['Interrupted: the other rows of the file are not compared.'] : []),
     ...(report.compared === 0 ? ['Nothing was compared.'] : []),
   ].join('\n');
+}
+
+/** Parses the name of a service or a base URL. */
+function parseValidator(text: string): string {
+  if (text === 'iaptic') return iapticUrl;
+  return text === revenuecat ? text : parseUrl(text);
 }
 
 /** Parses a base URL. A key must not be sent unencrypted, except to this machine. */

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { platforms } from '../lib/shared/platform.ts';
 import { secondMs } from '../lib/shared/time.ts';
@@ -6,17 +6,22 @@ import { type CommandResult, exitCodes, printResult } from './command-result.ts'
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import type { ConversionReport } from './import/from/convert-export.ts';
+import type { ProjectReport } from './import/from/convert-revenuecat-project.ts';
 import { defaultRates, type StoreRates } from './import/rate-limiter.ts';
 import type { ImportReport, ImportState } from './import/run-import.ts';
 import { createNumberParser, findStore } from './option-parsers.ts';
 import type { Output } from './output.ts';
 
 /** Services whose exports are converted. The list of purchases of `iaptic` is a file of rows. */
-const services = ['revenuecat', 'adapty', 'iaptic'] as const;
+const services = ['revenuecat', 'adapty', 'qonversion', 'iaptic'] as const;
 
 interface Options {
   readonly from?: (typeof services)[number];
   readonly dryRun?: true;
+  readonly project?: string;
+  readonly apiUrl?: string;
+  readonly apiRate?: number;
   readonly mute: boolean;
   readonly resume?: true;
   readonly rate: StoreRates;
@@ -29,12 +34,22 @@ export function createImportCommand(): Command {
   return new Command('import')
     .description('Import purchases from a file of a previous validator and query the stores for them')
     .argument('<app>')
-    .argument('<file>', 'CSV with a header, or JSON lines (.jsonl); see docs/guides/move-from-another-validator.md')
+    .argument(
+      '<file>',
+      'CSV with a header, or JSON lines (.jsonl); with --from revenuecat also a secret key of its API, or - for CLAIMCHECK_OTHER_KEY',
+    )
     .option('--mute', 'no webhooks for the imported purchases', true)
     .option('--no-mute', 'webhooks for the imported purchases, as for validations')
     .addOption(new Option('--from <service>', 'convert the export of a service to rows').choices(services))
     .option('--dry-run', 'with --from: write the rows and the list of what cannot be moved, and import nothing')
-    .option('--resume', 'continue an unfinished import of the file')
+    .option('--project <id>', 'with a key of RevenueCat: its project (default: the only one)')
+    .option('--api-url <url>', 'with a key of RevenueCat: base URL of the API (default: https://api.revenuecat.com/v2)')
+    .option(
+      '--api-rate <requests>',
+      'with a key of RevenueCat: requests per second (default: 7; the limit is 8)',
+      createNumberParser('requests', { min: 0.1, max: 1_000 }),
+    )
+    .option('--resume', 'continue an unfinished import of the file or of the key')
     .addOption(
       new Option('--rate <store=calls>', 'calls per second of a store; repeatable')
         .default(defaultRates, defaults)
@@ -52,6 +67,7 @@ export function createImportCommand(): Command {
         'import my-app purchases.csv',
         'import my-app purchases.csv --resume --rate store_b=50',
         'import my-app transactions.csv --from revenuecat --dry-run',
+        'import my-app - --from revenuecat --dry-run',
       ),
     )
     .addHelpText(
@@ -62,19 +78,74 @@ export function createImportCommand(): Command {
 }
 
 async function importAction(appName: string, path: string, options: Options, output: Output): Promise<CommandResult> {
-  if (options.from === undefined || options.from === 'iaptic') return await importRows(appName, path, options, output);
-  const { from, resume, dryRun } = options;
-  if (resume) return await importRows(appName, `${path}.rows.jsonl`, options, output);
-  const { convertExportOf } = await import('./import/from/convert-export-of.ts');
-  const conversion = await convertExportOf(from, path, { appName, deps: deps() });
-  const { rows, rowsFile, unowned, unmoved, unmovedFile } = conversion;
-  const text = [
+  const { from } = options;
+  if (from === undefined || from === 'iaptic') return await importRows(appName, path, options, output);
+  const apiKey = from === 'revenuecat' ? findApiKey(path) : undefined;
+  const base = apiKey === undefined ? path : `revenuecat-${appName}`;
+  const rowsFile = `${base}.rows.jsonl`;
+  // The rows exist after the conversion, so the import of the rows continues.
+  const isConverted = options.resume === true && existsSync(rowsFile);
+  const conversion = isConverted ? undefined : await convert(appName, { from, base, apiKey }, options, output);
+  if (conversion && options.dryRun) return { data: conversion, text: describeConversion(conversion) };
+  if (conversion) output.note(describeConversion(conversion));
+  const rowOptions = conversion ? { ...options, resume: undefined } : options;
+  const result = await importRows(appName, rowsFile, rowOptions as Options, output);
+  const { importGrants } = await import('./import/from/import-grants.ts');
+  const grants = await importGrants(`${base}.grants.jsonl`, { appName, service: from, deps: deps() });
+  return grants === 0 ? result : { ...result, text: `${result.text}\n${formatCount(grants, 'grant')} created.` };
+}
+
+/** Returns the key of an API. `-` is the key in the environment, which other users of the machine cannot read. */
+function findApiKey(argument: string): string | undefined {
+  if (argument !== '-') return /^sk_\w{8,}$/.test(argument) && !existsSync(argument) ? argument : undefined;
+  const { CLAIMCHECK_OTHER_KEY: key } = process.env;
+  if (!key) throw new InvalidArgumentError('Pass the key of RevenueCat as CLAIMCHECK_OTHER_KEY.');
+  return key;
+}
+
+interface Source {
+  readonly from: Exclude<(typeof services)[number], 'iaptic'>;
+  /** Start of the names of the files. */
+  readonly base: string;
+  readonly apiKey: string | undefined;
+}
+
+async function convert(
+  appName: string,
+  { from, base, apiKey }: Source,
+  { resume, project, apiUrl, apiRate, maxWait }: Options,
+  output: Output,
+): Promise<ConversionReport | ProjectReport> {
+  if (apiKey === undefined) {
+    const { convertExportOf } = await import('./import/from/convert-export-of.ts');
+    return await convertExportOf(from, base, { appName, deps: deps() });
+  }
+  const { convertRevenueCatProject } = await import('./import/from/convert-revenuecat-project.ts');
+  return await convertRevenueCatProject({
+    appName,
+    project,
+    key: apiKey,
+    baseUrl: apiUrl,
+    rate: apiRate,
+    path: base,
+    isResumed: resume === true,
+    maxWaitMs: maxWait * secondMs,
+    signal: output.listenForInterrupt(),
+    onProgress: (customers) => output.progress(`${formatCount(customers, 'customer')} read`),
+    deps: deps(),
+  });
+}
+
+function describeConversion(conversion: ConversionReport | ProjectReport): string {
+  const { rows, rowsFile, unowned, unmoved, unmovedFile, grants, grantsFile } = conversion;
+  return [
     `${formatCount(rows, 'purchase')} in ${rowsFile}, ${unowned} without a customer.`,
+    ...(grants > 0 ? [`${formatCount(grants, 'grant')} in ${grantsFile}.`] : []),
+    ...('products' in conversion
+      ? [`${formatCount(conversion.products, 'product')} in ${conversion.catalogueFile}, for \`app set-catalogue\`.`]
+      : []),
     ...(unmoved > 0 ? [`${formatCount(unmoved, 'purchase')} cannot be moved. The reasons are in ${unmovedFile}.`] : []),
   ].join('\n');
-  if (dryRun) return { data: conversion, text };
-  output.note(text);
-  return await importRows(appName, rowsFile, options, output);
 }
 
 async function importRows(

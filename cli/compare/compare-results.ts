@@ -34,7 +34,8 @@ export function compareResults(here: ValidatorResult, there: ValidatorResult, op
       const [own, other] = [here, there].map(({ purchases }) =>
         purchases.filter((purchase) => purchase.productId === productId),
       ) as [OwnedState[], OwnedState[]];
-      return pairPurchases(own, other, options).flatMap((pair) => comparePurchases(productId, pair, options));
+      const compared = { ...options, hasStatesOnly: here.hasStatesOnly ?? there.hasStatesOnly ?? false };
+      return pairPurchases(own, other, options).flatMap((pair) => comparePurchases(productId, pair, compared));
     }),
   ];
 }
@@ -88,7 +89,11 @@ function pairPurchases(here: readonly OwnedState[], there: readonly OwnedState[]
 const isSameTime = (a: number | undefined, b: number | undefined, { toleranceMs }: CompareOptions): boolean =>
   a === b || Math.abs((a ?? Number.NaN) - (b ?? Number.NaN)) <= toleranceMs;
 
-function comparePurchases(productId: string, [here, there]: Pair, options: CompareOptions): Difference[] {
+function comparePurchases(
+  productId: string,
+  [here, there]: Pair,
+  options: CompareOptions & { readonly hasStatesOnly: boolean },
+): Difference[] {
   if (!here || !there) {
     const isOwned = here?.isOwned || there?.isOwned;
     return isOwned
@@ -98,9 +103,13 @@ function comparePurchases(productId: string, [here, there]: Pair, options: Compa
   const difference = (field: ComparedField, own: ComparedValue, other: ComparedValue): Difference[] =>
     own === other ? [] : [{ field, productId, here: own, there: other }];
   const isSameExpiry = isSameTime(here.expiryDate, there.expiryDate, options);
-  return [
+  const states = [
     ...difference('owned', here.isOwned, there.isOwned),
     ...(isSameExpiry ? [] : difference('expiryDate', formatDate(here.expiryDate), formatDate(there.expiryDate))),
+  ];
+  if (options.hasStatesOnly) return states;
+  return [
+    ...states,
     ...difference('cancelationReason', here.cancelationReason, there.cancelationReason),
     ...difference('isTrialPeriod', here.isTrialPeriod, there.isTrialPeriod),
     ...difference('isIntroPeriod', here.isIntroPeriod, there.isIntroPeriod),

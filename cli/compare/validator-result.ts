@@ -25,6 +25,8 @@ export interface ValidatorResult {
   /** The validated product. */
   readonly productId?: string;
   readonly purchases: readonly OwnedState[];
+  /** Set if the purchases have ownership and expiration only. */
+  readonly hasStatesOnly?: true;
   /** Sentence of a validator that could not query the store. */
   readonly warning?: string;
 }

@@ -16,7 +16,7 @@ interface GrantDeps {
 }
 
 /** A request of a customer's grant, with the key that sends it. */
-interface GrantContext {
+export interface GrantContext {
   readonly appName: string;
   readonly username: string;
   readonly key: GrantingKey;

@@ -3,9 +3,10 @@ import { adapty } from './adapty.ts';
 import { type ConversionReport, convertExport } from './convert-export.ts';
 import { findPlayTokens } from './find-play-tokens.ts';
 import type { Mover } from './mover.ts';
+import { qonversion } from './qonversion.ts';
 import { revenuecat } from './revenuecat.ts';
 
-const movers: Readonly<Record<'revenuecat' | 'adapty', Mover>> = { revenuecat, adapty };
+const movers: Readonly<Record<'revenuecat' | 'adapty' | 'qonversion', Mover>> = { revenuecat, adapty, qonversion };
 
 /** Converts the export of a service. Queries Google Play for the purchase tokens, which exports lack. */
 export const convertExportOf = async (

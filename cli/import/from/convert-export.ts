@@ -3,10 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { parse as createCsvParser } from 'csv-parse';
 import type { RawRow } from '../../../lib/import/parse-import-row.ts';
 import { ServiceError } from '../../../lib/shared/errors.ts';
-import type { ExportedPurchase, ExportRecord, Mover } from './mover.ts';
+import type { ExportedPurchase, ExportRecord, MovedGrant, Mover } from './mover.ts';
 
 interface ConversionOptions {
-  readonly mover: Mover;
   /** Returns the purchase tokens of orders of Google Play, by order id. */
   readonly findTokens: (orderIds: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 }
@@ -21,20 +20,34 @@ export interface ConversionReport {
   /** File with the id and the reason of each purchase that cannot be moved. */
   readonly unmovedFile: string;
   readonly unmoved: number;
+  /** File with the grants that the other service has. */
+  readonly grantsFile: string;
+  readonly grants: number;
 }
 
 /**
  * Converts a third-party export to a file of rows, one for each purchase, and lists the purchases that cannot be moved.
  * Writes nothing to the table. Throws `InvalidPayload` for a file without the columns of the export.
  */
-export async function convertExport(path: string, { mover, findTokens }: ConversionOptions): Promise<ConversionReport> {
-  const purchases = await readPurchases(path, mover);
+export const convertExport = async (
+  path: string,
+  { mover, ...options }: ConversionOptions & { readonly mover: Mover },
+): Promise<ConversionReport> => await writeConversion(path, await readPurchases(path, mover), options);
+
+/** Writes the files of a conversion: rows, grants, and the reasons of what cannot be moved. */
+export async function writeConversion(
+  path: string,
+  purchases: readonly ExportedPurchase[],
+  { findTokens }: ConversionOptions,
+): Promise<ConversionReport> {
   const orderIds = purchases.flatMap(({ move }) => ('orderId' in move ? [move.orderId] : []));
   const tokens = orderIds.length > 0 ? await findTokens(orderIds) : new Map<string, string>();
   const rows: RawRow[] = [];
+  const grants: MovedGrant[] = [];
   const unmoved: { readonly id: string; readonly reason: string }[] = [];
   for (const { move } of purchases) {
     if ('reason' in move) unmoved.push(move);
+    else if ('grant' in move) grants.push(move.grant);
     else if (!('orderId' in move)) rows.push(move.row);
     else {
       const token = tokens.get(move.orderId);
@@ -42,11 +55,15 @@ export async function convertExport(path: string, { mover, findTokens }: Convers
       else rows.push({ ...move.row, token });
     }
   }
-  const [rowsFile, unmovedFile] = [`${path}.rows.jsonl`, `${path}.unmoved.jsonl`];
+  const [rowsFile, unmovedFile, grantsFile] = [`${path}.rows.jsonl`, `${path}.unmoved.jsonl`, `${path}.grants.jsonl`];
   await writeLines(rowsFile, rows);
   await writeLines(unmovedFile, unmoved);
+  await writeLines(grantsFile, grants);
   const unowned = rows.filter(({ user }) => user === undefined).length;
-  return { rowsFile, rows: rows.length, unowned, unmovedFile, unmoved: unmoved.length };
+  return {
+    ...{ rowsFile, rows: rows.length, unowned, unmovedFile, unmoved: unmoved.length },
+    ...{ grantsFile, grants: grants.length },
+  };
 }
 
 const writeLines = async (path: string, values: readonly object[]): Promise<void> =>

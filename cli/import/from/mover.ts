@@ -12,8 +12,22 @@ export interface ExportedPurchase {
   readonly move: Move;
 }
 
-/** A row of an import, with the order that leads to its purchase token if it has none, or the reason against a move. */
+/** Access without a purchase that a customer has at the other service. */
+export interface MovedGrant {
+  /** Id at the other service. */
+  readonly id: string;
+  readonly user: string;
+  readonly entitlement: string;
+  /** End in epoch milliseconds. Undefined for a grant without an end. */
+  readonly until?: number;
+}
+
+/**
+ * A row of an import, with the order that leads to its purchase token if it has none, a grant, or the reason against a
+ * move.
+ */
 export type Move =
+  | { readonly grant: MovedGrant }
   | { readonly row: RawRow }
   | { readonly row: RawRow; readonly orderId: string }
   | { readonly id: string; readonly reason: string };
