@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { toUtcDay } from '../lib/money/daily-rates.ts';
+import { addMissingFigures } from '../lib/statistics/add-missing-figures.ts';
 import { type CounterDifference, correctCounters, recount } from '../lib/statistics/recount.ts';
 import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
@@ -22,7 +23,9 @@ export function createStatsCommands(): Command {
   addStatsShowCommand(stats);
   stats
     .command('recount')
-    .description('Compare the counters of a range of days with the table (reads all purchases of the app)')
+    .description(
+      'Compare the counters of a range of days with the table, and find purchases without figures (reads all purchases)',
+    )
     .argument('<app>')
     .requiredOption('--from <day>', 'first day, such as 2026-01-01 (UTC)', parseDay)
     .requiredOption('--to <day>', 'last day', parseDay)
@@ -53,7 +56,17 @@ async function recountAction(
   if (from > to) throw new InvalidArgumentError('--from must not be after --to.');
   if (shouldCorrect && to >= toUtcDay(deps().now()))
     throw new InvalidArgumentError('--correct requires past days: --to must be before today (UTC).');
-  await getApp(deps().apps, appName);
+  const app = await getApp(deps().apps, appName);
+  const withoutFigures = await addMissingFigures(app, deps(), {
+    add: shouldCorrect === true,
+    reportProgress: (count) => progress(`${formatCount(count, 'purchase')} checked`),
+  });
+  const waitForAggregation = async () => {
+    progress('Waiting until the stream is aggregated up to now');
+    await waitForStream(appName, { ...deps(), wait: async (ms) => await sleep(ms) });
+  };
+  if (shouldCorrect && withoutFigures > 0) await waitForAggregation();
+  const figuresText = formatMissingFigures(withoutFigures, shouldCorrect);
   const waitForIndex = async () => await sleep(indexLagMs);
   const reportProgress = (count: number) => progress(`${formatCount(count, 'item')} counted`);
   const differences = await recount(appName, days, { ...deps(), waitForIndex, reportProgress });
@@ -61,18 +74,30 @@ async function recountAction(
     app: appName,
     from,
     to,
+    purchasesWithoutFigures: withoutFigures,
     differences: differences.map(({ period, product, change }) => ({ period, ...product, change })),
   };
-  if (differences.length === 0) return { data: { ...data, corrected: 0 }, text: 'The counters match the table.' };
+  if (differences.length === 0)
+    return {
+      data: { ...data, corrected: 0 },
+      text: `The counters match the table.${figuresText}`,
+      ...(withoutFigures > 0 && !shouldCorrect && { exitCode: exitCodes.found }),
+    };
   const table = formatTable(differenceColumns, differences, width);
-  if (!shouldCorrect) return { data: { ...data, corrected: 0 }, text: table, exitCode: exitCodes.found };
-  progress('Waiting until the stream is aggregated up to now');
-  await waitForStream(appName, { ...deps(), wait: async (ms) => await sleep(ms) });
+  if (!shouldCorrect) return { data: { ...data, corrected: 0 }, text: table + figuresText, exitCode: exitCodes.found };
+  await waitForAggregation();
   await correctCounters(appName, { days, differences }, deps());
   return {
     data: { ...data, corrected: differences.length },
-    text: `${table}\n${formatCount(differences.length, 'counter')} corrected.`,
+    text: `${table}${figuresText}\n${formatCount(differences.length, 'counter')} corrected.`,
   };
+}
+
+function formatMissingFigures(count: number, shouldCorrect: boolean | undefined): string {
+  if (count === 0) return '';
+  const purchases = formatCount(count, 'purchase');
+  if (shouldCorrect) return `\n${purchases} completed with the figures of their payments.`;
+  return `\n${purchases} recorded by an earlier release without figures. Pass --correct to add them.`;
 }
 
 const differenceColumns: readonly Column<CounterDifference>[] = [

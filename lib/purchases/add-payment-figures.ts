@@ -40,6 +40,13 @@ const listByDate = (transactions: readonly ObservedTransaction[]): Transaction[]
 /** Sandbox purchases and purchases that a family shares are not counted. */
 const isCounted = ({ sandbox, isSharedPurchase }: Purchase): boolean => !sandbox && !isSharedPurchase;
 
+/** Whether the purchase was recorded by a release without figures, and has not changed since. */
+export const lacksPaymentFigures = ({ purchase, transactions }: PurchaseState): boolean =>
+  isCounted(purchase) &&
+  transactions.some(
+    ({ transaction: { isPending, sandbox }, figures }) => !isPending && !sandbox && figures === undefined,
+  );
+
 /** Adds the figures to the transactions of a state. Depends only on the transactions and the stored figures. */
 export function addPaymentFigures(state: PurchaseState, context: FiguresContext): PurchaseState {
   if (!isCounted(state.purchase)) return state;

@@ -393,6 +393,7 @@ export const changesPurchase = (change: PurchaseChange): boolean => {
     change.newClaims.length > 0 ||
     change.announcedReasons.length + change.lifecycleReasons.length > 0 ||
     change.gainedUsers.length + change.lostUsers.length > 0 ||
-    isDifferentState(before.state, after.state)
+    isDifferentState(before.state, after.state) ||
+    change.changedFigures.length > 0
   );
 };

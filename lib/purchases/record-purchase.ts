@@ -82,7 +82,7 @@ export function createRecordPurchase(
 ): RecordPurchase {
   return async (appName, purchaseId, { observation, notificationPart: part, ...update }) => {
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
-    const rules = observation && (await findRules(appName));
+    const rules = observation || update.trigger === 'import' ? await findRules(appName) : undefined;
     const catalogue = rules?.catalogue;
     return await retryOnConflict(
       async (attempt) => {

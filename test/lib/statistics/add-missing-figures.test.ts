@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
+import { purchasePartition, toKey } from '../../../lib/db/keys.ts';
+import type { Item, Table } from '../../../lib/db/table.ts';
+import { dayMs } from '../../../lib/shared/time.ts';
+import { addMissingFigures } from '../../../lib/statistics/add-missing-figures.ts';
+import { createObservation, createTransaction, givenApp, startDate } from '../../../testing/given.ts';
+import { buildValidationInput, createTestPurchases } from '../../../testing/purchase-repository.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await createTestTable();
+});
+
+const purchaseId = 'store_a:upgraded';
+
+/** A subscription with a renewal and a refund, as a release without figures has stored it. */
+async function givenEarlierPurchase() {
+  const { appName } = await givenApp(table);
+  const purchases = createTestPurchases(table);
+  const expirationDate = startDate + 60 * dayMs;
+  const fields = {
+    purchaseId,
+    transactionId: `${purchaseId}-1`,
+    productType: 'paid subscription',
+    expirationDate,
+  } as const;
+  const observation = createObservation(fields);
+  const transactions = [0, 1].map((renewal) =>
+    createTransaction(observation.purchase, {
+      transactionId: `${purchaseId}-${renewal}`,
+      purchaseDate: startDate + renewal * 30 * dayMs,
+      expirationDate: startDate + (renewal + 1) * 30 * dayMs,
+      amountMicros: 5_000_000,
+      ...(renewal === 0 && { refundedAt: startDate + 3 * dayMs }),
+    }),
+  );
+  await purchases.recordPurchase(appName, purchaseId, buildValidationInput('ann', { ...observation, transactions }));
+  const readItems = async (prefix: string) =>
+    await table.query({ partition: purchasePartition(appName, purchaseId), prefix });
+  const readFigures = async () => (await readItems('T#')).map(({ sk, figures }) => [sk, figures]);
+  const expected = await readFigures();
+  for (const { figures: _figures, ...item } of await readItems('T#')) await table.batchPut([item as Item]);
+  const app = { name: appName, strategy: 'all' } as const;
+  const deps = {
+    purchases,
+    recordPurchase: purchases.recordPurchase,
+    appItems: createAppItemRepository(table),
+    now: () => startDate + 90 * dayMs,
+  };
+  return { app, deps, expected, readFigures, readItems };
+}
+
+describe('addMissingFigures', () => {
+  it('counts the purchases of an earlier release without a change', async () => {
+    const { app, deps, readFigures } = await givenEarlierPurchase();
+    expect(await addMissingFigures(app, deps, { add: false })).toBe(1);
+    expect((await readFigures()).map(([, figures]) => figures)).toEqual([undefined, undefined]);
+  });
+
+  it('adds the figures that a new purchase would have, announces nothing, and finds nothing again', async () => {
+    const { app, deps, expected, readFigures, readItems } = await givenEarlierPurchase();
+    const notifications = (await readItems('N#')).map(toKey);
+    expect(await addMissingFigures(app, deps, { add: true })).toBe(1);
+    expect(await readFigures()).toEqual(expected);
+    expect((await readItems('N#')).map(toKey)).toEqual(notifications);
+    const [stored] = await readItems('P');
+    expect(stored?.announcedReasons).toEqual([]);
+    expect(await addMissingFigures(app, deps, { add: true })).toBe(0);
+  });
+});
