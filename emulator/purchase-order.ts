@@ -31,6 +31,16 @@ const AddOn = v.strictObject({ productId: ProductId, priceMicros: v.exactOptiona
 const Seats = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000));
 const SeatTier = v.strictObject({ priceMicros: Micros, quantity: Seats });
 
+const SignedOffer = v.strictObject({
+  kind: v.picklist(['promotional', 'promotional-v1', 'introductory', 'advanced-commerce']),
+  signature: v.string(),
+  offerId: v.exactOptional(v.string()),
+  keyId: v.exactOptional(v.string()),
+  nonce: v.exactOptional(v.string()),
+  timestamp: v.exactOptional(v.number()),
+  appAccountToken: v.exactOptional(v.string()),
+});
+
 /** Body of `POST /control/purchases` without the platform. */
 export const PurchaseOrder = v.strictObject({
   productId: ProductId,
@@ -80,6 +90,8 @@ export const PurchaseOrder = v.strictObject({
   seatTiers: v.exactOptional(v.pipe(v.array(SeatTier), v.minLength(1))),
   /** store_a: monthly billing with a commitment of twelve months. */
   commitment: v.exactOptional(v.boolean()),
+  /** store_a: offer that the developer's server has signed, for StoreKit. */
+  signedOffer: v.exactOptional(SignedOffer),
   /** Subscription group of a product that this purchase creates. */
   group: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),
 });

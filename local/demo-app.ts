@@ -36,6 +36,18 @@ export interface DemoWebhooks {
   readonly signingSecret: string;
 }
 
+const demoSettings: Partial<Readonly<Record<Platform, object>>> = {
+  [platformTokens.appStore]: {
+    offers: [
+      { kind: 'promotional', productId: 'premium', offerId: 'welcome' },
+      { kind: 'promotional-v1', productId: 'premium', offerId: 'welcome' },
+      { kind: 'introductory', productId: 'premium', who: 'never-had-it' },
+    ],
+  },
+  // Without it, Google Play would revoke the purchases when the clock moves by three days.
+  [platformTokens.googlePlay]: { acknowledge: true },
+};
+
 /** Creates the demo app unless it exists, and connects it to every emulated store, if there are any. */
 export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKeys): Promise<DemoApp> {
   const { masterKey, emulator, now } = options;
@@ -47,12 +59,8 @@ export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKey
   const existing = present && (await apps.find(present.appName));
   const apiKeys = existing ? await getActiveKeys(apps, existing, present) : await createApp(apps, 'demo', now());
   for (const { platform } of emulator ? storeDefinitions : []) {
-    // Without it, Google Play would revoke the purchases when the clock moves by three days.
-    const options = platform === platformTokens.googlePlay ? { acknowledge: true } : {};
-    await apps.setStoreSettings(apiKeys.appName, parse(Platform, platform), {
-      ...emulator?.settings(platform),
-      ...options,
-    });
+    const token = parse(Platform, platform);
+    await apps.setStoreSettings(apiKeys.appName, token, { ...emulator?.settings(platform), ...demoSettings[token] });
   }
   const { webhookSettings } = await getApp(apps, apiKeys.appName);
   // Keeps a webhook URL that the user set or removed.

@@ -151,6 +151,9 @@ async function recordReads({ call, operations }: Recorder, appName: string): Pro
   const action = { action: 'refund', reason: 'Request of the customer', idempotencyKey: 'ticket-1234' };
   await call('act-on-purchase', { params: { purchaseId: purchases.at(-1).purchaseId }, body: action });
   await call('add-customer-purchase', { params: { applicationUsername: 'bob' }, body: { purchaseId } });
+  // The demo app allows it to each customer who has validated a receipt in the last hour.
+  const offer = { kind: 'promotional', productId: 'premium', offerId: 'welcome', applicationUsername: username };
+  await call('sign-offer', { body: offer });
   for (const { id, method } of contracts) {
     if (operations[id]) continue;
     const query = queries[id];

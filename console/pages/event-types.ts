@@ -18,6 +18,7 @@ const names: Readonly<Record<string, string>> = {
   'grant.revoked': 'Grant revoked',
   'events.read': 'Events read',
   'notifications.reconciled': 'Notifications recovered',
+  'offer.signed': 'Offer signed',
   'plan.changed': 'Plan changed',
   'portal.created': 'Portal opened',
   'prices.read': 'Prices read',

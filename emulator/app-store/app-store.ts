@@ -15,6 +15,7 @@ import { toPurchaseSummary } from './purchase-summary.ts';
 import { getLatestTransaction } from './records.ts';
 import { closeDecidedRequests, closeDeclinedRequests, decideRequest, openRequest } from './refund-requests.ts';
 import type { ResponseContext } from './response-context.ts';
+import { createOfferVerifier } from './signed-offers.ts';
 import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
 import {
   applyActionToPurchase,
@@ -57,6 +58,7 @@ async function openAppStore({
   const state = createState(saved?.state);
   const operations: OperationContext = { state, now, emitNotification };
   const context: ResponseContext = { state, keys, now, deliveries };
+  const offers = createOfferVerifier(keys);
   const listScheduledItems = (): ScheduledItem[] => [
     ...[...state.purchases.values()]
       .filter(({ sharedFrom }) => sharedFrom === undefined)
@@ -75,7 +77,10 @@ async function openAppStore({
     handleCall: (call) => handleCall({ ...context, emitNotification }, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': () => rateLimitedResponse(now()) },
     accountProblems,
-    placeOrder: (order) => placeOrder(operations, order),
+    placeOrder: (order) => {
+      offers.verify(order, now());
+      return placeOrder(operations, order);
+    },
     actions: {
       ...createPurchaseActions(operations),
       'assign-seat': (id, details) => assignSeatTo(operations, getPurchase(state, id), details),

@@ -16,16 +16,27 @@ export function buildIntroductoryOffer(
   order: PurchaseOrder,
   { buyer, product }: { buyer: Account; product: Product },
 ): AppliedOffer | undefined {
-  const { trial = false, intro = false } = order;
+  const { trial = false, intro = false, signedOffer } = order;
+  if (signedOffer?.kind === 'promotional' || signedOffer?.kind === 'promotional-v1')
+    return buildPromotionalOffer(product, order, signedOffer.offerId ?? '');
   if (trial === false && intro === false) return undefined;
   if (product.type !== 'paid subscription')
     throw controlError(422, `Only subscriptions have offers; ${product.id} is a ${product.type}.`);
   if (trial !== false && intro !== false) throw controlError(400, 'trial and intro cannot be combined.');
-  if (hasUsedIntroOffer(state, buyer, product)) {
+  if (signedOffer?.kind !== 'introductory' && hasUsedIntroOffer(state, buyer, product)) {
     throw controlError(422, `This customer already had an introductory offer in the group of ${product.id}.`);
   }
   return trial === false ? buildPaidOffer(intro, product, order) : buildFreeTrial(trial, product);
 }
+
+/** Builds a promotional offer whose signature was verified: half the price of the first period. */
+const buildPromotionalOffer = (product: Product, order: PurchaseOrder, code: string): AppliedOffer => ({
+  discountType: 'PAY_AS_YOU_GO',
+  period: getPeriod(product),
+  code,
+  isPromotional: true,
+  priceMicros: Math.round((order.priceMicros ?? product.priceMicros) / 20_000) * 10_000,
+});
 
 const buildFreeTrial = (trial: true | string, product: Product): AppliedOffer => ({
   discountType: 'FREE_TRIAL',

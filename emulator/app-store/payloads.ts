@@ -25,6 +25,7 @@ const types = {
 } as const;
 
 const introductoryOffer = 1;
+const promotionalOffer = 2;
 const offerCode = 3;
 
 /**
@@ -200,9 +201,9 @@ const toMilliunits = (micros: number): number => Math.round(micros / 1000);
 
 function toOffer(offer: Transaction['offer']): object {
   if (offer === undefined) return {};
-  const { code, discountType, period } = offer;
+  const { code, discountType, period, isPromotional } = offer;
   return {
-    offerType: code === undefined ? introductoryOffer : offerCode,
+    offerType: code === undefined ? introductoryOffer : isPromotional ? promotionalOffer : offerCode,
     ...(code !== undefined && { offerIdentifier: code }),
     offerDiscountType: discountType,
     offerPeriod: period,

@@ -24,8 +24,10 @@ export type Account = Readonly<v.InferOutput<typeof Account>>;
 const Offer = v.object({
   discountType: v.picklist(['FREE_TRIAL', 'PAY_AS_YOU_GO', 'PAY_UP_FRONT']),
   period: Period,
-  /** Identifier of a redeemed offer code; absent for an introductory offer. */
+  /** Identifier of a redeemed offer code or a promotional offer; absent for an introductory offer. */
   code: v.exactOptional(v.string()),
+  /** Whether it is a promotional offer, which the developer has signed. */
+  isPromotional: v.exactOptional(v.literal(true)),
 });
 
 const Revocation = v.object({

@@ -27,6 +27,7 @@ import {
 } from './entitlements.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
 import { getChurn, getConversion, getLtv, getMrr, getRetention } from './figures.ts';
+import { signOffer } from './offers.ts';
 import { verifyPurchase } from './openiap.ts';
 import {
   getPurchase,
@@ -122,5 +123,6 @@ export const contracts: readonly Contract[] = [
   getDue,
   listStores,
   checkStore,
+  signOffer,
   getVersion,
 ];

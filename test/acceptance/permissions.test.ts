@@ -15,6 +15,7 @@ const recorders = [
   'CustomersEndpointsmergecustomer',
   'EntitlementsEndpointscreateentitlementtoken',
   'EntitlementsEndpointsgetcustomerentitlements',
+  'PurchasesEndpointsactonpurchase',
   'PurchasesEndpointsrefreshpurchasenow',
   'StripeEndpointschangeplan',
   'StripeEndpointsgetprocessorpurchases',
@@ -169,6 +170,7 @@ async function callEveryEndpoint(username: string): Promise<void> {
     'change-grant': { until: null },
     'set-catalogue': {},
     'set-commission-rates': { rates: [] },
+    'sign-offer': { kind: 'promotional', productId: 'premium', offerId: 'welcome', applicationUsername: username },
     'act-on-purchase': { action: 'finish', reason: 'tester', idempotencyKey: `finish-${username}` },
   };
   for (const { id, area, method, path } of contracts) {

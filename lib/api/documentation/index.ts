@@ -6,6 +6,7 @@ import { entitlementDescriptions, entitlementOperations } from './entitlements.t
 import { errorDescriptions } from './errors.ts';
 import { eventDescriptions, eventOperations } from './events.ts';
 import { figureDescriptions, figureOperations } from './figures.ts';
+import { offerDescriptions, offerOperations } from './offers.ts';
 import { openIapDescriptions, openIapOperations } from './openiap.ts';
 import { processorDescriptions, processorOperations } from './processors.ts';
 import { purchaseDescriptions, purchaseOperations } from './purchases.ts';
@@ -30,6 +31,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...eventDescriptions,
   ...webhookDescriptions,
   ...processorDescriptions,
+  ...offerDescriptions,
   ...appDescriptions,
   ...errorDescriptions,
 ];
@@ -47,5 +49,6 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...eventOperations,
   ...webhookOperations,
   ...processorOperations,
+  ...offerOperations,
   ...appOperations,
 ];

@@ -49,6 +49,7 @@ const fieldsByKind: Readonly<Record<FieldKind, readonly string[]>> = {
     'introPricePeriod',
     'introPricePeriodUnit',
     'isReportedAmount',
+    'kind',
     'mode',
     'model',
     'offerType',

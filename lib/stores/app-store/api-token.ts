@@ -26,7 +26,8 @@ export async function createApiToken(
     .sign(await importPrivateKey(privateKey));
 }
 
-async function importPrivateKey(pem: string): Promise<CryptoKey> {
+/** Imports the content of a .p8 file. Throws `InternalError` if it is unusable. */
+export async function importPrivateKey(pem: string): Promise<CryptoKey> {
   try {
     return await importPKCS8(pem, algorithm);
   } catch (cause) {

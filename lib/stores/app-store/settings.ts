@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { platformTokens } from '../../shared/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
+import { OfferRule } from './offer-rule.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 const PrivateKeyPem = v.pipe(v.string(), v.check(isPrivateKeyPem, 'a private key in PEM, the content of the .p8 file'));
@@ -27,6 +28,8 @@ export const AppStoreSettings = v.pipe(
     /** The .p8 file: PKCS#8, P-256. */
     privateKey: v.exactOptional(PrivateKeyPem),
     sharedSecret: v.exactOptional(Text),
+    /** Offers that the service signs for the app. */
+    offers: v.exactOptional(v.pipe(v.array(OfferRule), v.maxLength(200))),
   }),
   v.check((settings) => hasCompleteApiKey(settings), 'issuerId, keyId and privateKey together, or none of them'),
 );

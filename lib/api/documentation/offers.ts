@@ -1,0 +1,41 @@
+import { signOffer } from '../offers.ts';
+import { describeObject, describeOperation } from './describe.ts';
+
+export const offerDescriptions = [
+  describeObject('OfferSignature', signOffer.response, 'A signed offer for StoreKit.', {
+    kind: ['Kind of the offer.', 'promotional'],
+    productId: ['Product of the offer, without prefix.', 'premium_monthly'],
+    signature: [
+      'A JWS in compact form, or the signature of `promotional-v1` in base64.',
+      'eyJhbGciOiJFUzI1NiJ9.eyJi.MEUC',
+    ],
+    keyId: ['Id of the In-App Purchase key.', 'ABC123DEFG'],
+    nonce: [
+      'UUID of the signature. Part of the arguments of `promotional-v1`.',
+      'f1b1d1f0-54d6-4c83-8d9c-2b4a1f0c9e77',
+    ],
+    timestamp: [
+      'Time of the signature in epoch milliseconds. Part of the arguments of `promotional-v1`.',
+      1_768_469_400_000,
+    ],
+    appAccountToken: [
+      'Only of `promotional-v1`: the app must pass the same token to StoreKit.',
+      '9f86d081-884c-3d65-8a2f-eaa0c55ad015',
+    ],
+  }),
+];
+
+export const offerOperations = [
+  describeOperation(signOffer, {
+    description:
+      'Signs an offer that `offers` of the store_a settings lists, if the customer meets its condition. The public key ' +
+      "requires the customer's access token, or a validation of the customer in the last hour. 400 for an offer that is not " +
+      'listed, 403 if the condition is not met, 429 for more than 20 signatures of a customer in an hour.',
+    bodyExamples: {
+      promotional: {
+        summary: 'A promotional offer',
+        value: { kind: 'promotional', productId: 'premium_monthly', offerId: 'winback', applicationUsername: 'alice' },
+      },
+    },
+  }),
+];

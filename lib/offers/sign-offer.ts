@@ -1,0 +1,126 @@
+import type { TokenBuckets } from '../apps/bucket-limiter.ts';
+import { type Catalogue, findCatalogueProduct } from '../purchases/catalogue.ts';
+import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
+import { isActive, type Purchase } from '../purchases/purchase.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import type { TransactionRepository } from '../purchases/transaction-repository.ts';
+import { ServiceError } from '../shared/errors.ts';
+import type { OfferKind } from '../shared/offer-kinds.ts';
+import { platformTokens, withPlatform } from '../shared/platform.ts';
+import { type EpochMillis, minuteMs, secondMs } from '../shared/time.ts';
+import type { BucketSize } from '../shared/token-bucket.ts';
+import type { OfferRule } from '../stores/app-store/offer-rule.ts';
+import { parseStoredSettings } from '../stores/app-store/settings.ts';
+import { signOffer as createSignature, type OfferSignature } from '../stores/app-store/sign-offer.ts';
+
+/** A signature is a discount: 20 for a customer, and one more every three minutes. */
+const offerBucket: BucketSize = { capacity: 20, msPerToken: 3 * minuteMs };
+
+interface OfferDeps {
+  now(): EpochMillis;
+  readonly buckets: TokenBuckets;
+  readonly ownedPurchases: Pick<OwnedPurchaseRepository, 'listRepresentativePurchases'>;
+  readonly purchases: Pick<PurchaseRepository, 'find'>;
+  readonly transactions: Pick<TransactionRepository, 'listById'>;
+}
+
+interface OfferRequest {
+  readonly kind: OfferKind;
+  readonly productId: string;
+  readonly offerId?: string | undefined;
+  readonly transactionId?: string | undefined;
+}
+
+interface OfferContext {
+  readonly appName: string;
+  readonly username: string;
+  readonly settings: unknown;
+  readonly catalogue: Catalogue;
+  readonly deps: OfferDeps;
+}
+
+/**
+ * Signs an offer that the settings allow for the customer. Throws `InvalidPayload` for an offer that they do not list,
+ * `Forbidden` if the customer does not meet its condition or for a transaction of a different customer, and
+ * `ConnectionFailed` (429) above the limit of the customer.
+ */
+export async function signOffer(
+  { transactionId, ...requested }: OfferRequest,
+  { appName, username, settings: stored, catalogue, deps }: OfferContext,
+): Promise<OfferSignature> {
+  const settings = parseStoredSettings(stored);
+  const rule = requireRule(settings.offers, requested);
+  if (rule.kind === 'introductory' && transactionId === undefined)
+    throw new ServiceError('InvalidPayload', 'transactionId is missing: Apple requires it for an introductory offer.');
+  await requireOwnTransaction(transactionId, { appName, username, deps });
+  const owned = await deps.ownedPurchases.listRepresentativePurchases(appName, username);
+  if (!meetsCondition(rule, owned, { catalogue, now: deps.now() }))
+    throw new ServiceError('Forbidden', `The offer is for customers who meet its condition: ${rule.who}.`);
+  await takeAllowance(appName, username, deps);
+  return await createSignature(rule, { settings, username, transactionId, now: deps.now() });
+}
+
+function requireRule(
+  rules: readonly OfferRule[] = [],
+  { kind, productId, offerId }: Omit<OfferRequest, 'transactionId'>,
+): OfferRule {
+  const rule = rules.find(
+    (candidate) =>
+      candidate.kind === kind &&
+      candidate.productId === productId &&
+      ('offerId' in candidate ? candidate.offerId : undefined) === offerId,
+  );
+  if (!rule) throw new ServiceError('InvalidPayload', 'The offer is not in the store_a settings of the app.');
+  return rule;
+}
+
+/** A transaction that is not stored is accepted: Apple binds the signature to the customer of the transaction. */
+async function requireOwnTransaction(
+  transactionId: string | undefined,
+  { appName, username, deps }: Pick<OfferContext, 'appName' | 'username' | 'deps'>,
+): Promise<void> {
+  if (transactionId === undefined) return;
+  const stored = await deps.transactions.listById(appName, withPlatform(platformTokens.appStore, transactionId));
+  for (const { purchaseId } of stored) {
+    const purchase = await deps.purchases.find(appName, purchaseId);
+    if (purchase && !purchase.entitledUsers.includes(username))
+      throw new ServiceError('Forbidden', 'transactionId is of a different customer.');
+  }
+}
+
+function meetsCondition(
+  { who, productId }: OfferRule,
+  owned: readonly Purchase[],
+  { catalogue, now }: { readonly catalogue: Catalogue; readonly now: EpochMillis },
+): boolean {
+  const platform = platformTokens.appStore;
+  const offered = withPlatform(platform, productId);
+  const { group } = findCatalogueProduct(catalogue, offered) ?? {};
+  const related = owned.filter(
+    (purchase) =>
+      purchase.platform === platform &&
+      (purchase.productId === offered ||
+        (group !== undefined && findCatalogueProduct(catalogue, purchase.productId)?.group === group)),
+  );
+  switch (who) {
+    case 'had-it-before':
+      return related.length > 0;
+    case 'never-had-it':
+      return related.length === 0;
+    case 'lapsed':
+      return related.length > 0 && !related.some((purchase) => isActive(purchase, now));
+    default:
+      return true;
+  }
+}
+
+async function takeAllowance(appName: string, username: string, { buckets, now }: OfferDeps): Promise<void> {
+  const source = { kind: 'offer', value: `${appName}#${username}` };
+  const until = await buckets.take(source, { count: 1, now: now(), size: offerBucket });
+  if (until === undefined) return;
+  throw new ServiceError('ConnectionFailed', 'Too many signatures for the customer. Try again later.', {
+    status: 429,
+    retryable: false,
+    retryAfterSeconds: Math.max(1, Math.ceil((until - now()) / secondMs)),
+  });
+}
