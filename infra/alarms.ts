@@ -359,6 +359,11 @@ export class Alarms extends Construct {
     }
     const dueItemWorker = workers.get('enqueue-due-items');
     if (!dueItemWorker) return;
+    this.addAlarm('due-items-late', createLogMetric(dueItemWorker, 'DueItemsLate', period), 1, {
+      symptom: 'Due items are enqueued more than an hour late',
+      impact: 'purchases are refreshed, expirations are announced, and webhooks are retried late',
+      action: 'check the duration and the throttles of enqueue-due-items, and the throttles of the table',
+    });
     const runs = dueItemWorker.metricInvocations({ period: Duration.minutes(15), statistic: 'Sum' });
     this.addAlarm(
       'enqueue-due-items-not-running',

@@ -27,6 +27,8 @@ export const logPatterns = {
     isError,
     FilterPattern.stringValue('$.message.problem', '=', 'NotificationDelayed'),
   ),
+  /** Due items that were enqueued more than an hour late. */
+  DueItemsLate: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'DueItemsLate')),
   /** Webhook deliveries that end without success. */
   WebhookDead: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'WebhookDead')),
 } as const satisfies Record<string, JsonPattern>;

@@ -71,6 +71,11 @@ const workerQueries: Readonly<Record<string, QueryStringProps>> = {
     filterStatements: ['message.problem = "NotificationDelayed"'],
     ...newestFirst,
   },
+  'due-items-late': {
+    fields: ['@timestamp', 'message.app', 'message.message'],
+    filterStatements: ['message.problem = "DueItemsLate"'],
+    ...newestFirst,
+  },
   'purchases-not-refreshed': {
     fields: ['@timestamp', 'message.app', 'message.purchaseId', 'message.code', 'message.message', 'message.eventId'],
     filterStatements: ['message.worker = "refresh-purchase"'],

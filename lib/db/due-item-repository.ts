@@ -1,4 +1,4 @@
-import type { DueItem, DueItemRepository } from '../refresh/due-item-repository.ts';
+import type { DueItemRepository, LeasedItem } from '../refresh/due-item-repository.ts';
 import { type EpochMillis, minuteMs } from '../shared/time.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
@@ -40,12 +40,13 @@ export function createDueItemRepository(table: Table): DueItemRepository {
 }
 
 /** Moves the item's due time. Returns undefined if another worker has leased the item, or if it is no longer due. */
-async function tryLease(table: Table, item: Item, now: EpochMillis): Promise<DueItem | undefined> {
+async function tryLease(table: Table, item: Item, now: EpochMillis): Promise<LeasedItem | undefined> {
   const key = keys.toKey(item);
   const isIntervalCheck = keys.isIntervalCheckKey(String(item.dueSk));
   const { dueSk } = keys.dueIndexKeys(key, now + leaseMs, isIntervalCheck);
   const condition = { expression: 'dueSk = :current', values: { ':current': item.dueSk } };
   const isLeased = await tryUpdate(table, buildUpdate(key, { dueSk }, condition));
   const dueItem = isLeased ? keys.parseDueItemKey(key) : undefined;
-  return dueItem?.kind === 'purchase' ? { ...dueItem, isIntervalCheck } : dueItem;
+  const dueAt = keys.parseKeyTimestamp(String(item.dueSk));
+  return dueItem && { ...dueItem, ...(dueItem.kind === 'purchase' && { isIntervalCheck }), dueAt };
 }

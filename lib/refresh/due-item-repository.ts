@@ -20,13 +20,16 @@ interface OverdueRefreshes {
   readonly isComplete: boolean;
 }
 
+/** A due item with the time from which it was due. */
+export type LeasedItem = DueItem & { readonly dueAt: EpochMillis };
+
 /** The due items of all apps. */
 export interface DueItemRepository {
   /**
    * Leases up to `limit` items that are due at `now`, and of each shard up to a quarter of them, oldest first. An item
    * that is still due after the lease of ten minutes, for example because the worker crashed, is leased again.
    */
-  lease(now: EpochMillis, limit: number): Promise<DueItem[]>;
+  lease(now: EpochMillis, limit: number): Promise<LeasedItem[]>;
   /**
    * Lists the due times of an app's purchases that are due at `now`, oldest first. Reads at most `limit` items of all
    * apps.

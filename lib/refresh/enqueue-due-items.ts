@@ -1,5 +1,7 @@
 import pMap from 'p-map';
 import type { GrantRepository } from '../entitlements/grant-repository.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { logError } from '../shared/log.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { secondMs } from '../shared/time.ts';
@@ -18,6 +20,8 @@ const minRemainingMs = 10 * secondMs;
 interface EnqueueDeps {
   readonly dueItems: DueItemRepository;
   readonly grants: Pick<GrantRepository, 'announceEnd'>;
+  /** Age from which due items are logged as `DueItemsLate`, which an alarm counts. */
+  readonly maxLatenessMs: number;
   now(): EpochMillis;
   readonly refreshQueue: MessageQueue<RefreshMessage>;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
@@ -27,17 +31,32 @@ type DueItem = Awaited<ReturnType<DueItemRepository['lease']>>[number];
 /**
  * Leases the due items, oldest first, enqueues refreshes and webhooks, and announces the ends of grants, until less
  * than half a batch is due or the time is over. Refreshes above the budget of an app at a store are not enqueued: they
- * are due again after their lease.
+ * are due again after their lease. Logs once if items are late.
  */
 export async function enqueueDueItems(deps: EnqueueDeps, remainingMs: () => number): Promise<void> {
   const budget = createRefreshBudget();
+  let isReported = false;
   for (;;) {
     const items = await deps.dueItems.lease(deps.now(), batchSize);
+    if (!isReported) isReported = reportLateItems(items, deps);
     await enqueueRefreshes(items, budget, deps);
     await enqueueDeliveries(items, deps);
     await announceEnds(items, deps);
     if (items.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
   }
+}
+
+/** Logs the oldest item if it is late. Returns whether it is. */
+function reportLateItems(items: readonly DueItem[], { maxLatenessMs, now }: EnqueueDeps): boolean {
+  const oldest = items.toSorted((a, b) => a.dueAt - b.dueAt)[0];
+  if (!oldest || now() - oldest.dueAt <= maxLatenessMs) return false;
+  const since = new Date(oldest.dueAt).toISOString();
+  const failure = new ServiceError(
+    'InternalError',
+    `A ${oldest.kind} of ${oldest.appName} has been due since ${since}.`,
+  );
+  logError({ worker: 'enqueue-due-items', problem: 'DueItemsLate', app: oldest.appName }, failure);
+  return true;
 }
 
 /** Announces the ends of grants. */

@@ -39,6 +39,7 @@ describe('saved queries of the logs', () => {
         'failed-requests',
         'latest-errors',
         'notifications-delayed',
+        'due-items-late',
         'purchases-not-refreshed',
         'rejected-credentials',
         'rejected-requests-by-address',

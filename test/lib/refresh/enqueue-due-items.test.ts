@@ -1,18 +1,20 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import type { DueItem } from '../../../lib/refresh/due-item-repository.ts';
 import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
 import type { RefreshMessage } from '../../../lib/refresh/refresh-message.ts';
+import { hourMs } from '../../../lib/shared/time.ts';
 
 interface EnqueuedRefresh extends RefreshMessage {
   readonly delaySeconds: number;
 }
 
-/** Runs the worker once over due items and returns the enqueued refreshes. */
-async function enqueue(dueItems: readonly DueItem[]): Promise<EnqueuedRefresh[]> {
-  const due = [...dueItems];
+/** Runs the worker once over items that have been due for `latenessMs`, and returns the enqueued refreshes. */
+async function enqueue(dueItems: readonly DueItem[], latenessMs = 0): Promise<EnqueuedRefresh[]> {
+  const due = dueItems.map((item) => ({ ...item, dueAt: -latenessMs }));
   const enqueued: EnqueuedRefresh[] = [];
   await enqueueDueItems(
     {
+      maxLatenessMs: hourMs,
       now: () => 0,
       dueItems: {
         lease: async (_now, limit) => due.splice(0, limit),
@@ -43,6 +45,17 @@ const countByStore = (enqueued: readonly EnqueuedRefresh[], store: string): numb
   enqueued.filter(({ purchaseId }) => purchaseId.startsWith(store)).length;
 
 describe('enqueueDueItems', () => {
+  it.each([
+    [hourMs, 0],
+    [hourMs + 1, 1],
+  ])('logs once if items were due for more than an hour (%i ms: %i lines)', async (latenessMs, lines) => {
+    const log = jest.spyOn(console, 'error').mockImplementation(() => {});
+    await enqueue(createRefreshes(1_000, 'store_a:', false), latenessMs);
+    const logged = log.mock.calls.map(([entry]) => entry);
+    log.mockRestore();
+    expect(logged).toEqual(Array(lines).fill(expect.objectContaining({ problem: 'DueItemsLate', app: 'shop' })));
+  });
+
   it('enqueues at most 25 refreshes a second of an app at each store', async () => {
     const enqueued = await enqueue([
       ...createRefreshes(4_000, 'store_a:', false),
