@@ -107,6 +107,8 @@ export interface OwnedPurchase {
   readonly history: OwnershipHistory;
   readonly platform: Platform;
   readonly username: string;
+  /** Whether the store calls the purchase one of its sandbox. The emulated merchant of Braintree is in the sandbox. */
+  readonly isSandbox: boolean;
   /** A product of the store that the customer did not buy. */
   readonly wrongProductId: string;
   /** Performs the action after a round, unless the store rejects it in the current state. */
@@ -165,6 +167,7 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     history,
     platform,
     username,
+    isSandbox: sandbox || platform === 'processor_b',
     wrongProductId: wrong,
     async act(round) {
       const action = history.actions[round];

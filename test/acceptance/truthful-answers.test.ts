@@ -129,17 +129,13 @@ async function findEntitlementProblems(
   for (const purchase of owned) {
     const answers = await readEntitlementAnswers(keys, purchase.username, ['gift', 'premium']);
     const { collection } = await readCustomerAnswers(keys, purchase.username, rows);
-    const isPremium =
-      collection.some(({ isOwned }) => isOwned) && (!purchase.history.sandbox || allowsSandbox(purchase));
+    const isPremium = collection.some(({ isOwned }) => isOwned) && (!purchase.isSandbox || allowsSandbox(purchase));
     const expected = [...(isGifted(purchase) ? ['gift'] : []), ...(isPremium ? ['premium'] : [])];
     for (const [name, entitlements] of Object.entries(answers)) {
-      if (!isDeepStrictEqual(entitlements, expected))
-        problems.push({
-          problem: `the entitlements of ${name} differ`,
-          expected,
-          answers,
-          history: purchase.describe(),
-        });
+      if (!isDeepStrictEqual(entitlements, expected)) {
+        const history = purchase.describe();
+        problems.push({ problem: `the entitlements of ${name} differ`, expected, answers, collection, history });
+      }
     }
   }
   return problems;
