@@ -1,4 +1,5 @@
 import type { Item, Table } from '../lib/db/table.ts';
+import type { PaymentFigures } from '../lib/purchases/payment-figures.ts';
 import { splitIntoChunks } from '../lib/shared/batches.ts';
 import { dayMs, type EpochMillis } from '../lib/shared/time.ts';
 
@@ -12,12 +13,19 @@ const batchSize = 1_000;
 /** Number of transactions that are written. */
 export const loadedTransactions = purchases * renewals;
 
+interface LoadOptions {
+  /** Number of products. Default: 1. */
+  readonly products?: number;
+  /** Whether transactions have the figures of payments. Default: no. */
+  readonly hasFigures?: boolean;
+}
+
 /** Writes 20,000 customers, 50,000 purchases and 200,000 transactions, and counts them with the aggregator. */
-export async function loadLists(appName: string): Promise<void> {
+export async function loadLists(appName: string, options?: LoadOptions): Promise<void> {
   const { deps } = await import('../composition/deps.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildStreamRecord } = await import('../testing/stream-records.ts');
-  for (const [batchIndex, batch] of splitIntoChunks(await buildItems(appName), batchSize).entries()) {
+  for (const [batchIndex, batch] of splitIntoChunks(await buildItems(appName, options), batchSize).entries()) {
     await deps().table.batchPut(batch);
     const records = batch.map((after, index) => buildStreamRecord({ after }, batchIndex * batchSize + index));
     await aggregateStreamRecords(records, 'shard', deps());
@@ -30,7 +38,7 @@ export async function putLists(appName: string, table: Pick<Table, 'batchPut'>):
 }
 
 /** Builds the items ordered by day, so that a batch changes few counters. */
-async function buildItems(appName: string): Promise<Item[]> {
+async function buildItems(appName: string, { products = 1, hasFigures = false }: LoadOptions = {}): Promise<Item[]> {
   const keys = await import('../lib/db/keys.ts');
   const firstAt = Date.now() - maxAgeDays * dayMs;
   const datedItems: { readonly date: EpochMillis; readonly item: Item }[] = [];
@@ -44,12 +52,13 @@ async function buildItems(appName: string): Promise<Item[]> {
   for (let number = 0; number < purchases; number++) {
     const createdAt = Math.floor(firstAt + (number * periodDays * dayMs) / purchases);
     const purchaseId = `store_a:${1_000_000 + number}`;
+    const productId = products === 1 ? 'store_a:monthly' : `store_a:monthly-${number % products}`;
     addItem(createdAt, {
       ...keys.purchaseKey(appName, purchaseId),
-      ...buildPurchaseItem(purchaseId, createdAt, keys, appName),
+      ...buildPurchaseItem({ purchaseId, productId, createdAt }, keys, appName),
     });
     for (let renewal = 0; renewal < renewals; renewal++) {
-      const transaction = buildTransaction(purchaseId, createdAt, renewal);
+      const transaction = buildTransaction({ purchaseId, productId, createdAt }, renewal);
       const { transactionId, purchaseDate } = transaction;
       addItem(purchaseDate, {
         ...keys.transactionKey(appName, purchaseId, transactionId),
@@ -57,18 +66,33 @@ async function buildItems(appName: string): Promise<Item[]> {
         transaction,
         asOf: createdAt,
         amountAsOf: createdAt,
+        ...(hasFigures && { figures: buildFigures(createdAt, renewal) }),
       });
     }
   }
   return datedItems.sort((a, b) => a.date - b.date).map(({ item }) => item);
 }
 
-function buildTransaction(purchaseId: string, createdAt: EpochMillis, renewal: number) {
+interface LoadedPurchase {
+  readonly purchaseId: string;
+  readonly productId: string;
+  readonly createdAt: EpochMillis;
+}
+
+/** Builds the figures of a monthly payment, of the first purchase of a customer. */
+function buildFigures(createdAt: EpochMillis, renewal: number): PaymentFigures {
+  const purchaseDate = createdAt + renewal * 30 * dayMs;
+  const first = { customerSince: createdAt, ...(renewal === 0 && { payerCreatedAt: createdAt }) };
+  const chain = renewal > 0 && { previous: { end: purchaseDate }, firstPaidAt: createdAt };
+  return { share: 7_000, end: purchaseDate + 30 * dayMs, ...first, ...chain };
+}
+
+function buildTransaction({ purchaseId, productId, createdAt }: LoadedPurchase, renewal: number) {
   const purchaseDate = createdAt + renewal * 30 * dayMs;
   return {
     purchaseId,
     transactionId: `${purchaseId}-${renewal}`,
-    productId: 'store_a:monthly',
+    productId,
     platform: 'store_a',
     sandbox: false,
     purchaseDate,
@@ -79,13 +103,9 @@ function buildTransaction(purchaseId: string, createdAt: EpochMillis, renewal: n
   };
 }
 
-function buildPurchaseItem(
-  purchaseId: string,
-  createdAt: EpochMillis,
-  keys: typeof import('../lib/db/keys.ts'),
-  appName: string,
-) {
-  const { transactionId, productId, platform, expirationDate } = buildTransaction(purchaseId, createdAt, renewals - 1);
+function buildPurchaseItem(loaded: LoadedPurchase, keys: typeof import('../lib/db/keys.ts'), appName: string) {
+  const { purchaseId, productId, createdAt } = loaded;
+  const { transactionId, platform, expirationDate } = buildTransaction(loaded, renewals - 1);
   const purchase = { purchaseId, transactionId, productId, platform, sandbox: false, purchaseDate: createdAt };
   return {
     ...keys.purchaseIndexKeys(appName, purchaseId, { createdAt, updatedAt: createdAt }),

@@ -8,6 +8,7 @@ import { checkBudgets } from './check.ts';
 import { benchConsole } from './console.ts';
 import { benchCost } from './cost.ts';
 import { benchCustomers } from './customers.ts';
+import { benchFigures } from './figures.ts';
 import { benchFlood } from './flood.ts';
 import { benchLoad } from './load.ts';
 import { benchLocal } from './local.ts';
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult | readonly Benc
   console: benchConsole,
   cost: benchCost,
   customers: benchCustomers,
+  figures: benchFigures,
   flood: benchFlood,
   load: async () => {
     const { PORT: port } = process.env;
