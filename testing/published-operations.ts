@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFolder } from '../infra/project-folder.ts';
 
-/** An operation of a store's API, as a library that is generated from the store's document has it. */
+/** An operation of a store's API in a library that is generated from the store's document. */
 export interface PublishedOperation {
   readonly method: string;
   readonly path: RegExp;
