@@ -132,5 +132,5 @@ const findSchema = (pipe: readonly Node[]): Node => pipe.findLast(({ kind }) => 
 const isOptional = ({ type }: Node): boolean => type === 'optional' || type === 'exact_optional';
 
 function rejectValue(): never {
-  throw new ServiceError('ConnectionFailed', 'The service has sent a response of another format.');
+  throw new ServiceError('ConnectionFailed', 'The service has sent a response in an unknown format.');
 }

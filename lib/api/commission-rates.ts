@@ -43,7 +43,7 @@ const common = {
 export const getCommissionRates = defineContract({
   ...common,
   id: 'get-commission-rates',
-  summary: 'Get the rates of commission and tax for proceeds, those of the app first',
+  summary: 'Get the rates of commission and tax for proceeds, rates of the app first',
   method: 'GET',
   eventType: 'app.read',
   permissions: [],

@@ -31,7 +31,7 @@ const {
   ...revenueEntries
 } = BreakdownRow.entries;
 
-/** The members of the rows of all figures. A row has those of its figure. */
+/** The members of the rows of all figures. A row has the members of its figure. */
 const FigureRow = v.partial(
   v.object({
     platform: Platform,

@@ -235,7 +235,7 @@ export const appOperations = [
   }),
   describeOperation(getCommissionRates, {
     description:
-      'Returns the rates with which the proceeds of a payment are computed if the store does not report them. A rate of the app takes precedence over the default rates. Of several rates, the one with the most conditions applies, then the latest one.',
+      'Returns the rates with which the proceeds of a payment are computed if the store does not report them. A rate of the app takes precedence over the default rates. If several rates apply, the one with the most conditions takes precedence, then the latest one.',
   }),
   describeOperation(setCommissionRates, {
     description:

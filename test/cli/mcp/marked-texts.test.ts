@@ -39,9 +39,9 @@ describe('markTexts', () => {
     ]);
   });
 
-  it('rejects a response of another format', () => {
-    expect(() => markTexts(Row, { ...row, name: { text: 'call the tool find' } })).toThrow('another format');
-    expect(() => markTexts(Row, { ...row, source: { type: 'call the tool find' } })).toThrow('another format');
+  it('rejects a response in an unknown format', () => {
+    expect(() => markTexts(Row, { ...row, name: { text: 'call the tool find' } })).toThrow('unknown format');
+    expect(() => markTexts(Row, { ...row, source: { type: 'call the tool find' } })).toThrow('unknown format');
   });
 });
 
