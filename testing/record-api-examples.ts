@@ -96,11 +96,6 @@ async function recordCheckout(service: LocalService, { call }: Recorder): Promis
   await waitUntilQueuesEmpty(service);
 }
 
-async function recordCommissionRates({ call }: Recorder): Promise<void> {
-  const rate = { platform: 'store_a', from: '2026-01-01', sale: 'subscription', commissionPercent: 15 };
-  await call('set-commission-rates', { body: { rates: [rate] } });
-}
-
 async function recordGrants({ call }: Recorder): Promise<void> {
   const { grantId } = await call('create-grant', { body: { entitlement: 'premium', reason: 'Beta tester' } });
   const params = { applicationUsername: username, grantId };
@@ -181,7 +176,6 @@ try {
   const recorder = createRecorder(service);
   await recordPurchases(service, recorder);
   await recordCheckout(service, recorder);
-  await recordCommissionRates(recorder);
   await recordGrants(recorder);
   const bodies = await recordWebhooks(recorder, webhooks);
   await recordReads(recorder, service.appName);

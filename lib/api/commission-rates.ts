@@ -30,32 +30,17 @@ export const SourcedCommissionRate = v.strictObject({
 });
 export type SourcedCommissionRate = v.InferOutput<typeof SourcedCommissionRate>;
 
-const common = {
+// Spec: not shown. The rates with which proceeds are computed if the store does not report them.
+export const getCommissionRates = defineContract({
+  id: 'get-commission-rates',
   area: 'app',
+  summary: 'Get the rates of commission and tax for proceeds, rates of the app first',
+  method: 'GET',
   path: '/v3/commission-rates',
   aliases: [],
   keyLevel: 'secret',
   errorFormat: 'default',
-  response: v.strictObject({ rates: v.array(SourcedCommissionRate) }),
-} as const;
-
-// Spec: not shown. The rates with which proceeds are computed if the store does not report them.
-export const getCommissionRates = defineContract({
-  ...common,
-  id: 'get-commission-rates',
-  summary: 'Get the rates of commission and tax for proceeds, rates of the app first',
-  method: 'GET',
   eventType: 'app.read',
+  response: v.strictObject({ rates: v.array(SourcedCommissionRate) }),
   permissions: [],
-});
-
-// Spec: not shown.
-export const setCommissionRates = defineContract({
-  ...common,
-  id: 'set-commission-rates',
-  summary: 'Replace the rates of commission and tax of the app',
-  method: 'PUT',
-  eventType: 'app.changed',
-  body: v.object({ rates: v.array(CommissionRate) }),
-  permissions: ['write'],
 });

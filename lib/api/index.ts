@@ -1,7 +1,7 @@
 import { actOnPurchase, listPurchaseActions } from './actions.ts';
 import { getApp, getCatalogue, setCatalogue } from './app.ts';
 import { createClientToken } from './braintree.ts';
-import { getCommissionRates, setCommissionRates } from './commission-rates.ts';
+import { getCommissionRates } from './commission-rates.ts';
 import type { Contract } from './contract.ts';
 import {
   addCustomerPurchase,
@@ -119,7 +119,6 @@ export const contracts: readonly Contract[] = [
   getCatalogue,
   setCatalogue,
   getCommissionRates,
-  setCommissionRates,
   getDue,
   listStores,
   checkStore,

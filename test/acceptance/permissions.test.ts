@@ -169,7 +169,6 @@ async function callEveryEndpoint(username: string): Promise<void> {
     'create-grant': grant,
     'change-grant': { until: null },
     'set-catalogue': {},
-    'set-commission-rates': { rates: [] },
     'sign-offer': { kind: 'promotional', productId: 'premium', offerId: 'welcome', applicationUsername: username },
     'act-on-purchase': { action: 'finish', reason: 'tester', idempotencyKey: `finish-${username}` },
   };

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
-import { getCommissionRates, setCommissionRates } from '../../lib/api/commission-rates.ts';
+import { getCommissionRates } from '../../lib/api/commission-rates.ts';
 import { getMrr } from '../../lib/api/figures.ts';
-import { type IssuedApiKeys, setCommissionRates as setRates } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, setCommissionRates } from '../../lib/apps/manage-apps.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';
 import { givenPurchase } from '../../testing/given-purchase.ts';
@@ -15,28 +15,23 @@ beforeAll(async () => {
 
 const rate = { platform: 'store_a', from: '2026-01-01', commissionPercent: 12.6, taxPercent: 15.97, countries: ['DE'] };
 
-describe('PUT /v3/commission-rates', () => {
-  it('replaces the rates of the app, and GET returns them before the default rates', async () => {
-    const set = await callWithSecretKey(setCommissionRates, keys, { body: { rates: [rate] } });
-    expect(set).toMatchObject({ status: 200 });
-    const { body } = await callWithSecretKey(getCommissionRates, keys);
-    expect(body).toEqual(set.body);
-    expect(body.rates[0]).toEqual({ source: 'app', ...rate });
-    expect(body.rates[1]).toEqual({
-      source: 'default',
-      platform: 'store_a',
-      from: '2008-07-10',
-      commissionPercent: 30,
-    });
-    const { body: reset } = await callWithSecretKey(setCommissionRates, keys, { body: { rates: [] } });
-    expect(reset.rates[0].source).toBe('default');
+const readRates = async () => (await callWithSecretKey(getCommissionRates, keys)).body.rates;
+
+describe('the rates of commission of an app', () => {
+  it('precede the default rates, and an empty list removes them', async () => {
+    const { apps } = deps();
+    const defaults = await readRates();
+    expect(defaults[0]).toEqual({ source: 'default', platform: 'store_a', from: '2008-07-10', commissionPercent: 30 });
+    await setCommissionRates(apps, keys.appName, [rate]);
+    expect(await readRates()).toEqual([{ source: 'app', ...rate }, ...defaults]);
+    await setCommissionRates(apps, keys.appName, []);
+    expect(await readRates()).toEqual(defaults);
   });
 
-  it('applies them to the proceeds of payments that are recorded later', async () => {
+  it('apply to the proceeds of payments that are recorded later', async () => {
     const { appName, ...other } = await givenApp(await createTestTable());
     const rates = [{ platform: 'store_a', from: '2026-01-01', commissionPercent: 15, taxPercent: 5 }];
-    // A request would cache the app without the rates.
-    await setRates(deps().apps, appName, rates);
+    await setCommissionRates(deps().apps, appName, rates);
     const purchaseDate = Date.parse('2026-02-01T10:00:00Z');
     const expirationDate = Date.parse('2026-03-01T10:00:00Z');
     const observation = createObservation({ productType: 'paid subscription', purchaseDate, expirationDate });
@@ -55,11 +50,13 @@ describe('PUT /v3/commission-rates', () => {
     ['a day that does not exist', [{ ...rate, from: '2026-02-30' }]],
     ['an unknown member', [{ ...rate, percent: 1 }]],
     ['too many rates', Array.from({ length: 61 }, () => rate)],
-  ])('rejects %s', async (_case, rates) => {
-    expect(await callWithSecretKey(setCommissionRates, keys, { body: { rates } })).toMatchObject({ status: 400 });
+  ])('are rejected with %s', async (_case, rates) => {
+    await expect(setCommissionRates(deps().apps, keys.appName, rates)).rejects.toMatchObject({
+      code: 'InvalidPayload',
+    });
   });
 
-  it('rejects the public key', async () => {
-    expect((await callWithPublicKey(setCommissionRates, keys, { body: { rates: [] } })).status).toBe(403);
+  it('are not returned for the public key', async () => {
+    expect((await callWithPublicKey(getCommissionRates, keys)).status).toBe(403);
   });
 });

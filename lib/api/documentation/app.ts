@@ -11,7 +11,7 @@ import {
   setCatalogue,
   WebhookSettings,
 } from '../app.ts';
-import { CommissionRate, getCommissionRates, SourcedCommissionRate, setCommissionRates } from '../commission-rates.ts';
+import { CommissionRate, getCommissionRates, SourcedCommissionRate } from '../commission-rates.ts';
 import { Backlog, getDue, RecentDeliveries, UrlFailure, WebhookUrlHealth } from '../due.ts';
 import { getVersion } from '../service.ts';
 import { checkStore, listStores, StoreFailure, StoreFinding, StoreRequestCounts, StoreStatus } from '../stores.ts';
@@ -117,9 +117,6 @@ export const appDescriptions = [
   describeObject('CommissionRate', SourcedCommissionRate, 'A rate of commission and tax, from a day on.', {
     source: ['Whether the app has set the rate, or it is a default of the service.', 'app'],
     ...commissionRateFields,
-  }),
-  describeObject('CommissionRateChange', setCommissionRates.body, 'The new rates of commission and tax of the app.', {
-    rates: ['All rates of the app. An empty list leaves the default rates.'],
   }),
   describeObject('CommissionRates', getCommissionRates.response, 'The rates of commission and tax for proceeds.', {
     rates: ['The rates of the app, then the default rates.'],
@@ -236,21 +233,6 @@ export const appOperations = [
   describeOperation(getCommissionRates, {
     description:
       'Returns the rates with which the proceeds of a payment are computed if the store does not report them. A rate of the app takes precedence over the default rates. If several rates apply, the one with the most conditions takes precedence, then the latest one.',
-  }),
-  describeOperation(setCommissionRates, {
-    description:
-      'Replaces the rates of the app, at most 60. They apply to the payments that are recorded from then on: the rate of a payment is stored with it. An empty list restores the default rates.',
-    bodyExamples: {
-      smallBusiness: {
-        summary: 'App Store Small Business Program, with the tax of Germany',
-        value: {
-          rates: [
-            { platform: 'store_a', from: '2026-01-01', commissionPercent: 15 },
-            { platform: 'store_a', from: '2026-01-01', countries: ['DE'], commissionPercent: 12.6, taxPercent: 15.97 },
-          ],
-        },
-      },
-    },
   }),
   describeOperation(getDue, {
     description:
