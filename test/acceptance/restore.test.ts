@@ -21,6 +21,7 @@ import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import type { TableEngine } from '../../local/table-engine/table-engine.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
+import { waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { createTestTable } from '../../testing/table.ts';
@@ -189,6 +190,8 @@ beforeAll(async () => {
   for (const [username, subscription] of Object.entries(subscriptions)) await buy(username, subscription);
   for (const username of Object.keys(subscriptions)) await waitForWebhook('PURCHASED', username);
   await waitFor('the counters', countTransactions, ({ counted, stored }) => counted === stored);
+  // A webhook is received before its delivery is stored as sent.
+  await waitUntilQueuesEmpty(service);
   const counted = await scanTable(lostTable);
   await buy('fred', ['store_a', 'premium']);
   const stored = await scanTable(lostTable);
