@@ -1,7 +1,7 @@
 import { deps } from '../composition/deps.ts';
 import type { Contract } from '../lib/api/contract.ts';
 import { contracts } from '../lib/api/index.ts';
-import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
 import { eventKey } from '../lib/db/keys.ts';
 import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
@@ -41,6 +41,10 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   await deps().apps.setCatalogue(keys.appName, {
     'store_a:monthly': { type: 'paid subscription', entitlements: [`premium-${canary}`] },
   });
+  // Too many days for any purchase, so that the rate applies to none.
+  await setCommissionRates(deps().apps, keys.appName, [
+    { platform: 'store_a', from: '2026-01-01', minPaidDays: side.dollars, commissionPercent: 15 },
+  ]);
   await deps().apps.setForwards(keys.appName, [{ url: `https://${canary}.example.com/stores` }]);
   const grant = { entitlement: `premium-${canary}`, reason: canary, idempotencyKey: 'grant-1' };
   await createGrant(grant, {
@@ -155,7 +159,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'get-customer-claims': () => [customer, { ...customer, query: { isEntitled: 'true' } }],
   'get-customer-timeline': () => [customer],
   'get-purchase-owners': () => [purchase],
-  'list-purchase-actions': () => [purchase],
+  'list-purchase-actions': ({ canary }) => [{ params: { purchaseId: `store_a:${canary}` } }],
   'get-purchase-timeline': () => [purchase],
   'get-due': () => [{}],
   search: () => ['store_a:1', '1', 'store_a:1-0'].map((q) => ({ query: { q } })),

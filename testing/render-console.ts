@@ -11,6 +11,8 @@ export interface ConsoleRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly body: unknown;
+  /** The API key of the request. */
+  readonly key: string;
 }
 
 interface Route {
@@ -111,7 +113,7 @@ export async function renderConsole(
     if (url.hostname === 'stores') return Response.json(respondAsStores(url.pathname, body));
     requests.push(`${method} ${url.pathname}${url.search}`);
     init?.signal?.throwIfAborted();
-    const response = await respond(routes, { method, url, body });
+    const response = await respond(routes, { method, url, body, key: readKey(init) });
     init?.signal?.throwIfAborted();
     if (!response) problems.push(`No route for ${method} ${url.pathname}`);
     return response ?? new Response('', { status: 404 });
@@ -143,15 +145,20 @@ export async function renderConsole(
 export const loadConsoleModule = async (file: string): Promise<Record<string, (...args: unknown[]) => unknown>> =>
   await import(`${projectFolder}/console/${file}`);
 
-interface ReceivedRequest {
+interface ReceivedRequest extends Pick<ConsoleRequest, 'body' | 'key'> {
   readonly method: string;
   readonly url: URL;
-  readonly body: unknown;
+}
+
+/** Reads the API key of a request with Basic authentication. */
+function readKey(init: RequestInit | undefined): string {
+  const [, credentials = ''] = (new Headers(init?.headers).get('authorization') ?? '').split(' ');
+  return Buffer.from(credentials, 'base64').toString().split(':')[1] ?? '';
 }
 
 async function respond(
   routes: readonly Route[],
-  { method, url, body }: ReceivedRequest,
+  { method, url, body, key }: ReceivedRequest,
 ): Promise<Response | undefined> {
   for (const { contract, respond: create } of routes) {
     const pattern = new RegExp(`^${contract.path.replace(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
@@ -160,7 +167,7 @@ async function respond(
     const params = Object.fromEntries(
       Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]),
     );
-    const result = await create({ params, query: Object.fromEntries(url.searchParams), body });
+    const result = await create({ params, query: Object.fromEntries(url.searchParams), body, key });
     const { status } = result as Partial<HttpFailure>;
     if (typeof status === 'number') return Response.json(result, { status });
     v.assert(contract.response, result);

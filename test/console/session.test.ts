@@ -5,7 +5,11 @@
  */
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../lib/api/app.ts';
+import { getDue } from '../../lib/api/due.ts';
+import { searchEvents } from '../../lib/api/events.ts';
 import { search } from '../../lib/api/search.ts';
+import { getStatsBreakdown } from '../../lib/api/stats.ts';
+import { listStores } from '../../lib/api/stores.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 
 const app = {
@@ -23,9 +27,16 @@ const app = {
 
 const rejected = { ok: false, status: 401, code: 'Forbidden', message: '-' } as const;
 
-const routes = (canSignIn = true) => [
-  respondTo(getApp, () => (canSignIn ? { ...app, appName: 'other' } : rejected)),
+const unavailable = { ok: false, status: 503, code: 'DatabaseError', message: '-' } as const;
+
+const routes = () => [
+  respondTo(getApp, ({ key }) => (key === 'sec_bogus' ? rejected : { ...app, appName: 'other' })),
   respondTo(search, () => ({ results: [] })),
+  // Of the overview, which a link without a page opens.
+  respondTo(searchEvents, () => unavailable),
+  respondTo(getDue, () => unavailable),
+  respondTo(listStores, () => unavailable),
+  respondTo(getStatsBreakdown, () => unavailable),
 ];
 
 const path = '/customers?q=alice';
@@ -56,7 +67,7 @@ describe('Sessions of the console', () => {
   });
 
   it('keeps the session if the key of a link is wrong', async () => {
-    rendered = await renderConsole(path, routes(false));
+    rendered = await renderConsole(path, routes());
     await rendered.waitForText('Nothing has the name or id alice.');
     rendered.go('#app=demo&key=sec_bogus');
     await rendered.waitForText('The link could not sign you in, so you stay in demo.');

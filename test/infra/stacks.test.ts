@@ -106,6 +106,7 @@ describe('the stack and its nested stacks', () => {
       'ApiUrl',
       'DomainTarget',
       'EventRetentionDays',
+      'ExportLocations',
       'ForwardsDeadLetterQueueArn',
       'ForwardsDeadLetterQueueUrl',
       'MasterKeyId',

@@ -119,8 +119,10 @@ describe('selectRelatedTests in this project', () => {
       'testing/global-setup.ts',
       'testing/global-teardown.ts',
       'testing/make-screenshots.ts',
+      'testing/record-api-examples.ts',
       'testing/record-stateful-resources.ts',
       'testing/run-changed-tests.ts',
+      'testing/shorten-example.ts',
       'testing/slow-tests-first.js',
     ]);
   });

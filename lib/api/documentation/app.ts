@@ -11,7 +11,7 @@ import {
   setCatalogue,
   WebhookSettings,
 } from '../app.ts';
-import { CommissionRate, getCommissionRates, SourcedCommissionRate } from '../commission-rates.ts';
+import { getCommissionRates, SourcedCommissionRate } from '../commission-rates.ts';
 import { Backlog, getDue, RecentDeliveries, UrlFailure, WebhookUrlHealth } from '../due.ts';
 import { getVersion } from '../service.ts';
 import { checkStore, listStores, StoreFailure, StoreFinding, StoreRequestCounts, StoreStatus } from '../stores.ts';
@@ -108,12 +108,6 @@ export const appDescriptions = [
     products: ['Number of products of the new catalogue.', 6],
     preview: ['What the catalogue would change. Only present for a dry run.'],
   }),
-  describeObject(
-    'CommissionRateRequest',
-    CommissionRate,
-    'A rate of commission and tax, from a day on.',
-    commissionRateFields,
-  ),
   describeObject('CommissionRate', SourcedCommissionRate, 'A rate of commission and tax, from a day on.', {
     source: ['Whether the app has set the rate, or it is a default of the service.', 'app'],
     ...commissionRateFields,

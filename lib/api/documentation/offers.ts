@@ -2,6 +2,14 @@ import { signOffer } from '../offers.ts';
 import { describeObject, describeOperation } from './describe.ts';
 
 export const offerDescriptions = [
+  describeObject('OfferRequest', signOffer.body, 'An offer to sign.', {
+    kind: ['Kind of the offer.', 'promotional'],
+    productId: ['Product of the offer.', 'premium_monthly'],
+    offerId: ['Offer in App Store Connect. Not for introductory offers.', 'winback'],
+    transactionId: ['Transaction of the customer. Required for `introductory`, see the guide.', '2000000123456789'],
+    applicationUsername: ['Customer for whom the offer is signed.', 'alice'],
+    accessToken: ['Access token of the customer. A validation of the customer in the last hour replaces it.'],
+  }),
   describeObject('OfferSignature', signOffer.response, 'A signed offer for StoreKit.', {
     kind: ['Kind of the offer.', 'promotional'],
     productId: ['Product of the offer, without prefix.', 'premium_monthly'],
