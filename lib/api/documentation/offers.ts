@@ -8,7 +8,10 @@ export const offerDescriptions = [
     offerId: ['Offer in App Store Connect. Not for introductory offers.', 'winback'],
     transactionId: ['Transaction of the customer. Required for `introductory`, see the guide.', '2000000123456789'],
     applicationUsername: ['Customer for whom the offer is signed.', 'alice'],
-    accessToken: ['Access token of the customer. A validation of the customer in the last hour replaces it.'],
+    accessToken: [
+      'Access token of the customer. A validation of the customer in the last hour replaces it.',
+      'f2f4c1a09e7d4b6b8a3c5d1e0f7a9b2c',
+    ],
   }),
   describeObject('OfferSignature', signOffer.response, 'A signed offer for StoreKit.', {
     kind: ['Kind of the offer.', 'promotional'],

@@ -26,7 +26,7 @@ export function describeFigures(getRunning: () => Promise<RunningConsole>): void
   beforeAll(async () => {
     running = await getRunning();
     await buy({ platform: 'store_a', applicationUsername: 'fay' });
-    await buy({ platform: 'store_b', applicationUsername: 'eve', productId: 'yearly', period: 'P1Y' });
+    await buy({ platform: 'store_b', applicationUsername: 'gus', productId: 'yearly', period: 'P1Y' });
     await waitFor('the figures of two subscriptions', readMrr, (mrr) => mrr > 0);
   });
 
