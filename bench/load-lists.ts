@@ -79,7 +79,7 @@ interface LoadedPurchase {
   readonly createdAt: EpochMillis;
 }
 
-/** Builds the figures of a monthly payment, of the first purchase of a customer. */
+/** Builds the figures of a monthly payment that is the first one of its customer. */
 function buildFigures(createdAt: EpochMillis, renewal: number): PaymentFigures {
   const purchaseDate = createdAt + renewal * 30 * dayMs;
   const first = { customerSince: createdAt, ...(renewal === 0 && { payerCreatedAt: createdAt }) };

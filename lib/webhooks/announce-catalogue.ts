@@ -80,7 +80,7 @@ interface AnnouncedChange {
   readonly options: AnnounceOptions;
 }
 
-/** Enqueues the webhooks of a change of the catalogue, then forgets the former catalogue. */
+/** Enqueues the webhooks of a change of the catalogue, then deletes the former catalogue. */
 async function announce(
   app: App,
   { announcement, after, options: { rate, reportProgress } }: AnnouncedChange,

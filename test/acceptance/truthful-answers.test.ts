@@ -118,7 +118,7 @@ interface ExpectedAccess {
   isGifted(purchase: OwnedPurchase): boolean;
 }
 
-/** All responses have the same entitlements: of the owned purchase, if it counts, and of the grant. */
+/** All responses have the entitlements of the owned purchase, if it counts, and the granted one. */
 async function findEntitlementProblems(
   owned: readonly OwnedPurchase[],
   { allowsSandbox, isGifted }: ExpectedAccess,

@@ -204,7 +204,7 @@ describe('Subscriptions page', () => {
 });
 
 describe('Retention page', () => {
-  it('answers which product loses most in month two, and on which store, in three clicks', async () => {
+  it('shows which product loses most in month two, and on which store, in three clicks', async () => {
     const page = await open(`/revenue?${period}`, [
       retention,
       respondTo(getMrr, () => ({ interval: 'month' as const, ...head, rows: [] })),

@@ -32,7 +32,7 @@ const unavailable = { ok: false, status: 503, code: 'DatabaseError', message: '-
 const routes = () => [
   respondTo(getApp, ({ key }) => (key === 'sec_bogus' ? rejected : { ...app, appName: 'other' })),
   respondTo(search, () => ({ results: [] })),
-  // Of the overview, which a link without a page opens.
+  // A link without a page opens the overview, which sends these requests.
   respondTo(searchEvents, () => unavailable),
   respondTo(getDue, () => unavailable),
   respondTo(listStores, () => unavailable),

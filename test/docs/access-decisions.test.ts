@@ -9,7 +9,7 @@ import { readCodes, readSampleRules, sampleLanguages } from '../../testing/sampl
 const deniedCodes: readonly number[] = [6778001, 6778003, 6778004, 6778006];
 const allCodes = Object.values(errorCodes).map(({ number }) => number);
 
-/** Bodies that are no response of the service: none, of a gateway, shortened, of another version. */
+/** Bodies that the service does not send: empty, from a gateway, shortened, or from a different version. */
 const faults: readonly unknown[] = [
   undefined,
   null,

@@ -56,7 +56,7 @@ async function buy(applicationUsername: string): Promise<void> {
   expect(await response.json()).toMatchObject({ ok: true });
 }
 
-/** Connects the official client to the command, as an assistant does. Ends the command after the test. */
+/** Connects the official client to the command. Ends the command after the test. */
 async function withClient(
   args: readonly string[],
   run: (client: Client, received: readonly JSONRPCMessage[]) => Promise<void>,
@@ -170,7 +170,7 @@ describe('claimcheck mcp', () => {
     });
   });
 
-  it('reports a customer who does not exist, and invalid arguments, as an error of the tool', async () => {
+  it('returns an error of the tool for a customer who does not exist and for invalid arguments', async () => {
     await withClient(profile, async (client) => {
       const missing = await client.callTool({ name: 'purchase', arguments: { purchaseId: 'store_a:none' } });
       expect(missing).toMatchObject({

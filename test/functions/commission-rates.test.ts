@@ -50,13 +50,13 @@ describe('the rates of commission of an app', () => {
     ['a day that does not exist', [{ ...rate, from: '2026-02-30' }]],
     ['an unknown member', [{ ...rate, percent: 1 }]],
     ['too many rates', Array.from({ length: 61 }, () => rate)],
-  ])('are rejected with %s', async (_case, rates) => {
+  ])('reject %s', async (_case, rates) => {
     await expect(setCommissionRates(deps().apps, keys.appName, rates)).rejects.toMatchObject({
       code: 'InvalidPayload',
     });
   });
 
-  it('are not returned for the public key', async () => {
+  it('reject the public key', async () => {
     expect((await callWithPublicKey(getCommissionRates, keys)).status).toBe(403);
   });
 });

@@ -42,7 +42,7 @@ describe('acknowledgements of cdk-nag findings', () => {
 
   it.each(stackIds)('name each wildcard of the IAM policies with %s', async (_name, id) => {
     const all = listWildcardStatements((await readStack(id)).joined);
-    // The files below a location of exports: of the operator and of the worker that writes them.
+    // The operator and a worker access the files below a location of exports.
     const isExport = ([, { Resource }]: [string, Statement]) => JSON.stringify(Resource).includes(':s3:::');
     expect(all.filter(isExport).map(([, { Action }]) => Action)).toEqual(
       id === 'every' ? Array.from({ length: 2 }, () => ['s3:GetObject', 's3:PutObject']) : [],

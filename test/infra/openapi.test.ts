@@ -132,7 +132,7 @@ describe('buildOpenApiDocument', () => {
 const examples = readApiExamples();
 
 describe('infra/api-examples.json, which npm run examples writes', () => {
-  it('has a call of each operation, whose request and response match the contract', () => {
+  it('contains a call of each operation, whose request and response match the contract', () => {
     const problems = contracts.flatMap(({ id, body, response }) => {
       const example = examples.operations[id];
       if (!example) return [`${id} is missing`];
@@ -146,12 +146,12 @@ describe('infra/api-examples.json, which npm run examples writes', () => {
     expect(problems).toEqual([]);
   });
 
-  it('has a body of each webhook', () => {
+  it('contains a body of each webhook', () => {
     expect(v.is(PurchasesUpdatedWebhook, examples.webhooks['purchases.updated'])).toBe(true);
     expect(v.is(TestWebhook, examples.webhooks.test)).toBe(true);
   });
 
-  it('is the example of each body in the document', () => {
+  it('provides the example of each body in the document', () => {
     for (const operation of operations) {
       const { requestBody, responses } = operation as {
         readonly requestBody?: { readonly content: Json };
@@ -163,7 +163,7 @@ describe('infra/api-examples.json, which npm run examples writes', () => {
     }
   });
 
-  it.each(contracts.map(({ id }) => id))('is what the code in JavaScript sends: %s', async (id) => {
+  it.each(contracts.map(({ id }) => id))('equals what the code in JavaScript sends: %s', async (id) => {
     const { method } = contracts.find((contract) => contract.id === id) ?? {};
     const example = examples.operations[id];
     if (!example || !method) throw new Error(`${id} has no example.`);
@@ -193,7 +193,7 @@ describe('infra/api-examples.json, which npm run examples writes', () => {
     expect(call?.headers.Authorization).toBe(`Basic ${btoa(`demo:${example.key}`)}`);
   });
 
-  it.each(contracts.map(({ id }) => id))('is what the command sends: %s', (id) => {
+  it.each(contracts.map(({ id }) => id))('equals what the command sends: %s', (id) => {
     const { method } = contracts.find((contract) => contract.id === id) ?? {};
     const example = examples.operations[id];
     if (!example || !method) throw new Error(`${id} has no example.`);

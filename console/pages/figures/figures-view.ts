@@ -59,7 +59,7 @@ export interface FiguresView<Item> {
   readonly failed: { readonly error: unknown; readonly reload: () => void } | undefined;
 }
 
-/** Combines the responses. Figures of another dimension or period than the selected one are never compared. */
+/** Combines the responses. Never compares figures of different dimensions or periods. */
 export function buildFiguresView<T extends Response, Item>(
   { current, complete, previous }: Requests<T>,
   toFigures: (response: T) => Figures<Item>,

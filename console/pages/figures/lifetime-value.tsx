@@ -30,7 +30,7 @@ const shownAges = [1, 3, 6, 12] as const;
 const sum = (cohorts: Cohorts, read: (cohort: LtvCohort) => number): number =>
   cohorts.reduce((total, cohort) => total + read(cohort), 0);
 
-/** Reads the revenue up to the end of a month, of the cohorts for which the month has ended. */
+/** Reads the revenue up to the end of a month. Omits cohorts whose month has not ended. */
 const readValue =
   ({ countField, valueField }: Measure, month: number, interval: CohortInterval, now: number) =>
   (cohorts: Cohorts): number | undefined => {

@@ -4,7 +4,7 @@ interface PeriodSums {
   /** Subscriptions of the cohorts whose period has ended. */
   readonly size: number;
   readonly active: number;
-  /** Of the same cohorts, in the period before. */
+  /** The same cohorts in the period before. */
   readonly activeBefore: number;
   readonly revenueUSD: number;
   readonly firstRevenueUSD: number;

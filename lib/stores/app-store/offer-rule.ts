@@ -4,9 +4,9 @@ import { offerKinds } from '../../shared/offer-kinds.ts';
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(200));
 
 /** Customers who can have an offer, by their purchases of the product and its group in the catalogue. */
-const Who = v.picklist(['anyone', 'had-it-before', 'never-had-it', 'lapsed']);
+const Who = v.picklist(['all', 'had-it-before', 'never-had-it', 'lapsed']);
 
-const common = { productId: Text, who: v.optional(Who, 'anyone') };
+const common = { productId: Text, who: v.optional(Who, 'all') };
 const [promotional, promotionalV1, introductory, advancedCommerce] = offerKinds;
 
 /** An offer that the service signs, with its condition. */

@@ -41,7 +41,7 @@ describe('export schedule', () => {
     expect([code, error]).toEqual([1, expect.stringContaining('-c exportLocations=s3://exports/claimcheck-2')]);
   });
 
-  it('rejects the location of another app, and one within it', async () => {
+  it('rejects the location of a different app, and a location within it', async () => {
     const [{ appName }, other] = [await givenApp(table), await givenApp(table)];
     await schedule(appName, `${allowed}/${appName}`);
     const { error } = await schedule(other.appName, `${allowed}/${appName}/other`);

@@ -204,7 +204,7 @@ describe('OwnedPurchaseRepository', () => {
     10 * minuteMs,
   );
 
-  it('lists a production purchase beside sandbox purchases of the same product that end later', async () => {
+  it('lists a production purchase of a product with sandbox purchases that end later', async () => {
     const appName = createUniqueName();
     const { recordPurchase } = createTestPurchases(table);
     for (const index of [1, 2, 3, 4]) {

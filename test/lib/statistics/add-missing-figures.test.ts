@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const purchaseId = 'store_a:upgraded';
 
-/** A subscription with a renewal and a refund, as a release without figures has stored it. */
+/** A subscription with a renewal and a refund, stored by a release without figures. */
 async function givenEarlierPurchase() {
   const { appName } = await givenApp(table);
   const purchases = createTestPurchases(table);
