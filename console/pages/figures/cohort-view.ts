@@ -33,11 +33,15 @@ export function useCohortChoice(query: PageProps['query']): CohortChoice {
   };
 }
 
+/** Returns the name of a cohort: its month, or the first day of its week. */
+export const toCohortName = (start: string, interval: CohortInterval): string =>
+  interval === 'month' ? start.slice(0, 7) : start;
+
 /** Days or months of cohorts in charts, and the cohorts that have not ended. */
 export const toCohortAxis = (
   cohorts: readonly { readonly start: string }[],
   { interval, now }: Pick<CohortChoice, 'interval' | 'now'>,
 ) => ({
-  days: cohorts.map(({ start }) => (interval === 'month' ? start.slice(0, 7) : start)),
+  days: cohorts.map(({ start }) => toCohortName(start, interval)),
   incomplete: cohorts.flatMap(({ start }, index) => (getCohortEnd(start, interval) >= toDay(now) ? index : [])),
 });

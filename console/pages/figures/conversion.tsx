@@ -8,7 +8,7 @@ import { toCohortAxis, useCohortChoice } from './cohort-view.ts';
 import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
 import { FiguresPage } from './figures-page.tsx';
-import { buildFiguresView, type FigureMetric } from './figures-view.ts';
+import { buildFiguresView, type FigureMetric, sumOf, toCohortFigures, toSeries } from './figures-view.ts';
 import { cohortIntervals, getCohortEnd, toFiguresRequest } from './filters.ts';
 import { GroupSection } from './group-section.tsx';
 import { type IntervalColumn, IntervalTable } from './interval-rows.tsx';
@@ -16,7 +16,7 @@ import { type IntervalColumn, IntervalTable } from './interval-rows.tsx';
 type Cohorts = readonly ConversionCohort[];
 type CountField = 'trials' | 'converted' | 'customers' | 'payers';
 
-const sum = (field: CountField) => (cohorts: Cohorts) => cohorts.reduce((total, cohort) => total + cohort[field], 0);
+const sum = (field: CountField) => sumOf((cohort: ConversionCohort) => cohort[field]);
 
 const readShare =
   (part: CountField, whole: CountField) =>
@@ -58,20 +58,11 @@ export function ConversionPage({ query }: PageProps) {
   const { getConversion } = figuresEndpoints;
   const current = useApi(getConversion, toFiguresRequest(range, filters, interval));
   const previous = useApi(getConversion, toFiguresRequest(before, filters, interval));
-  const view = buildFiguresView(
-    { current, complete: current, previous },
-    ({ cohorts, groups }) => ({
-      total: cohorts,
-      groups: groups?.map(({ cohorts: items, ...segment }) => ({ segment, items })),
-    }),
-    filters,
-  );
+  const view = buildFiguresView({ current, complete: current, previous }, toCohortFigures, filters);
   const cohorts = view.items ?? [];
   const axis = toCohortAxis(cohorts, choice);
-  const toSeries = ({ label: name, read }: FigureMetric<ConversionCohort>) => ({
-    label: name,
-    values: cohorts.map((cohort) => read([cohort]) ?? null),
-  });
+  const listSeries = (shown: readonly FigureMetric<ConversionCohort>[]) =>
+    shown.map((metric) => toSeries(metric, cohorts));
   const shared = { isStale: view.isStale, ...axis };
   return (
     <FiguresPage
@@ -88,17 +79,17 @@ export function ConversionPage({ query }: PageProps) {
       <Section title="Conversion rates" description="By the week or month in which the trials and customers started.">
         <Chart
           title="Conversion rates"
-          series={[trialRate, payerRate].map(toSeries)}
+          series={listSeries([trialRate, payerRate])}
           format={formatPercent}
           {...shared}
         />
       </Section>
       <Columns>
         <Section title="Trials">
-          <Chart title="Trials" series={[trials, converted].map(toSeries)} {...shared} />
+          <Chart title="Trials" series={listSeries([trials, converted])} {...shared} />
         </Section>
         <Section title="Customers">
-          <Chart title="Customers" series={[customers, payers].map(toSeries)} {...shared} />
+          <Chart title="Customers" series={listSeries([customers, payers])} {...shared} />
         </Section>
       </Columns>
       <GroupSection metrics={metrics} view={view} filters={filters} query={query} range={range} {...axis} />

@@ -12,6 +12,18 @@ export interface FigureMetric<Item> {
   readonly format: (value: number) => string;
 }
 
+/** Returns the reader of the sum of a number. */
+export const sumOf =
+  <Item>(read: (item: Item) => number) =>
+  (items: readonly Item[]): number =>
+    items.reduce((total, item) => total + read(item), 0);
+
+/** Builds the line of a figure in a chart. */
+export const toSeries = <Item>({ label, read }: FigureMetric<Item>, items: readonly Item[]) => ({
+  label,
+  values: items.map((item) => read([item]) ?? null),
+});
+
 /** Figures of one value of the dimension. */
 interface Group<Item> {
   readonly segment: Segment;
@@ -23,6 +35,28 @@ interface Group<Item> {
 export interface Figures<Item> {
   readonly total: readonly Item[];
   readonly groups: readonly Group<Item>[] | undefined;
+}
+
+/** Reads the figures of a response with intervals. */
+export const toIntervalFigures = <Row>({ rows, groups }: IntervalResponse<Row>): Figures<Row> => ({
+  total: rows,
+  groups: groups?.map(({ rows: items, ...segment }) => ({ segment, items })),
+});
+
+/** Reads the figures of a response with cohorts. */
+export const toCohortFigures = <Cohort>({ cohorts, groups }: CohortResponse<Cohort>): Figures<Cohort> => ({
+  total: cohorts,
+  groups: groups?.map(({ cohorts: items, ...segment }) => ({ segment, items })),
+});
+
+interface IntervalResponse<Row> {
+  readonly rows: readonly Row[];
+  readonly groups?: readonly (Segment & { readonly rows: readonly Row[] })[] | undefined;
+}
+
+interface CohortResponse<Cohort> {
+  readonly cohorts: readonly Cohort[];
+  readonly groups?: readonly (Segment & { readonly cohorts: readonly Cohort[] })[] | undefined;
 }
 
 interface Response {

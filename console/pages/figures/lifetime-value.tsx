@@ -1,20 +1,19 @@
 import type { CohortInterval, LtvCohort } from '../../../lib/api/figures.ts';
 import { useApi } from '../../api/use-api.ts';
-import { Button } from '../../components/button.tsx';
 import { Chart } from '../../components/chart.tsx';
 import { HeatMap } from '../../components/heat-map.tsx';
-import { Row, Section } from '../../components/layout.tsx';
-import { formatDay, formatNumber, formatPercent, formatUsd } from '../../format.ts';
-import { changeQuery } from '../../router.tsx';
+import { Section } from '../../components/layout.tsx';
+import { formatNumber, formatPercent, formatUsd } from '../../format.ts';
 import type { PageProps } from '../page.ts';
+import { CohortLink } from './cohort-link.tsx';
 import { toCohortAxis, useCohortChoice } from './cohort-view.ts';
 import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
 import { FiguresPage } from './figures-page.tsx';
-import { buildFiguresView, type FigureMetric } from './figures-view.ts';
-import { cohortIntervals, getCohortEnd, isAgeComplete, toFiguresRequest } from './filters.ts';
+import { buildFiguresView, type FigureMetric, sumOf, toCohortFigures, toSeries } from './figures-view.ts';
+import { cohortIntervals, isAgeComplete, toFiguresRequest } from './filters.ts';
 import { GroupSection } from './group-section.tsx';
-import { RowsLink } from './rows-link.tsx';
+import { MeasureChoice } from './measure-choice.tsx';
 
 type Cohorts = readonly LtvCohort[];
 
@@ -27,17 +26,15 @@ type Measure = (typeof measures)[number];
 /** Ages of the figures: the revenue up to the end of so many months. */
 const shownAges = [1, 3, 6, 12] as const;
 
-const sum = (cohorts: Cohorts, read: (cohort: LtvCohort) => number): number =>
-  cohorts.reduce((total, cohort) => total + read(cohort), 0);
-
 /** Reads the revenue up to the end of a month. Omits cohorts whose month has not ended. */
 const readValue =
   ({ countField, valueField }: Measure, month: number, interval: CohortInterval, now: number) =>
   (cohorts: Cohorts): number | undefined => {
     const ended = cohorts.filter(({ start }) => isAgeComplete(start, interval, month, now));
-    const count = sum(ended, (cohort) => cohort[countField]);
+    const count = sumOf((cohort: LtvCohort) => cohort[countField])(ended);
     if (count === 0) return undefined;
-    return sum(ended, (cohort) => (cohort.ages[month]?.[valueField] ?? 0) * cohort[countField]) / count;
+    const total = sumOf((cohort: LtvCohort) => (cohort.ages[month]?.[valueField] ?? 0) * cohort[countField])(ended);
+    return total / count;
   };
 
 /** Realized revenue per customer by cohort and age. Month 1 begins when the customer is first seen. */
@@ -48,14 +45,7 @@ export function LifetimeValuePage({ query }: PageProps) {
   const { getLtv } = figuresEndpoints;
   const current = useApi(getLtv, toFiguresRequest(range, filters, interval));
   const previous = useApi(getLtv, toFiguresRequest(before, filters, interval));
-  const view = buildFiguresView(
-    { current, complete: current, previous },
-    ({ cohorts, groups }) => ({
-      total: cohorts,
-      groups: groups?.map(({ cohorts: items, ...segment }) => ({ segment, items })),
-    }),
-    filters,
-  );
+  const view = buildFiguresView({ current, complete: current, previous }, toCohortFigures, filters);
   const cohorts = view.items ?? [];
   const ages: readonly FigureMetric<LtvCohort>[] = shownAges.map((months) => ({
     id: `age-${months}`,
@@ -82,15 +72,7 @@ export function LifetimeValuePage({ query }: PageProps) {
       <Section
         title={`Revenue ${measure.label.toLowerCase()}`}
         description="Up to the end of each month since the customers were first seen. Month 1 is month 0 of the API."
-        actions={
-          <Row>
-            {measures.map(({ id, label: name }) => (
-              <Button key={id} isPressed={id === measure.id} onClick={() => changeQuery({ measure: id })}>
-                {name}
-              </Button>
-            ))}
-          </Row>
-        }
+        actions={<MeasureChoice measures={measures} selected={measure.id} />}
       >
         <HeatMap
           caption={`Revenue ${measure.label.toLowerCase()}`}
@@ -99,14 +81,7 @@ export function LifetimeValuePage({ query }: PageProps) {
           columnTitles={Array.from({ length: columnCount }, (_, index) => `Month ${index + 1}`)}
           rows={view.items?.map((cohort) => ({
             key: cohort.start,
-            name: (
-              <RowsLink
-                segment={view.segment}
-                range={{ first: cohort.start, last: getCohortEnd(cohort.start, interval) }}
-              >
-                {formatDay(interval === 'month' ? cohort.start.slice(0, 7) : cohort.start)}
-              </RowsLink>
-            ),
+            name: <CohortLink segment={view.segment} start={cohort.start} interval={interval} />,
             size: formatNumber(cohort[measure.countField]),
             sizeValue: cohort[measure.countField],
             cells: cohort.ages.map((age) => ({
@@ -122,10 +97,7 @@ export function LifetimeValuePage({ query }: PageProps) {
       <Section title="Revenue by cohort" description="Up to the end of the first, third, sixth and twelfth month.">
         <Chart
           title="Revenue by cohort"
-          series={ages.map(({ label: name, read }) => ({
-            label: name,
-            values: cohorts.map((cohort) => read([cohort]) ?? null),
-          }))}
+          series={ages.map((age) => toSeries(age, cohorts))}
           format={formatUsd}
           isStale={view.isStale}
           {...axis}
@@ -136,20 +108,18 @@ export function LifetimeValuePage({ query }: PageProps) {
   );
 }
 
+const countCustomers = sumOf(({ customers }: LtvCohort) => customers);
+const countPayers = sumOf(({ payers }: LtvCohort) => payers);
+
 const counts: readonly FigureMetric<LtvCohort>[] = [
-  {
-    id: 'customers',
-    label: 'Customers',
-    read: (cohorts) => sum(cohorts, ({ customers }) => customers),
-    format: formatNumber,
-  },
-  { id: 'payers', label: 'Payers', read: (cohorts) => sum(cohorts, ({ payers }) => payers), format: formatNumber },
+  { id: 'customers', label: 'Customers', read: countCustomers, format: formatNumber },
+  { id: 'payers', label: 'Payers', read: countPayers, format: formatNumber },
   {
     id: 'payer-share',
     label: 'Share of payers',
     read: (cohorts) => {
-      const customers = sum(cohorts, (cohort) => cohort.customers);
-      return customers === 0 ? undefined : sum(cohorts, ({ payers }) => payers) / customers;
+      const customers = countCustomers(cohorts);
+      return customers === 0 ? undefined : countPayers(cohorts) / customers;
     },
     format: formatPercent,
   },

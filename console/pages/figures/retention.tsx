@@ -1,19 +1,19 @@
 import type { RetentionCohort } from '../../../lib/api/figures.ts';
 import { useApi } from '../../api/use-api.ts';
-import { Button } from '../../components/button.tsx';
 import { Chart } from '../../components/chart.tsx';
 import { HeatMap, type HeatRow } from '../../components/heat-map.tsx';
-import { Row, Section } from '../../components/layout.tsx';
-import { formatDay, formatNumber, formatPercent, formatUsd } from '../../format.ts';
-import { changeQuery } from '../../router.tsx';
+import { Section } from '../../components/layout.tsx';
+import { formatNumber, formatPercent, formatUsd } from '../../format.ts';
 import type { PageProps } from '../page.ts';
+import { CohortLink } from './cohort-link.tsx';
 import { toCohortAxis, useCohortChoice } from './cohort-view.ts';
 import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
 import { FiguresPage } from './figures-page.tsx';
-import { buildFiguresView, type FigureMetric } from './figures-view.ts';
-import { cohortIntervals, getCohortEnd, toFiguresRequest } from './filters.ts';
+import { buildFiguresView, type FigureMetric, sumOf, toCohortFigures, toSeries } from './figures-view.ts';
+import { cohortIntervals, toFiguresRequest } from './filters.ts';
 import { LossSection } from './loss-section.tsx';
+import { MeasureChoice } from './measure-choice.tsx';
 import { readRetention, sumPeriod } from './retention-sums.ts';
 import { RowsLink } from './rows-link.tsx';
 import { describeSegment, toSegmentKey } from './segments.ts';
@@ -25,6 +25,8 @@ const measures = [
   { id: 'revenue', label: 'Revenue' },
 ] as const;
 type MeasureId = (typeof measures)[number]['id'];
+
+const countStarted = sumOf(({ size }: RetentionCohort) => size);
 
 /** Periods of the figures above the heat map. */
 const shownPeriods = [2, 3, 6, 12] as const;
@@ -38,14 +40,7 @@ export function RetentionPage({ query }: PageProps) {
   const { getRetention } = figuresEndpoints;
   const current = useApi(getRetention, toFiguresRequest(range, filters, interval));
   const previous = useApi(getRetention, toFiguresRequest(before, filters, interval));
-  const view = buildFiguresView(
-    { current, complete: current, previous },
-    ({ cohorts, groups }) => ({
-      total: cohorts,
-      groups: groups?.map(({ cohorts: items, ...segment }) => ({ segment, items })),
-    }),
-    filters,
-  );
+  const view = buildFiguresView({ current, complete: current, previous }, toCohortFigures, filters);
   const cohorts = view.items ?? [];
   const periods: readonly FigureMetric<RetentionCohort>[] = shownPeriods.map((period) => ({
     id: `period-${period}`,
@@ -56,7 +51,7 @@ export function RetentionPage({ query }: PageProps) {
   const size: FigureMetric<RetentionCohort> = {
     id: 'size',
     label: 'Started',
-    read: (items) => items.reduce((sum, cohort) => sum + cohort.size, 0),
+    read: countStarted,
     format: formatNumber,
   };
   const columnCount = Math.max(0, ...cohorts.map((cohort) => cohort.periods.length));
@@ -78,15 +73,7 @@ export function RetentionPage({ query }: PageProps) {
       <Section
         title={`Cohorts by ${measure}`}
         description={`${unit} 1 begins with the first payment, and is index 0 of the API.`}
-        actions={
-          <Row>
-            {measures.map(({ id, label: name }) => (
-              <Button key={id} isPressed={id === measure} onClick={() => changeQuery({ measure: id })}>
-                {name}
-              </Button>
-            ))}
-          </Row>
-        }
+        actions={<MeasureChoice measures={measures} selected={measure} />}
       >
         <HeatMap
           caption={`Cohorts by ${measure}`}
@@ -95,14 +82,7 @@ export function RetentionPage({ query }: PageProps) {
             toHeatRow([cohort], columnCount, {
               key: cohort.start,
               measure,
-              name: (
-                <RowsLink
-                  segment={view.segment}
-                  range={{ first: cohort.start, last: getCohortEnd(cohort.start, interval) }}
-                >
-                  {formatDay(interval === 'month' ? cohort.start.slice(0, 7) : cohort.start)}
-                </RowsLink>
-              ),
+              name: <CohortLink segment={view.segment} start={cohort.start} interval={interval} />,
             }),
           )}
           {...heat}
@@ -134,10 +114,7 @@ export function RetentionPage({ query }: PageProps) {
       >
         <Chart
           title="Retention by cohort"
-          series={periods.map(({ label: name, read }) => ({
-            label: name,
-            values: cohorts.map((cohort) => read([cohort]) ?? null),
-          }))}
+          series={periods.map((period) => toSeries(period, cohorts))}
           format={formatPercent}
           isStale={view.isStale}
           {...toCohortAxis(cohorts, choice)}
@@ -153,7 +130,7 @@ function toHeatRow(
   columnCount: number,
   { key, name, measure }: Pick<HeatRow, 'key' | 'name'> & { readonly measure: MeasureId },
 ): HeatRow {
-  const size = cohorts.reduce((sum, cohort) => sum + cohort.size, 0);
+  const size = countStarted(cohorts);
   return {
     key,
     name,

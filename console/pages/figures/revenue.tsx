@@ -9,13 +9,12 @@ import { chooseInterval, intervals } from '../periods.ts';
 import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
 import { FiguresPage } from './figures-page.tsx';
-import { buildFiguresView, type FigureMetric } from './figures-view.ts';
+import { buildFiguresView, type FigureMetric, sumOf, toIntervalFigures, toSeries } from './figures-view.ts';
 import { readFilters, toFiguresRequest } from './filters.ts';
 import { GroupSection } from './group-section.tsx';
 import { describeDays, type IntervalColumn, IntervalTable, toAxis } from './interval-rows.tsx';
 
-const sumMovement = (name: keyof MrrRow['movement']) => (rows: readonly MrrRow[]) =>
-  rows.reduce((sum, { movement }) => sum + movement[name], 0);
+const sumMovement = (name: keyof MrrRow['movement']) => sumOf(({ movement }: MrrRow) => movement[name]);
 
 const movements = [
   { id: 'new', label: 'New', read: sumMovement('new'), format: formatUsd },
@@ -49,20 +48,10 @@ export function RevenuePage({ query }: PageProps) {
   const current = useApi(getMrr, toFiguresRequest(period.current, filters, interval));
   const complete = useApi(getMrr, toFiguresRequest(period.complete, filters, 'range'));
   const previous = useApi(getMrr, toFiguresRequest(period.previous, filters, 'range'));
-  const view = buildFiguresView(
-    { current, complete, previous },
-    ({ rows, groups }) => ({
-      total: rows,
-      groups: groups?.map(({ rows: items, ...segment }) => ({ segment, items })),
-    }),
-    filters,
-  );
+  const view = buildFiguresView({ current, complete, previous }, toIntervalFigures, filters);
   const rows = view.items ?? [];
   const axis = toAxis(rows, { period, interval: current.data?.interval ?? interval, now });
-  const toSeries = ({ label, read }: FigureMetric<MrrRow>) => ({
-    label,
-    values: rows.map((row) => read([row]) ?? null),
-  });
+  const listSeries = (shown: readonly FigureMetric<MrrRow>[]) => shown.map((metric) => toSeries(metric, rows));
   const shared = { format: formatUsd, isStale: view.isStale, days: axis.days, incomplete: axis.incomplete };
   return (
     <FiguresPage
@@ -77,14 +66,14 @@ export function RevenuePage({ query }: PageProps) {
     >
       <FigureSummary metrics={metrics} view={view} range={period.current} label={axis.label} />
       <Section title="Monthly recurring revenue" description="At the end of each interval, in US dollars.">
-        <Chart title="MRR" series={[toSeries(levels[0])]} {...shared} />
+        <Chart title="MRR" series={listSeries([levels[0]])} {...shared} />
       </Section>
       <Columns>
         <Section title="Gained" description="Monthly recurring revenue that each interval added.">
-          <Chart title="Gained MRR" series={[added, expanded, reactivated].map(toSeries)} {...shared} />
+          <Chart title="Gained MRR" series={listSeries([added, expanded, reactivated])} {...shared} />
         </Section>
         <Section title="Lost" description="Monthly recurring revenue that each interval took away.">
-          <Chart title="Lost MRR" series={[contracted, churned].map(toSeries)} {...shared} />
+          <Chart title="Lost MRR" series={listSeries([contracted, churned])} {...shared} />
         </Section>
       </Columns>
       <GroupSection

@@ -9,13 +9,10 @@ import { chooseInterval, intervals } from '../periods.ts';
 import { FigureSummary } from './figure-summary.tsx';
 import { figuresEndpoints } from './figures-endpoints.ts';
 import { FiguresPage } from './figures-page.tsx';
-import { buildFiguresView, type FigureMetric } from './figures-view.ts';
+import { buildFiguresView, type FigureMetric, sumOf, toIntervalFigures, toSeries } from './figures-view.ts';
 import { readFilters, toFiguresRequest } from './filters.ts';
 import { GroupSection } from './group-section.tsx';
 import { describeDays, type IntervalColumn, IntervalTable, toAxis } from './interval-rows.tsx';
-
-const sum = (read: (row: ChurnRow) => number) => (rows: readonly ChurnRow[]) =>
-  rows.reduce((total, row) => total + read(row), 0);
 
 /** A rate of one interval. Undefined without subscriptions at its start. */
 const readRate =
@@ -23,15 +20,30 @@ const readRate =
   ([row]: readonly ChurnRow[]): number | undefined =>
     row && row.activeAtStart > 0 ? read(row) : undefined;
 
-const ended = { id: 'churned', label: 'Ended', read: sum((row) => row.churned), format: formatNumber } as const;
-const voluntary = { id: 'voluntary', label: 'Voluntary', read: sum((row) => row.voluntary), format: formatNumber };
+const ended = {
+  id: 'churned',
+  label: 'Ended',
+  read: sumOf((row: ChurnRow) => row.churned),
+  format: formatNumber,
+} as const;
+const voluntary = {
+  id: 'voluntary',
+  label: 'Voluntary',
+  read: sumOf((row: ChurnRow) => row.voluntary),
+  format: formatNumber,
+};
 const involuntary = {
   id: 'involuntary',
   label: 'Payment failed',
-  read: sum((row) => row.involuntary),
+  read: sumOf((row: ChurnRow) => row.involuntary),
   format: formatNumber,
 };
-const lostMrr = { id: 'lost-mrr', label: 'Churned MRR', read: sum((row) => row.churnedMrrUSD), format: formatUsd };
+const lostMrr = {
+  id: 'lost-mrr',
+  label: 'Churned MRR',
+  read: sumOf((row: ChurnRow) => row.churnedMrrUSD),
+  format: formatUsd,
+};
 const rate = { id: 'rate', label: 'Churn rate', read: readRate((row) => row.churnRate), format: formatPercent };
 const revenueRate = {
   id: 'revenue-rate',
@@ -68,18 +80,11 @@ export function SubscriptionsPage({ query }: PageProps) {
   const whole = useApi(getChurn, toFiguresRequest(period.current, filters, 'range'));
   const complete = useApi(getChurn, toFiguresRequest(period.complete, filters, 'range'));
   const previous = useApi(getChurn, toFiguresRequest(period.previous, filters, 'range'));
-  const toFigures = ({ rows, groups }: NonNullable<typeof current.data>) => ({
-    total: rows,
-    groups: groups?.map(({ rows: items, ...segment }) => ({ segment, items })),
-  });
-  const view = buildFiguresView({ current, complete, previous }, toFigures, filters);
-  const summary = buildFiguresView({ current: whole, complete, previous }, toFigures, filters);
+  const view = buildFiguresView({ current, complete, previous }, toIntervalFigures, filters);
+  const summary = buildFiguresView({ current: whole, complete, previous }, toIntervalFigures, filters);
   const rows = view.items ?? [];
   const axis = toAxis(rows, { period, interval: current.data?.interval ?? interval, now });
-  const toSeries = ({ label, read }: FigureMetric<ChurnRow>) => ({
-    label,
-    values: rows.map((row) => read([row]) ?? null),
-  });
+  const listSeries = (shown: readonly FigureMetric<ChurnRow>[]) => shown.map((metric) => toSeries(metric, rows));
   const shared = { isStale: view.isStale, days: axis.days, incomplete: axis.incomplete };
   return (
     <FiguresPage
@@ -94,14 +99,14 @@ export function SubscriptionsPage({ query }: PageProps) {
     >
       <FigureSummary metrics={metrics} view={summary} range={period.current} label={axis.label} />
       <Section title="Churn rate" description="Share of the subscriptions and of their MRR that ended in the interval.">
-        <Chart title="Churn rate" series={[rate, revenueRate].map(toSeries)} format={formatPercent} {...shared} />
+        <Chart title="Churn rate" series={listSeries([rate, revenueRate])} format={formatPercent} {...shared} />
       </Section>
       <Columns>
         <Section title="Ended subscriptions" description="By the cause of their end.">
-          <Chart title="Ended subscriptions" series={[voluntary, involuntary].map(toSeries)} {...shared} />
+          <Chart title="Ended subscriptions" series={listSeries([voluntary, involuntary])} {...shared} />
         </Section>
         <Section title="Paying subscriptions" description="At the start of each interval.">
-          <Chart title="Paying subscriptions" series={[toSeries(active)]} {...shared} />
+          <Chart title="Paying subscriptions" series={listSeries([active])} {...shared} />
         </Section>
       </Columns>
       <GroupSection

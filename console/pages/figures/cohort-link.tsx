@@ -1,0 +1,20 @@
+import type { CohortInterval } from '../../../lib/api/figures.ts';
+import { formatDay } from '../../format.ts';
+import { toCohortName } from './cohort-view.ts';
+import { getCohortEnd } from './filters.ts';
+import { RowsLink } from './rows-link.tsx';
+import type { Segment } from './segments.ts';
+
+interface CohortLinkProps {
+  readonly segment: Segment;
+  /** First day of the cohort. */
+  readonly start: string;
+  readonly interval: CohortInterval;
+}
+
+/** The name of a cohort, which leads to the payments of its days. */
+export const CohortLink = ({ segment, start, interval }: CohortLinkProps) => (
+  <RowsLink segment={segment} range={{ first: start, last: getCohortEnd(start, interval) }}>
+    {formatDay(toCohortName(start, interval))}
+  </RowsLink>
+);
