@@ -28,30 +28,24 @@ export interface StepObservation {
   readonly owners?: OwnersView;
 }
 
-interface CheckOptions {
-  readonly arrivalLimitSeconds: number;
-  readonly isSandbox: boolean;
-}
+/** Time for a notification after its cause. The stores document no limit, and send within seconds. */
+const arrivalLimitSeconds = 60;
 
 /** Compares a step with what the service has. All checks must be met. */
-export function checkStep(step: ProofStep, observation: StepObservation, options: CheckOptions): readonly Check[] {
+export function checkStep(step: ProofStep, observation: StepObservation, isSandbox: boolean): readonly Check[] {
   const { purchase } = observation;
   return [
-    ...checkNotification(step, observation, options),
+    ...checkNotification(step, observation),
     ...checkAnnouncement(step, observation),
     ...checkDelivery(step, observation),
     ...Object.entries(step.state).map(([field, expected]) => checkField(field, expected, purchase?.[field])),
     ...(step.isExtended ? [checkExtension(observation)] : []),
-    ...(step.name === 'buy' ? [checkField('sandbox', options.isSandbox, purchase?.sandbox ?? false)] : []),
+    ...(step.name === 'buy' ? [checkField('sandbox', isSandbox, purchase?.sandbox ?? false)] : []),
     ...(step.name === 'restore' ? [checkOwners(observation)] : []),
   ];
 }
 
-function checkNotification(
-  { notifications }: ProofStep,
-  { arrivals, causedAt }: StepObservation,
-  { arrivalLimitSeconds }: CheckOptions,
-): Check[] {
+function checkNotification({ notifications }: ProofStep, { arrivals, causedAt }: StepObservation): Check[] {
   if (notifications.length === 0) return [];
   const expected = `${notifications.join(' or ')} within ${arrivalLimitSeconds} s`;
   const arrival = arrivals.find(({ type }) => notifications.includes(type));

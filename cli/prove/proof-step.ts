@@ -30,9 +30,5 @@ export interface ProofStep {
 export interface ProofGuide {
   /** Set-up before the first step. */
   readonly preparations: readonly string[];
-  /** Time for a notification after its cause. The stores document no limit, and send within seconds. */
-  readonly arrivalLimitSeconds: number;
   readonly steps: readonly ProofStep[];
-  /** Steps that the sandbox of the store does not offer, with the reason. */
-  readonly impossible: Partial<Record<StepName, string>>;
 }

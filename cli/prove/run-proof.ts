@@ -124,7 +124,7 @@ async function checkSettings(
 }
 
 function createSession(options: ProofOptions, context: StoreContext, startedAt: number) {
-  const { appName, platform, guide, owner, client, deps, signal, waitMs, onProgress, isSandbox, url } = options;
+  const { appName, platform, owner, client, deps, signal, waitMs, onProgress, isSandbox, url } = options;
   const pseudonyms = createPseudonyms();
   const recordedSteps: RecordedStep[] = [];
   let purchase: PurchaseView | undefined;
@@ -174,7 +174,7 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
       let observation: StepObservation;
       for (;;) {
         observation = await observe(step, { causedAt, before }, since);
-        checks = checkStep(step, observation, { arrivalLimitSeconds: guide.arrivalLimitSeconds, isSandbox });
+        checks = checkStep(step, observation, isSandbox);
         if (checks.every(({ isMet }) => isMet)) break;
         if (performance.now() > end || signal.aborted) break;
         onProgress(

@@ -14,8 +14,6 @@ export const appStoreGuide: ProofGuide = {
     'App Store Connect, Subscriptions, Billing Grace Period: set it up, also for the sandbox.',
     'Device, Settings, Developer, Sandbox Apple Account: sign in with the first account.',
   ],
-  arrivalLimitSeconds: 60,
-  impossible: {},
   steps: [
     {
       name: 'buy',

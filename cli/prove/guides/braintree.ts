@@ -9,8 +9,6 @@ export const braintreeGuide: ProofGuide = {
     'Braintree control panel of the sandbox, Plans: a plan in the catalogue of the settings. Its billing cycle is a month.',
     'Braintree control panel, Settings, API, Webhooks: the notification URL, with all kinds.',
   ],
-  arrivalLimitSeconds: 60,
-  impossible: {},
   steps: [
     {
       name: 'buy',

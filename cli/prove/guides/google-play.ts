@@ -11,8 +11,6 @@ export const googlePlayGuide: ProofGuide = {
     'Play Console, Subscriptions, base plan: set a grace period.',
     'Install the app from a testing track, signed in to the device with the first account.',
   ],
-  arrivalLimitSeconds: 60,
-  impossible: {},
   steps: [
     {
       name: 'buy',

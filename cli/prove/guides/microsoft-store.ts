@@ -9,8 +9,6 @@ export const microsoftStoreGuide: ProofGuide = {
     'Partner Center: publish the app to a private audience with two Microsoft accounts, and create promotional codes.',
     'Windows: sign in to the Microsoft Store with the first account.',
   ],
-  arrivalLimitSeconds: 60,
-  impossible: {},
   steps: [
     {
       name: 'buy',

@@ -10,8 +10,6 @@ export const stripeGuide: ProofGuide = {
     'Stripe dashboard, Workbench, Webhooks: an endpoint with all events, in the same mode.',
     'Stripe dashboard, Billing, Subscriptions, Test clocks: create a test clock for the customer.',
   ],
-  arrivalLimitSeconds: 60,
-  impossible: {},
   steps: [
     {
       name: 'buy',
