@@ -1,7 +1,6 @@
 import type { ExportedPurchase, Move } from './mover.ts';
 import type { PulledCustomer } from './pull-revenuecat.ts';
-
-const anonymousId = /^\$RCAnonymousID:/;
+import { isAnonymous, toRevenueCatMove } from './revenuecat-move.ts';
 
 interface ConversionContext {
   /** Product ids of the stores, by RevenueCat's id. */
@@ -11,7 +10,7 @@ interface ConversionContext {
 
 /** Converts what a customer bought. Grants are promotional subscriptions. */
 export function fromRevenueCatCustomer(customer: PulledCustomer, context: ConversionContext): ExportedPurchase[] {
-  const user = [customer.id, ...customer.aliases].find((id) => !anonymousId.test(id));
+  const user = [customer.id, ...customer.aliases].find((id) => !isAnonymous(id));
   const toPurchase = (id: string, move: Move): ExportedPurchase => ({ key: id, version: '', move });
   const owner = user === undefined ? {} : { user };
   return [
@@ -41,14 +40,8 @@ function toMove(
   owner: { readonly user?: string },
 ): Move {
   if (!identifier) return { id, reason: 'RevenueCat has no id of the store for it.' };
-  const product = productId === undefined ? {} : { productId };
-  if (store === 'app_store' || store === 'mac_app_store') {
-    const sandbox = environment === 'sandbox' ? 'true' : 'false';
-    return { row: { platform: 'store_a', originalTransactionId: identifier, sandbox, ...owner } };
-  }
-  if (store === 'play_store') return { row: { platform: 'store_b', ...product, ...owner }, orderId: identifier };
-  if (store === 'stripe') return { row: { platform: 'processor_a', token: identifier, ...owner } };
-  return { id, reason: `The service does not support the store ${store}.` };
+  const isSandbox = environment === 'sandbox';
+  return toRevenueCatMove({ store, id, storeId: identifier, orderId: identifier, isSandbox, productId, owner });
 }
 
 /** A grant that has ended is history only. */

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { ServiceError } from '../../../lib/shared/errors.ts';
 import { parseJson } from '../../../lib/shared/parse.ts';
 import type { RevenueCatClient } from './revenuecat-client.ts';
+import { isAnonymous } from './revenuecat-move.ts';
 
 const NullableText = v.nullish(v.string());
 const NullableNumber = v.nullish(v.number());
@@ -43,7 +44,6 @@ export type PulledCustomer = v.InferOutput<typeof PulledCustomer>;
 
 /** Customers are read concurrently. The rate of requests is limited separately. */
 const concurrency = 8;
-const anonymousId = /^\$RCAnonymousID:/;
 const Item = v.object({ id: v.string() });
 const Projects = v.object({ items: v.array(v.object({ id: v.string(), name: NullableText })) });
 
@@ -94,9 +94,7 @@ async function pullCustomer(client: RevenueCatClient, base: string, id: string):
   const purchases = await collect(client.list(`${path}/purchases`, Purchase));
   const hasPurchases = subscriptions.length + purchases.length > 0;
   const aliases =
-    hasPurchases && anonymousId.test(id)
-      ? (await collect(client.list(`${path}/aliases`, Item))).map(({ id }) => id)
-      : [];
+    hasPurchases && isAnonymous(id) ? (await collect(client.list(`${path}/aliases`, Item))).map(({ id }) => id) : [];
   return { id, aliases, subscriptions, purchases };
 }
 

@@ -1,7 +1,5 @@
 import { type ExportedPurchase, type ExportRecord, type Move, type Mover, pickColumn } from './mover.ts';
-
-const appleStores: ReadonlySet<string> = new Set(['app_store', 'mac_app_store']);
-const anonymousId = /^\$RCAnonymousID:/;
+import { isAnonymous, toRevenueCatMove } from './revenuecat-move.ts';
 
 /** Reasons for stores of which an export does not suffice. */
 const unmovableStores: Readonly<Record<string, string>> = {
@@ -44,17 +42,20 @@ function toMove(
   record: ExportRecord,
   { store, id, originalId }: { readonly store: string; readonly id: string; readonly originalId: string },
 ): Move {
-  const user = toUser(pickColumn(record, 'rc_last_seen_app_user_id_alias', 'rc_original_app_user_id'));
-  const [productId = ''] = (record.product_identifier ?? '').split(':');
-  if (appleStores.has(store)) {
-    const sandbox = /^t/i.test(record.is_sandbox ?? '') ? 'true' : 'false';
-    return { row: { platform: 'store_a', originalTransactionId: originalId, sandbox, ...user } };
-  }
-  if (store === 'play_store') return { row: { platform: 'store_b', productId, ...user }, orderId: id };
-  if (store === 'stripe') return { row: { platform: 'processor_a', token: originalId, ...user } };
-  return { id: originalId, reason: unmovableStores[store] ?? `The service does not support the store ${store}.` };
+  const reason = unmovableStores[store];
+  if (reason !== undefined) return { id: originalId, reason };
+  const [productId] = (record.product_identifier ?? '').split(':');
+  return toRevenueCatMove({
+    store,
+    id: originalId,
+    storeId: originalId,
+    orderId: id,
+    isSandbox: /^t/i.test(record.is_sandbox ?? ''),
+    productId,
+    owner: toUser(pickColumn(record, 'rc_last_seen_app_user_id_alias', 'rc_original_app_user_id')),
+  });
 }
 
 /** An anonymous id is not a customer: the purchase is imported without an owner, and the next validation claims it. */
 const toUser = (user: string | undefined): { readonly user?: string } =>
-  user === undefined || user === '' || anonymousId.test(user) ? {} : { user };
+  user === undefined || user === '' || isAnonymous(user) ? {} : { user };
