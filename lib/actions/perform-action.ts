@@ -9,6 +9,7 @@ import { isPermanent, ServiceError } from '../shared/errors.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse } from '../shared/parse.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { toUuid } from '../shared/to-uuid.ts';
 import { createStoreContext } from '../stores/create-store-context.ts';
 import { type ActionRequest, isPossible, type PossibleAction, type StoreAnswer } from '../stores/purchase-action.ts';
 import type { Store } from '../stores/store.ts';
@@ -226,12 +227,7 @@ function requireDetails({ action, days, account }: ActionInput, { maxDays }: Pos
 }
 
 /** Returns the same UUID for all attempts of an action. */
-function toRequestId(name: string): string {
-  const hex = createHash('sha256').update(name).digest('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), `4${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
-    '-',
-  );
-}
+const toRequestId = (name: string): string => toUuid(createHash('sha256').update(name).digest('hex'), 4);
 
 type EffectRequest = Parameters<typeof hasTakenEffect>[0];
 

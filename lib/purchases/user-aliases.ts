@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { toUuid } from '../shared/to-uuid.ts';
 
 /** A customer with the form of the username that the client says it passed to the store. */
 export interface AliasedUser {
@@ -35,8 +36,7 @@ export const toMd5Hex = (username: string): string => createHash('md5').update(u
  */
 export function toUserUuid(username: string): string {
   if (isUuid(username)) return username.toLowerCase();
-  const hex = toMd5Hex(username);
-  return [hex.slice(0, 8), hex.slice(8, 12), `3${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20)].join('-');
+  return toUuid(toMd5Hex(username), 3);
 }
 
 const isUuid = (alias: string): boolean => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(alias);

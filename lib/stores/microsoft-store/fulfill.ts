@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
+import { toUuid } from '../../shared/to-uuid.ts';
 import type { FulfillmentRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { getFulfillBudgetMs } from '../time-budget.ts';
@@ -70,7 +71,5 @@ async function consume(
 
 /** Derives the idempotency key of a consumption: a version 8 UUID that is equal in every attempt. */
 function deriveTrackingId(...parts: readonly string[]): string {
-  const hex = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
-  const version = `8${hex.slice(13, 16)}`;
-  return [hex.slice(0, 8), hex.slice(8, 12), version, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-');
+  return toUuid(createHash('sha256').update(JSON.stringify(parts)).digest('hex'), 8);
 }
