@@ -100,5 +100,5 @@ function readLocalEnvironment(folder: string): Readonly<Record<string, string>> 
   }
 }
 
-const notRunningError = (cause: unknown): ServiceError =>
+export const notRunningError = (cause: unknown): ServiceError =>
   new ServiceError('ConnectionFailed', 'No local service is running. Start it with npm start.', { cause });

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { AppName } from '../../lib/apps/app.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { parse, parseJson } from '../../lib/shared/parse.ts';
-import type { ConnectionOptions } from '../connect.ts';
+import { type ConnectionOptions, notRunningError } from '../connect.ts';
 import { describeFileError } from '../describe-file-error.ts';
 
 /** The API of a service, and an app with a key that may read. */
@@ -49,7 +49,7 @@ function readLocalConnection(folder: string): ApiConnection {
     const { baseUrl, app, secretKey } = parseJson(LocalService, readFileSync(join(folder, 'ready.json'), 'utf8'));
     return { url: baseUrl, app, key: secretKey };
   } catch (cause) {
-    throw new ServiceError('ConnectionFailed', 'No local service is running. Start it with npm start.', { cause });
+    throw notRunningError(cause);
   }
 }
 

@@ -1,20 +1,6 @@
 import type * as v from 'valibot';
+import type { JsonSchema, SchemaNode } from '../../lib/api/json-schema.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
-
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
-/** The members of valibot schemas and actions that the conversion uses. */
-interface Node {
-  readonly kind: 'schema' | 'validation' | 'transformation' | 'metadata';
-  readonly type: string;
-  readonly pipe?: readonly Node[];
-  readonly wrapped?: Node;
-  readonly entries?: Readonly<Record<string, Node>>;
-  readonly item?: Node;
-  readonly literal?: unknown;
-  readonly options?: readonly unknown[];
-  readonly key?: string;
-}
 
 /** A text that a customer, a store or a server wrote. */
 export interface MarkedText {
@@ -45,9 +31,9 @@ const textSchema = {
  * dates and names of enumerations, stay texts. Each other text is an object, so that no text of a customer or a store
  * can pass for a text of the service.
  */
-export const toMarkedSchema = (schema: v.GenericSchema): JsonSchema => convert(schema as unknown as Node);
+export const toMarkedSchema = (schema: v.GenericSchema): JsonSchema => convert(schema as unknown as SchemaNode);
 
-function convert(node: Node): JsonSchema {
+function convert(node: SchemaNode): JsonSchema {
   if (node.pipe) return isLimitedText(node.pipe) ? { type: 'string' } : convert(findSchema(node.pipe));
   switch (node.type) {
     case 'string':
@@ -60,45 +46,46 @@ function convert(node: Node): JsonSchema {
     case 'picklist':
       return { type: 'string', enum: node.options };
     case 'array':
-      return { type: 'array', items: convert(node.item as Node) };
+      return { type: 'array', items: convert(node.item as SchemaNode) };
     case 'nullable':
-      return { anyOf: [convert(node.wrapped as Node), { type: 'null' }] };
+      return { anyOf: [convert(node.wrapped as SchemaNode), { type: 'null' }] };
     case 'optional':
     case 'exact_optional':
-      return convert(node.wrapped as Node);
+      return convert(node.wrapped as SchemaNode);
     case 'union':
     case 'variant':
-      return { anyOf: (node.options as readonly Node[]).map(convert) };
+      return { anyOf: (node.options as readonly SchemaNode[]).map(convert) };
     default:
       return convertObject(node);
   }
 }
 
-function convertObject({ type, entries }: Node): JsonSchema {
+function convertObject({ type, entries }: SchemaNode): JsonSchema {
   if (!entries) throw new Error(`The schema type ${type} is not supported.`);
   return {
     type: 'object',
     properties: Object.fromEntries(Object.entries(entries).map(([name, entry]) => [name, convert(entry)])),
-    required: Object.keys(entries).filter((name) => !isOptional(entries[name] as Node)),
+    required: Object.keys(entries).filter((name) => !isOptional(entries[name] as SchemaNode)),
     additionalProperties: false,
   };
 }
 
 /** Marks the texts of a result. Omits members that the schema does not have. Throws if the result does not match. */
-export const markTexts = (schema: v.GenericSchema, value: unknown): unknown => mark(schema as unknown as Node, value);
+export const markTexts = (schema: v.GenericSchema, value: unknown): unknown =>
+  mark(schema as unknown as SchemaNode, value);
 
-function mark(node: Node, value: unknown): unknown {
+function mark(node: SchemaNode, value: unknown): unknown {
   if (node.pipe) return isLimitedText(node.pipe) ? value : mark(findSchema(node.pipe), value);
   switch (node.type) {
     case 'string':
       return typeof value === 'string' ? markText(value) : rejectValue();
     case 'array':
-      return Array.isArray(value) ? value.map((item) => mark(node.item as Node, item)) : rejectValue();
+      return Array.isArray(value) ? value.map((item) => mark(node.item as SchemaNode, item)) : rejectValue();
     case 'nullable':
-      return value === null ? null : mark(node.wrapped as Node, value);
+      return value === null ? null : mark(node.wrapped as SchemaNode, value);
     case 'optional':
     case 'exact_optional':
-      return mark(node.wrapped as Node, value);
+      return mark(node.wrapped as SchemaNode, value);
     case 'variant':
       return mark(chooseOption(node, value), value);
     default:
@@ -106,7 +93,7 @@ function mark(node: Node, value: unknown): unknown {
   }
 }
 
-function markObject(entries: Readonly<Record<string, Node>>, value: unknown): unknown {
+function markObject(entries: Readonly<Record<string, SchemaNode>>, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return rejectValue();
   const members = value as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
@@ -116,20 +103,21 @@ function markObject(entries: Readonly<Record<string, Node>>, value: unknown): un
   );
 }
 
-function chooseOption({ key = '', options = [] }: Node, value: unknown): Node {
+function chooseOption({ key = '', options = [] }: SchemaNode, value: unknown): SchemaNode {
   const token = (value as Readonly<Record<string, unknown>> | null)?.[key];
-  const option = (options as readonly Node[]).find(({ entries }) => entries?.[key]?.literal === token);
+  const option = (options as readonly SchemaNode[]).find(({ entries }) => entries?.[key]?.literal === token);
   return option ?? rejectValue();
 }
 
 /** Whether the actions of a pipe exclude free text. */
-const isLimitedText = (pipe: readonly Node[]): boolean =>
+const isLimitedText = (pipe: readonly SchemaNode[]): boolean =>
   pipe[0]?.type === 'string' && pipe.some(({ type }) => limitingActions.has(type));
 const limitingActions = new Set(['iso_timestamp', 'iso_date', 'regex']);
 
-const findSchema = (pipe: readonly Node[]): Node => pipe.findLast(({ kind }) => kind === 'schema') as Node;
+const findSchema = (pipe: readonly SchemaNode[]): SchemaNode =>
+  pipe.findLast(({ kind }) => kind === 'schema') as SchemaNode;
 
-const isOptional = ({ type }: Node): boolean => type === 'optional' || type === 'exact_optional';
+const isOptional = ({ type }: SchemaNode): boolean => type === 'optional' || type === 'exact_optional';
 
 function rejectValue(): never {
   throw new ServiceError('ConnectionFailed', 'The service has sent a response in an unknown format.');

@@ -4,14 +4,14 @@ import type { FieldDescription, SchemaDescription } from './documentation/descri
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A schema or an action of valibot with the members that differ between types. */
-interface Node {
+export interface SchemaNode {
   readonly kind: 'schema' | 'validation' | 'transformation' | 'metadata';
   readonly type: string;
-  readonly pipe?: readonly Node[];
-  readonly wrapped?: Node;
-  readonly entries?: Readonly<Record<string, Node>>;
-  readonly item?: Node;
-  readonly value?: Node;
+  readonly pipe?: readonly SchemaNode[];
+  readonly wrapped?: SchemaNode;
+  readonly entries?: Readonly<Record<string, SchemaNode>>;
+  readonly item?: SchemaNode;
+  readonly value?: SchemaNode;
   readonly literal?: unknown;
   readonly options?: readonly unknown[];
   readonly key?: string;
@@ -32,12 +32,12 @@ export class SchemaConverter {
   }
 
   convert(schema: v.GenericSchema, direction: Direction): JsonSchema {
-    return this.convertNode(schema as unknown as Node, direction);
+    return this.convertNode(schema as unknown as SchemaNode, direction);
   }
 
   /** Converts a described schema to its component. */
   convertComponent({ schema, description, fields, example }: SchemaDescription, direction: Direction): JsonSchema {
-    const node = schema as unknown as Node;
+    const node = schema as unknown as SchemaNode;
     const converted = fields
       ? this.convertObject(node, direction, fields)
       : { ...this.convertType(node, direction), ...(example !== undefined && { examples: [example] }) };
@@ -57,14 +57,14 @@ export class SchemaConverter {
     };
   }
 
-  private convertNode(node: Node, direction: Direction): JsonSchema {
+  private convertNode(node: SchemaNode, direction: Direction): JsonSchema {
     const description = this.descriptions.get(node);
     if (!description) return this.convertType(node, direction);
     if (description.format) return { ...description.format, examples: [description.example] };
     return { $ref: `#/components/schemas/${description.name}` };
   }
 
-  private convertType(node: Node, direction: Direction): JsonSchema {
+  private convertType(node: SchemaNode, direction: Direction): JsonSchema {
     if (node.pipe) return this.convertPipe(node.pipe, direction);
     switch (node.type) {
       case 'string':
@@ -80,17 +80,17 @@ export class SchemaConverter {
       case 'picklist':
         return { type: 'string', enum: [...(node.options as readonly string[])] };
       case 'array':
-        return { type: 'array', items: this.convertNode(node.item as Node, direction) };
+        return { type: 'array', items: this.convertNode(node.item as SchemaNode, direction) };
       case 'record':
-        return { type: 'object', additionalProperties: this.convertNode(node.value as Node, direction) };
+        return { type: 'object', additionalProperties: this.convertNode(node.value as SchemaNode, direction) };
       case 'nullable':
-        return toNullable(this.convertNode(node.wrapped as Node, direction));
+        return toNullable(this.convertNode(node.wrapped as SchemaNode, direction));
       case 'optional':
       case 'exact_optional':
       case 'nullish':
-        return this.convertNode(node.wrapped as Node, direction);
+        return this.convertNode(node.wrapped as SchemaNode, direction);
       case 'union':
-        return this.convertUnion(node.options as readonly Node[], direction);
+        return this.convertUnion(node.options as readonly SchemaNode[], direction);
       case 'variant':
         return this.convertVariant(node, direction);
       default:
@@ -103,9 +103,9 @@ export class SchemaConverter {
    * Converts the last schema of a pipe with the checks after it. Checks after a transformation are not of the wire
    * format.
    */
-  private convertPipe(pipe: readonly Node[], direction: Direction): JsonSchema {
+  private convertPipe(pipe: readonly SchemaNode[], direction: Direction): JsonSchema {
     const start = pipe.findLastIndex(({ kind }) => kind === 'schema');
-    const base = this.convertNode(pipe[start] as Node, direction);
+    const base = this.convertNode(pipe[start] as SchemaNode, direction);
     const actions = pipe.slice(start + 1);
     const end = actions.findIndex(({ type }) => type === 'transform');
     const isParsedNumber = base.type === 'string' && actions.some(isNumericBound);
@@ -114,7 +114,7 @@ export class SchemaConverter {
   }
 
   /** A union of enumerations is one enumeration. The first options of a lenient union are for released clients. */
-  private convertUnion(options: readonly Node[], direction: Direction): JsonSchema {
+  private convertUnion(options: readonly SchemaNode[], direction: Direction): JsonSchema {
     const values = options.map(({ type, literal, options: choices }) =>
       type === 'picklist' ? (choices as readonly unknown[]) : type === 'literal' ? [literal] : undefined,
     );
@@ -124,8 +124,8 @@ export class SchemaConverter {
     return { oneOf: options.map((option) => this.convertNode(option, direction)) };
   }
 
-  private convertVariant({ key = '', options = [] }: Node, direction: Direction): JsonSchema {
-    const variants = (options as readonly Node[]).map((option) => ({
+  private convertVariant({ key = '', options = [] }: SchemaNode, direction: Direction): JsonSchema {
+    const variants = (options as readonly SchemaNode[]).map((option) => ({
       token: String(option.entries?.[key]?.literal),
       reference: this.convertNode(option, direction),
     }));
@@ -139,7 +139,7 @@ export class SchemaConverter {
   }
 
   private convertObject(
-    node: Node,
+    node: SchemaNode,
     direction: Direction,
     fields?: Readonly<Record<string, FieldDescription>>,
   ): JsonSchema {
@@ -176,18 +176,18 @@ const toNullable = (schema: JsonSchema): JsonSchema =>
 const optionalTypes = new Set(['optional', 'exact_optional', 'nullish']);
 
 /** Whether a field can be absent. A fallback replaces an absent value, too. */
-const isOptional = (node: Node): boolean =>
+const isOptional = (node: SchemaNode): boolean =>
   optionalTypes.has(node.type) || (node.fallback === undefined && 'fallback' in node);
 
 /** Returns the object schema of a pipe, or the schema itself. */
-const findObject = (node: Node): Node => node.pipe?.findLast(({ entries }) => entries) ?? node;
+const findObject = (node: SchemaNode): SchemaNode => node.pipe?.findLast(({ entries }) => entries) ?? node;
 
 /** Chooses the number of a number or its digits, else the last option: the others are empty values or other types. */
-const chooseStrictOption = (options: readonly Node[]): Node =>
-  (options.find(({ type, pipe }) => type === 'number' || pipe?.[0]?.type === 'number') ?? options.at(-1)) as Node;
+const chooseStrictOption = (options: readonly SchemaNode[]): SchemaNode =>
+  (options.find(({ type, pipe }) => type === 'number' || pipe?.[0]?.type === 'number') ?? options.at(-1)) as SchemaNode;
 
 /** Whether an action bounds the number that a text was parsed to. */
-const isNumericBound = ({ type, requirement }: Node): boolean =>
+const isNumericBound = ({ type, requirement }: SchemaNode): boolean =>
   (type === 'min_value' || type === 'max_value') && typeof requirement === 'number';
 
 const keywords: Readonly<Record<string, (requirement: unknown) => JsonSchema>> = {
@@ -206,5 +206,5 @@ const keywords: Readonly<Record<string, (requirement: unknown) => JsonSchema>> =
   iso_timestamp: () => ({ format: 'date-time' }),
 };
 
-const mergeKeywords = (actions: readonly Node[]): JsonSchema =>
+const mergeKeywords = (actions: readonly SchemaNode[]): JsonSchema =>
   Object.assign({}, ...actions.map(({ type, requirement }) => keywords[type]?.(requirement) ?? {}));

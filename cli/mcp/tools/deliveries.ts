@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { Id, Username } from '../../../lib/api/identifiers.ts';
 import { DeliveryAttemptRecord, DeliveryRecord, getDelivery, listDeliveries } from '../../../lib/api/webhooks.ts';
+import { omitUndefined } from '../../../lib/shared/omit-undefined.ts';
 import { Cursor, Day, defineTool, maxRows, NextCursor } from '../tool.ts';
 
 const maxAttempts = 20;
@@ -34,6 +35,6 @@ export const deliveries = defineTool({
       return { rows: [delivery], attempts: attempts.slice(0, maxAttempts) };
     }
     const { rows, nextCursor } = await api.read(listDeliveries, { query: { ...query, limit: maxRows } });
-    return { rows, ...(nextCursor !== undefined && { nextCursor }) };
+    return { rows, ...omitUndefined({ nextCursor }) };
   },
 });

@@ -18,6 +18,7 @@ import { EntitlementName } from '../../../lib/api/identifiers.ts';
 import { PagingInformation } from '../../../lib/api/paging.ts';
 import { BreakdownRow, getStatsBreakdown, StatsInterval } from '../../../lib/api/stats.ts';
 import { ServiceError } from '../../../lib/shared/errors.ts';
+import { omitUndefined } from '../../../lib/shared/omit-undefined.ts';
 import { Platform } from '../../../lib/shared/platform.ts';
 import type { ApiReader } from '../api-reader.ts';
 import { flattenGroups } from '../flatten-groups.ts';
@@ -103,8 +104,7 @@ async function readFigure({ figure, ...query }: Input, api: ApiReader) {
     interval,
     by,
     amount,
-    ...(proceedsSource !== undefined && { proceedsSource }),
-    ...(products !== undefined && { products }),
+    ...omitUndefined({ proceedsSource, products }),
     ...flattenGroups(response.groups ?? [response]),
   };
 }

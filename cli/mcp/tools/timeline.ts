@@ -9,6 +9,7 @@ import {
   TimelinePayment,
 } from '../../../lib/api/timeline-records.ts';
 import { ServiceError } from '../../../lib/shared/errors.ts';
+import { omitUndefined } from '../../../lib/shared/omit-undefined.ts';
 import { TransactionRow } from '../rows.ts';
 import { Cursor, defineTool, maxRows, NextCursor } from '../tool.ts';
 
@@ -43,15 +44,11 @@ export const timeline = defineTool({
     const query = { limit: maxRows, cursor };
     if (purchaseId !== undefined && applicationUsername === undefined) {
       const { rows, nextCursor, ...state } = await api.read(getPurchaseTimeline, { params: { purchaseId }, query });
-      return { purchase: state, ...toPage({ rows, nextCursor }) };
+      return { purchase: state, rows, ...omitUndefined({ nextCursor }) };
     }
     if (applicationUsername === undefined || purchaseId !== undefined)
       throw new ServiceError('InvalidPayload', 'Pass applicationUsername or purchaseId, not both.');
-    return toPage(await api.read(getCustomerTimeline, { params: { applicationUsername }, query }));
+    const { rows, nextCursor } = await api.read(getCustomerTimeline, { params: { applicationUsername }, query });
+    return { rows, ...omitUndefined({ nextCursor }) };
   },
-});
-
-const toPage = <T>({ rows, nextCursor }: { readonly rows: T[]; readonly nextCursor?: string | undefined }) => ({
-  rows,
-  ...(nextCursor !== undefined && { nextCursor }),
 });
