@@ -57,16 +57,19 @@ export const readUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
   limits: { 'read, purchases of a customer': 4 },
 };
 
-/** Import time of functions in multiples of a bare document client with the same build. */
-export const startBudgets = { reads: 1.1, 'validate-receipt': 1.25, workers: 1.15 } as const;
+/**
+ * Import time of functions in multiples of a bare document client with the same build. Exports load a client of Amazon
+ * S3, which no request waits for.
+ */
+export const startBudgets = { reads: 1.1, 'validate-receipt': 1.25, workers: 1.15, exports: 1.5 } as const;
 
 /**
  * Size and number of files that a start loads, in multiples of the bare document client with the same build. The limits
  * are the present figures rounded up: they prevent growth, and the start times are the targets.
  */
 export const bundleBudgets = {
-  size: { reads: 1.76, 'validate-receipt': 2.06, workers: 1.91 },
-  files: { reads: 1.5, 'validate-receipt': 1.5, workers: 1.5 },
+  size: { reads: 1.76, 'validate-receipt': 2.06, workers: 1.91, exports: 2.34 },
+  files: { reads: 1.5, 'validate-receipt': 1.5, workers: 1.5, exports: 1.5 },
 } as const;
 
 /** Compares a figure with its budget. */

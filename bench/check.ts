@@ -40,12 +40,9 @@ export async function checkBudgets(checks: readonly CheckName[], kind: BudgetKin
 
 type FunctionGroup = keyof typeof startBudgets;
 
-/**
- * Returns the group of a function that starts have a budget for. Undefined for endpoints that change something, and for
- * the hourly exports, which load a client of Amazon S3.
- */
+/** Returns the group of a function that starts have a budget for. Undefined for endpoints that change something. */
 export function getFunctionGroup(name: string): FunctionGroup | undefined {
-  if (name === 'workers/export-apps') return undefined;
+  if (name === 'workers/export-apps') return 'exports';
   if (name === 'validation/validate-receipt') return 'validate-receipt';
   if (name.startsWith('workers/')) return 'workers';
   return /^(customers|purchases|transactions|stats|events)\/(get|list|search)-/.test(name) ? 'reads' : undefined;

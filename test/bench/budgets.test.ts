@@ -60,6 +60,7 @@ describe('getFunctionGroup', () => {
     expect(getFunctionGroup('customers/get-customer-purchases')).toBe('reads');
     expect(getFunctionGroup('validation/validate-receipt')).toBe('validate-receipt');
     expect(getFunctionGroup('workers/send-webhook')).toBe('workers');
+    expect(getFunctionGroup('workers/export-apps')).toBe('exports');
     expect(getFunctionGroup('stripe/create-checkout')).toBeUndefined();
   });
 });
