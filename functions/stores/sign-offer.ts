@@ -33,15 +33,15 @@ export const handler = createHandler(contract, () => ({
       'Forbidden',
       "The public key requires the customer's access token, or a validation of the last hour.",
     );
-  const { appName, productId, transactionId } = { appName: app.name, ...request };
+  const { name: appName } = app;
   const [settings, catalogue = {}] = await Promise.all([
     deps.appCache.findStoreSettings(appName, platformTokens.appStore),
     deps.appCache.findCatalogue(appName),
   ]);
   const offer = {
     ...request,
-    productId: omitPrefix(productId),
-    transactionId: transactionId && omitPrefix(transactionId),
+    productId: omitPrefix(request.productId),
+    transactionId: request.transactionId && omitPrefix(request.transactionId),
   };
   const { timestamp, ...signature } = await signOffer(offer, { appName, username, settings, catalogue, deps });
   return { kind: request.kind, productId: offer.productId, ...signature, timestamp };
