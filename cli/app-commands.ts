@@ -1,11 +1,12 @@
 import { Argument, Command } from 'commander';
-import type { App, SandboxRule } from '../lib/apps/app.ts';
+import { type App, refundPolicies, type SandboxRule } from '../lib/apps/app.ts';
 import {
   createApp,
   deleteApp,
   getApp,
   rotateApiKey,
   setReadEvents,
+  setRefundPolicy,
   setRequestLimit,
   setSandboxRule,
   setStrategy,
@@ -37,8 +38,8 @@ import { addWebhookCommands } from './webhook-commands.ts';
 
 /**
  * `app create|list|show|delete|rotate-key|rotate-token-key|set-strategy|set-sandbox-entitlements|set-token-minutes|
- * set-vocabulary|set-read-events|set-unverified-hours|set-request-limit|set-support-actions` and the commands for
- * settings and webhooks.
+ * set-vocabulary|set-read-events|set-refund-policy|set-unverified-hours|set-request-limit|set-support-actions` and the
+ * commands for settings and webhooks.
  */
 export function createAppCommands(): Command {
   const app = new Command('app').description('Manage apps');
@@ -122,6 +123,13 @@ export function createAppCommands(): Command {
     .addArgument(new Argument('<state>').choices(['on', 'off']))
     .addHelpText('after', formatExamples('app set-read-events my-app off'))
     .action(printResult(setReadEventsAction));
+  app
+    .command('set-refund-policy')
+    .description('Set whether refund requests without a statement of the app get the prepared one (default: silent)')
+    .argument('<name>')
+    .addArgument(new Argument('<policy>').choices(refundPolicies))
+    .addHelpText('after', formatExamples('app set-refund-policy my-app answer'))
+    .action(printResult(setRefundPolicyAction));
   app
     .command('set-unverified-hours')
     .description('Set the hours of access after the expiration date while a renewal cannot be verified (default: 24)')
@@ -263,6 +271,14 @@ async function setReadEventsAction(name: string, state: 'on' | 'off'): Promise<C
   return {
     data: { app: name, readEvents: state },
     text: `${name}: events of successful reads ${state}. It takes effect within 15 seconds.`,
+  };
+}
+
+async function setRefundPolicyAction(name: string, policy: (typeof refundPolicies)[number]): Promise<CommandResult> {
+  await setRefundPolicy(deps().apps, name, policy);
+  return {
+    data: { app: name, refundPolicy: policy },
+    text: `${name}: refund policy ${policy}. It takes effect within 15 seconds, also for open requests.`,
   };
 }
 

@@ -34,6 +34,7 @@ export async function showApp(
     unverifiedHours: getUnverifiedHours(app),
     requestsPerSecond: getRequestsPerSecond(app),
     supportActions: app.supportActions ?? [],
+    refundPolicy: app.refundPolicy ?? 'silent',
     webhooks: buildWebhookData(app),
     catalogue: { products },
     stores,
@@ -63,6 +64,7 @@ const buildWebhookData = ({ webhookSettings }: App) => ({
   urls: (webhookSettings?.urls ?? []).map(toDisplayUrl),
   sandboxUrls: (webhookSettings?.sandboxUrls ?? []).map(toDisplayUrl),
   includesPassword: webhookSettings?.includesPassword ?? false,
+  events: webhookSettings?.events ?? [],
 });
 
 function formatFields(app: App, products: number): string {
@@ -78,6 +80,7 @@ function formatFields(app: App, products: number): string {
     `unverified   ${formatCount(getUnverifiedHours(app), 'hour')} of access`,
     `limit        ${formatCount(getRequestsPerSecond(app), 'request')} per second of each key`,
     `support      ${app.supportActions?.join(', ') || 'no actions at the stores'}`,
+    `refunds      ${app.refundPolicy ?? 'silent'}`,
     `catalogue    ${formatCount(products, 'product')}`,
     `webhooks     ${urls.length > 0 ? `${urls.join(', ')}${password}` : 'off'}`,
     ...(sandboxUrls.length > 0 ? [`sandbox      ${sandboxUrls.join(', ')}`] : []),

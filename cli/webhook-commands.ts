@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { webhookEvents } from '../lib/apps/app.ts';
+import { getApp } from '../lib/apps/manage-apps.ts';
 import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { deps } from './deps.ts';
@@ -13,6 +15,7 @@ interface SetWebhookOptions {
   readonly sandboxUrl?: string;
   readonly password: boolean;
   readonly newSecret?: true;
+  readonly events?: readonly (typeof webhookEvents)[number][];
 }
 
 /** Adds `set-webhook` and `test-webhook` to the commands of `app`. */
@@ -25,11 +28,15 @@ export function addWebhookCommands(app: Command): void {
     .addOption(new Option('--off', 'switch webhooks off').conflicts(['url', 'sandboxUrl']))
     .option('--sandbox-url <urls>', 'URLs for sandbox purchases; the value of --url by default')
     .option('--no-password', 'omit the secret key from the body; the server verifies signatures')
+    .addOption(
+      new Option('--events <events>', 'events other than purchase changes, separated by commas').argParser(parseEvents),
+    )
     .option('--new-secret', 'issue a new signing secret; the current one becomes invalid immediately')
     .addHelpText(
       'after',
       formatExamples(
         'app set-webhook my-app --url https://example.com/purchases --no-password',
+        'app set-webhook my-app --events refunds',
         'app set-webhook my-app --off',
       ),
     )
@@ -44,9 +51,14 @@ export function addWebhookCommands(app: Command): void {
 
 async function setWebhookAction(
   name: string,
-  { url = '', off, sandboxUrl = '', password, newSecret }: SetWebhookOptions,
+  { url = '', off, sandboxUrl = '', password, newSecret, events }: SetWebhookOptions,
 ): Promise<CommandResult> {
-  const settings = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
+  const app = await getApp(deps().apps, name);
+  const isOnlyEvents = events !== undefined && url === '' && !off;
+  const entered = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
+  const current = isOnlyEvents ? app.webhookSettings : undefined;
+  const chosenEvents = events ?? app.webhookSettings?.events;
+  const settings = { ...(current ?? entered), ...(chosenEvents && { events: [...chosenEvents] }) };
   if (settings.urls.length === 0 && !off)
     throw new InvalidArgumentError('Pass --url with one or more URLs, or --off to switch webhooks off.');
   const secret = await setWebhook(name, settings, { newSecret: newSecret === true, deps: deps() });
@@ -56,6 +68,16 @@ async function setWebhookAction(
     data: { app: name, ...urls, includesPassword, ...(secret && { signingSecret: secret }) },
     text: secret ? `signing secret  ${secret}\nStore the signing secret now. It is not shown again.\n${saved}` : saved,
   };
+}
+
+/** Parses `refunds`, or `none` to switch the other events off. */
+function parseEvents(text: string): readonly (typeof webhookEvents)[number][] {
+  if (text === 'none') return [];
+  return text.split(',').map((name) => {
+    const event = webhookEvents.find((known) => known === name.trim());
+    if (event === undefined) throw new InvalidArgumentError(`Pass ${webhookEvents.join(', ')} or none.`);
+    return event;
+  });
 }
 
 async function testWebhookAction(name: string, _options: object, { width }: Output): Promise<CommandResult> {

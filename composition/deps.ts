@@ -47,6 +47,7 @@ import { postWebhook } from './post-webhook.ts';
 import { purchases } from './purchases.ts';
 import { forwardQueue, notificationQueue, refreshQueue, streamFailures, webhookQueue } from './queues.ts';
 import { erasedNames, exchangeRates, recordPurchase } from './record-purchase.ts';
+import { refundRequests } from './refund-requests.ts';
 import { table } from './table.ts';
 
 /** All dependencies, for the command line, the measurements and the tests. No function imports this file. */
@@ -176,6 +177,9 @@ export const deps = once(() => ({
   },
   get merges() {
     return createMergeRepository(table());
+  },
+  get refundRequests() {
+    return refundRequests();
   },
   get tokenKeys() {
     return createTokenKeyRepository(table(), cipher());

@@ -327,6 +327,12 @@ export class Alarms extends Construct {
       });
     const refresher = workers.get('refresh-purchase');
     if (refresher)
+      this.addAlarm('refund-statements-lost', createLogMetric(refresher, 'RefundStatementLost', period), 1, {
+        symptom: 'A store has not accepted a statement about a refund before the deadline',
+        impact: 'the store decides about the refund without the app',
+        action: 'read the app and the request in the log of refresh-purchase',
+      });
+    if (refresher)
       this.addAlarm('refreshes-failing', createFailureMetric(refresher, period), 10, {
         symptom: 'Refreshes fail because of an internal error, or of settings that a store rejects',
         impact: staleEntitlements,

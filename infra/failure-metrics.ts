@@ -29,6 +29,11 @@ export const logPatterns = {
   ),
   /** Due items that were enqueued more than an hour late. */
   DueItemsLate: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'DueItemsLate')),
+  /** Statements about refunds that a store has not accepted before the deadline. */
+  RefundStatementLost: FilterPattern.all(
+    isError,
+    FilterPattern.stringValue('$.message.problem', '=', 'RefundStatementLost'),
+  ),
   /** Webhook deliveries that end without success. */
   WebhookDead: FilterPattern.all(isError, FilterPattern.stringValue('$.message.problem', '=', 'WebhookDead')),
 } as const satisfies Record<string, JsonPattern>;

@@ -55,7 +55,7 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'refresh-purchase',
-    summary: 'Refresh due purchases',
+    summary: 'Refresh due purchases, and send due statements about refunds',
     source: { queue: 'refreshes' },
     permissions: ['write', 'stores'],
     timeoutSeconds: 60,
@@ -65,7 +65,12 @@ export const workers: readonly WorkerDefinition[] = [
     id: 'fan-out-webhooks',
     summary: 'Create and enqueue webhook deliveries for announcements',
     source: {
-      streamPatterns: [{ eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { sk: { S: ['P', { prefix: 'G#' }] } } } }],
+      streamPatterns: [
+        {
+          eventName: ['INSERT', 'MODIFY'],
+          dynamodb: { Keys: { sk: { S: ['P', { prefix: 'G#' }, { prefix: 'Z#' }] } } },
+        },
+      ],
     },
     permissions: ['write', 'webhooks'],
     writtenKeys: [deliveryKeys],
@@ -92,10 +97,10 @@ export const workers: readonly WorkerDefinition[] = [
   },
   {
     id: 'enqueue-due-items',
-    summary: 'Enqueue due refreshes and webhook retries, and announce the ends of grants',
+    summary: 'Enqueue due refreshes, webhook retries and refund requests, and announce the ends of grants',
     source: { everyMinutes: 1 },
     permissions: ['write', 'due', 'refreshes', 'webhooks'],
-    writtenKeys: ['*#P#*', '*#C#*', deliveryKeys],
+    writtenKeys: ['*#P#*', '*#C#*', '*#R#*', deliveryKeys],
     timeoutSeconds: 55,
     // One vCPU: its rate limits the refreshes and retries of all apps. See `npm run bench scale`.
     memoryMb: 1_769,

@@ -2,11 +2,12 @@ import { deps } from '../composition/deps.ts';
 import type { Contract } from '../lib/api/contract.ts';
 import { contracts } from '../lib/api/index.ts';
 import { type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
-import { eventKey } from '../lib/db/keys.ts';
+import { eventKey, toRefundRequestId } from '../lib/db/keys.ts';
 import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import { dayMs } from '../lib/shared/time.ts';
+import type { StoreRefundRequest } from '../lib/stores/refund-request.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { buildBasicAuth, type CallOptions, type CallResult, callEndpoint } from './call.ts';
 import { createObservation, createTransaction } from './given.ts';
@@ -38,6 +39,7 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   await givenEvent(side, `event-${canary}`);
   await givenDelivery(side, sharedIds.id);
   await givenDelivery(side, `event-${canary}`);
+  await givenRefundRequest(side);
   await deps().apps.setCatalogue(keys.appName, {
     'store_a:monthly': { type: 'paid subscription', entitlements: [`premium-${canary}`] },
   });
@@ -74,6 +76,21 @@ function createSubscription({ canary, dollars, payments }: AppWithData, state: P
     }),
   );
   return { ...observation, purchase, transactions, refreshToken: { originalTransactionId: canary } };
+}
+
+/** Records a refund request with the same id for each app. */
+async function givenRefundRequest({ keys, canary }: AppWithData): Promise<void> {
+  const request: StoreRefundRequest = {
+    platform: 'store_a',
+    purchaseId: 'store_a:1',
+    transactionId: 'store_a:1-0',
+    sandbox: false,
+    reason: canary,
+    requestedAt: now,
+    deadline: now + dayMs,
+    reference: { transactionId: '1-0' },
+  };
+  await deps().refundRequests.create(keys.appName, request, undefined);
 }
 
 async function givenDelivery({ keys, canary }: AppWithData, deliveryId: string): Promise<void> {
@@ -161,6 +178,8 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'get-purchase-owners': () => [purchase],
   'list-purchase-actions': ({ canary }) => [{ params: { purchaseId: `store_a:${canary}` } }],
   'get-purchase-timeline': () => [purchase],
+  'list-refund-requests': () => [{}, { query: { state: 'open' } }],
+  'get-refund-request': () => [{ params: { id: toRefundRequestId('store_a:1-0', 1) } }],
   'get-due': () => [{}],
   search: () => ['store_a:1', '1', 'store_a:1-0'].map((q) => ({ query: { q } })),
   'get-customer-entitlements': () => [customer],

@@ -11,6 +11,7 @@ import { createEventRepository } from '../lib/db/event-repository.ts';
 import { createGrantRepository } from '../lib/db/grant-repository.ts';
 import { createMergeRepository } from '../lib/db/merge-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
+import { createRefundRequestRepository } from '../lib/db/refund-request-repository.ts';
 import type { Table } from '../lib/db/table.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
@@ -39,6 +40,7 @@ export function createCustomerDataDeps(table: Table) {
     grants: createGrantRepository(table),
     merges: createMergeRepository(table),
     purchases: createPurchaseRepository(table, testCipher),
+    refundRequests: createRefundRequestRepository(table),
     vaultReferences: createVaultReferenceRepository(table),
     userAliases: createUserAliasRepository(table),
     events: createEventRepository(table, 36_500, () => startDate),
@@ -66,8 +68,8 @@ const observe = (
 
 /**
  * Stores a customer in every kind of item that can name one: owned, shared, linked, lost and unclaimed purchases,
- * aliases, a shared claim, a grant, a webhook delivery, events, an access token and a vault reference. `alias` is the
- * customer's alias at the stores.
+ * aliases, a shared claim, a grant, a consent, a webhook delivery, events, an access token and a vault reference.
+ * `alias` is the customer's alias at the stores.
  */
 export async function givenCustomer(
   { name: appName }: Pick<App, 'name'>,
@@ -116,6 +118,7 @@ export async function givenCustomer(
     'store_a:other',
     buildValidationInput(undefined, observe({ purchaseId: 'store_a:other' }, [])),
   );
+  await deps.refundRequests.setConsent(appName, username, startDate);
   await givenMerges(appName, { username, companion }, deps);
   await givenRecords(appName, username, deps);
 }

@@ -1,6 +1,7 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { apps } from '../../composition/apps.ts';
 import { now } from '../../composition/environment.ts';
+import { purchases } from '../../composition/purchases.ts';
 import { streamFailures, webhookQueue } from '../../composition/queues.ts';
 import { table } from '../../composition/table.ts';
 import { createCustomerRepository } from '../../lib/db/customer-repository.ts';
@@ -16,6 +17,7 @@ const deps = once(() => ({
   deliveries: createDeliveryRepository(table()),
   grants: createGrantRepository(table()),
   now,
+  purchases: purchases(),
   streamFailures: streamFailures(),
   webhookQueue: webhookQueue(),
 }));

@@ -2,6 +2,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { events } from '../../composition/events.ts';
 import { notificationQueue } from '../../composition/queues.ts';
 import { recordPurchase } from '../../composition/record-purchase.ts';
+import { refundRequests } from '../../composition/refund-requests.ts';
 import { storeContextDeps } from '../../composition/store-context.ts';
 import { table } from '../../composition/table.ts';
 import { createHandledNotificationRepository } from '../../lib/db/handled-notification-repository.ts';
@@ -21,6 +22,7 @@ const deps = once(() => ({
   notificationQueue: notificationQueue(),
   priceLists: createPriceListRepository(table()),
   recordPurchase: recordPurchase(),
+  refundRequests: refundRequests(),
   userAliases: createUserAliasRepository(table()),
 }));
 

@@ -13,6 +13,7 @@ type Area =
   | 'due'
   | 'entitlements'
   | 'purchases'
+  | 'refunds'
   | 'transactions'
   | 'stats'
   | 'stores'

@@ -37,6 +37,7 @@ import {
   listPurchases,
   refreshPurchase,
 } from './purchases.ts';
+import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from './refund-requests.ts';
 import { search } from './search.ts';
 import { getVersion } from './service.ts';
 import { getAppStats, getStats, getStatsBreakdown, getStatsV2 } from './stats.ts';
@@ -84,6 +85,10 @@ export const contracts: readonly Contract[] = [
   actOnPurchase,
   getPurchaseOwners,
   getPurchaseTimeline,
+  listRefundRequests,
+  getRefundRequest,
+  answerRefundRequest,
+  setRefundConsent,
   listTransactions,
   getTransaction,
   getStats,

@@ -70,6 +70,12 @@ export const TokenMinutes = v.pipe(
 export const SupportActions = v.array(v.picklist(actionNames));
 export type SupportActions = v.InferOutput<typeof SupportActions>;
 
+/** Webhooks that an app must switch on: requests of stores for statements about refunds. */
+export const webhookEvents = ['refunds'] as const;
+
+/** Whether a refund request without a statement gets the prepared one shortly before its deadline. */
+export const refundPolicies = ['silent', 'answer'] as const;
+
 /** Webhook URLs and options of an app. */
 export const WebhookSettings = v.object({
   urls: v.array(v.string()),
@@ -77,6 +83,8 @@ export const WebhookSettings = v.object({
   sandboxUrls: v.array(v.string()),
   /** Whether the body includes the secret key. Servers that verify signatures do not need it. */
   includesPassword: v.boolean(),
+  /** Events other than purchase changes for which the app wants webhooks. */
+  events: v.exactOptional(v.array(v.picklist(webhookEvents))),
 });
 export type WebhookSettings = v.InferOutput<typeof WebhookSettings>;
 
@@ -107,6 +115,8 @@ export const App = v.object({
   tokenMinutes: v.exactOptional(TokenMinutes),
   /** Actions at the stores that support keys may perform. Default: none. */
   supportActions: v.exactOptional(SupportActions),
+  /** Policy for refund requests of the stores. Default: silent. */
+  refundPolicy: v.exactOptional(v.picklist(refundPolicies)),
   createdAt: v.number(),
   deletedAt: v.exactOptional(v.number()),
 });

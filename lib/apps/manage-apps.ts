@@ -197,6 +197,15 @@ export async function setSupportActions(apps: AppRepository, name: string, actio
   return supportActions;
 }
 
+/** Sets the policy for refund requests without a statement of the app. */
+export async function setRefundPolicy(
+  apps: AppRepository,
+  name: string,
+  refundPolicy: NonNullable<App['refundPolicy']>,
+): Promise<void> {
+  await apps.update(name, () => ({ members: { refundPolicy } }));
+}
+
 /** Sets whether successful reads are recorded as events. */
 export async function setReadEvents(apps: AppRepository, name: string, recordsReads: boolean): Promise<void> {
   await apps.update(name, () => ({ members: { recordsReads } }));

@@ -9,6 +9,7 @@ import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
+import type { RefundRequestRepository } from '../refund-requests/refund-request-repository.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
@@ -23,6 +24,7 @@ export interface ExportDeps {
   readonly merges: Pick<MergeRepository, 'list'>;
   now(): EpochMillis;
   readonly purchases: PurchaseRepository;
+  readonly refundRequests: Pick<RefundRequestRepository, 'findConsent'>;
   readonly vaultReferences: VaultReferenceRepository;
 }
 
@@ -54,12 +56,14 @@ export async function* exportCustomer(
 ): AsyncGenerator<string> {
   const context = { app, username, deps };
   const stored = await deps.customerData.find(app.name, username);
+  const consentedAt = await deps.refundRequests.findConsent(app.name, username);
   const head = {
     app: app.name,
     applicationUsername: username,
     exportedAt: toIso(deps.now()),
     customer: stored ? toExportedCustomer(stored, deps.now()) : null,
     userAliases: await deps.customerData.listSavedAliases(app.name, username),
+    refundConsentedAt: consentedAt === undefined ? null : toIso(consentedAt),
   };
   const sections: Readonly<Record<string, AsyncIterable<object[]>>> = {
     purchases: scanPurchases(context),
@@ -70,7 +74,7 @@ export async function* exportCustomer(
     webhookDeliveries: scanDeliveries(context),
     events: scanEvents(context),
   };
-  let isEmpty = !stored && head.userAliases.length === 0;
+  let isEmpty = !stored && head.userAliases.length === 0 && consentedAt === undefined;
   yield JSON.stringify(head).slice(0, -1);
   for (const [section, batches] of Object.entries(sections)) {
     yield `,${JSON.stringify(section)}:[`;

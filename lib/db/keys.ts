@@ -40,6 +40,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *   Grant of an entitlement        a#C#<username>        G#<grantId>             due (if it will end)
  *   Merge into the customer        a#C#<username>        M#<mergeId>             byUser
  *   Claim that a merge has moved   a#C#<username>        L#<mergeId>#<date>#<purchaseId>
+ *   Consent to refund statements   a#C#<username>        N
  *   Link to an owned transaction   a#C#<username>        T#<date>#<SHA-256 of ids>
  * User alias                       a#U#<alias>           U                       byUser (if it is not computed)
  *   Link to an unclaimed purchase  a#U#<alias>           W#<purchaseId>                                            TTL
@@ -51,6 +52,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Handled store notification       a#K#<platform>#<key>  K                                                         TTL
  *   One of its purchases           a#K#<platform>#<key>  K#<purchaseId>                                            TTL
  *   Recovered and enqueued         a#K#<platform>#<key>  Q                                                         TTL
+ * Refund request                   a#R#<SHA-256 of payment>  Z#<number>          byCreated, byKey, due (until it is settled)
  * Event                            a#E#<shard>           E#<date>#<eventId>                                        TTL
  *   Raw view (compressed)          a#E#<shard>           R#<date>#<eventId>      (large views only)                TTL
  * Event tag                        a#G#<tag>             <date>#<eventId>                                          TTL
@@ -79,11 +81,14 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * byCreated  APPS                           <app name>                    apps
  *            TOKENKEYS                      <app name>                    keys of entitlement tokens
  *            a#P, a#C, a#T, a#D             <date>#<id>                   purchases, customers, transactions, failed deliveries
+ *            a#R                            <date>#<requestId>            refund requests
  * byKey      a#PU                           <updatedAt>#<purchaseId>      purchases
  *            a#T#<transactionId>            <date>                        transactions
  *            a#CN                           <username in lower case>      customers
  *            a#DL                           <createdAt>#<deliveryId>      webhook deliveries
- * due        DUE#<shard>                    <dueAt>                       purchases, deliveries and grants of all apps
+ *            a#R#waiting                    <end>#<requestId>             refund requests without a statement
+ *            a#R#replied                    <date>#<requestId>            refund requests with a statement
+ * due        DUE#<shard>                    <dueAt>                       purchases, deliveries, grants and refund requests of all apps
  * byUser     a#N#<username>                 <kind>#<date>#<digest>        items outside the customer's partition that name a user
  *            a#J#<appTransactionId>         <purchaseId>                  purchases of a store account
  *
@@ -111,7 +116,10 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Newest webhook deliveries; failed ones              query  byKey = a#DL; query byCreated = a#D
  * Webhook attempts of a customer, or of a notification query pk = a#G#<tag>, the events with ids of attempts
  * Purchases of a store account                        query  byUser = a#J#<appTransactionId>
- * Due refreshes, webhook retries and ends of grants   query  due = DUE#<each shard>, sk < now
+ * Due refreshes, retries, ends of grants, deadlines    query  due = DUE#<each shard>, sk < now
+ * Refund requests of a payment, latest first          query  pk = a#R#<SHA-256 of payment>
+ * Refund requests, also of one state                  query  byCreated = a#R; query byKey = a#R#waiting, sk > or < now;
+ *                                                            query byKey = a#R#replied
  * Public keys of entitlement tokens                   query  byCreated = TOKENKEYS, then BatchGetItem
  * Statistics of a range                               query  pk = a#S, sk between two days or two months
  * The same by product                                 query  pk = a#S, sk begins with P#; for each product of the page
@@ -170,6 +178,7 @@ function toItemKind(section: string, sk: string): ItemKind {
   if (section === 'P' && sk.startsWith(transactionPrefix)) return 'transaction';
   if (section === 'C' && sk === 'C') return 'customer';
   if (section === 'C' && sk.startsWith(grantPrefix)) return 'grant';
+  if (section === 'R' && sk.startsWith(refundRequestPrefix)) return 'refundRequest';
   if (section === 'E' && sk.startsWith(eventPrefix)) return 'event';
   return section === 'F' && sk === 'F' ? 'streamMarker' : 'other';
 }
@@ -189,13 +198,15 @@ export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis, isIntervalCheck = 
 export const isIntervalCheckKey = (dueSk: string): boolean => dueSk.endsWith(intervalCheckSuffix);
 /** Builds a sort key greater than the sort key of every item that is due at `now`. */
 export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp(now + 1);
-/** Returns the due item with this key. Undefined if the key is not of a purchase, a delivery or a grant. */
+/** Returns the due item with this key. Undefined if the key is of no kind that can be due. */
 export function parseDueItemKey({ pk, sk }: Key): DueItem | undefined {
   const [appName = '', section] = pk.split('#', 2);
   const id = pk.slice(`${appName}#${section}#`.length);
   if (section === 'C' && sk.startsWith(grantPrefix))
     return { kind: 'grant', appName, username: id, grantId: sk.slice(grantPrefix.length) };
   if (section === 'P' && sk === 'P') return { kind: 'purchase', appName, purchaseId: id };
+  if (section === 'R' && sk.startsWith(refundRequestPrefix))
+    return { kind: 'refundRequest', appName, requestId: buildRequestId(id, sk) };
   return section === 'D' ? { kind: 'delivery', appName, deliveryId: id } : undefined;
 }
 
@@ -339,6 +350,42 @@ export const movedClaimKey = (
 ): Key => ({
   pk: customerPartition(appName, username),
   sk: `${toMovedClaimPrefix(mergeId)}${toSortableTimestamp(movedAt)}#${purchaseId}`,
+});
+
+export const refundConsentKey = (appName: string, username: string): Key => ({
+  pk: customerPartition(appName, username),
+  sk: 'N',
+});
+
+export const refundRequestPrefix = 'Z#';
+/** The partition of the refund requests of a payment. Its digest is part of their ids. */
+export const refundRequestPartition = (appName: string, transactionId: string): string =>
+  `${appName}#R#${createHash('sha256').update(transactionId).digest('hex').slice(0, 24)}`;
+const buildRequestId = (digest: string, sk: string): string =>
+  `refund_${digest}_${sk.slice(refundRequestPrefix.length)}`;
+/** Builds the id of the request with a number, from 1. */
+export const toRefundRequestId = (transactionId: string, number: number): string =>
+  buildRequestId(
+    refundRequestPartition('', transactionId).slice('#R#'.length),
+    `${refundRequestPrefix}${String(number).padStart(4, '0')}`,
+  );
+/** Returns undefined for the id of something else. */
+export function parseRefundRequestId(appName: string, requestId: string): Key | undefined {
+  const [, digest, number] = /^refund_([0-9a-f]{24})_(\d{4})$/.exec(requestId) ?? [];
+  return digest === undefined ? undefined : { pk: `${appName}#R#${digest}`, sk: `${refundRequestPrefix}${number}` };
+}
+export const refundRequestListPartition = (appName: string): string => `${appName}#R`;
+export const refundRequestStatePartition = (appName: string, isAnswered: boolean): string =>
+  `${appName}#R#${isAnswered ? 'replied' : 'waiting'}`;
+export const refundRequestIndexKeys = (
+  appName: string,
+  requestId: string,
+  { requestedAt, isAnswered, date }: { requestedAt: EpochMillis; isAnswered: boolean; date: EpochMillis },
+) => ({
+  createdPk: refundRequestListPartition(appName),
+  createdSk: `${toSortableTimestamp(requestedAt)}#${requestId}`,
+  keyPk: refundRequestStatePartition(appName, isAnswered),
+  keySk: `${toSortableTimestamp(date)}#${requestId}`,
 });
 
 /** The links to owned purchases, by purchase date. */

@@ -20,7 +20,10 @@ const openIapStatusCodes: Readonly<Record<number, string>> = { 413: 'PAYLOAD_TOO
 
 /** Builds the response to an error, by error format. */
 export const errorResponses: Readonly<Record<ErrorFormat, (error: ServiceError, route: string) => ErrorResponse>> = {
-  default: ({ status, code, message }, route) => ({ status, body: { ok: false, route, status, code, message } }),
+  default: ({ status, code, message, data }, route) => ({
+    status,
+    body: { ...data, ok: false, route, status, code, message },
+  }),
   // Clients read the body of a failed validation only if the HTTP status is 200.
   validation: (error, route) => ({
     status: 200,

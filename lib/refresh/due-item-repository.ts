@@ -1,7 +1,7 @@
 import type { DueGrant } from '../entitlements/grant-repository.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
-/** A purchase to refresh, a webhook to retry or a grant that has ended. */
+/** A purchase to refresh, a webhook to retry, a grant that has ended or a refund request with a step to take. */
 export type DueItem =
   | {
       readonly kind: 'purchase';
@@ -11,7 +11,8 @@ export type DueItem =
       readonly isIntervalCheck?: boolean;
     }
   | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string }
-  | ({ readonly kind: 'grant' } & DueGrant);
+  | ({ readonly kind: 'grant' } & DueGrant)
+  | { readonly kind: 'refundRequest'; readonly appName: string; readonly requestId: string };
 
 /** Due times of purchases. */
 interface OverdueRefreshes {

@@ -40,6 +40,7 @@ export async function enqueueDueItems(deps: EnqueueDeps, remainingMs: () => numb
     const items = await deps.dueItems.lease(deps.now(), batchSize);
     if (!isReported) isReported = reportLateItems(items, deps);
     await enqueueRefreshes(items, budget, deps);
+    await enqueueRefundRequests(items, deps);
     await enqueueDeliveries(items, deps);
     await announceEnds(items, deps);
     if (items.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
@@ -81,6 +82,12 @@ async function enqueueRefreshes(
     messagesByDelay.set(delaySeconds, [...(messagesByDelay.get(delaySeconds) ?? []), { appName, purchaseId }]);
   }
   for (const [delaySeconds, messages] of messagesByDelay) await refreshQueue.send(messages, { delaySeconds });
+}
+
+async function enqueueRefundRequests(items: readonly DueItem[], { refreshQueue }: EnqueueDeps): Promise<void> {
+  const requests = items.filter((item) => item.kind === 'refundRequest');
+  if (requests.length === 0) return;
+  await refreshQueue.send(requests.map(({ appName, requestId }) => ({ appName, refundRequestId: requestId })));
 }
 
 async function enqueueDeliveries(items: readonly DueItem[], { webhookQueue }: EnqueueDeps): Promise<void> {

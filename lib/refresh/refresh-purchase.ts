@@ -14,7 +14,7 @@ import { createStoreContext, type StoreContextDeps } from '../stores/create-stor
 import type { LoadStore, Store } from '../stores/store.ts';
 import type { StoreContext } from '../stores/store-context.ts';
 import { tryFulfill } from '../stores/try-fulfill.ts';
-import type { RefreshMessage } from './refresh-message.ts';
+import type { PurchaseMessage } from './refresh-message.ts';
 
 export type RefreshDeps = StoreContextDeps & {
   readonly events: EventRepository;
@@ -37,7 +37,7 @@ export interface RefreshContext {
  * failed: the next one is scheduled, or the expiration date takes effect. Returns false then. Ends the schedule of a
  * deleted app.
  */
-export async function refreshPurchase({ appName, purchaseId }: RefreshMessage, deps: RefreshDeps): Promise<boolean> {
+export async function refreshPurchase({ appName, purchaseId }: PurchaseMessage, deps: RefreshDeps): Promise<boolean> {
   const app = await deps.appCache.find(appName);
   if (app?.deletedAt !== undefined) await deps.purchases.endRefreshSchedule(appName, purchaseId);
   if (!app || app.deletedAt !== undefined) return true;

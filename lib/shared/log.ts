@@ -13,7 +13,13 @@ export interface LogContext {
   readonly worker?: string | undefined;
   readonly eventId?: string | undefined;
   /** Read by a metric filter, as are `level` and `code`; see infra/failure-metrics.ts. */
-  readonly problem?: 'DueItemsLate' | 'NotificationDelayed' | 'StreamRecordSkipped' | 'WebhookDead' | undefined;
+  readonly problem?:
+    | 'DueItemsLate'
+    | 'NotificationDelayed'
+    | 'RefundStatementLost'
+    | 'StreamRecordSkipped'
+    | 'WebhookDead'
+    | undefined;
   readonly [detail: string]: string | undefined;
 }
 

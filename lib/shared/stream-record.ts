@@ -8,6 +8,7 @@ export type ItemKind =
   | 'transaction'
   | 'customer'
   | 'grant'
+  | 'refundRequest'
   | 'event'
   | 'streamMarker'
   | 'other';

@@ -7,6 +7,8 @@ import type { Observation } from '../purchases/observation.ts';
 import type { PriceListRepository } from '../purchases/price-list-repository.ts';
 import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
+import { recordRefundOutcome, recordRefundRequest } from '../refund-requests/record-refund-request.ts';
+import type { RefundRequestRepository } from '../refund-requests/refund-request-repository.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
@@ -32,6 +34,7 @@ export type ProcessDeps = StoreContextDeps & {
   readonly notificationQueue: MessageQueue<QueuedNotification>;
   readonly priceLists: PriceListRepository;
   readonly recordPurchase: RecordPurchase;
+  readonly refundRequests: RefundRequestRepository;
   readonly userAliases: UserAliasRepository;
 };
 
@@ -78,7 +81,13 @@ async function recordNotification(
   const store = await deps.loadStore(platform);
   if (!store.observe) throw new ServiceError('InternalError', `${platform} does not support notifications.`);
   const storeContext = await createStoreContext(app.name, platform, { recorder, deps });
-  const { observations, reason, pricesChanged } = await store.observe(notification, storeContext);
+  const { observations, reason, pricesChanged, refundRequest, refundOutcome } = await store.observe(
+    notification,
+    storeContext,
+  );
+  // Recorded first: a single purchase is recorded together with the marker that the notification is handled.
+  if (refundRequest) await recordRefundRequest(app.name, refundRequest, deps);
+  if (refundOutcome) await recordRefundOutcome(app.name, refundOutcome, notification.occurredAt, deps);
   const isPartOfSeveral = observations.length > 1;
   const notificationKey = { platform, key: notification.key };
   const recorded: RecordPurchaseResult[] = [];
@@ -100,7 +109,8 @@ async function recordNotification(
   const fulfilled = await tryFulfill(store, { observations }, { storeContext, recorder });
   recorded.push(...(await recordFulfilled(fulfilled, context)));
   // The event is found by its purchase even if the notification changed nothing.
-  addRecordedPurchases(recorder, recorded, isPartOfSeveral ? undefined : observations[0]?.purchase.purchaseId);
+  const subjectId = observations[0]?.purchase.purchaseId ?? refundRequest?.purchaseId;
+  addRecordedPurchases(recorder, recorded, isPartOfSeveral ? undefined : subjectId);
   recorder.addContent({ notifications: [{ reason, type: notification.type }] });
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);
   if (username !== undefined) recorder.setUser(username);

@@ -4,6 +4,7 @@ import type { Observation } from '../purchases/observation.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { ActionRequest, StoreAnswer } from './purchase-action.ts';
+import type { RefundAnswer, StoreRefundOutcome, StoreRefundRequest } from './refund-request.ts';
 import type { Diagnosis, SettingsRejection, SettingsWarning } from './settings-rejection.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -94,6 +95,12 @@ export interface Store {
    * for a restored table, which lacks the notifications after the restored time. Default: `listUndelivered`.
    */
   listNotifications?(since: EpochMillis, context: StoreContext): Promise<readonly StoreNotification[]>;
+
+  /**
+   * Sends the app's statement about a refund. The first one counts at the store, so it must not be called with another
+   * one later. Throws `InvalidPayload` if the store rejects it.
+   */
+  answerRefundRequest?(request: StoreRefundRequest, answer: RefundAnswer, context: StoreContext): Promise<void>;
 
   /** Deletes notifications at the store. Called after the result of `listUndelivered` is safely enqueued. */
   deleteEnqueued?(notifications: readonly StoreNotification[], context: StoreContext): Promise<void>;
@@ -216,6 +223,10 @@ export interface ObservedNotification {
   readonly reason: NotificationReason;
   /** Current state of the purchases concerned. Empty for a test. */
   readonly observations: readonly Observation[];
+  /** The store requests a statement about a refund. */
+  readonly refundRequest?: StoreRefundRequest;
+  /** The store has decided about a refund. */
+  readonly refundOutcome?: StoreRefundOutcome;
   /** Whether the price list of Stripe must be reloaded. */
   readonly pricesChanged?: true;
 }

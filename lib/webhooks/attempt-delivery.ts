@@ -46,10 +46,14 @@ export async function attemptDelivery(
   const { webhookSettings, vocabulary } = sender.app;
   if (!signingSecret) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
   const purchases =
-    username === undefined ? [] : await deps.ownedPurchases.listRepresentativePurchases(appName, username);
+    username === undefined || delivery.refundRequest
+      ? []
+      : await deps.ownedPurchases.listRepresentativePurchases(appName, username);
   const startedAt = deps.now();
   const entitlements =
-    username === undefined ? undefined : await readChangedEntitlements(delivery, { sender, purchases, username, deps });
+    username === undefined || delivery.refundRequest
+      ? undefined
+      : await readChangedEntitlements(delivery, { sender, purchases, username, deps });
   const body = buildWebhookBody(delivery, {
     ...(webhookSettings?.includesPassword && { password: secretKey }),
     purchases,

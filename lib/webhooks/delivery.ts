@@ -15,13 +15,21 @@ export const WebhookNotification = v.object({
 });
 export type WebhookNotification = v.InferOutput<typeof WebhookNotification>;
 
+/** A store's request for a statement about a refund; `deadline` in epoch milliseconds. */
+const AnnouncedRefundRequest = v.object({
+  id: v.string(),
+  platform: Platform,
+  reason: v.string(),
+  deadline: v.number(),
+});
+
 /** One webhook for one URL; dates in epoch milliseconds. */
 export const WebhookDelivery = v.object({
   appName: v.string(),
   /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
   /** `forward`: a store notification that is sent on as the store sent it. */
-  type: v.picklist(['purchases.updated', 'test', 'forward']),
+  type: v.picklist(['purchases.updated', 'refund.requested', 'test', 'forward']),
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
@@ -33,6 +41,8 @@ export const WebhookDelivery = v.object({
   changedEntitlements: v.exactOptional(v.array(v.string())),
   /** The message of a forward, encrypted, and the chain of the messages that are sent in order. */
   forward: v.exactOptional(v.object({ platform: Platform, chain: v.string(), content: v.string() })),
+  /** The refund request of a webhook of type `refund.requested`. */
+  refundRequest: v.exactOptional(AnnouncedRefundRequest),
   /** `redirected`: the app removed the URL, and deliveries for its new URLs replace this one. */
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   failedAttempts: v.number(),
@@ -65,6 +75,7 @@ type DeliveryInput = Pick<
   | 'previousProductId'
   | 'entitlement'
   | 'changedEntitlements'
+  | 'refundRequest'
   | 'createdAt'
 >;
 

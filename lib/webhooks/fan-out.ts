@@ -4,6 +4,7 @@ import type { AppRepository } from '../apps/app-repository.ts';
 import type { CustomerRepository } from '../customers/customer-repository.ts';
 import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import type { Announcement } from '../purchases/announcement.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { isPermanent, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
@@ -19,6 +20,7 @@ import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
 import { buildGrantDeliveries } from './grant-announcements.ts';
 import { type PurchaseAnnouncements, readStreamRecord } from './purchase-announcements.ts';
+import { buildRefundDeliveries } from './refund-announcements.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
@@ -28,6 +30,7 @@ interface FanOutDeps extends StreamFailureDeps {
   readonly deliveries: DeliveryRepository;
   readonly grants: Pick<GrantRepository, 'find'>;
   now(): EpochMillis;
+  readonly purchases: Pick<PurchaseRepository, 'find'>;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
 }
 
@@ -102,18 +105,25 @@ function memoizeFindApp(findApp: FindApp): FindApp {
 async function createDeliveries(
   record: StreamRecord,
   findApp: FindApp,
-  deps: Pick<FanOutDeps, 'customers' | 'deliveries' | 'grants' | 'now'>,
+  deps: Pick<FanOutDeps, 'customers' | 'deliveries' | 'grants' | 'now' | 'purchases'>,
 ): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
   const failure = await catchFailure(async () => {
-    const deliveries =
-      record.kind === 'grant'
-        ? await buildGrantDeliveries(record, { ...deps, findApp })
-        : await buildPurchaseDeliveries(record, findApp, deps);
+    const deliveries = await buildDeliveriesOfRecord(record, findApp, deps);
     await pMap(deliveries, async (delivery) => await deps.deliveries.createIfAbsent(delivery), { concurrency });
     created = deliveries;
   });
   return { deliveries: created, ...(failure && { failure }) };
+}
+
+async function buildDeliveriesOfRecord(
+  record: StreamRecord,
+  findApp: FindApp,
+  deps: Pick<FanOutDeps, 'customers' | 'grants' | 'now' | 'purchases'>,
+): Promise<readonly WebhookDelivery[]> {
+  if (record.kind === 'grant') return await buildGrantDeliveries(record, { ...deps, findApp });
+  if (record.kind === 'refundRequest') return await buildRefundDeliveries(record, { ...deps, findApp });
+  return await buildPurchaseDeliveries(record, findApp, deps);
 }
 
 async function buildPurchaseDeliveries(

@@ -36,7 +36,7 @@ export async function redirectDelivery(
     readonly webhookQueue: MessageQueue<WebhookMessage>;
   },
 ): Promise<WebhookDelivery> {
-  const { appName, type, username, notification } = delivery;
+  const { appName, type, username, notification, refundRequest } = delivery;
   const deadDelivery = markDead(delivery, 'The app replaced the webhook URL.');
   // A test webhook tests one URL.
   if (type === 'test') return deadDelivery;
@@ -47,6 +47,7 @@ export async function redirectDelivery(
       url,
       ...(username !== undefined && { username }),
       notification,
+      ...(refundRequest && { refundRequest }),
       createdAt: deps.now(),
     }),
   );

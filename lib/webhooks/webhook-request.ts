@@ -30,11 +30,20 @@ interface WebhookContent {
  * Builds the JSON body with exactly the fields of the specification, and the entitlements of an app that has them.
  */
 export function buildWebhookBody(
-  { type, notification, username }: Pick<WebhookDelivery, 'type' | 'notification' | 'username'>,
+  {
+    type,
+    notification,
+    username,
+    refundRequest,
+  }: Pick<WebhookDelivery, 'type' | 'notification' | 'username' | 'refundRequest'>,
   { password, purchases, entitlements, vocabulary, now }: WebhookContent,
 ): string {
   const envelope = { type, ...(password !== undefined && { password }) };
   if (type === 'test') return JSON.stringify(envelope);
+  if (refundRequest) {
+    const body = toRefundPayload(refundRequest, notification, username);
+    return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
+  }
   const body = {
     notification: toNotificationPayload(notification),
     applicationUsername: username,
@@ -50,6 +59,21 @@ export function buildWebhookBody(
   };
   return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
 }
+
+const toRefundPayload = (
+  { deadline, ...request }: NonNullable<WebhookDelivery['refundRequest']>,
+  { date, purchaseId, transactionId }: WebhookNotification,
+  username: string | undefined,
+) => ({
+  refundRequest: {
+    ...request,
+    purchaseId,
+    transactionId,
+    requestedAt: new Date(date).toISOString(),
+    deadline: new Date(deadline).toISOString(),
+  },
+  applicationUsername: username,
+});
 
 const toNotificationPayload = ({ reason, id, date, ...purchaseIds }: WebhookNotification) => ({
   reason,

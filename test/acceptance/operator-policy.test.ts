@@ -233,6 +233,7 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'set-commission-rates', 'new', '-'], '{"rates":[]}');
   expect(await cli(['app', 'show-commission-rates', 'new'])).toContain('default');
   await cli(['app', 'set-support-actions', 'new', 'extend,cancel']);
+  await cli(['app', 'set-refund-policy', 'new', 'answer']);
   await cli(['events', 'tail', appName]);
   expect(await cli(['app', 'show', 'new'])).toContain('brand');
   // Purchases have no deliveries for a URL that was set after them.

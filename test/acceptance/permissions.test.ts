@@ -146,6 +146,17 @@ async function listPathParams(username: string): Promise<Readonly<Record<string,
   };
 }
 
+/** Requests the refund of a consumable and returns the id of the request. */
+async function requestRefund(username: string): Promise<string> {
+  const coins = { platform: 'store_a', productId: 'coins', type: 'consumable', applicationUsername: username };
+  const order = await control('/purchases', coins);
+  await validate(order.validate);
+  await control(`/purchases/${order.id}/request-refund`, {});
+  const findRequests = async (): Promise<Json[]> => (await callService('/v3/refund-requests?state=open')).rows;
+  const [request] = await waitFor('the refund request', findRequests, ({ length }) => length > 0);
+  return request?.id;
+}
+
 /** Calls every endpoint with a request that succeeds, for a customer who has bought everywhere. */
 async function callEveryEndpoint(username: string): Promise<void> {
   const [offerId = '', otherOfferId] = await listOffers(username);
@@ -171,9 +182,15 @@ async function callEveryEndpoint(username: string): Promise<void> {
     'set-catalogue': {},
     'sign-offer': { kind: 'promotional', productId: 'premium', offerId: 'welcome', applicationUsername: username },
     'act-on-purchase': { action: 'finish', reason: 'tester', idempotencyKey: `finish-${username}` },
+    'answer-refund-request': { preference: 'decline', customerConsented: true },
+    'set-refund-consent': { consented: true },
+  };
+  const idParams: Readonly<Record<string, string | undefined>> = {
+    webhooks: params.deliveryId,
+    refunds: await requestRefund(username),
   };
   for (const { id, area, method, path } of contracts) {
-    const idParam = area === 'webhooks' ? params.deliveryId : params.eventId;
+    const idParam = idParams[area] ?? params.eventId;
     const url = path.replace(/:(\w+)/g, (_all, name: string) =>
       encodeURIComponent((name === 'id' ? idParam : params[name]) ?? name),
     );

@@ -100,6 +100,7 @@ describe('support key', () => {
     expect(changing.map(({ id }) => id).toSorted()).toEqual([
       'act-on-purchase',
       'add-customer-purchase',
+      'answer-refund-request',
       'change-grant',
       'create-entitlement-token',
       'create-grant',

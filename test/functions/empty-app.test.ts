@@ -114,6 +114,8 @@ const answers: Readonly<Record<string, object>> = {
   'get-event': noSuch,
   'get-event-analysis': noSuch,
   'get-event-raw': noSuch,
+  'list-refund-requests': { rows: [] },
+  'get-refund-request': noSuch,
   'list-deliveries': { rows: [] },
   'get-delivery': noSuch,
   'get-customer-claims': { applicationUsername, rows: [] },

@@ -11,6 +11,7 @@ import { openIapDescriptions, openIapOperations } from './openiap.ts';
 import { processorDescriptions, processorOperations } from './processors.ts';
 import { purchaseDescriptions, purchaseOperations } from './purchases.ts';
 import { receiptDescriptions } from './receipts.ts';
+import { refundRequestDescriptions, refundRequestOperations } from './refund-requests.ts';
 import { statsDescriptions, statsOperations } from './stats.ts';
 import { validationDescriptions, validationOperations } from './validation.ts';
 import { valueDescriptions } from './values.ts';
@@ -26,6 +27,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...entitlementDescriptions,
   ...purchaseDescriptions,
   ...actionDescriptions,
+  ...refundRequestDescriptions,
   ...statsDescriptions,
   ...figureDescriptions,
   ...eventDescriptions,
@@ -44,6 +46,7 @@ export const operationDescriptions: readonly OperationDescription[] = [
   ...entitlementOperations,
   ...purchaseOperations,
   ...actionOperations,
+  ...refundRequestOperations,
   ...statsOperations,
   ...figureOperations,
   ...eventOperations,

@@ -6,6 +6,7 @@ export const tagDescriptions: Readonly<Record<Contract['area'], string>> = {
   customers: 'Customers with their purchases, called by your server.',
   entitlements: 'What customers have access to, over all stores: named entitlements, grants and tokens.',
   purchases: 'Purchases with the customers who own them.',
+  refunds: 'Requests of the App Store and Google Play for statements about refunds.',
   transactions: 'Payments that start or renew purchases.',
   stats: 'Revenue, subscriptions and trials by time.',
   events: 'Log of every request, store notification and webhook.',

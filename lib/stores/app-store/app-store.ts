@@ -6,6 +6,7 @@ import { observe } from './observe.ts';
 import { performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
+import { answerRefundRequest } from './refund-request.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
@@ -20,6 +21,7 @@ export const appStore: Store = {
   performAction,
   receive,
   observe,
+  answerRefundRequest,
   listUndelivered,
   listNotifications,
 };

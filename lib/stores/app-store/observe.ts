@@ -6,8 +6,9 @@ import type { StoreContext } from '../store-context.ts';
 import { connectAppStore } from './connect-app-store.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { getBaseType, toNotificationReason } from './notification-reason.ts';
-import { verifySignedParts } from './parse-notification.ts';
+import { parseConsumptionReason, verifySignedParts } from './parse-notification.ts';
 import { refetchPurchase } from './refetch-purchase.ts';
+import { toRefundOutcome, toRefundRequest } from './refund-request.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { type AppStoreSettings, getApiKey, parseStoredSettings } from './settings.ts';
 import { isLaterTransaction } from './store-transaction.ts';
@@ -42,16 +43,25 @@ export async function observe(
 ): Promise<ObservedNotification> {
   const { type, occurredAt, payload } = storeNotification;
   const reason = toNotificationReason(type);
-  if (getBaseType(type) === consumptionRequestType || payload.transaction === undefined)
-    return { reason, observations: [] };
+  if (payload.transaction === undefined) return { reason, observations: [] };
   const settings = parseStoredSettings(context.settings);
   const verification = createVerificationContext(settings, context);
   const parts = verifySignedParts(storeNotification, verification);
   if (!parts) return { reason, observations: [] };
+  if (getBaseType(type) === consumptionRequestType) {
+    const consumptionReason = parseConsumptionReason(storeNotification);
+    const refundRequest = toRefundRequest({ transaction: parts.transaction, reason: consumptionReason, occurredAt });
+    return { reason, observations: [], refundRequest };
+  }
   const notification = { ...parts, type, occurredAt };
   const group = await determineCurrentGroup(notification, { settings, context, verification });
   const observation = toNotificationObservation(group ?? toPastGroup(notification), settings);
-  return { reason, observations: [withRenewalIntentChange(observation, notification)] };
+  const refundOutcome = toRefundOutcome(type, parts.transaction);
+  return {
+    reason,
+    observations: [withRenewalIntentChange(observation, notification)],
+    ...(refundOutcome && { refundOutcome }),
+  };
 }
 
 /**

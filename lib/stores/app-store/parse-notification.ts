@@ -29,6 +29,7 @@ const NotificationBody = v.looseObject({
       status: v.exactOptional(v.number()),
       signedTransactionInfo: OptionalJws,
       signedRenewalInfo: OptionalJws,
+      consumptionRequestReason: v.exactOptional(v.string()),
     }),
   ),
 });
@@ -38,6 +39,7 @@ const NotificationPayload = v.object({
   status: v.exactOptional(v.number()),
   transaction: OptionalJws,
   renewal: OptionalJws,
+  consumptionRequestReason: v.exactOptional(v.string()),
 });
 type NotificationPayload = v.InferOutput<typeof NotificationPayload>;
 
@@ -59,8 +61,8 @@ export function parseNotification(signedPayload: string, verification: Verificat
   if (!('notificationType' in body)) throw new ServiceError('Forbidden', 'signedPayload is not a notification.');
   const appReference = requireOwnApp(body, verification);
   const { notificationType, subtype, notificationUUID, signedDate, data = {} } = parse(NotificationBody, body);
-  const { status, signedTransactionInfo: transaction, signedRenewalInfo: renewal } = data;
-  const payload = omitUndefined({ status, transaction, renewal });
+  const { status, signedTransactionInfo: transaction, signedRenewalInfo: renewal, consumptionRequestReason } = data;
+  const payload = omitUndefined({ status, transaction, renewal, consumptionRequestReason });
   const parts = verifyParts(payload, verification);
   if (parts && parts.environment !== (appReference.environment ?? parts.environment)) throw otherEnvironmentError();
   return {
@@ -76,6 +78,10 @@ export const verifySignedParts = (
   { payload }: StoreNotification,
   verification: VerificationContext,
 ): SignedParts | undefined => verifyParts(parse(NotificationPayload, payload), verification);
+
+/** Returns the reason that the customer stated for a refund. */
+export const parseConsumptionReason = ({ payload }: StoreNotification): string | undefined =>
+  parse(NotificationPayload, payload).consumptionRequestReason;
 
 function verifyParts(
   { status, transaction: transactionJws, renewal: renewalJws }: NotificationPayload,

@@ -8,6 +8,7 @@ import { observe } from './observe.ts';
 import { checkAction, performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
+import { answerRefundRequest } from './refund-review.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
@@ -25,5 +26,6 @@ export const googlePlay: Store = {
   checkAction,
   receive,
   observe,
+  answerRefundRequest,
   listUndelivered,
 };

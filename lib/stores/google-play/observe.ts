@@ -13,6 +13,7 @@ import type { PaymentNotification } from './mapping-context.ts';
 import { observeDeletion, observeStored } from './missing-token.ts';
 import { type ObservedFacts, toNotificationReason } from './notification-reason.ts';
 import { NotificationPayload } from './parse-notification.ts';
+import { toRefundOutcome, toRefundRequest } from './refund-review.ts';
 import { withEndDate } from './revocation.ts';
 import { parseStoredSettings } from './settings.ts';
 import { applyVoidedOrder, type VoidedOrderContext } from './voided-order.ts';
@@ -24,6 +25,10 @@ import { applyVoidedOrder, type VoidedOrderContext } from './voided-order.ts';
 export async function observe(notification: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
   const payload = parse(NotificationPayload, notification.payload);
   const { token, productId = '' } = payload;
+  if (payload.refundReview) {
+    const refundRequest = await toRefundRequest(notification, payload.refundReview, connectPlay(context));
+    return { reason: 'OTHER', observations: [], refundRequest };
+  }
   if (token === undefined) return { reason: toNotificationReason(notification.type), observations: [] };
   const play = connectPlay(context);
   const now = context.now();
@@ -38,9 +43,11 @@ export async function observe(notification: StoreNotification, context: StoreCon
   const own = observations.filter(isOwn);
   const replaced = observations.filter((observation) => !isOwn(observation));
   const updated = await applyNotification(notification, { payload, own, play, now, storedData: context });
+  const refundOutcome = toRefundOutcome(payload);
   return {
     reason: toNotificationReason(notification.type, summarizeObservations(own, replaced, { payload, now })),
     observations: markForFulfillment([...updated, ...replaced], parseStoredSettings(context.settings), now),
+    ...(refundOutcome && { refundOutcome }),
   };
 }
 

@@ -25,6 +25,9 @@ const DeveloperNotification = v.looseObject({
   voidedPurchaseNotification: v.exactOptional(
     v.looseObject({ purchaseToken: PlayId, orderId: PlayId, productType: OptionalNumber, refundType: OptionalNumber }),
   ),
+  pendingRefundReviewNotification: v.exactOptional(
+    v.looseObject({ pendingRefundToken: v.string(), orderId: PlayId, refundReason: OptionalNumber }),
+  ),
   testNotification: v.exactOptional(v.looseObject({})),
 });
 type DeveloperNotification = v.InferOutput<typeof DeveloperNotification>;
@@ -39,6 +42,8 @@ export const NotificationPayload = v.object({
   /** Whether only a part of the quantity was refunded. */
   isPartial: v.exactOptional(v.boolean()),
   voidedReason: OptionalNumber,
+  /** The request for a statement about a chargeback. */
+  refundReview: v.exactOptional(v.object({ token: v.string(), orderId: PlayId, reason: OptionalNumber })),
 });
 export type NotificationPayload = v.InferOutput<typeof NotificationPayload>;
 
@@ -80,6 +85,8 @@ export function parseNotification(body: string, packageName: string): StoreNotif
   const notification = parse(DeveloperNotification, origin);
   const messageId = message.messageId ?? message.message_id;
   const key = messageId === undefined ? hashParts(message.data) : `message ${messageId}`;
+  const review = toReviewNotification(notification);
+  if (review) return review;
   return (
     toPurchaseNotification(notification) ?? {
       ...toOtherNotification(notification),
@@ -87,6 +94,21 @@ export function parseNotification(body: string, packageName: string): StoreNotif
       occurredAt: notification.eventTimeMillis,
     }
   );
+}
+
+/** Returns undefined if the notification does not request a statement about a refund. */
+function toReviewNotification({
+  eventTimeMillis: occurredAt,
+  pendingRefundReviewNotification: review,
+}: DeveloperNotification): StoreNotification | undefined {
+  if (!review) return undefined;
+  const { pendingRefundToken: token, orderId, refundReason: reason } = review;
+  return {
+    key: hashParts(token, 'review'),
+    type: 'PENDING_REFUND_REVIEW',
+    occurredAt,
+    payload: { refundReview: { token, orderId, ...omitUndefined({ reason }) } },
+  };
 }
 
 /** Returns undefined if the notification is not about a purchase. */

@@ -37,6 +37,7 @@ describe('exportCustomer', () => {
     expect(document).toMatchObject({
       customer: { createdAt: '2026-01-01T00:00:00.000Z' },
       userAliases: expect.arrayContaining(['alias-at-the-store']),
+      refundConsentedAt: expect.any(String),
       unclaimedPurchases: [{ purchaseId: 'store_a:unclaimed' }],
       grants: [{ grantId: 'grant_1', entitlement: 'premium', reason: 'lost phone', until: null }],
       merges: [{ from: 'guest-of-the-first-day', mergedBy: { name: 'alice' } }],
@@ -72,6 +73,7 @@ describe('exportCustomer', () => {
     expect(document).toMatchObject({
       customer: null,
       userAliases: [],
+      refundConsentedAt: null,
       purchases: [],
       webhookDeliveries: [],
       events: [],

@@ -1,10 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { DueItem } from '../../../lib/refresh/due-item-repository.ts';
 import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
-import type { RefreshMessage } from '../../../lib/refresh/refresh-message.ts';
+import type { PurchaseMessage } from '../../../lib/refresh/refresh-message.ts';
 import { hourMs } from '../../../lib/shared/time.ts';
 
-interface EnqueuedRefresh extends RefreshMessage {
+interface EnqueuedRefresh extends PurchaseMessage {
   readonly delaySeconds: number;
 }
 
@@ -23,7 +23,7 @@ async function enqueue(dueItems: readonly DueItem[], latenessMs = 0): Promise<En
       grants: { announceEnd: async () => {} },
       refreshQueue: {
         async send(messages, { delaySeconds = 0 } = {}) {
-          enqueued.push(...messages.map((message) => ({ ...message, delaySeconds })));
+          for (const message of messages) if ('purchaseId' in message) enqueued.push({ ...message, delaySeconds });
         },
       },
       webhookQueue: { send: async () => {} },

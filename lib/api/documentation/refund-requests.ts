@@ -1,0 +1,123 @@
+import {
+  answerRefundRequest,
+  getRefundRequest,
+  listRefundRequests,
+  PreparedAnswerRecord,
+  RefundAnswerRecord,
+  RefundFactsRecord,
+  RefundRequestRecord,
+  setRefundConsent,
+} from '../refund-requests.ts';
+import { describeObject, describeOperation } from './describe.ts';
+import { applicationUsername } from './parameters.ts';
+
+const id = ['Id of the refund request.', 'refund_5f0c8a1b9d3e4f6071829304_0001'] as const;
+const date = '2026-01-15T09:30:00.000Z';
+
+const statementFields = {
+  preference: ['What the app prefers: a refund (`approve`), none (`decline`), or neither (`neutral`).', 'decline'],
+  isProrated: ['store_a: limits an approved refund to the unused part.', false],
+  customerConsented: ['Whether the customer consented to the statement. store_a accepts none without consent.', true],
+  deliveryStatus: ['store_a: whether the app delivered a product that works.', 'DELIVERED'],
+  sampleContentProvided: ['Whether the customer had a free sample or a trial before the purchase.', false],
+  consumptionPercentage: ['Used part of the purchase, in thousandths of a percent.', 100_000],
+} as const;
+
+export const refundRequestDescriptions = [
+  describeObject('PreparedAnswer', PreparedAnswerRecord, 'The statement that follows from the stored facts.', {
+    ...statementFields,
+    why: ['The facts that it follows from.', ['The purchase is consumed.']],
+  }),
+  describeObject('RefundAnswer', RefundAnswerRecord, 'The statement that counts.', {
+    ...statementFields,
+    answeredAt: ['Date of the statement.', date],
+    answeredBy: ['The API key that sent it, or the policy of the app.'],
+    sentAt: ['When the store accepted it. Null until then.', date],
+    failureReason: ['Why the last attempt to send it failed.', 'The App Store is unavailable. Try again later.'],
+  }),
+  describeObject('RefundAnswerAuthor', RefundAnswerRecord.entries.answeredBy, 'The author of a statement.', {
+    type: ['An API key (`key`) or the policy of the app (`policy`).', 'key'],
+    id: ['Id of the key.', '0f110b8bbde7'],
+    name: ['Name of the key.', 'alice-support'],
+  }),
+  describeObject('RefundFacts', RefundFactsRecord, 'The stored facts about a payment and its customer.', {
+    isDelivered: ['Whether a customer has validated the purchase.', true],
+    isConsumed: ['Whether the purchase is consumed.', true],
+    customerSince: ["Date of the customer's first payment. Null without a payment.", date],
+    purchaseCount: ['Purchases of the customer.', 3],
+    paidUSD: ['Sum of the payments in US dollars.', 14.97],
+    refundedUSD: ['Sum of the refunds in US dollars.', 0],
+    consentedAt: ['When the customer consented to statements about refunds. Null without consent.', date],
+  }),
+  describeObject('RefundRejection', RefundRequestRecord.entries.rejection.wrapped, 'A statement that was rejected.', {
+    at: ['Date of the rejection.', date],
+    message: ['Why.', 'The App Store rejected the consumption information (error 4000036).'],
+  }),
+  describeObject('RefundRequest', RefundRequestRecord, "A store's request for a statement about a refund.", {
+    id,
+    platform: ['The store.', 'store_a'],
+    purchaseId: ['The purchase.', 'store_a:2000000123456789'],
+    transactionId: ['The payment to refund.', 'store_a:2000000123456789'],
+    productId: ['The product. Null if it is not stored.', 'store_a:coins'],
+    applicationUsername: ['The customer. Null for a purchase that no customer has claimed.', 'alice'],
+    state: [
+      '`open`: a statement is possible. `answered`: it was made. `expired`: none was made before the deadline or the decision.',
+      'open',
+    ],
+    reason: ["Reason in the store's terms.", 'UNINTENDED_PURCHASE'],
+    isSandbox: ["Whether the purchase is of the store's sandbox.", false],
+    requestedAt: ['Date of the request.', date],
+    deadline: ['Time until which the store accepts the statement.', '2026-01-15T21:30:00.000Z'],
+    facts: ['What the service stores about it.'],
+    preparedAnswer: ['The statement that the policy `answer` sends. Null if none is possible any longer.'],
+    answer: ['The first statement, which counts. Null without one.'],
+    rejection: ['The last statement that the store rejected. It does not count.'],
+    outcome: ["The store's decision. Null until it is reported. Google Play reports only refunds.", 'refunded'],
+    outcomeAt: ['Date of the decision.', date],
+  }),
+  describeObject('RefundRequests', listRefundRequests.response, 'A page of refund requests.', {
+    rows: ['The requests, newest first.'],
+    nextCursor: ['Cursor of the next page. Absent at the end.', 'MTc2ODQ2OTQwMDAwMCM'],
+  }),
+  describeObject('RefundAnswerRequest', answerRefundRequest.body, 'The statement to send.', {
+    ...statementFields,
+    isProrated: ['store_a: limits an approved refund to the unused part. Default: false.', false],
+    customerConsented: ['Required to be true for store_a. Default: the stored consent of the customer.', true],
+    deliveryStatus: ['store_a. Default: from the prepared statement.', 'DELIVERED'],
+    sampleContentProvided: ['Default: from the prepared statement.', false],
+    consumptionPercentage: ['Thousandths of a percent. Default: from the prepared statement.', 100_000],
+  }),
+  describeObject('RefundConsentRequest', setRefundConsent.body, 'The choice of the customer.', {
+    consented: ['Whether the customer consents to statements about refunds. False withdraws it.', true],
+  }),
+  describeObject('RefundConsent', setRefundConsent.response, 'The stored consent.', {
+    applicationUsername,
+    consentedAt: ['When the customer consented. Null without consent.', date],
+  }),
+];
+
+export const refundRequestOperations = [
+  describeOperation(listRefundRequests, {
+    description:
+      'Lists the requests of the App Store (consumption requests, 12 hours) and of Google Play (chargeback reviews, 24 hours) for a statement about a refund.',
+    query: {
+      state: ['Only requests in this state.', 'open'],
+      limit: ['Maximum number of rows, at most 100. Default: 50.', '20'],
+      cursor: ['The `nextCursor` of the previous page.', 'MTc2ODQ2OTQwMDAwMCM'],
+    },
+  }),
+  describeOperation(getRefundRequest, {
+    description: 'Returns the request with the stored facts and the statement that follows from them.',
+    params: { id },
+  }),
+  describeOperation(answerRefundRequest, {
+    description:
+      'Sends the statement to the store. The first one counts: another one is rejected with 409 and the first one in `answer`. While the store is unavailable, the statement is sent again until the deadline. A statement that the store rejects does not count. A support key is allowed.',
+    params: { id },
+  }),
+  describeOperation(setRefundConsent, {
+    description:
+      'Stores whether the customer consents to statements about refunds. The App Store accepts statements only with consent, so the policy `answer` sends none without it.',
+    params: { applicationUsername },
+  }),
+];

@@ -1,0 +1,224 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
+import {
+  answerRefundRequest,
+  getRefundRequest,
+  listRefundRequests,
+  setRefundConsent,
+} from '../../lib/api/refund-requests.ts';
+import { createApiKey, type IssuedApiKeys, setRefundPolicy } from '../../lib/apps/manage-apps.ts';
+import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
+import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import {
+  buyCoins,
+  getEmulatedRequest,
+  processNotifications,
+  refundPlatforms,
+  requestRefund,
+  runDueSteps,
+} from '../../testing/refund-requests.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+let router: NotificationRouter;
+let keys: IssuedApiKeys;
+let support: string;
+let viewer: string;
+beforeAll(async () => {
+  service = await startTestService();
+  router = await startNotificationRouter(service, refundPlatforms);
+  keys = await service.createApp(refundPlatforms);
+  router.routeTo([keys.appName]);
+  const createKey = async (level: 'support' | 'viewer') =>
+    (await createApiKey(deps().apps, keys.appName, { level, name: level, now: Date.now() })).key;
+  support = await createKey('support');
+  viewer = await createKey('viewer');
+});
+afterAll(async () => {
+  await router?.close();
+  await service?.close();
+});
+
+let count = 0;
+const nextUser = (): string => `buyer-${++count}`;
+
+/** Buys coins, requests the refund and returns the request of the service. */
+async function givenRequest(platform: string, username = nextUser(), details: object = {}) {
+  const id = await buyCoins(service, keys, { platform, applicationUsername: username });
+  await requestRefund({ service, router, keys }, id, details);
+  const { body } = await callWithSecretKey(listRefundRequests, keys, { query: { state: 'open' } });
+  const request = body.rows.find((row: { purchaseId: string }) => row.purchaseId === `${platform}:${id}`);
+  return { id, request, username };
+}
+
+const get = async (requestId: string) =>
+  (await callWithSecretKey(getRefundRequest, keys, { params: { id: requestId } })).body;
+const answer = async (requestId: string, body: object) =>
+  await callWithSecretKey(answerRefundRequest, keys, { params: { id: requestId }, body });
+const advance = async (period: string) => await service.callControl('/clock', { advance: period });
+const consent = async (applicationUsername: string, consented = true) =>
+  await callWithSecretKey(setRefundConsent, keys, { params: { applicationUsername }, body: { consented } });
+
+describe.each([
+  ['store_a', 12, 'UNINTENDED_PURCHASE'],
+  ['store_b', 24, 'CHARGEBACK'],
+])('refund requests of %s', (platform, hours, reason) => {
+  it('lists an open request with its deadline, its customer and the prepared statement', async () => {
+    const { id, request, username } = await givenRequest(platform);
+    expect(request).toMatchObject({
+      platform,
+      purchaseId: `${platform}:${id}`,
+      applicationUsername: username,
+      productId: `${platform}:coins`,
+      state: 'open',
+      reason,
+      facts: { isDelivered: true, purchaseCount: 1, refundedUSD: 0 },
+      preparedAnswer: { preference: 'neutral', customerConsented: false, sampleContentProvided: false },
+      answer: null,
+      outcome: null,
+    });
+    expect(request.facts.paidUSD).toBeGreaterThan(0);
+    expect(Date.parse(request.deadline) - Date.parse(request.requestedAt)).toBe(hours * 3_600_000);
+    expect(await get(request.id)).toEqual(request);
+  });
+
+  it('sends the first statement, rejects the second one with the first, and shows the outcome', async () => {
+    const { id, request } = await givenRequest(platform);
+    const body = { preference: 'approve', customerConsented: true };
+    expect(await answer(request.id, body)).toMatchObject({
+      status: 200,
+      body: { state: 'answered', answer: { preference: 'approve', sentAt: expect.any(String) } },
+    });
+    expect(await answer(request.id, { ...body, preference: 'decline' })).toMatchObject({
+      status: 409,
+      body: { code: 'Conflict', answer: { preference: 'approve', answeredBy: { type: 'key', name: 'main' } } },
+    });
+    const emulated = await getEmulatedRequest(service, id);
+    expect(emulated).toMatchObject({ state: 'approved', ignoredAnswers: [] });
+    await processNotifications(router, keys);
+    expect(await get(request.id)).toMatchObject({ state: 'answered', outcome: 'refunded', preparedAnswer: null });
+  });
+
+  it('rejects a statement after the deadline', async () => {
+    const { request } = await givenRequest(platform);
+    await advance(`PT${hours}H`);
+    expect(await answer(request.id, { preference: 'decline', customerConsented: true })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('deadline') },
+    });
+    expect(await get(request.id)).toMatchObject({ state: 'expired', preparedAnswer: null });
+  });
+
+  it('sends the prepared statement 30 minutes before the deadline by policy', async () => {
+    await setRefundPolicy(deps().apps, keys.appName, 'answer');
+    const username = nextUser();
+    await consent(username);
+    const { id, request } = await givenRequest(platform, username);
+    await advance(`PT${hours - 1}H`);
+    await runDueSteps(keys);
+    expect(await getEmulatedRequest(service, id)).toMatchObject({ state: 'open' });
+    await advance('PT31M');
+    await runDueSteps(keys);
+    expect(await getEmulatedRequest(service, id)).toMatchObject({ state: 'declined', ignoredAnswers: [] });
+    expect((await getEmulatedRequest(service, id)).answer).toBeDefined();
+    expect(await get(request.id)).toMatchObject({ state: 'answered', answer: { answeredBy: { type: 'policy' } } });
+    await setRefundPolicy(deps().apps, keys.appName, 'silent');
+  });
+
+  it('sends nothing by the policy silent', async () => {
+    const username = nextUser();
+    await consent(username);
+    const { id, request } = await givenRequest(platform, username);
+    await advance(`PT${hours - 1}H`);
+    await advance('PT59M');
+    await runDueSteps(keys);
+    expect((await getEmulatedRequest(service, id)).answer).toBeUndefined();
+    expect(await get(request.id)).toMatchObject({ state: 'open' });
+  });
+
+  it('sends a statement again until the store is available', async () => {
+    const { id, request } = await givenRequest(platform);
+    await service.callControl('/faults', { platform, fault: 'down', times: 20 });
+    expect(await answer(request.id, { preference: 'decline', customerConsented: true })).toMatchObject({
+      status: 200,
+      body: { state: 'answered', answer: { sentAt: null, failureReason: expect.stringContaining('unavailable') } },
+    });
+    await service.clearFaults();
+    await advance('PT5M');
+    await runDueSteps(keys);
+    expect(await getEmulatedRequest(service, id)).toMatchObject({ state: 'declined' });
+    expect(await get(request.id)).toMatchObject({ answer: { sentAt: expect.any(String) } });
+  });
+
+  it('accepts a support key, and only reads with a viewer key', async () => {
+    const { request } = await givenRequest(platform);
+    const params = { id: request.id };
+    const call = async (key: string) => {
+      const headers = buildBasicAuth(keys.appName, key);
+      const body = { preference: 'decline', customerConsented: true };
+      return [
+        (await callEndpoint(getRefundRequest, { params, headers })).status,
+        (await callEndpoint(answerRefundRequest, { params, headers, body })).status,
+      ];
+    };
+    expect(await call(viewer)).toEqual([200, 403]);
+    expect(await call(support)).toEqual([200, 200]);
+    expect((await callWithPublicKey(getRefundRequest, keys, { params })).status).toBe(403);
+  });
+});
+
+describe('refund requests of store_a', () => {
+  it('sends no statement without the consent of the customer', async () => {
+    await setRefundPolicy(deps().apps, keys.appName, 'answer');
+    const { id, request } = await givenRequest('store_a');
+    expect(await answer(request.id, { preference: 'decline', customerConsented: false })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('customerConsented') },
+    });
+    await advance('PT11H45M');
+    await runDueSteps(keys);
+    expect((await getEmulatedRequest(service, id)).answer).toBeUndefined();
+    await setRefundPolicy(deps().apps, keys.appName, 'silent');
+  });
+
+  it('keeps the request open after a statement that Apple rejects', async () => {
+    const { id, request } = await givenRequest('store_a');
+    const rejected = { preference: 'approve', isProrated: true, customerConsented: true, consumptionPercentage: 0 };
+    expect(await answer(request.id, rejected)).toMatchObject({ status: 400 });
+    expect(await get(request.id)).toMatchObject({ state: 'open', rejection: { message: expect.any(String) } });
+    await answer(request.id, { preference: 'decline', customerConsented: true });
+    expect(await getEmulatedRequest(service, id)).toMatchObject({ state: 'declined' });
+    await processNotifications(router, keys);
+    expect(await get(request.id)).toMatchObject({ outcome: 'declined' });
+  });
+
+  it('keeps one request for repeated notifications, and opens another one after a decision', async () => {
+    const { id, request } = await givenRequest('store_a');
+    await requestRefund({ service, router, keys }, id);
+    await service.callControl(`/purchases/${id}/decline-refund`, {});
+    await processNotifications(router, keys);
+    expect(await get(request.id)).toMatchObject({ state: 'expired', outcome: 'declined' });
+    await advance('PT1M');
+    await requestRefund({ service, router, keys }, id);
+    const { body } = await callWithSecretKey(listRefundRequests, keys);
+    const own = body.rows.filter((row: { purchaseId: string }) => row.purchaseId === `store_a:${id}`);
+    expect(own.map((row: { state: string }) => row.state)).toEqual(['open', 'expired']);
+  });
+
+  it('reports a reversed refund', async () => {
+    const { id, request } = await givenRequest('store_a');
+    for (const action of ['refund', 'reverse-refund']) {
+      await service.callControl(`/purchases/${id}/${action}`, {});
+      await processNotifications(router, keys);
+    }
+    expect(await get(request.id)).toMatchObject({ outcome: 'reversed' });
+  });
+});
+
+it('lists requests by state', async () => {
+  for (const state of ['open', 'answered', 'expired']) {
+    const { body } = await callWithSecretKey(listRefundRequests, keys, { query: { state, limit: '2' } });
+    expect(body.rows.length).toBeGreaterThan(0);
+    expect(new Set(body.rows.map((row: { state: string }) => row.state))).toEqual(new Set([state]));
+  }
+});
