@@ -187,7 +187,8 @@ function createQueries(): Pick<RenderedConsole, 'readText' | 'waitForText' | 'fi
   const findRegion = (title?: string): Element | undefined =>
     title === undefined
       ? document.body
-      : [...document.querySelectorAll('section, dialog')].find(
+      : // The innermost one: the section of a table can contain a dialog.
+        [...document.querySelectorAll('section, dialog')].findLast(
           (region) => region.querySelector('h2')?.textContent === title,
         );
   const readText = (region?: string): string => (findRegion(region)?.textContent ?? '').replace(/\s+/g, ' ');

@@ -64,6 +64,12 @@ export const pages: readonly PageDefinition[] = [
     load: async () => (await import('./webhooks/webhooks.tsx')).WebhooksPage,
   },
   { path: '/webhooks/:id', title: 'Webhook', load: async () => (await import('./webhooks/delivery.tsx')).DeliveryPage },
+  {
+    path: '/refund-requests',
+    title: 'Refund requests',
+    icon: 'refunds',
+    load: async () => (await import('./refund-requests.tsx')).RefundRequestsPage,
+  },
   { path: '/stores', title: 'Stores', icon: 'stores', load: async () => (await import('./stores.tsx')).StoresPage },
   {
     path: '/reference',

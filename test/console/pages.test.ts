@@ -18,6 +18,7 @@ import type { EventSearchResult } from '../../lib/api/event-records.ts';
 import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { getPurchase, getPurchaseOwners, getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
+import { answerRefundRequest, listRefundRequests } from '../../lib/api/refund-requests.ts';
 import { search } from '../../lib/api/search.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
@@ -168,6 +169,38 @@ const routes = [
     ],
   })),
 ];
+
+const refundRequest = {
+  id: 'refund_1',
+  platform: 'store_a' as const,
+  purchaseId: 'store_a:1',
+  transactionId: 'store_a:1',
+  productId: 'store_a:coins',
+  applicationUsername: 'alice',
+  state: 'open' as const,
+  reason: 'UNINTENDED_PURCHASE',
+  isSandbox: false,
+  requestedAt: new Date(Date.now() - 3_600_000).toISOString(),
+  deadline: new Date(Date.now() + 11 * 3_600_000 - 30_000).toISOString(),
+  facts: {
+    isDelivered: true,
+    isConsumed: true,
+    customerSince: null,
+    purchaseCount: 2,
+    paidUSD: 9.98,
+    refundedUSD: 0,
+    consentedAt: null,
+  },
+  preparedAnswer: {
+    preference: 'decline' as const,
+    customerConsented: false,
+    sampleContentProvided: false,
+    why: ['The purchase is consumed.'],
+  },
+  answer: null,
+  outcome: null,
+  outcomeAt: null,
+};
 
 let rendered: RenderedConsole;
 afterEach(() => rendered.close());
@@ -453,6 +486,32 @@ describe('Webhooks page', () => {
     await page.waitForText('4 deliveries are enqueued.');
     expect(bodies.map((body) => (body as { state: string }).state)).toEqual(['pending', 'pending', 'dead']);
     expect(bodies).toEqual(bodies.map(() => expect.objectContaining({ url })));
+  });
+});
+
+describe('Refund requests page', () => {
+  it('shows the time left and sends a statement in two clicks', async () => {
+    const bodies: unknown[] = [];
+    const list = respondTo(listRefundRequests, () => ({ rows: [refundRequest] }));
+    const reply = respondTo(answerRefundRequest, ({ body }) => {
+      bodies.push(body);
+      return { ...refundRequest, state: 'answered' as const };
+    });
+    const page = await open('/refund-requests', [list, reply]);
+    await page.waitForText('10 h 59 min');
+    await page.waitForText('The purchase is consumed.');
+    await page.click('Decline');
+    await page.waitForText('The payment of alice, who has paid $9.98 in total.');
+    await page.click('Decline', 'Decline: send the statement to App Store?');
+    await page.waitForText('The statement is sent.');
+    expect(bodies).toEqual([{ preference: 'decline', customerConsented: true }]);
+  });
+
+  it('shows no statement button to a viewer', async () => {
+    const list = respondTo(listRefundRequests, () => ({ rows: [refundRequest] }));
+    const page = await open('/refund-requests', [list], { level: 'viewer' });
+    await page.waitForText('The purchase is consumed.');
+    expect(page.findAll('button').map(({ textContent }) => textContent)).not.toContain('Decline');
   });
 });
 

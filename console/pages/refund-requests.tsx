@@ -1,0 +1,186 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { answerRefundRequest, listRefundRequests, RefundRequestRecord } from '../../lib/api/refund-requests.ts';
+import { callApi, defineEndpoint } from '../api/client.ts';
+import { useApi } from '../api/use-api.ts';
+import { getNow } from '../clock.ts';
+import { type Column, DataTable } from '../components/data-table.tsx';
+import { ConfirmButton } from '../components/dialog.tsx';
+import { Page, Section } from '../components/layout.tsx';
+import { EmptyState } from '../components/notice.tsx';
+import { Badge, DateTime, None, type Tone } from '../components/values.tsx';
+import { formatDuration, formatPlatform, formatProductId, formatUsd } from '../format.ts';
+import { Link } from '../router.tsx';
+import { useCanChange } from '../session.ts';
+import type { PageProps } from './page.ts';
+
+const endpoints = {
+  list: defineEndpoint<typeof listRefundRequests>('GET', '/v3/refund-requests'),
+  answer: defineEndpoint<typeof answerRefundRequest>('POST', '/v3/refund-requests/:id/answer'),
+};
+
+/** The refund requests of the stores: open ones with the time left and the buttons of a statement, then the rest. */
+export function RefundRequestsPage(_props: PageProps) {
+  const canAnswer = useCanChange();
+  const { data, error, isStale, reload } = useApi(endpoints.list, { query: { limit: 100 } }, { refreshMs: 10_000 });
+  const open = data?.rows.filter(({ state }) => state === 'open');
+  const closed = data?.rows.filter(({ state }) => state !== 'open');
+  const table = { getKey: ({ id }: RefundRequestRecord) => id, isStale, error, onRetry: reload };
+  return (
+    <Page title="Refund requests" subtitle="Stores request a statement before they decide. The first one counts.">
+      <Section title="Open">
+        <DataTable
+          {...table}
+          caption="Open refund requests"
+          columns={[
+            ...commonColumns,
+            timeLeftColumn,
+            preparedColumn,
+            ...(canAnswer ? [buildAnswerColumn(reload)] : []),
+          ]}
+          rows={open?.toSorted((a, b) => (a.deadline < b.deadline ? -1 : 1))}
+          empty={<EmptyState title="No store waits for a statement.">New requests appear here.</EmptyState>}
+        />
+      </Section>
+      <Section title="Answered and expired">
+        <DataTable
+          {...table}
+          caption="Answered and expired refund requests"
+          columns={[...commonColumns, answerColumn, outcomeColumn]}
+          rows={closed}
+          empty={<EmptyState title="No request is closed yet.">The 100 latest requests appear here.</EmptyState>}
+          fileName="refund-requests"
+        />
+      </Section>
+    </Page>
+  );
+}
+
+const commonColumns: readonly Column<RefundRequestRecord>[] = [
+  {
+    title: 'Purchase',
+    render: ({ purchaseId, productId, platform }) => (
+      <Link to="/purchases/:purchaseId" params={{ purchaseId }}>
+        {productId === null ? purchaseId : formatProductId(productId)}, {formatPlatform(platform)}
+      </Link>
+    ),
+    csv: ({ purchaseId }) => purchaseId,
+  },
+  {
+    title: 'Customer',
+    render: ({ applicationUsername }) =>
+      applicationUsername === null ? (
+        <None />
+      ) : (
+        <Link to="/customers/:user" params={{ user: applicationUsername }}>
+          {applicationUsername}
+        </Link>
+      ),
+    csv: ({ applicationUsername }) => applicationUsername ?? undefined,
+  },
+  { title: 'Reason', render: ({ reason }) => reason, csv: ({ reason }) => reason },
+];
+
+const timeLeftColumn: Column<RefundRequestRecord> = {
+  title: 'Time left',
+  render: ({ deadline }) => <Countdown deadline={deadline} />,
+  csv: ({ deadline }) => deadline,
+};
+
+/** Time until the deadline. Changes each second. */
+function Countdown({ deadline }: { readonly deadline: string }) {
+  const [now, setNow] = useState(getNow());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(getNow()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const ms = Math.max(Date.parse(deadline) - now, 0);
+  const hours = Math.floor(ms / 3_600_000);
+  const text = hours > 0 ? `${hours} h ${Math.floor((ms % 3_600_000) / 60_000)} min` : formatDuration(ms);
+  return (
+    <span class="number">
+      <Badge tone={hours < 2 ? 'warn' : 'neutral'}>{text}</Badge> <DateTime value={deadline} />
+    </span>
+  );
+}
+
+const preparedColumn: Column<RefundRequestRecord> = {
+  title: 'Prepared statement',
+  render: ({ preparedAnswer }) =>
+    preparedAnswer ? (
+      <div class="wrap">
+        <strong>{preparedAnswer.preference}</strong>: {preparedAnswer.why.join(' ')}
+      </div>
+    ) : (
+      <None />
+    ),
+  csv: ({ preparedAnswer }) => preparedAnswer?.preference,
+};
+
+const labels = { approve: 'Approve', decline: 'Decline', neutral: 'No preference' } as const;
+
+const buildAnswerColumn = (onDone: () => void): Column<RefundRequestRecord> => ({
+  title: 'Statement',
+  render: (request) => (
+    <>
+      {(['decline', 'approve', 'neutral'] as const).map((preference) => (
+        <ConfirmButton
+          key={preference}
+          label={labels[preference]}
+          question={`${labels[preference]}: send the statement to ${formatPlatform(request.platform)}?`}
+          consequence={describeConsequence(request, preference)}
+          done="The statement is sent."
+          onConfirm={async () => {
+            const body = { preference, customerConsented: true };
+            await callApi(endpoints.answer, { params: { id: request.id }, body });
+            onDone();
+          }}
+        />
+      ))}
+    </>
+  ),
+  csv: () => undefined,
+});
+
+/** Names the customer and the sums, and what the user confirms. */
+function describeConsequence(request: RefundRequestRecord, preference: keyof typeof labels): string {
+  const { applicationUsername, facts, platform, preparedAnswer } = request;
+  const customer = applicationUsername ?? 'an unknown customer';
+  const effect =
+    preference === 'approve' ? 'The store then refunds the payment as a rule' : 'The store decides with this statement';
+  const consent =
+    platform === 'store_a' || platform === 'apple'
+      ? preparedAnswer?.customerConsented
+        ? ' The customer has consented.'
+        : ' Confirm only if the customer has consented to it: the App Store requires that.'
+      : '';
+  return `The payment of ${customer}, who has paid ${formatUsd(facts.paidUSD)} in total. ${effect}. It cannot be changed.${consent}`;
+}
+
+const answerColumn: Column<RefundRequestRecord> = {
+  title: 'Statement',
+  render: ({ answer, state }) =>
+    answer ? (
+      <>
+        {labels[answer.preference]}, {answer.answeredBy.type === 'policy' ? 'by policy' : answer.answeredBy.name}{' '}
+        {answer.sentAt === null ? <Badge tone="warn">Not sent</Badge> : <DateTime value={answer.sentAt} />}
+      </>
+    ) : (
+      <Badge tone="neutral">{state === 'expired' ? 'None' : state}</Badge>
+    ),
+  csv: ({ answer }) => answer?.preference,
+};
+
+const outcomeTones: Readonly<Record<string, Tone>> = { refunded: 'bad', declined: 'good', reversed: 'info' };
+
+const outcomeColumn: Column<RefundRequestRecord> = {
+  title: 'Outcome',
+  render: ({ outcome, outcomeAt }) =>
+    outcome === null || outcomeAt === null ? (
+      <None />
+    ) : (
+      <>
+        <Badge tone={outcomeTones[outcome] ?? 'neutral'}>{outcome}</Badge> <DateTime value={outcomeAt} />
+      </>
+    ),
+  csv: ({ outcome }) => outcome ?? undefined,
+};
