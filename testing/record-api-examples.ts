@@ -104,6 +104,19 @@ async function recordGrants({ call }: Recorder): Promise<void> {
   await call('revoke-grant', { params });
 }
 
+/** A chargeback in review at Google Play. */
+async function recordRefundRequests(service: LocalService, { call }: Recorder): Promise<void> {
+  const bought = await buy(service, 'store_b', 'erin');
+  await call('validate-receipt', { body: bought.validate });
+  await callLocalControl(service, `/purchases/${bought.id}/request-refund`, {});
+  await waitUntilQueuesEmpty(service);
+  const { rows } = await call('list-refund-requests', { query: { state: 'open' } });
+  const params = { id: rows[0].id, applicationUsername: 'erin' };
+  await call('set-refund-consent', { params, body: { consented: true } });
+  await call('get-refund-request', { params });
+  await call('answer-refund-request', { params, body: { preference: 'decline', customerConsented: true } });
+}
+
 async function recordWebhooks({ call }: Recorder, webhooks: readonly Json[]): Promise<Pick<ApiExamples, 'webhooks'>> {
   await call('test-webhook', { body: {} });
   const { rows } = (await waitFor(
@@ -177,6 +190,7 @@ try {
   await recordPurchases(service, recorder);
   await recordCheckout(service, recorder);
   await recordGrants(recorder);
+  await recordRefundRequests(service, recorder);
   const bodies = await recordWebhooks(recorder, webhooks);
   await recordReads(recorder, service.appName);
   const operations = Object.fromEntries(contracts.map(({ id }) => [id, recorder.operations[id]]));
