@@ -3,6 +3,7 @@ import { type Contract, isForSecretKeyOnly } from '../lib/api/contract.ts';
 import type { FieldDescription, OperationDescription } from '../lib/api/documentation/describe.ts';
 import { errorResponseDescriptions } from '../lib/api/documentation/errors.ts';
 import { operationDescriptions, schemaDescriptions } from '../lib/api/documentation/index.ts';
+import { RefundRequestedWebhook } from '../lib/api/documentation/refund-requests.ts';
 import { tagDescriptions } from '../lib/api/documentation/tags.ts';
 import {
   PurchasesUpdatedWebhook,
@@ -60,6 +61,10 @@ export function buildOpenApiDocument(contracts: readonly Contract[]) {
       'purchases.updated': buildWebhook('purchases.updated', PurchasesUpdatedWebhook, {
         summary: 'A purchase of a customer changed',
         description: `The service calls the webhook URLs of the app when a purchase changes. ${webhookSummary}`,
+      }),
+      'refund.requested': buildWebhook('refund.requested', RefundRequestedWebhook, {
+        summary: 'A store requests a statement about a refund',
+        description: `The service calls the webhook URLs of an app with \`app set-webhook --events refunds\` for each new refund request. ${webhookSummary}`,
       }),
       test: buildWebhook('test', TestWebhook, {
         summary: 'Check of the connection',
@@ -294,7 +299,7 @@ function buildComponents(contracts: readonly Contract[]): Record<string, JsonSch
 }
 
 function buildWebhook(
-  name: 'purchases.updated' | 'test',
+  name: 'purchases.updated' | 'refund.requested' | 'test',
   schema: v.GenericSchema,
   { summary, description }: { readonly summary: string; readonly description: string },
 ) {

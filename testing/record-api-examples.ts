@@ -131,7 +131,8 @@ async function recordWebhooks({ call }: Recorder, webhooks: readonly Json[]): Pr
   await call('replay-deliveries', { body: { startdate: '2026-01-01', enddate: '2026-01-02' } });
   await call('repeat-webhook', { body: { reqId: notification.id } });
   await call('set-forwards', { body: [{ url: 'https://old.example.com/notifications', platforms: ['store_a'] }] });
-  return { webhooks: { 'purchases.updated': readBody('purchases.updated'), test: readBody('test') } };
+  const types = ['purchases.updated', 'refund.requested', 'test'];
+  return { webhooks: Object.fromEntries(types.map((type) => [type, readBody(type)])) };
 }
 
 /** The operations that read, with the ids of the recorded purchases. */
@@ -184,6 +185,8 @@ try {
     '--url',
     server.url,
     '--no-password',
+    '--events',
+    'refunds',
   ]);
   await letSettingsTakeEffect(service);
   const recorder = createRecorder(service);

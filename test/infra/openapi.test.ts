@@ -11,6 +11,7 @@ import { renderCurl, renderFetch } from '../../infra/render-request.ts';
 import type { FieldDescription } from '../../lib/api/documentation/describe.ts';
 import { ErrorBody, errorResponseDescriptions, ProcessorErrorBody } from '../../lib/api/documentation/errors.ts';
 import { operationDescriptions, schemaDescriptions } from '../../lib/api/documentation/index.ts';
+import { RefundRequestedWebhook } from '../../lib/api/documentation/refund-requests.ts';
 import { ValidationRequestBody } from '../../lib/api/documentation/validation.ts';
 import { PurchasesUpdatedWebhook, retryDelays, TestWebhook } from '../../lib/api/documentation/webhooks.ts';
 import { contracts } from '../../lib/api/index.ts';
@@ -148,6 +149,7 @@ describe('infra/api-examples.json, which npm run examples writes', () => {
 
   it('contains a body of each webhook', () => {
     expect(v.is(PurchasesUpdatedWebhook, examples.webhooks['purchases.updated'])).toBe(true);
+    expect(v.is(RefundRequestedWebhook, examples.webhooks['refund.requested'])).toBe(true);
     expect(v.is(TestWebhook, examples.webhooks.test)).toBe(true);
   });
 

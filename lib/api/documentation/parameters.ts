@@ -49,3 +49,8 @@ export const includeNotifications = [
   'Whether the response includes the lifecycle notifications. Only `true` includes them.',
   true,
 ] as const;
+
+export const webhookPassword = [
+  'Secret key of the app. Absent if the app excludes it; verify the signature instead.',
+  'sec_E5DTy1Pkr4SO1VZpQ6VrrVAt6OrAIKmOLg5vKEeZv4',
+] as const;

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import {
   answerRefundRequest,
   getRefundRequest,
@@ -9,7 +10,7 @@ import {
   setRefundConsent,
 } from '../refund-requests.ts';
 import { describeObject, describeOperation } from './describe.ts';
-import { applicationUsername } from './parameters.ts';
+import { applicationUsername, webhookPassword } from './parameters.ts';
 
 const id = ['Id of the refund request.', 'refund_5f0c8a1b9d3e4f6071829304_0001'] as const;
 const date = '2026-01-15T09:30:00.000Z';
@@ -22,6 +23,35 @@ const statementFields = {
   sampleContentProvided: ['Whether the customer had a free sample or a trial before the purchase.', false],
   consumptionPercentage: ['Used part of the purchase, in thousandths of a percent.', 100_000],
 } as const;
+
+const { platform, purchaseId, transactionId, reason, requestedAt, deadline } = RefundRequestRecord.entries;
+const AnnouncedRefundRequest = v.strictObject({
+  id: RefundRequestRecord.entries.id,
+  platform,
+  purchaseId,
+  transactionId,
+  reason,
+  requestedAt,
+  deadline,
+});
+
+const announcedFields = {
+  id,
+  platform: ['The store.', 'store_a'],
+  purchaseId: ['The purchase.', 'store_a:2000000123456789'],
+  transactionId: ['The payment to refund.', 'store_a:2000000123456789'],
+  reason: ["Reason in the store's terms.", 'UNINTENDED_PURCHASE'],
+  requestedAt: ['Date of the request.', date],
+  deadline: ['Time until which the store accepts the statement.', '2026-01-15T21:30:00.000Z'],
+} as const;
+
+/** A webhook to the app's server about a refund request. `buildWebhookBody` creates the fields. */
+export const RefundRequestedWebhook = v.strictObject({
+  type: v.literal('refund.requested'),
+  password: v.exactOptional(v.string()),
+  refundRequest: AnnouncedRefundRequest,
+  applicationUsername: v.exactOptional(v.string()),
+});
 
 export const refundRequestDescriptions = [
   describeObject('PreparedAnswer', PreparedAnswerRecord, 'The statement that follows from the stored facts.', {
@@ -54,26 +84,27 @@ export const refundRequestDescriptions = [
     message: ['Why.', 'The App Store rejected the consumption information (error 4000036).'],
   }),
   describeObject('RefundRequest', RefundRequestRecord, "A store's request for a statement about a refund.", {
-    id,
-    platform: ['The store.', 'store_a'],
-    purchaseId: ['The purchase.', 'store_a:2000000123456789'],
-    transactionId: ['The payment to refund.', 'store_a:2000000123456789'],
+    ...announcedFields,
     productId: ['The product. Null if it is not stored.', 'store_a:coins'],
     applicationUsername: ['The customer. Null for a purchase that no customer has claimed.', 'alice'],
     state: [
       '`open`: a statement is possible. `answered`: it was made. `expired`: none was made before the deadline or the decision.',
       'open',
     ],
-    reason: ["Reason in the store's terms.", 'UNINTENDED_PURCHASE'],
     isSandbox: ["Whether the purchase is of the store's sandbox.", false],
-    requestedAt: ['Date of the request.', date],
-    deadline: ['Time until which the store accepts the statement.', '2026-01-15T21:30:00.000Z'],
     facts: ['What the service stores about it.'],
     preparedAnswer: ['The statement that the policy `answer` sends. Null if none is possible any longer.'],
     answer: ['The first statement, which counts. Null without one.'],
     rejection: ['The last statement that the store rejected. It does not count.'],
     outcome: ["The store's decision. Null until it is reported. Google Play reports only refunds.", 'refunded'],
     outcomeAt: ['Date of the decision.', date],
+  }),
+  describeObject('AnnouncedRefundRequest', AnnouncedRefundRequest, 'A refund request in a webhook.', announcedFields),
+  describeObject('RefundRequestedWebhook', RefundRequestedWebhook, 'A new refund request.', {
+    type: ['The constant `refund.requested`.', 'refund.requested'],
+    password: webhookPassword,
+    refundRequest: ['The request, without the facts of the service.'],
+    applicationUsername: ['The customer. Absent if no customer has claimed the purchase.', 'alice'],
   }),
   describeObject('RefundRequests', listRefundRequests.response, 'A page of refund requests.', {
     rows: ['The requests, newest first.'],

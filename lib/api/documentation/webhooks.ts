@@ -17,6 +17,7 @@ import {
   testWebhook,
 } from '../webhooks.ts';
 import { describeObject, describeOperation } from './describe.ts';
+import { webhookPassword } from './parameters.ts';
 
 const notificationFields = {
   id: [
@@ -64,11 +65,6 @@ export const PurchasesUpdatedWebhook = v.strictObject({
 
 /** A webhook that checks the connection to the app's server. */
 export const TestWebhook = v.strictObject({ type: v.literal('test'), password: v.exactOptional(v.string()) });
-
-const password = [
-  'Secret key of the app. Absent if the app excludes it; verify the signature instead.',
-  'sec_E5DTy1Pkr4SO1VZpQ6VrrVAt6OrAIKmOLg5vKEeZv4',
-] as const;
 
 export const webhookDescriptions = [
   describeObject('WebhookNotification', DeliveryNotification, 'What caused a webhook.', notificationFields),
@@ -137,7 +133,7 @@ export const webhookDescriptions = [
   }),
   describeObject('PurchasesUpdatedWebhook', PurchasesUpdatedWebhook, 'A change of a purchase of a customer.', {
     type: ['The constant `purchases.updated`.', 'purchases.updated'],
-    password,
+    password: webhookPassword,
     notification: ['What caused the webhook.'],
     applicationUsername: ['The customer whose purchases follow.', 'alice'],
     purchases: ["All of the customer's purchases by product id with platform prefix, without unpaid ones."],
@@ -151,7 +147,7 @@ export const webhookDescriptions = [
   }),
   describeObject('TestWebhook', TestWebhook, 'A webhook that checks the connection to your server.', {
     type: ['The constant `test`.', 'test'],
-    password,
+    password: webhookPassword,
   }),
 ];
 
