@@ -18,7 +18,9 @@ export function formatReport({ findings, checks }: HealthReport, width = default
       ),
     ].join('\n'),
   );
-  return [...groups, ...formatSkipped(checks), formatSummary(findings, checks)].join('\n\n');
+  return [...groups, ...formatRoutes(checks, width), ...formatSkipped(checks), formatSummary(findings, checks)].join(
+    '\n\n',
+  );
 }
 
 const formatFinding = ({ severity, code, platform, problem, cure }: Finding, width: number): string =>
@@ -34,6 +36,23 @@ const indent = (text: string, width: number): string =>
   breakText(text, Math.max(width, 40) - indentation.length)
     .map((line) => indentation + line)
     .join('\n');
+
+/** Lists what the stores returned about the way of notifications to the service, by app and store. */
+function formatRoutes(checks: readonly CheckResult[], width: number): string[] {
+  const routes = checks.flatMap(({ app = '', platform = '', steps = [] }) =>
+    steps.length === 0
+      ? []
+      : [
+          [
+            `  ${app} ${platform}`,
+            ...steps.map(({ name, outcome, durationMs }) =>
+              indent(`${name}: ${outcome}${durationMs > 0 ? ` (${durationMs} ms)` : ''}`, width),
+            ),
+          ].join('\n'),
+        ],
+  );
+  return routes.length === 0 ? [] : [['Store notifications', ...routes].join('\n')];
+}
 
 /** Lists the checks that were not made, by reason. */
 function formatSkipped(checks: readonly CheckResult[]): string[] {

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as v from 'valibot';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
-import { parseJson } from '../../lib/shared/parse.ts';
 import { platformTokens } from '../../lib/shared/platform.ts';
 import { secondMs } from '../../lib/shared/time.ts';
-import { createApiToken } from '../../lib/stores/app-store/api-token.ts';
-import { getApiKey, parseStoredSettings } from '../../lib/stores/app-store/settings.ts';
+import { requestTestNotification, type TestResult } from '../../lib/stores/app-store/request-test-notification.ts';
+import { parseStoredSettings } from '../../lib/stores/app-store/settings.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
 
 interface TestOptions {
@@ -17,46 +15,35 @@ interface TestOptions {
   readonly waitMs: number;
 }
 
-const TestToken = v.object({ testNotificationToken: v.string() });
-const TestStatus = v.object({ sendAttempts: v.array(v.object({ sendAttemptResult: v.string() })) });
-const ApiError = v.object({ errorCode: v.number() });
-
-/** No App Store Server Notification URL found. */
-const urlMissingCode = 4040007;
 const pollIntervalMs = secondMs;
 
 /**
  * Requests a test notification of the App Store and finds out whether it arrives, and the reason if not. Returns no
  * finding without an API key.
- * @see https://developer.apple.com/documentation/appstoreserverapi/request-a-test-notification
  */
 export async function checkTestNotification(context: StoreContext, options: TestOptions): Promise<readonly Finding[]> {
-  const settings = parseStoredSettings(context.settings);
-  const key = getApiKey(settings);
-  if (!key) return [];
-  const host = options.isSandbox ? 'https://api.storekit-sandbox.apple.com' : 'https://api.storekit.apple.com';
-  const authorization = `Bearer ${await createApiToken(key, settings.bundleId, context.now())}`;
-  const path = '/inApps/v1/notifications/test';
-  const requested = await context.fetch(host + path, { method: 'POST', headers: { authorization } });
-  const toFinding = (problem: string) => [createUrlFinding(problem, context.appName, options)];
-  if (requested.status >= 400) {
-    const error = v.safeParse(v.pipe(v.string(), v.parseJson(), ApiError), requested.text);
-    return error.success && error.output.errorCode === urlMissingCode
-      ? toFinding('App Store Connect has no notification URL')
-      : toFinding(`The App Store rejected the request of a test notification with HTTP ${requested.status}`);
-  }
-  const { testNotificationToken } = parseJson(TestToken, requested.text, 'ConnectionFailed');
-  let result: string | undefined;
-  for (let waited = 0; waited <= options.waitMs; waited += pollIntervalMs) {
-    if (await options.hasArrived()) return [];
-    const status = await context.fetch(`${host}${path}/${testNotificationToken}`, { headers: { authorization } });
-    if (status.status === 200)
-      result = parseJson(TestStatus, status.text, 'ConnectionFailed').sendAttempts[0]?.sendAttemptResult;
-    if (result !== undefined && result !== 'SUCCESS') break;
-    await sleep(pollIntervalMs);
-  }
-  if (result === 'SUCCESS') return toFinding('The App Store delivered a test notification to another server');
-  return toFinding(`The App Store failed to deliver a test notification (${result ?? 'no attempt yet'})`);
+  const { isSandbox, waitMs, hasArrived } = options;
+  const end = performance.now() + waitMs;
+  const environment = isSandbox ? 'Sandbox' : 'Production';
+  const result = await requestTestNotification(parseStoredSettings(context.settings), context, { environment, waitMs });
+  if (result.kind === 'noKey') return [];
+  // Without an attempt, Apple's report can be late.
+  if (isDelivered(result) || result.kind === 'pending')
+    do {
+      if (await hasArrived()) return [];
+      await sleep(pollIntervalMs);
+    } while (performance.now() < end);
+  return [createUrlFinding(describe(result), context.appName, options)];
+}
+
+const isDelivered = (result: TestResult): boolean => result.kind === 'attempted' && result.result === 'SUCCESS';
+
+function describe(result: TestResult): string {
+  if (result.kind === 'urlMissing') return 'App Store Connect has no notification URL';
+  if (result.kind === 'unauthorized') return 'The App Store rejected the request of a test notification';
+  if (isDelivered(result)) return 'The App Store delivered a test notification to another server';
+  const reason = result.kind === 'attempted' ? result.result : 'no attempt yet';
+  return `The App Store failed to deliver a test notification (${reason})`;
 }
 
 const createUrlFinding = (problem: string, app: string, { isSandbox, url }: TestOptions): Finding =>

@@ -46,6 +46,7 @@ async function openGooglePlay({
   savedState,
   savedKeys,
   emitNotification,
+  deliveries,
 }: EmulatedStoreContext): Promise<EmulatedStore> {
   const saved = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
   const keys = saved?.keys ?? v.parse(Keys, savedKeys ?? (await createKeys()));
@@ -70,7 +71,8 @@ async function openGooglePlay({
   ];
   return {
     settings: toSettings(keys),
-    handleCall: (call) => handleCall({ ...context, decideReview, saveTransition }, call),
+    handleCall: (call) =>
+      handleCall({ ...context, decideReview, saveTransition, getNotificationUrl: deliveries.url }, call),
     toOutgoingNotification: (notification) => toOutgoingNotification(keys, notification),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     accountProblems,

@@ -7,7 +7,13 @@ import { apiError } from './api-error.ts';
 import { clientEmail, type Keys, tokenUri } from './keys.ts';
 import type { ResponseContext } from './response-context.ts';
 
-const scope = 'https://www.googleapis.com/auth/androidpublisher';
+/** Scopes of the APIs that the store serves. */
+export const scopes = {
+  play: 'https://www.googleapis.com/auth/androidpublisher',
+  pubsub: 'https://www.googleapis.com/auth/pubsub',
+} as const;
+type Scope = (typeof scopes)[keyof typeof scopes];
+const knownScopes: readonly string[] = Object.values(scopes);
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const ttlSeconds = 3600;
 const skewSeconds = 300;
@@ -19,7 +25,7 @@ const Claims = v.pipe(
   v.object({ iss: v.string(), scope: v.string(), aud: v.string(), iat: v.number(), exp: v.number() }),
 );
 type Claims = v.InferOutput<typeof Claims>;
-const AccessToken = v.pipe(Json, v.object({ exp: v.number() }));
+const AccessToken = v.pipe(Json, v.object({ exp: v.number(), scope: v.string() }));
 
 /**
  * `POST /token`: exchanges an assertion of the service account for an access token with a TTL of one hour.
@@ -35,7 +41,7 @@ export function handleTokenRequest({ keys, now }: ResponseContext, call: StoreHt
   if (problem !== undefined) return problem;
   const exp = toEpochSeconds(now()) + ttlSeconds;
   return jsonResponse(200, {
-    access_token: createAccessToken(keys, exp),
+    access_token: createAccessToken(keys, { exp, scope: claims.scope }),
     expires_in: ttlSeconds,
     token_type: 'Bearer',
   });
@@ -53,7 +59,7 @@ function verifyAssertion(keys: Keys, assertion: string): Claims | undefined {
 function findClaimsProblem({ iss, aud, iat, exp, ...claims }: Claims, seconds: number): HttpResponse | undefined {
   if (iss !== clientEmail) return oauthErrorResponse('invalid_grant', 'Invalid grant: account not found');
   if (aud !== tokenUri) return oauthErrorResponse('invalid_grant', 'Invalid JWT: Failed audience check.');
-  if (!claims.scope.split(' ').includes(scope)) {
+  if (!claims.scope.split(' ').every((scope) => knownScopes.includes(scope))) {
     return oauthErrorResponse('invalid_scope', 'Invalid OAuth scope or ID token audience provided.');
   }
   const isCurrent = iat <= seconds + skewSeconds && exp >= seconds - skewSeconds;
@@ -64,13 +70,20 @@ function findClaimsProblem({ iss, aud, iat, exp, ...claims }: Claims, seconds: n
   );
 }
 
-/** Throws an API error unless the call has an access token that is valid and not expired. */
-export function authorize({ keys, now }: ResponseContext, { headers }: StoreHttpRequest): void {
+/** Throws an API error unless the call has an access token of the scope that is valid and not expired. */
+export function authorize(
+  { keys, now }: Pick<ResponseContext, 'keys' | 'now'>,
+  { headers }: StoreHttpRequest,
+  scope: Scope = scopes.play,
+): void {
   const [, payload = '', signature = ''] = /^Bearer ya29\.([\w-]+)\.([\w-]+)$/i.exec(headers.authorization ?? '') ?? [];
   const expected = Buffer.from(signToken(keys, payload));
   const isAuthentic = expected.length === signature.length && timingSafeEqual(expected, Buffer.from(signature));
   const token = v.safeParse(AccessToken, Buffer.from(payload, 'base64url').toString('utf8'));
-  if (isAuthentic && token.success && token.output.exp * secondMs > now()) return;
+  if (isAuthentic && token.success && token.output.exp * secondMs > now()) {
+    if (token.output.scope.split(' ').includes(scope)) return;
+    throw apiError(403, 'insufficientPermissions', 'Request had insufficient authentication scopes.');
+  }
   throw apiError(
     401,
     'authError',
@@ -78,8 +91,8 @@ export function authorize({ keys, now }: ResponseContext, { headers }: StoreHttp
   );
 }
 
-function createAccessToken(keys: Keys, exp: number): string {
-  const payload = Buffer.from(JSON.stringify({ exp })).toString('base64url');
+function createAccessToken(keys: Keys, claims: { readonly exp: number; readonly scope: string }): string {
+  const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
   return `ya29.${payload}.${signToken(keys, payload)}`;
 }
 

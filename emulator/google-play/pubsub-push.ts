@@ -5,6 +5,7 @@ import type { StoreNotification } from '../emulated-store.ts';
 import { type HttpResponse, jsonResponse } from '../http-messages.ts';
 import type { OutgoingNotification } from '../outgoing-notification.ts';
 import { type Keys, pushAudience, pushServiceAccount } from './keys.ts';
+import { subscriptionName } from './pubsub-api.ts';
 
 // Source: https://cloud.google.com/pubsub/docs/push
 const ackStatuses: readonly number[] = [102, 200, 201, 202, 204];
@@ -24,7 +25,7 @@ export function toOutgoingNotification(keys: Keys, { at, native }: StoreNotifica
   const data = Buffer.from(JSON.stringify(native)).toString('base64');
   const message = { data, messageId, message_id: messageId, publishTime, publish_time: publishTime };
   return {
-    body: JSON.stringify({ message, subscription: 'projects/example-app/subscriptions/play-notifications' }),
+    body: JSON.stringify({ message, subscription: subscriptionName }),
     buildHeaders: (sentAt) => ({
       'content-type': 'application/json',
       'user-agent': 'CloudPubSub-Google',

@@ -9,10 +9,11 @@ import { apiError, toErrorResponse } from './api-error.ts';
 import { getPurchasedPlan } from './catalogue.ts';
 import { type DeveloperActionContext, developerActionRoutes, readExternalAccount } from './developer-actions.ts';
 import { packageName } from './keys.ts';
-import { authorize, handleTokenRequest } from './oauth.ts';
+import { authorize, handleTokenRequest, scopes } from './oauth.ts';
 import { toOrderView } from './order-view.ts';
 import { isPending } from './pending-payment.ts';
 import { toLegacyProductView, toProductView } from './product-view.ts';
+import { handlePubsubCall } from './pubsub-api.ts';
 import { handleCertsRequest } from './pubsub-push.ts';
 import type { Purchase } from './records.ts';
 import { type DecideReview, reviewRefund } from './refund-reviews.ts';
@@ -26,13 +27,16 @@ import { listVoidedPurchases } from './voided-list.ts';
 const tokenHost = 'oauth2.googleapis.com';
 const apiHost = 'androidpublisher.googleapis.com';
 const certificatesHost = 'www.googleapis.com';
+const pubsubHost = 'pubsub.googleapis.com';
 
 /** Host names of the store. */
-export const hostNames = [tokenHost, apiHost, certificatesHost];
+export const hostNames = [tokenHost, apiHost, certificatesHost, pubsubHost];
 
 /** Context of API calls, which can decide a refund review and change purchases. */
 interface ApiContext extends DeveloperActionContext {
   readonly decideReview: DecideReview;
+  /** Returns the URL to which Pub/Sub pushes. */
+  readonly getNotificationUrl: () => string | undefined;
 }
 
 type CallHandler = (context: ApiContext, parts: readonly string[], call: StoreHttpRequest) => HttpResponse;
@@ -73,6 +77,10 @@ export function handleCall(context: ApiContext, call: StoreHttpRequest): HttpRes
     return isCertsRequest ? handleCertsRequest(context.keys) : textResponse(404, 'Not Found');
   }
   try {
+    if (call.host === pubsubHost) {
+      authorize(context, call, scopes.pubsub);
+      return handlePubsubCall(call, context.getNotificationUrl());
+    }
     authorize(context, call);
     return handleApiCall(context, call);
   } catch (error) {

@@ -8,6 +8,7 @@ const apiHost = 'api.stripe.com';
  * - `key-expired`: the secret key has expired after it was rolled.
  * - `no-permission`: the restricted key lacks the permission of each request.
  * - `no-dispute-permission`: the restricted key lacks the permission to read disputes only.
+ * - `no-webhook-permission`: the restricted key lacks the permission to read webhook endpoints only.
  *
  * @see https://docs.stripe.com/error-codes#api-key-expired
  * @see https://docs.stripe.com/keys/restricted-api-keys
@@ -27,6 +28,8 @@ export const accountProblems: EmulatedStore['accountProblems'] = {
   'no-permission': ({ host }) => (host === apiHost ? missingPermission('rak_plan_read') : undefined),
   'no-dispute-permission': ({ host, path }) =>
     host === apiHost && path.startsWith('/v1/disputes') ? missingPermission('rak_dispute_read') : undefined,
+  'no-webhook-permission': ({ host, path }) =>
+    host === apiHost && path.startsWith('/v1/webhook_endpoints') ? missingPermission('rak_webhook_read') : undefined,
 };
 
 const missingPermission = (name: string) =>

@@ -6,13 +6,13 @@ import { dayMs, minuteMs } from '../shared/time.ts';
 import { createFinding, type Finding } from './finding.ts';
 import type { HealthRepository } from './health-repository.ts';
 
-interface NotificationDeps {
+export interface NotificationDeps {
   now(): EpochMillis;
   readonly events: EventRepository;
   readonly health: HealthRepository;
 }
 
-interface NotificationCheck {
+export interface NotificationCheck {
   readonly app: string;
   readonly platform: Platform;
   /** URL that the operator configures in the store. */

@@ -8,7 +8,7 @@ import type { Platform } from '../shared/platform.ts';
 import { buildNotificationUrl } from '../store-notifications/notification-urls.ts';
 import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import { checkApiKeys } from './check-api-keys.ts';
-import { checkNotifications } from './check-notifications.ts';
+import { checkNotificationRoute } from './check-notification-route.ts';
 import { checkDueItems, checkExchangeRates, checkMasterKey } from './check-service.ts';
 import { checkWebhookSecrets, checkWebhooks } from './check-webhooks.ts';
 import { type DiagnosisDeps, diagnoseStoreSettings } from './diagnose-store-settings.ts';
@@ -76,6 +76,7 @@ export async function diagnoseService(
           deps,
           baseUrl,
           skipReason: isOk('master key') ? undefined : 'it requires the master key',
+          ...limits,
         }),
       ),
     ],
@@ -102,6 +103,8 @@ interface AppCheckContext {
   readonly baseUrl: string;
   /** Why checks that decrypt are skipped. */
   readonly skipReason: string | undefined;
+  /** Limit for each check. */
+  readonly timeoutMs: number;
 }
 
 function listAppChecks({ app, connected }: ConnectedApp, context: AppCheckContext): HealthCheck[] {
@@ -128,7 +131,7 @@ const createStoresMissingFinding = (app: string): Finding =>
 
 function listStoreChecks(
   scope: { readonly app: string; readonly platform: Platform },
-  { deps, baseUrl, skipReason }: AppCheckContext,
+  { deps, baseUrl, skipReason, timeoutMs }: AppCheckContext,
 ): HealthCheck[] {
   const { app, platform } = scope;
   const url = buildNotificationUrl(baseUrl, app, platform);
@@ -138,8 +141,11 @@ function listStoreChecks(
   };
   return [
     { name: 'store settings', ...scope, skipReason, run: diagnose },
-    ...(url === undefined
-      ? []
-      : [{ name: 'notifications', ...scope, run: async () => await checkNotifications({ ...scope, url }, deps) }]),
+    {
+      name: 'notifications',
+      ...scope,
+      run: async () =>
+        await checkNotificationRoute({ ...scope, url, timeoutMs, canDecrypt: skipReason === undefined }, deps),
+    },
   ];
 }

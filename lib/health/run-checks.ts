@@ -1,16 +1,23 @@
 import pMap from 'p-map';
 import { ServiceError } from '../shared/errors.ts';
 import { secondMs } from '../shared/time.ts';
+import type { RouteStep } from '../stores/notification-route.ts';
 import { describeError } from './describe-error.ts';
 import { createFinding, type Finding, type FindingScope } from './finding.ts';
 
 /** A check of the service. */
 export interface HealthCheck extends FindingScope {
   readonly name: string;
-  /** Returns the findings. Throws if the check cannot be made. */
-  readonly run: () => Promise<readonly Finding[]>;
+  /** Returns the findings, and the steps of a check that reports them. Throws if the check cannot be made. */
+  readonly run: () => Promise<readonly Finding[] | DetailedResult>;
   /** Clause with the reason if the check is not made. */
   readonly skipReason?: string | undefined;
+}
+
+/** The findings of a check with what it requested. */
+export interface DetailedResult {
+  readonly findings: readonly Finding[];
+  readonly steps: readonly RouteStep[];
 }
 
 /**
@@ -22,6 +29,8 @@ export interface CheckResult extends FindingScope {
   readonly result: 'ok' | 'found' | 'failed' | 'skipped';
   readonly reason?: string;
   readonly durationMs: number;
+  /** What a check of notifications requested, and what came back. */
+  readonly steps?: readonly RouteStep[];
 }
 
 export interface HealthReport {
@@ -56,8 +65,10 @@ async function runCheck(
     findings,
   });
   try {
-    const findings = await withTimeout(run(), timeoutMs);
-    return toResult(findings.length === 0 ? 'ok' : 'found', findings);
+    const result = await withTimeout(run(), timeoutMs);
+    const { findings, steps } = 'findings' in result ? result : { findings: result, steps: undefined };
+    const { check } = toResult(findings.length === 0 ? 'ok' : 'found', findings);
+    return { check: { ...check, ...(steps && { steps }) }, findings };
   } catch (error) {
     return toResult('failed', [createUnavailableFinding(error) ?? createFailedFinding(name, error, scope)]);
   }

@@ -69,6 +69,9 @@ async function doctor(appName?: string, run = runCommand): Promise<Report & { re
   return { code, ...(JSON.parse(out) as Report) };
 }
 
+const toNotificationUrl = ({ appName }: IssuedApiKeys, platform: Platform): string =>
+  `${service.baseUrl}/v3/webhook/${platform}/${appName}`;
+
 /** Creates an app that is connected to all stores and has a webhook URL. `settings` replace fields of the settings. */
 async function givenApp(
   settings: Partial<Record<Platform, object>> = {},
@@ -81,6 +84,8 @@ async function givenApp(
   }
   const webhook = { urls: [...urls], sandboxUrls: [], includesPassword: true };
   await setWebhook(keys.appName, webhook, { newSecret: false, deps: deps() });
+  for (const platform of platforms)
+    if (platform !== 'store_c') await put(`/notifications/${platform}`, { url: toNotificationUrl(keys, platform) });
   return keys;
 }
 
@@ -111,7 +116,7 @@ const getOutput = (name: string): string => JSON.parse(service.environment.STACK
 describe('doctor', () => {
   it('finds nothing wrong in a healthy service, and names each check that it did not make', async () => {
     const { appName } = await givenApp();
-    const { code, ok, findings, checks } = await doctor();
+    const { code, ok, findings, checks } = await doctor(appName);
     expect({ code, ok, findings }).toEqual({ code: 0, ok: true, findings: [] });
     const settings = checks.filter(({ name, app }) => name === 'store settings' && app === appName);
     expect(settings.map(({ platform, result }) => [platform, result])).toEqual(platforms.map((name) => [name, 'ok']));
@@ -153,11 +158,81 @@ describe('doctor', () => {
     expectOnly(await doctor(appName), { code: 'store-unavailable', severity: 'warning', platform: 'processor_b' });
   });
 
+  it('tests the way in of each store, and reports what came back and how long it took', async () => {
+    const keys = await givenApp();
+    const { checks, findings } = await doctor(keys.appName);
+    expect(findings).toEqual([]);
+    const steps = checks.flatMap(({ platform, steps = [] }) =>
+      steps.map(({ name, outcome, durationMs }: Json) => {
+        expect(durationMs).toBeGreaterThanOrEqual(0);
+        return [platform, name, outcome];
+      }),
+    );
+    const stripe = ['webhook endpoint', 'enabled, API version 2026-10-28.endive, all events'];
+    const last = ['last recorded notification', 'none among the latest events'];
+    expect(steps).toEqual([
+      ['store_a', 'test notification of production', 'SUCCESS'],
+      ['store_a', 'test notification of the sandbox', 'SUCCESS'],
+      ['store_a', 'recorded by the service', '2 of 2 test notifications'],
+      ['store_a', ...last],
+      ['store_b', 'push subscription', 'ACTIVE, topic projects/example-app/topics/play-notifications'],
+      ['store_b', ...last],
+      ['store_c', 'notification URL', 'not needed: the service polls the clawback queue'],
+      ['processor_a', ...stripe],
+      ['processor_a', ...last],
+      ['service_processor_a', ...stripe],
+      ['service_processor_a', ...last],
+      ['processor_b', 'webhook', expect.stringContaining('no API')],
+      ['processor_b', ...last],
+    ]);
+    const { checks: later } = await doctor(keys.appName);
+    const recorded = later
+      .find(({ name, platform }) => name === 'notifications' && platform === 'store_a')
+      ?.steps.at(-1);
+    expect(recorded.outcome).toMatch(/^20\d\d-.*Z, \d+ \w+ ago$/);
+  });
+
+  it('names a store without a notification URL, and another server that receives the notifications', async () => {
+    const keys = await givenApp();
+    await put('/notifications/store_a', { url: null });
+    expectOnly(await doctor(keys.appName), {
+      code: 'notifications-url-missing',
+      problem: 'App Store Connect lacks the notification URL of production and of the sandbox.',
+      cure: expect.stringContaining(toNotificationUrl(keys, 'store_a')),
+    });
+    await put('/notifications/store_a', { url: `${goneServer.url}/notifications` });
+    expect((await doctor(keys.appName)).findings).toMatchObject([
+      { code: 'notifications-test-failed', problem: expect.stringContaining('UNSUCCESSFUL_HTTP_RESPONSE_CODE') },
+      { code: 'notifications-test-failed', problem: expect.stringContaining('sandbox') },
+    ]);
+    const other = await givenApp();
+    const report = await doctor(keys.appName);
+    expect(report.findings.map(({ code, platform }) => [code, platform])).toEqual([
+      ['notifications-elsewhere', 'store_a'],
+      ['notifications-elsewhere', 'processor_a'],
+      ['notifications-elsewhere', 'service_processor_a'],
+    ]);
+    expect(report).toMatchObject({ ok: true, code: 0 });
+    expect((await doctor(other.appName)).findings).toEqual([]);
+  });
+
+  it('reports settings of notifications that the credentials cannot read as such', async () => {
+    const { appName } = await givenApp();
+    await put('/accounts/store_b', { problem: 'no-pubsub-role' });
+    await put('/accounts/processor_a', { problem: 'no-webhook-permission' });
+    const { findings, checks } = await doctor(appName);
+    expect(findings).toEqual([]);
+    const outcomes = checks.flatMap(({ steps = [] }) => steps.map(({ outcome }: Json) => outcome));
+    expect(outcomes).toEqual(
+      expect.arrayContaining([expect.stringContaining('Pub/Sub Viewer'), expect.stringContaining('Webhook Endpoints')]),
+    );
+  });
+
   it('names a store that has never sent a notification, with the URL to configure', async () => {
     const keys = await givenApp();
     await put('/notifications/store_a', { url: null });
     await buy(keys);
-    expect((await doctor(keys.appName)).findings).toEqual([]);
+    expectOnly(await doctor(keys.appName), { code: 'notifications-url-missing' });
     await advance('PT1H');
     const url = `${service.baseUrl}/v3/webhook/store_a/${keys.appName}`;
     expectOnly(await doctor(keys.appName), {
@@ -176,8 +251,10 @@ describe('doctor', () => {
   });
 
   it('names an app without a webhook URL', async () => {
-    const { appName } = await createApp(deps().apps, createUniqueName(), await getEmulatedTime());
+    const keys = await createApp(deps().apps, createUniqueName(), await getEmulatedTime());
+    const { appName } = keys;
     await deps().apps.setStoreSettings(appName, 'store_a', await control('/settings/store_a'));
+    await put('/notifications/store_a', { url: toNotificationUrl(keys, 'store_a') });
     expectOnly(await doctor(appName), { code: 'webhook-url-missing', cure: expect.stringContaining('set-webhook') });
   });
 
@@ -310,6 +387,7 @@ describe('doctor without --json', () => {
     expect(code).toBe(3);
     expect(out).toContain(`App ${appName}\n  error: store-notifications-unverifiable (processor_a)\n`);
     expect(out).toMatch(/\n {4}→ Add the signing secret/);
+    expect(out).toMatch(/Store notifications\n.*store_a\n {4}test notification of production: SUCCESS \(\d+ ms\)\n/);
     expect(out).toMatch(/checks made: \d+ errors?, 0 warnings, 0 notes\.\n$/);
   });
 });

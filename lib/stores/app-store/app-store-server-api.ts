@@ -4,7 +4,7 @@ import { parseResponse, unavailableError } from './api-errors.ts';
 import type { Environment } from './payloads.ts';
 
 /** Apple renamed the hosts in May 2026. The former names end in itunes.apple.com. */
-const hosts: Readonly<Record<Environment, string>> = {
+export const hosts: Readonly<Record<Environment, string>> = {
   Production: 'https://api.storekit.apple.com',
   Sandbox: 'https://api.storekit-sandbox.apple.com',
 };

@@ -13,7 +13,12 @@ import type { ServiceAccount } from './settings.ts';
  * @see https://developers.google.com/identity/protocols/oauth2/service-account
  */
 const endpoint = 'https://oauth2.googleapis.com/token';
-const scope = 'https://www.googleapis.com/auth/androidpublisher';
+/** What an access token permits. Google issues one for each set of scopes. */
+export const scopes = {
+  play: 'https://www.googleapis.com/auth/androidpublisher',
+  pubsub: 'https://www.googleapis.com/auth/pubsub',
+} as const;
+type Scope = (typeof scopes)[keyof typeof scopes];
 const assertionTtlSeconds = 3600;
 
 const TokenResponse = v.object({ access_token: v.pipe(v.string(), v.minLength(1)), expires_in: v.number() });
@@ -22,16 +27,25 @@ type TokenContext = Pick<StoreContext, 'fetch' | 'now'>;
 
 const tokenCache = createTokenCache();
 
-const toCredentials = ({ client_email, private_key }: ServiceAccount): readonly string[] => [client_email, private_key];
+const toCredentials = ({ client_email, private_key }: ServiceAccount, scope: Scope): readonly string[] => [
+  client_email,
+  private_key,
+  scope,
+];
 
-/** Removes the service account's cached token after Google rejected it. */
-export const evictAccessToken = (account: ServiceAccount): void => tokenCache.evict(toCredentials(account));
+/** Removes the service account's cached token of the Play API after Google rejected it. */
+export const evictAccessToken = (account: ServiceAccount): void =>
+  tokenCache.evict(toCredentials(account, scopes.play));
 
 /** Returns a bearer token of the service account, from the cache if possible. */
-export async function getAccessToken(account: ServiceAccount, { fetch, now }: TokenContext): Promise<string> {
+export async function getAccessToken(
+  account: ServiceAccount,
+  { fetch, now }: TokenContext,
+  scope: Scope = scopes.play,
+): Promise<string> {
   const requestedAt = now();
-  return await tokenCache.getOrRequest(toCredentials(account), requestedAt, async () => {
-    const assertion = await signAssertion(account, requestedAt);
+  return await tokenCache.getOrRequest(toCredentials(account, scope), requestedAt, async () => {
+    const assertion = await signAssertion(account, scope, requestedAt);
     return await requestToken(assertion, fetch);
   });
 }
@@ -64,6 +78,7 @@ function toTokenError(cause: string, text: string): ServiceError {
 
 async function signAssertion(
   { client_email, private_key, private_key_id }: ServiceAccount,
+  scope: Scope,
   now: EpochMillis,
 ): Promise<string> {
   const issuedAt = Math.floor(now / secondMs);

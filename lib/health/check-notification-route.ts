@@ -1,0 +1,59 @@
+import type { Platform } from '../shared/platform.ts';
+import type { StoreContextDeps } from '../stores/create-store-context.ts';
+import type { RouteStep } from '../stores/notification-route.ts';
+import { checkNotifications, type NotificationDeps } from './check-notifications.ts';
+import { formatDuration } from './clock.ts';
+import { createFinding } from './finding.ts';
+import type { DetailedResult } from './run-checks.ts';
+import { testNotificationRoute } from './test-notification-route.ts';
+
+interface RouteCheck {
+  readonly app: string;
+  readonly platform: Platform;
+  /** Notification URL of the app. Undefined if the store does not post notifications. */
+  readonly url: string | undefined;
+  readonly timeoutMs: number;
+  /** Whether the settings can be read. Otherwise, only recorded notifications are checked. */
+  readonly canDecrypt: boolean;
+}
+
+/**
+ * Checks whether notifications of the store arrive: those that are recorded, and the way in. A problem of the way is
+ * not a finding if recorded notifications show the same problem.
+ */
+export async function checkNotificationRoute(
+  { app, platform, url, timeoutMs, canDecrypt }: RouteCheck,
+  deps: NotificationDeps & StoreContextDeps,
+): Promise<DetailedResult> {
+  const startedAt = performance.now();
+  const lastDate = await findLastNotification({ app, platform }, deps);
+  const last: RouteStep = {
+    name: 'last recorded notification',
+    outcome: lastDate === undefined ? 'none among the latest events' : formatAge(lastDate, deps.now()),
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+  const recorded = url === undefined ? [] : await checkNotifications({ app, platform, url }, deps);
+  const { steps, problems } = canDecrypt
+    ? await testNotificationRoute({ app, platform, url, timeoutMs }, deps)
+    : { steps: [], problems: [] };
+  const tested = problems.map(({ code, ...diagnosis }) =>
+    createFinding(`notifications-${code}`, diagnosis, { app, platform }),
+  );
+  return {
+    findings: recorded.length > 0 ? recorded : tested,
+    steps: [...steps, ...(url === undefined ? [] : [last])],
+  };
+}
+
+const maxEvents = 300;
+
+async function findLastNotification(
+  { app, platform }: Pick<RouteCheck, 'app' | 'platform'>,
+  { events }: Pick<NotificationDeps, 'events'>,
+): Promise<number | undefined> {
+  const { rows } = await events.listPage(app, { limit: maxEvents, includesReads: false });
+  return rows.find(({ type }) => type === `webhook.${platform}.called`)?.date;
+}
+
+const formatAge = (date: number, now: number): string =>
+  `${new Date(date).toISOString()}, ${formatDuration(Math.max(0, now - date))} ago`;

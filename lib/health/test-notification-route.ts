@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createEventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
+import type { Platform } from '../shared/platform.ts';
+import { secondMs } from '../shared/time.ts';
+import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import { loadNotificationTest } from '../stores/load-notification-test.ts';
+import type { NotificationRoute, RouteProblem, RouteStep } from '../stores/notification-route.ts';
+import { describeError } from './describe-error.ts';
+
+type RouteDeps = StoreContextDeps & { readonly events: EventRepository };
+
+interface RouteTest {
+  readonly app: string;
+  readonly platform: Platform;
+  /** Notification URL of the app. Undefined if the store does not post notifications. */
+  readonly url: string | undefined;
+  /** Time for the whole test. */
+  readonly timeoutMs: number;
+}
+
+type RouteResult = Pick<NotificationRoute, 'steps' | 'problems'>;
+
+/** Share of the time in which the store attempts a test notification. The rest is for the requests. */
+const waitShare = 0.5;
+/** A delivered notification is recorded when its queue message is processed. */
+const maxRecordingMs = 5 * secondMs;
+const pollMs = 250;
+
+/**
+ * Tests the way of notifications from the store to the service. A store that rejects the credentials or is unavailable
+ * is a step without a problem, because the check of the settings reports it.
+ */
+export async function testNotificationRoute(
+  { app, platform, url = '', timeoutMs }: RouteTest,
+  deps: RouteDeps,
+): Promise<RouteResult> {
+  const startedAt = performance.now();
+  try {
+    const recorder = createEventRecorder({ type: 'settings.checked', date: deps.now() });
+    const context = await createStoreContext(app, platform, { recorder, deps });
+    const recorded = createTestCounter({ app, platform }, deps);
+    await recorded.start();
+    const test = await loadNotificationTest(platform);
+    const route = await test({ url, waitMs: timeoutMs * waitShare }, context);
+    if (route.numDelivered === 0) return route;
+    return await checkRecording(route, { url, count: recorded.count });
+  } catch (error) {
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { steps: [{ name: 'request', outcome: `failed: ${describeError(error)}`, durationMs }], problems: [] };
+  }
+}
+
+/** Events that are read: a test notification is among the newest. */
+const maxEvents = 50;
+
+/** Counts the test notifications that the service has recorded since the start. */
+function createTestCounter(
+  { app, platform }: Pick<RouteTest, 'app' | 'platform'>,
+  { events }: Pick<RouteDeps, 'events'>,
+): { readonly start: () => Promise<void>; readonly count: () => Promise<number> } {
+  const earlier = new Set<string>();
+  const listIds = async (): Promise<string[]> => {
+    const { rows } = await events.listPage(app, { limit: maxEvents, includesReads: false });
+    return rows
+      .filter(({ type, content }) => type === `webhook.${platform}.called` && isTest(content.notifications))
+      .map(({ eventId }) => eventId);
+  };
+  return {
+    start: async () => {
+      for (const id of await listIds()) earlier.add(id);
+    },
+    count: async () => (await listIds()).filter((id) => !earlier.has(id)).length,
+  };
+}
+
+const isTest = (notifications: readonly { readonly type?: unknown }[]): boolean =>
+  notifications.some(({ type }) => type === 'TEST');
+
+/** Waits until the service has recorded the delivered notifications. Another server may have received them. */
+async function checkRecording(
+  { steps, problems, numDelivered }: NotificationRoute,
+  { url, count }: { readonly url: string; readonly count: () => Promise<number> },
+): Promise<RouteResult> {
+  const startedAt = performance.now();
+  let numRecorded = await count();
+  while (numRecorded < numDelivered && performance.now() - startedAt < maxRecordingMs) {
+    await sleep(pollMs);
+    numRecorded = await count();
+  }
+  const step: RouteStep = {
+    name: 'recorded by the service',
+    outcome: `${Math.min(numRecorded, numDelivered)} of ${numDelivered} test notifications`,
+    durationMs: Math.round(performance.now() - startedAt),
+  };
+  const elsewhere: RouteProblem = {
+    code: 'elsewhere',
+    problem: `The store delivered ${numDelivered} test notifications, and the service recorded ${numRecorded}, so another server receives the rest.`,
+    cure: `Enter the notification URL ${url} at the store, unless the other server forwards the notifications.`,
+  };
+  return { steps: [...steps, step], problems: numRecorded < numDelivered ? [...problems, elsewhere] : problems };
+}
