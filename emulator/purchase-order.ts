@@ -92,6 +92,8 @@ export const PurchaseOrder = v.strictObject({
   commitment: v.exactOptional(v.boolean()),
   /** store_a: offer that the developer's server has signed, for StoreKit. */
   signedOffer: v.exactOptional(SignedOffer),
+  /** processor_a, processor_b, store_c: country of the customer in two letters (ISO 3166-1). Default: `US`. */
+  country: v.exactOptional(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'expected an ISO 3166-1 code such as DE'))),
   /** Subscription group of a product that this purchase creates. */
   group: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),
 });

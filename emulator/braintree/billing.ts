@@ -39,10 +39,11 @@ export function billSubscription(
   subscription: Subscription,
   at = context.now(),
 ): Subscription {
-  const { id, price: amount, currency, customerId, cycles, isTrial, status } = subscription;
+  const { id, price: amount, currency, country, customerId, cycles, isTrial, status } = subscription;
   const { id: paymentId } = savePayment(context, {
     amount,
     currency,
+    ...(country !== undefined && { country }),
     customerId,
     subscriptionId: id,
     billingPeriod: getBillingPeriod(subscription),

@@ -23,6 +23,7 @@ export function createPendingOrder(state: MerchantState, order: PurchaseOrder): 
     autoRenew: _renew,
     form: _form,
     pending: _pending,
+    country: _country,
     clientToken,
     items = [],
     ...product

@@ -10,6 +10,8 @@ export const Payment = v.object({
   status: v.string(),
   amount: v.string(),
   currency: v.string(),
+  /** Country of the billing address. */
+  country: v.exactOptional(v.string()),
   createdAt: v.number(),
   updatedAt: v.number(),
   customerId: v.exactOptional(v.string()),
@@ -39,6 +41,7 @@ export const Subscription = v.object({
   customerId: v.string(),
   price: v.string(),
   currency: v.string(),
+  country: v.exactOptional(v.string()),
   months: v.number(),
   status: v.picklist(['Active', 'Past Due', 'Canceled', 'Expired', 'Pending']),
   createdAt: v.number(),

@@ -91,6 +91,7 @@ function processSale(
     currency: order?.currency ?? 'USD',
     customerId,
     nonce: sale.payment_method_nonce,
+    ...(order?.country !== undefined && { country: order.country }),
     status: toStatus(sale, { ...verdict, ...(response && { response }) }, order?.pending),
     ...(sale.order_id !== undefined && { orderId: sale.order_id }),
     ...(sale.api_request_key !== undefined && { requestKey: sale.api_request_key }),

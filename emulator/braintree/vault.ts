@@ -164,6 +164,7 @@ export function createSubscription(context: ResponseContext, body: unknown): Htt
     customerId: method.customerId,
     price: price ?? formatAmount(plan),
     currency: plan.currency ?? 'USD',
+    ...(order.country !== undefined && { country: order.country }),
     months: Math.round(countDays(plan.period) / 30.4375),
     status,
     createdAt: at,

@@ -73,6 +73,8 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
     processorResponseText: response.text,
     gatewayRejectionReason: payment.rejection ?? null,
     paymentInstrumentType: 'credit_card',
+    billing: { countryCodeAlpha2: payment.country ?? null },
+    creditCard: { cardType: 'Visa', countryOfIssuance: 'USA', last4: '1111' },
     subscriptionId: payment.subscriptionId ?? null,
     subscription: {
       billingPeriodStartDate: payment.billingPeriod ? toDate(payment.billingPeriod[0]) : null,

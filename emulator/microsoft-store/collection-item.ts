@@ -85,7 +85,7 @@ export const toItemV8 = (purchase: Purchase, context: ItemContext): object => {
   return {
     ...item,
     localTicketReference: context.localTicketReference,
-    purchasedCountry: 'US',
+    purchasedCountry: purchase.country,
     productFamily: '',
     sharingSource: 'None',
     ...(purchase.recurrence && { recurrenceData: { recurrenceId: purchase.id } }),

@@ -109,6 +109,7 @@ const buildPurchase = ({ order, account, product, at }: Sale, item: Item): Purch
   id: item.id,
   accountId: account.id,
   productId: product.id,
+  country: order.country ?? 'US',
   sandboxId: order.sandbox ? sandboxId : 'RETAIL',
   item,
   payments: [createPayment(at, item.quantity)],

@@ -56,6 +56,7 @@ export const Purchase = v.object({
   id: v.string(),
   accountId: v.string(),
   productId: v.string(),
+  country: v.exactOptional(v.string(), 'US'),
   /** `RETAIL` or a development sandbox. */
   sandboxId: v.string(),
   item: Item,

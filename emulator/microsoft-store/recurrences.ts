@@ -74,7 +74,7 @@ function applyChange(purchase: Purchase, change: v.InferOutput<typeof ChangeBody
   }
 }
 
-function toRecurrenceItem({ id, productId, recurrence }: Purchase, userId: string): object {
+function toRecurrenceItem({ id, productId, country, recurrence }: Purchase, userId: string): object {
   if (recurrence === undefined) throw new Error(`${id} is not a subscription`);
   const { autoRenew, isTrial, state, cancellationDate } = recurrence;
   return {
@@ -85,7 +85,7 @@ function toRecurrenceItem({ id, productId, recurrence }: Purchase, userId: strin
     id,
     isTrial,
     lastModified: toTimestamp(recurrence.lastModified),
-    market: 'US',
+    market: country,
     productId,
     skuId,
     startTime: toTimestamp(recurrence.startTime),

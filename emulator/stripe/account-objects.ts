@@ -25,6 +25,8 @@ export interface SessionOptions {
   readonly trialDays: number;
   readonly autoRenew: boolean;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Country of the address that the customer enters. Default: `US`. */
+  readonly country?: string;
 }
 
 /** All objects of an account, oldest first. */

@@ -26,6 +26,7 @@ export function billSubscription(
 ): Stripe.Subscription {
   const customer = getId(subscription.customer);
   const { id, metadata } = subscription;
+  const { address } = getObject(state.records, 'customers', customer);
   const invoice = buildInvoice(generateId('in'), {
     at,
     subscription: { id, metadata },
@@ -33,6 +34,7 @@ export function billSubscription(
     reason,
     lines,
     isPaid,
+    address: address ?? null,
   });
   saveObject(state.records, 'invoices', invoice);
   const status = isPaid ? 'succeeded' : isPending ? 'pending' : 'failed';
@@ -50,7 +52,8 @@ function savePayment(
   const { records } = state;
   const [intent, charge] = [generateId('pi'), generateId('ch')];
   const { livemode, currency, amount_due: amount } = invoice;
-  const input = { at, livemode, amount, currency, customer: getId(invoice.customer), metadata: {} };
+  const country = invoice.customer_address?.country ?? null;
+  const input = { at, livemode, amount, currency, customer: getId(invoice.customer), metadata: {}, country };
   const payment = saveObject(records, 'payment_intents', buildPaymentIntent(input, intent, charge, status));
   saveObject(records, 'charges', buildCharge(input, charge, intent, status));
   saveObject(records, 'invoice_payments', buildInvoicePayment(invoice, intent, at));
@@ -149,6 +152,7 @@ export function startVoidPeriod(
     reason: 'subscription_cycle',
     lines,
     isPaid: false,
+    address: null,
   });
   const voided = saveObject(state.records, 'invoices', {
     ...invoice,

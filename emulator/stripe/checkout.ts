@@ -6,7 +6,7 @@ import { type AccountState, emitEvent } from './account-state.ts';
 import { billSubscription, buildPeriodLines, paymentEvents } from './billing.ts';
 import { getPeriod } from './catalogue.ts';
 import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
-import { buildCustomer } from './session-objects.ts';
+import { buildAddress, buildCustomer } from './session-objects.ts';
 import { buildSubscription } from './subscription-objects.ts';
 
 interface CheckoutPayment {
@@ -33,11 +33,12 @@ export function payCheckout(state: AccountState, sessionId: string, isPending = 
   const options = records.sessionOptions.get(sessionId);
   if (lines.length === 0 || !options) throw new Error(`The line items of ${sessionId} are missing`);
   const at = state.now();
+  const { country = defaultCountry } = options;
   const payment = {
     session,
     lines,
     options,
-    customer: getOrCreateCustomer(state, session, at),
+    customer: getOrCreateCustomer(state, session, { at, country }),
     at,
     isPending,
   };
@@ -48,6 +49,7 @@ export function payCheckout(state: AccountState, sessionId: string, isPending = 
     ...session,
     ...result,
     customer: payment.customer,
+    customer_details: buildCustomerDetails(country),
     status: 'complete',
     payment_status: isFree ? 'no_payment_required' : isPending ? 'unpaid' : 'paid',
     url: null,
@@ -58,13 +60,32 @@ export function payCheckout(state: AccountState, sessionId: string, isPending = 
   return purchaseId;
 }
 
-function getOrCreateCustomer({ records }: AccountState, session: Stripe.Checkout.Session, at: number): string | null {
+const defaultCountry = 'US';
+
+const buildCustomerDetails = (country: string): Stripe.Checkout.Session.CustomerDetails => ({
+  address: buildAddress(country),
+  business_name: null,
+  email: customerEmail,
+  individual_name: null,
+  name: null,
+  phone: null,
+  tax_exempt: 'none',
+  tax_ids: [],
+});
+
+const customerEmail = 'customer@example.com';
+
+function getOrCreateCustomer(
+  { records }: AccountState,
+  session: Stripe.Checkout.Session,
+  { at, country }: { at: number; country: string },
+): string | null {
   if (session.customer !== null) return getId(session.customer);
   if (session.mode === 'payment' && session.customer_creation !== 'always') return null;
   return saveObject(
     records,
     'customers',
-    buildCustomer(at, { livemode: session.livemode, email: 'customer@example.com' }),
+    buildCustomer(at, { livemode: session.livemode, email: customerEmail, country }),
   ).id;
 }
 
@@ -106,7 +127,8 @@ function payOnce(state: AccountState, { session, options, customer, at, isPendin
   if (amount === 0) return { subscription: null, payment_intent: null };
   const [intent, charge] = [generateId('pi'), generateId('ch')];
   const { livemode, currency } = session;
-  const input = { at, livemode, amount, currency: currency ?? 'usd', customer, metadata: options.metadata };
+  const { metadata, country = defaultCountry } = options;
+  const input = { at, livemode, amount, currency: currency ?? 'usd', customer, metadata, country };
   const status = isPending ? 'pending' : 'succeeded';
   const payment = saveObject(state.records, 'payment_intents', buildPaymentIntent(input, intent, charge, status));
   saveObject(state.records, 'charges', buildCharge(input, charge, intent, status));

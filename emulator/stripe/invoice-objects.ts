@@ -24,6 +24,7 @@ interface InvoiceInput {
   readonly reason: BillingReason;
   readonly lines: readonly InvoiceLineInput[];
   readonly isPaid: boolean;
+  readonly address: Stripe.Address | null;
 }
 
 /**
@@ -32,7 +33,7 @@ interface InvoiceInput {
  * @see https://docs.stripe.com/api/invoices/object
  */
 export function buildInvoice(id: string, input: InvoiceInput): Stripe.Invoice {
-  const { at, subscription, customer, reason, lines, isPaid } = input;
+  const { at, subscription, customer, reason, lines, isPaid, address } = input;
   const [{ price, start, end } = throwMissingLine()] = lines.slice(-1);
   const total = lines.reduce((sum, { amount }) => sum + amount, 0);
   const due = Math.max(0, total);
@@ -49,6 +50,7 @@ export function buildInvoice(id: string, input: InvoiceInput): Stripe.Invoice {
     created: toSeconds(at),
     currency: price.currency,
     customer,
+    customer_address: address,
     effective_at: toSeconds(at),
     lines: toApiList(
       `/v1/invoices/${id}/lines`,
@@ -91,7 +93,6 @@ const unsetFields = {
   collection_method: 'charge_automatically',
   custom_fields: null,
   customer_account: null,
-  customer_address: null,
   customer_email: null,
   customer_name: null,
   customer_phone: null,

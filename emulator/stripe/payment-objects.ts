@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import { generateId } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
+import { buildAddress } from './session-objects.ts';
 
 /** A payment that a customer owes. */
 export interface PaymentInput {
@@ -10,6 +11,8 @@ export interface PaymentInput {
   readonly currency: string;
   readonly customer: string | null;
   readonly metadata: Stripe.Metadata;
+  /** Country of the billing address. */
+  readonly country: string | null;
 }
 
 /** Status of a payment: `pending` while a bank confirms a delayed payment method. */
@@ -96,7 +99,7 @@ const buildPaymentError = (charge: string): Stripe.PaymentIntent.LastPaymentErro
 
 /** Creates the charge of a payment intent. */
 export function buildCharge(input: PaymentInput, id: string, intent: string, status: PaymentStatus): Stripe.Charge {
-  const { at, livemode, amount, currency, customer, metadata } = input;
+  const { at, livemode, amount, currency, customer, metadata, country } = input;
   return {
     id,
     object: 'charge',
@@ -105,7 +108,13 @@ export function buildCharge(input: PaymentInput, id: string, intent: string, sta
     application: null,
     application_fee: null,
     application_fee_amount: null,
-    billing_details: { address: null, email: null, name: null, phone: null, tax_id: null },
+    billing_details: {
+      address: country === null ? null : buildAddress(country),
+      email: null,
+      name: null,
+      phone: null,
+      tax_id: null,
+    },
     calculated_statement_descriptor: 'EMULATOR',
     created: toSeconds(at),
     currency,

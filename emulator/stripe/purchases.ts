@@ -49,6 +49,7 @@ export function placeOrder(state: AccountState, order: PurchaseOrder): string {
     trialDays: prices[0] ? countTrialDays(order, prices[0]) : 0,
     autoRenew: order.autoRenew === true,
     metadata,
+    ...(order.country !== undefined && { country: order.country }),
   });
   return payCheckout(state, session.id, order.pending);
 }

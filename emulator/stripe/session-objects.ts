@@ -11,11 +11,12 @@ export const buildCustomer = (
     email = null,
     metadata = {},
     name = null,
-  }: { livemode: boolean; email?: string | null; name?: string | null; metadata?: Stripe.Metadata },
+    country,
+  }: { livemode: boolean; email?: string | null; name?: string | null; metadata?: Stripe.Metadata; country?: string },
 ): Stripe.Customer => ({
   id: generateId('cus', 14),
   object: 'customer',
-  address: null,
+  address: country === undefined ? null : buildAddress(country),
   balance: 0,
   created: toSeconds(at),
   currency: null,
@@ -35,6 +36,16 @@ export const buildCustomer = (
   shipping: null,
   tax_exempt: 'none',
   test_clock: null,
+});
+
+/** Creates the address of a customer who entered only the country. */
+export const buildAddress = (country: string): Stripe.Address => ({
+  city: null,
+  country,
+  line1: null,
+  line2: null,
+  postal_code: null,
+  state: null,
 });
 
 interface SessionInput {

@@ -26,6 +26,9 @@ const lenientArray = <const S extends v.GenericSchema>(schema: S) =>
 const Text = lenient(v.pipe(v.string(), v.minLength(1)));
 const StatusHistory = lenientArray(v.object({ status: v.string(), timestamp: lenient(Timestamp) }));
 
+/** A card. The country of its bank has three letters, or is `Unknown`. */
+const Card = lenient(v.object({ countryOfIssuance: Text }));
+
 /** A dispute of a payment. */
 const Dispute = v.object({
   id: Text,
@@ -74,6 +77,12 @@ export const BraintreeTransaction = v.pipe(
     processorResponseCode: Text,
     processorResponseText: Text,
     paymentInstrumentType: Text,
+    /** Address of the payment, if the app collects one. */
+    billing: lenient(v.object({ countryCodeAlpha2: Text })),
+    creditCard: Card,
+    applePayCard: Card,
+    androidPayCard: Card,
+    discounts: lenientArray(v.object({ id: Text })),
     merchantAccountId: Text,
     subscriptionId: Text,
     /** Payments of a subscription only: the billing period that the payment is for. */
@@ -102,6 +111,8 @@ export const Subscription = v.pipe(
     billingPeriodEndDate: lenient(Day),
     paidThroughDate: lenient(Day),
     trialPeriod: lenient(v.boolean()),
+    trialDuration: lenient(v.number()),
+    trialDurationUnit: lenient(v.picklist(['day', 'month'])),
     neverExpires: lenient(v.boolean()),
     currentBillingCycle: lenient(v.number()),
     numberOfBillingCycles: lenient(v.number()),

@@ -1,6 +1,7 @@
 import type { CancelationReason } from '../../api/enumerations.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import { splitAmount } from '../../shared/split-amount.ts';
 import type { EpochMillis } from '../../shared/time.ts';
@@ -35,9 +36,20 @@ export function toTransaction(
     quantity: 1,
     ...(payment.currencyIsoCode && { currency: payment.currencyIsoCode }),
     amountMicros: toMicros(payment.amount),
+    ...omitUndefined({
+      storefront: findCountry(payment),
+      offerType: payment.discounts.length > 0 ? 'discount' : undefined,
+    }),
     ...findReversals(payment, refunds),
   };
 }
+
+/** Finds the country of a payment: of its billing address, else of its card. */
+const findCountry = (payment: BraintreeTransaction): string | undefined => {
+  const { billing, creditCard, applePayCard, androidPayCard } = payment;
+  const card = creditCard ?? applePayCard ?? androidPayCard;
+  return billing?.countryCodeAlpha2 ?? (card?.countryOfIssuance === 'Unknown' ? undefined : card?.countryOfIssuance);
+};
 
 /**
  * Maps a one-time payment to one observation for each product of its cart. The first one has the id of the payment, the

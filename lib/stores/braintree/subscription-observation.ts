@@ -161,7 +161,14 @@ function toTrialTransaction(subscription: Subscription, context: MappingContext)
       purchaseDate: Date.parse(subscription.createdAt),
       expirationDate: getDayEnd(addDays(subscription.firstBillingDate, -1), context.timeZone),
       isTrialPeriod: true,
+      offerType: 'trial',
+      ...toTrialLength(subscription),
       amountMicros: 0,
     },
   ];
 }
+
+const toTrialLength = ({ trialDuration, trialDurationUnit }: Subscription): Pick<Transaction, 'offerPeriod'> =>
+  trialDuration && trialDurationUnit
+    ? { offerPeriod: `P${trialDuration}${trialDurationUnit === 'day' ? 'D' : 'M'}` }
+    : {};

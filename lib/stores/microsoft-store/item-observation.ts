@@ -33,7 +33,7 @@ export function toItemObservation(item: CollectionsItem, context: MappingContext
   return {
     asOf,
     purchase,
-    transactions: toTransactions(purchase, context),
+    transactions: toTransactions(purchase, item, context),
     userAliases: userId === undefined ? [] : [userId],
     refreshToken: { ...refreshToken, productId: item.productId, purchaseId: purchase.purchaseId },
   };
@@ -107,14 +107,19 @@ function findEndDate(
   return modifiedAt !== undefined && modifiedAt <= asOf ? modifiedAt : asOf;
 }
 
-function toTransactions(purchase: Purchase, context: MappingContext): Transaction[] {
+function toTransactions(
+  purchase: Purchase,
+  { purchasedCountry }: CollectionsItem,
+  context: MappingContext,
+): Transaction[] {
   const { purchaseDate, offerId, expirationDate, isTrialPeriod } = purchase;
   if (purchaseDate === undefined) return [];
   return [
     {
       ...pickSharedFields(purchase),
       purchaseDate,
-      ...omitUndefined({ offerId, expirationDate, isTrialPeriod }),
+      ...omitUndefined({ offerId, expirationDate, isTrialPeriod, storefront: purchasedCountry || undefined }),
+      ...(isTrialPeriod && { offerType: 'trial' }),
       ...toReportedAmount(context, isTrialPeriod),
     },
   ];

@@ -26,6 +26,8 @@ export const CollectionsItem = v.looseObject({
   recurrenceId: NullishText,
   inAppOfferToken: LenientText,
   devOfferId: LenientText,
+  /** Version 8 only: country in two letters. */
+  purchasedCountry: LenientText,
 });
 export type CollectionsItem = v.InferOutput<typeof CollectionsItem>;
 
@@ -46,6 +48,8 @@ export const RecurrenceItem = v.looseObject({
   startTime: NullishText,
   cancellationDate: LenientText,
   recurrenceState: NullishText,
+  /** Country in two letters. */
+  market: LenientText,
 });
 export type RecurrenceItem = v.InferOutput<typeof RecurrenceItem>;
 

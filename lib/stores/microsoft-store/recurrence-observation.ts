@@ -32,7 +32,7 @@ export function toRecurrenceObservation(item: RecurrenceItem, context: MappingCo
   return {
     asOf: context.asOf,
     purchase,
-    transactions: toTransactions(dates, { ...context, purchase }),
+    transactions: toTransactions(dates, { ...context, purchase, market: item.market || undefined }),
     userAliases: listUserAliases(item, context),
     refreshToken: {
       ...context.refreshToken,
@@ -147,16 +147,17 @@ function toTransactionId({ id }: RecurrenceItem, { startTime, currentStart, expi
 
 function toTransactions(
   { startTime, currentStart = startTime, expirationTime }: RecurrenceDates,
-  context: MappingContext & { readonly purchase: Purchase },
+  context: MappingContext & { readonly purchase: Purchase; readonly market: string | undefined },
 ): Transaction[] {
   if (currentStart === undefined) return [];
-  const { purchase } = context;
+  const { purchase, market } = context;
   const { offerId, isTrialPeriod } = purchase;
   return [
     {
       ...pickSharedFields(purchase),
       purchaseDate: currentStart,
-      ...omitUndefined({ offerId, expirationDate: expirationTime, isTrialPeriod }),
+      ...omitUndefined({ offerId, expirationDate: expirationTime, isTrialPeriod, storefront: market }),
+      ...(isTrialPeriod && { offerType: 'trial' }),
       ...toReportedAmount(context, isTrialPeriod),
     },
   ];

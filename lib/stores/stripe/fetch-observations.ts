@@ -10,7 +10,7 @@ import {
   toChargeObservation,
   toPaymentObservations,
 } from './payment-observation.ts';
-import { indexReversals, type PaymentReversals } from './payment-reversals.ts';
+import { type ChargeIndex, indexCharges } from './payment-reversals.ts';
 import type { StripeAccount } from './stripe-account.ts';
 import {
   completeRefunds,
@@ -64,13 +64,13 @@ async function fetchSubscriptionObservations(id: string, account: StripeAccount)
     listInvoices(stripe, { subscription: id }),
   ]);
   const charges = subscription.customer === null ? [] : await listCharges(stripe, subscription.customer);
-  return await mapSubscription(subscription, { invoices, reversals: await fetchReversals(charges, stripe) }, account);
+  return await mapSubscription(subscription, { invoices, ...(await fetchChargeIndex(charges, stripe)) }, account);
 }
 
 /** Maps a subscription. The stored purchase decides which of several items is the main one. */
 async function mapSubscription(
   subscription: Subscription,
-  billing: { readonly invoices: readonly Invoice[]; readonly reversals: ReadonlyMap<string, PaymentReversals> },
+  billing: ChargeIndex & { readonly invoices: readonly Invoice[] },
   account: StripeAccount,
 ): Promise<Observation[]> {
   const mainProductId = hasSeveralItems(subscription, billing.invoices)
@@ -129,24 +129,21 @@ async function fetchStandaloneChargeObservations(
   { stripe, mapping: context }: StripeAccount,
 ): Promise<Observation[]> {
   const productId = getChargedProductId(charge);
-  const [products, reversals] = await Promise.all([
+  const [products, index] = await Promise.all([
     listProducts(stripe, productId === undefined ? [] : [productId]),
-    fetchReversals([charge], stripe),
+    fetchChargeIndex([charge], stripe),
   ]);
-  const observation = toChargeObservation(charge, { context, reversals, products });
+  const observation = toChargeObservation(charge, { context, ...index, products });
   return observation ? [observation] : [];
 }
 
-/** Fetches the refunds and disputes of charges, by charge id and payment intent id. */
-async function fetchReversals(
-  charges: readonly Charge[],
-  stripe: StripeAccount['stripe'],
-): Promise<ReadonlyMap<string, PaymentReversals>> {
+/** Indexes charges with their refunds and disputes, which it fetches. */
+async function fetchChargeIndex(charges: readonly Charge[], stripe: StripeAccount['stripe']): Promise<ChargeIndex> {
   const [completeCharges, disputes] = await Promise.all([
     completeRefunds(stripe, charges),
     listDisputes(stripe, charges),
   ]);
-  return indexReversals(completeCharges, disputes);
+  return indexCharges(completeCharges, disputes);
 }
 
 /** Fetches the observations of all purchases that a customer made in the app. */
@@ -158,12 +155,12 @@ export async function fetchCustomerObservations(customer: string, account: Strip
     listCharges(stripe, customer),
     listSessions(stripe, { customer }),
   ]);
-  const reversals = await fetchReversals(charges, stripe);
+  const index = await fetchChargeIndex(charges, stripe);
   const ownSubscriptions = subscriptions.filter(({ metadata }) => isOwnMetadata(context, metadata));
   const ownPayments = sessions.filter(({ mode, metadata }) => mode === 'payment' && isOwnMetadata(context, metadata));
   const bySubscription = ownSubscriptions.map(async (subscription) => {
     const ownInvoices = invoices.filter((invoice) => getSubscriptionId(invoice) === subscription.id);
-    return await mapSubscription(subscription, { invoices: ownInvoices, reversals }, account);
+    return await mapSubscription(subscription, { invoices: ownInvoices, ...index }, account);
   });
   return [...(await Promise.all(bySubscription)).flat(), ...(await mapSessions(ownPayments, account))];
 }
@@ -176,11 +173,11 @@ async function mapSessions(sessions: readonly Session[], account: StripeAccount)
   const productIds = sessions.flatMap(({ line_items }) =>
     (line_items?.data ?? []).flatMap(({ price }) => (price === null ? [] : [getPriceProductId(price)])),
   );
-  const [products, reversals] = await Promise.all([listProducts(stripe, productIds), fetchReversals(charges, stripe)]);
+  const [products, index] = await Promise.all([listProducts(stripe, productIds), fetchChargeIndex(charges, stripe)]);
   const observations = sessions.map(async (session) => {
     const hasSeveralLines = (session.line_items?.data ?? []).length > 1;
     const mainProductId = hasSeveralLines ? await account.findStoredProductId(getPaymentId(session)) : undefined;
-    return toPaymentObservations(session, { context, reversals, products, mainProductId });
+    return toPaymentObservations(session, { context, ...index, products, mainProductId });
   });
   return (await Promise.all(observations)).flat();
 }

@@ -1,12 +1,13 @@
 import type { Transaction } from '../../purchases/transaction.ts';
 import { withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import { omitNullish, toMillis } from './convert.ts';
 import { findMainLine, type InvoiceShare, isRenewal } from './invoices.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
 import type { Subscription } from './payloads.ts';
 import { toRefundFields } from './payment-reversals.ts';
+import type { Line } from './subscription-items.ts';
 
 interface TransactionContext {
   readonly context: MappingContext;
@@ -24,7 +25,7 @@ export function toInvoiceTransaction(
   { context, terms }: TransactionContext,
 ): Transaction {
   const { platform } = context;
-  const { invoice, item, amount } = share;
+  const { invoice, item, amount, country } = share;
   const line = findMainLine(share, terms.periodEnd);
   const { product, price } = line?.pricing?.price_details ?? { product: terms.productId, price: terms.priceId };
   const isTrial = amount === 0 && line !== undefined && subscription.trial_end === line.period.end;
@@ -46,10 +47,21 @@ export function toInvoiceTransaction(
       quantity: line?.quantity,
       expirationDate: line && toMillis(line.period.end),
       isTrialPeriod: isTrial || undefined,
+      storefront: country,
+      ...toOffer(share, isTrial, line),
     }),
     ...toRefundFields(share.reversals),
   };
 }
+
+/** Returns the kind of offer that an invoice bills, and the length of a trial. */
+function toOffer({ lines }: InvoiceShare, isTrial: boolean, line: Line | undefined) {
+  if (isTrial && line) return { offerType: 'trial', offerPeriod: toDays(line.period) };
+  const isDiscounted = lines.some(({ discount_amounts }) => discount_amounts.some(({ amount }) => amount > 0));
+  return { offerType: isDiscounted ? 'discount' : undefined };
+}
+
+const toDays = ({ start, end }: Line['period']): string => `P${Math.round(toMillis(end - start) / dayMs)}D`;
 
 /** The first invoice is paid shortly after the start. Its payment time would be mistaken for a renewal. */
 function getPurchaseDate({ invoice, lines }: InvoiceShare, { start_date }: Subscription): EpochMillis {

@@ -1,7 +1,7 @@
 import { splitAmount } from '../../shared/split-amount.ts';
+import { selectCountry } from './buyer-country.ts';
 import type { Invoice } from './payloads.ts';
-import type { PaymentReversals } from './payment-reversals.ts';
-import { splitReversals } from './payment-reversals.ts';
+import { type ChargeIndex, type PaymentReversals, splitReversals } from './payment-reversals.ts';
 import { type BilledItem, getItemId, isCredit, type Line } from './subscription-items.ts';
 
 /** The part of a paid invoice that bills one item. */
@@ -13,6 +13,8 @@ export interface InvoiceShare {
   /** In the currency's smallest unit. */
   readonly amount: number;
   readonly reversals: PaymentReversals | undefined;
+  /** Country of the customer, in two letters. */
+  readonly country: string | undefined;
 }
 
 /** Returns the id of the subscription that an invoice bills. */
@@ -35,7 +37,7 @@ const getPaidAt = ({ status_transitions, created }: Invoice): number => status_t
 export function splitInvoice(
   invoice: Invoice,
   items: readonly BilledItem[],
-  reversals: ReadonlyMap<string, PaymentReversals>,
+  { reversals, countries }: ChargeIndex,
 ): InvoiceShare[] {
   const { data } = invoice.lines;
   const amountPaid = invoice.amount_paid ?? 0;
@@ -49,13 +51,16 @@ export function splitInvoice(
   }));
   const totals = shares.map(({ lines }) => sumTotals(lines));
   const amounts = splitAmount(amountPaid, totals);
-  const paymentReversals = findInvoiceReversals(invoice, reversals);
+  const paymentIds = listPaymentIds(invoice);
+  const paymentReversals = paymentIds.flatMap((id) => reversals.get(id) ?? [])[0];
+  const country = selectCountry(invoice.customer_address, countries, paymentIds);
   const parts = paymentReversals && splitReversals(paymentReversals, amounts, invoice.currency);
   return shares.map((share, index) => ({
     ...share,
     invoice,
     amount: amounts[index] ?? 0,
     reversals: parts?.[index],
+    country,
   }));
 }
 
@@ -73,14 +78,9 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 export const isRenewal = ({ invoice }: Pick<InvoiceShare, 'invoice'>): boolean =>
   invoice.billing_reason === 'subscription_cycle';
 
-/** Finds the reversals of an invoice's payment. */
-function findInvoiceReversals(
-  { payments }: Invoice,
-  reversals: ReadonlyMap<string, PaymentReversals>,
-): PaymentReversals | undefined {
-  const ids = payments.data.flatMap(({ payment }) => [payment.charge, payment.payment_intent]);
-  return ids.flatMap((id) => (id === null ? [] : (reversals.get(id) ?? [])))[0];
-}
+/** Lists the ids of the charges and payment intents that paid an invoice. */
+const listPaymentIds = ({ payments }: Invoice): string[] =>
+  payments.data.flatMap(({ payment }) => [payment.charge, payment.payment_intent]).filter((id) => id !== null);
 
 /**
  * Finds the last line that is not a proration, or the last charge if all of them are prorations. A line of a period

@@ -22,6 +22,7 @@ const NullableNumber = lenient(v.number());
 const Flag = v.fallback(v.nullish(v.boolean(), false), false);
 const Livemode = v.fallback(v.nullish(v.boolean(), true), true);
 const NullableMetadata = lenient(v.record(v.string(), v.string()));
+const NullableAddress = lenient(v.object({ country: NullableText }));
 
 /** First page of a list inside a parent object. */
 const listSchema = <const S extends v.GenericSchema>(schema: S) => v.object({ data: v.array(schema) });
@@ -94,6 +95,7 @@ export const Invoice = v.object({
   currency: Text,
   created: v.fallback(v.nullish(Seconds, 0), 0),
   billing_reason: NullableText,
+  customer_address: NullableAddress,
   parent: lenient(v.object({ subscription_details: lenient(v.object({ subscription: Reference })) })),
   status_transitions: lenient(v.object({ paid_at: NullableSeconds })),
   lines: lenientList(InvoiceLine),
@@ -138,6 +140,8 @@ export type Refund = v.InferOutput<typeof Refund>;
 
 /** @see https://docs.stripe.com/api/charges/object */
 export const Charge = v.object({
+  billing_details: lenient(v.object({ address: NullableAddress })),
+  payment_method_details: lenient(v.object({ card: lenient(v.object({ country: NullableText })) })),
   id: v.string(),
   amount: v.number(),
   refunded: v.boolean(),
@@ -200,6 +204,7 @@ export const Session = v.object({
   amount_total: NullableNumber,
   client_reference_id: NullableText,
   customer: NullableReference,
+  customer_details: lenient(v.object({ address: NullableAddress })),
   subscription: NullableReference,
   payment_intent: lenient(v.union([v.string(), PaymentIntent])),
   metadata: NullableMetadata,

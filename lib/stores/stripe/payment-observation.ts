@@ -2,8 +2,10 @@ import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import { splitAmount } from '../../shared/split-amount.ts';
+import { selectCountry } from './buyer-country.ts';
 import { omitNullish, toMillis } from './convert.ts';
 import {
   getPriceProductId,
@@ -15,13 +17,11 @@ import {
 } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
 import type { Charge, LineItem, PaymentIntent, Price, Product, Session } from './payloads.ts';
-import { type PaymentReversals, splitReversals, toRefundFields } from './payment-reversals.ts';
+import { type ChargeIndex, type PaymentReversals, splitReversals, toRefundFields } from './payment-reversals.ts';
 import { toProductType } from './product-type.ts';
 
-interface SaleContext {
+interface SaleContext extends ChargeIndex {
   readonly context: MappingContext;
-  /** Reversals by charge id and payment intent id. */
-  readonly reversals: ReadonlyMap<string, PaymentReversals>;
   /** Products of the line items, by id. */
   readonly products: ReadonlyMap<string, Product>;
   /** Product of the stored purchase with the id of the payment, without platform prefix. */
@@ -43,13 +43,13 @@ interface SoldItem {
  * @see https://docs.stripe.com/api/checkout/sessions/object
  */
 export function toPaymentObservations(session: Session, sale: SaleContext): Observation[] {
-  const { context, reversals, products, mainProductId } = sale;
+  const { context, products, mainProductId } = sale;
   const intent = typeof session.payment_intent === 'string' ? undefined : (session.payment_intent ?? undefined);
   requireOwnApp(context, session.metadata);
   if (session.status !== 'complete') return [];
   const lines = listSoldLines(session, mainProductId);
   if (lines.length === 0) throw new ServiceError('InvalidPayload', 'The product of the checkout session is missing.');
-  const payments = splitPayment(toSessionPayment(session, intent, reversals), lines);
+  const payments = splitPayment(toSessionPayment(session, intent, sale), lines);
   return lines.map(({ price, quantity }, index) => {
     const productId = getPriceProductId(price);
     const item = { productId, price, quantity: quantity ?? 1, product: products.get(productId) };
@@ -126,7 +126,7 @@ export const getPaymentId = ({ id, payment_intent: intent }: Session): string =>
 function toSessionPayment(
   session: Session,
   intent: PaymentIntent | undefined,
-  reversals: SaleContext['reversals'],
+  { reversals, countries }: ChargeIndex,
 ): Payment {
   const charge = getLatestCharge(intent);
   return {
@@ -137,6 +137,8 @@ function toSessionPayment(
     currency: intent?.currency || session.currency || '',
     amount: intent?.amount_received ?? session.amount_total ?? 0,
     reversals: charge && reversals.get(charge.id),
+    country: selectCountry(session.customer_details?.address, countries, [charge?.id, intent?.id]),
+    isDiscounted: session.discounts.length > 0,
   };
 }
 
@@ -146,7 +148,7 @@ function toSessionPayment(
  */
 export function toChargeObservation(
   charge: Charge,
-  { context, reversals, products }: SaleContext,
+  { context, reversals, countries, products }: SaleContext,
 ): Observation | undefined {
   requireOwnApp(context, charge.metadata);
   const productId = getChargedProductId(charge);
@@ -161,6 +163,7 @@ export function toChargeObservation(
       id: charge.payment_intent ?? charge.id,
       transactionId: charge.id,
       reversals: reversals.get(charge.id),
+      country: countries.get(charge.id),
     },
     { productId, quantity: 1, product: products.get(productId) },
     context,
@@ -189,6 +192,9 @@ interface Payment {
   /** In the currency's smallest unit. */
   readonly amount: number;
   readonly reversals: PaymentReversals | undefined;
+  /** Country of the customer, in two letters. */
+  readonly country: string | undefined;
+  readonly isDiscounted?: boolean;
 }
 
 function toOneTimePurchase(
@@ -217,7 +223,11 @@ function toOneTimePurchase(
     productType: toProductType(product, price),
     ...(end && { endedAt: end.at, cancelationReason: end.kind === 'refund' ? 'Customer' : 'System' }),
   };
-  const transaction: Transaction = { ...common, ...toRefundFields(payment.reversals) };
+  const transaction: Transaction = {
+    ...common,
+    ...omitUndefined({ storefront: payment.country, offerType: payment.isDiscounted ? 'discount' : undefined }),
+    ...toRefundFields(payment.reversals),
+  };
   return { purchase, transaction };
 }
 

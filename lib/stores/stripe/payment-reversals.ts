@@ -2,6 +2,7 @@ import type { PartialRefund } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { splitPartialRefunds } from '../split-partial-refunds.ts';
+import { indexCountries } from './buyer-country.ts';
 import { toMillis } from './convert.ts';
 import { toMicros } from './money.ts';
 import type { Charge, Dispute, Refund } from './payloads.ts';
@@ -118,8 +119,21 @@ export function splitReversals(
   return parts.map((partialRefunds) => ({ ...reversals, partialRefunds }));
 }
 
+/** What the charges of an account say about payments, by charge id and payment intent id. */
+export interface ChargeIndex {
+  readonly reversals: ReadonlyMap<string, PaymentReversals>;
+  /** Countries of the customers, in two letters. */
+  readonly countries: ReadonlyMap<string, string>;
+}
+
+/** Indexes charges with their disputes. */
+export const indexCharges = (charges: readonly Charge[], disputes: readonly Dispute[]): ChargeIndex => ({
+  reversals: indexReversals(charges, disputes),
+  countries: indexCountries(charges),
+});
+
 /** Indexes reversals by charge id and payment intent id, because an invoice can name either. */
-export function indexReversals(
+function indexReversals(
   charges: readonly Charge[],
   disputes: readonly Dispute[],
 ): ReadonlyMap<string, PaymentReversals> {

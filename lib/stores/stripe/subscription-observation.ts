@@ -17,15 +17,13 @@ import {
 } from './mapping-context.ts';
 import { toCurrencyCode } from './money.ts';
 import type { Discount, Invoice, Subscription } from './payloads.ts';
-import type { PaymentReversal, PaymentReversals } from './payment-reversals.ts';
+import type { ChargeIndex, PaymentReversal } from './payment-reversals.ts';
 import { type BilledItem, getItemId, listBilledItems } from './subscription-items.ts';
 
-interface BillingData {
+interface BillingData extends ChargeIndex {
   readonly context: MappingContext;
   /** Invoices of the subscription, in any order and state. */
   readonly invoices: readonly Invoice[];
-  /** Reversals by charge id and payment intent id. */
-  readonly reversals: ReadonlyMap<string, PaymentReversals>;
   /** Product of the stored purchase with the id of the subscription, without platform prefix. */
   readonly mainProductId?: string | undefined;
 }
@@ -49,13 +47,13 @@ interface ItemTerms {
  */
 export function toSubscriptionObservations(
   subscription: Subscription,
-  { context, invoices, reversals, mainProductId }: BillingData,
+  { context, invoices, mainProductId, ...charges }: BillingData,
 ): Observation[] {
   requireOwnApp(context, subscription.metadata);
   if (subscription.items.data.length === 0) throw unavailableError('The subscription does not have items.');
   const paid = filterPaidInvoices(invoices);
   const items = listBilledItems(subscription, paid, mainProductId);
-  const shares = paid.flatMap((invoice) => splitInvoice(invoice, items, reversals));
+  const shares = paid.flatMap((invoice) => splitInvoice(invoice, items, charges));
   return items.map((item) => {
     const ownShares = shares.filter((share) => share.item === item);
     return toItemObservation(subscription, item, { context, shares: ownShares });

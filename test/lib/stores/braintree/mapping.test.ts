@@ -132,6 +132,29 @@ describe('toSubscriptionObservation (Braintree)', () => {
   });
 });
 
+describe('the country and the offer of a payment (Braintree)', () => {
+  const creditCard = { countryOfIssuance: 'FRA' };
+  it.each([
+    ['the billing address', { billing: { countryCodeAlpha2: 'DE' }, creditCard }, 'DE'],
+    ['the card', { billing: null, creditCard }, 'FRA'],
+    ['a card in a wallet', { creditCard: null, applePayCard: creditCard }, 'FRA'],
+    ['no source', { creditCard: { countryOfIssuance: 'Unknown' } }, undefined],
+  ])('take the country from %s', (_source, state, expected) => {
+    const { transactions } = toPaymentObservation(givenPayment(state), [], context);
+    expect(transactions[0]?.storefront).toBe(expected);
+  });
+
+  it('name a discount, and a trial with its length', () => {
+    const discounted = toPaymentObservation(givenPayment({ discounts: [{ id: 'summer' }] }), [], context);
+    expect(discounted.transactions[0]).toMatchObject({ offerType: 'discount' });
+    const inTrial = givenSubscription({ ...trial, trialDuration: 7, trialDurationUnit: 'day' });
+    expect(toSubscriptionObservation(inTrial, [], context).transactions[0]).toMatchObject({
+      offerType: 'trial',
+      offerPeriod: 'P7D',
+    });
+  });
+});
+
 describe('toPaymentObservations (Braintree)', () => {
   it('maps each product of a cart to a purchase with its price and its part of a refund', () => {
     const items = [

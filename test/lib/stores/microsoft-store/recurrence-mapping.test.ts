@@ -134,6 +134,7 @@ describe('toRecurrenceObservation (Microsoft Store)', () => {
           purchaseDate: toTime(recurrenceItem.startTime),
           expirationDate,
           isTrialPeriod: false,
+          storefront: 'US',
         },
       ],
       userAliases: ['user-1'],

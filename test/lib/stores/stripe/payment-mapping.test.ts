@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import { toMicros } from '../../../../lib/stores/stripe/money.ts';
 import type { Charge, Dispute, Product, Session } from '../../../../lib/stores/stripe/payloads.ts';
 import { toChargeObservation, toPaymentObservations } from '../../../../lib/stores/stripe/payment-observation.ts';
-import { indexReversals } from '../../../../lib/stores/stripe/payment-reversals.ts';
+import { indexCharges } from '../../../../lib/stores/stripe/payment-reversals.ts';
 import { context, givenCharge, givenDispute, givenRefund, givenSession, startSeconds } from './stripe-fixtures.ts';
 
 const givenProduct = (product_type?: string): Product => ({
@@ -16,7 +16,7 @@ const givenProduct = (product_type?: string): Product => ({
 
 const givenSale = (type?: string, charges: readonly Charge[] = [], disputes: readonly Dispute[] = []) => ({
   context,
-  reversals: indexReversals(charges, disputes),
+  ...indexCharges(charges, disputes),
   products: new Map([['prod_basic', givenProduct(type)]]),
 });
 

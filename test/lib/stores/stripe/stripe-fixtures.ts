@@ -4,7 +4,7 @@ import { parse } from '../../../../lib/shared/parse.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import type { MappingContext } from '../../../../lib/stores/stripe/mapping-context.ts';
 import { Charge, Dispute, Invoice, Refund, Session, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
-import { indexReversals } from '../../../../lib/stores/stripe/payment-reversals.ts';
+import { indexCharges } from '../../../../lib/stores/stripe/payment-reversals.ts';
 import { toSubscriptionObservations } from '../../../../lib/stores/stripe/subscription-observation.ts';
 
 /** Time of every observation, in epoch milliseconds. */
@@ -128,7 +128,7 @@ export const observeItems = (
   toSubscriptionObservations(givenSubscription(state), {
     context: mapping,
     invoices,
-    reversals: indexReversals(charges, disputes),
+    ...indexCharges(charges, disputes),
     mainProductId,
   });
 

@@ -4,7 +4,7 @@ import { buildPrice, buildProduct } from '../../../../emulator/stripe/catalogue.
 import { buildInvoice, buildInvoicePayment } from '../../../../emulator/stripe/invoice-objects.ts';
 import { buildCharge, buildPaymentIntent } from '../../../../emulator/stripe/payment-objects.ts';
 import { buildDispute, buildRefund } from '../../../../emulator/stripe/reversal-objects.ts';
-import { buildLineItem, buildSession } from '../../../../emulator/stripe/session-objects.ts';
+import { buildAddress, buildLineItem, buildSession } from '../../../../emulator/stripe/session-objects.ts';
 import { buildSubscription } from '../../../../emulator/stripe/subscription-objects.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { isExpired } from '../../../../lib/purchases/purchase.ts';
@@ -19,7 +19,7 @@ import {
   Subscription,
 } from '../../../../lib/stores/stripe/payloads.ts';
 import { toPaymentObservations } from '../../../../lib/stores/stripe/payment-observation.ts';
-import { indexReversals } from '../../../../lib/stores/stripe/payment-reversals.ts';
+import { indexCharges } from '../../../../lib/stores/stripe/payment-reversals.ts';
 import { toSubscriptionObservations } from '../../../../lib/stores/stripe/subscription-observation.ts';
 import { checkVariants } from '../../../../testing/list-variants.ts';
 import { context, now } from './stripe-fixtures.ts';
@@ -30,7 +30,7 @@ const recurring = { interval: 'month' as const, interval_count: 1 };
 const price = buildPrice({ product: 'plan', currency: 'USD', amount: 500, recurring }, info);
 const oncePrice = buildPrice({ product: 'once', currency: 'USD', amount: 500, recurring: null }, info);
 const end = now + 30 * dayMs;
-const payment = { at, livemode: true, amount: 500, currency: 'usd', customer: 'cus_1', metadata: {} };
+const payment = { at, livemode: true, amount: 500, currency: 'usd', customer: 'cus_1', metadata: {}, country: 'DE' };
 
 const charge: Stripe.Charge = {
   ...buildCharge(payment, 'ch_1', 'pi_1', 'succeeded'),
@@ -62,6 +62,7 @@ const unpaidInvoice = buildInvoice('in_1', {
   reason: 'subscription_create',
   lines: [line],
   isPaid: true,
+  address: buildAddress('DE'),
 });
 const invoicePayment = buildInvoicePayment(unpaidInvoice, 'pi_1', at);
 const invoice = { ...unpaidInvoice, payments: { object: 'list', data: [invoicePayment], has_more: false, url: '/' } };
@@ -99,18 +100,18 @@ const objects = {
 /** Maps a subscription and a one-time sale. */
 function observe(input: Readonly<Record<keyof typeof objects, unknown>>): Observation[] {
   const charges = [parseStripeObject(Charge, input.charge)];
-  const reversals = indexReversals(charges, [parseStripeObject(Dispute, input.dispute)]);
+  const index = indexCharges(charges, [parseStripeObject(Dispute, input.dispute)]);
   const invoices = [parseStripeObject(Invoice, input.invoice)];
   const product = parseStripeObject(Product, input.product);
   return [
     ...toSubscriptionObservations(parseStripeObject(Subscription, input.subscription), {
       context,
       invoices,
-      reversals,
+      ...index,
     }),
     ...toPaymentObservations(parseStripeObject(Session, input.session), {
       context,
-      reversals,
+      ...index,
       products: new Map([[product.id, product]]),
     }),
   ];
