@@ -10,6 +10,7 @@ export interface DynamoDbRequest {
   readonly ConsistentRead?: boolean;
   readonly TransactItems?: readonly Readonly<Record<string, ItemReference>>[];
   readonly RequestItems?: Readonly<Record<string, unknown>>;
+  readonly ExpressionAttributeValues?: ItemImage;
 }
 
 export interface DynamoDbResponse {
@@ -54,20 +55,41 @@ function toWrittenItem({ Item, Key: key = Item }: ItemReference): WrittenItem {
   return { key: { pk: key?.pk?.S ?? '', sk: key?.sk?.S ?? '' }, ...(Item && { put: Item }) };
 }
 
-/** Counts the read units of a call; 0 for a write. */
-export function countReadUnits(operation: string, request: DynamoDbRequest, response: DynamoDbResponse): number {
-  const isConsistent = request.ConsistentRead ?? false;
-  if (operation === 'GetItem') return countItemReadUnits(response.Item, { isConsistent });
-  if (operation === 'Query') return countQueryUnits(response.Items ?? [], { isConsistent });
-  if (operation !== 'BatchGetItem') return 0;
-  return Object.entries(request.RequestItems ?? {}).reduce((units, [table, tableRequest]) => {
-    const { Keys, ConsistentRead = false } = tableRequest as BatchGet;
-    const items = response.Responses?.[table] ?? [];
-    // A missing item costs as much as a small item.
-    const itemUnits = Keys.map((_key, index) => countItemReadUnits(items[index], { isConsistent: ConsistentRead }));
-    return itemUnits.reduce((sum, value) => sum + value, units);
-  }, 0);
+/** The read units of a call in one partition. */
+export interface MeteredRead {
+  /** Name of the index, or `table`. */
+  readonly space: string;
+  readonly partition: string;
+  readonly units: number;
 }
+
+/** Lists the reads of a call; empty for a write. A missing item costs as much as a small item. */
+export function listReads(operation: string, request: DynamoDbRequest, response: DynamoDbResponse): MeteredRead[] {
+  const isConsistent = request.ConsistentRead ?? false;
+  const space = request.IndexName ?? 'table';
+  if (operation === 'GetItem')
+    return [
+      { space, partition: getPartition(request.Key), units: countItemReadUnits(response.Item, { isConsistent }) },
+    ];
+  if (operation === 'Query') {
+    // The table client names the partition of a query `:pk`.
+    const partition = request.ExpressionAttributeValues?.[':pk']?.S ?? '';
+    return [{ space, partition, units: countQueryUnits(response.Items ?? [], { isConsistent }) }];
+  }
+  if (operation !== 'BatchGetItem') return [];
+  return Object.entries(request.RequestItems ?? {}).flatMap(([table, tableRequest]) => {
+    const { Keys, ConsistentRead = false } = tableRequest as BatchGet;
+    const items = new Map((response.Responses?.[table] ?? []).map((item) => [toItemName(item), item]));
+    return Keys.map((key) => ({
+      space,
+      partition: getPartition(key),
+      units: countItemReadUnits(items.get(toItemName(key)), { isConsistent: ConsistentRead }),
+    }));
+  });
+}
+
+const getPartition = (key: ItemImage | undefined): string => key?.pk?.S ?? '';
+const toItemName = ({ pk, sk }: ItemImage): string => `${pk?.S}\n${sk?.S}`;
 
 /** Returns the units that the database engine reports. */
 export const getReportedUnits = ({ ConsumedCapacity = [] }: DynamoDbResponse): number =>

@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { Key } from '../../lib/db/keys.ts';
 import { countIndexUnits, countTableUnits, type ItemChange } from './capacity.ts';
 import {
-  countReadUnits,
   type DynamoDbRequest,
   type DynamoDbResponse,
   getReportedUnits,
+  listReads,
   listWrittenItems,
+  type MeteredRead,
   type WrittenItem,
 } from './dynamodb-request.ts';
 import type { ItemImage } from './item-size.ts';
@@ -28,6 +29,7 @@ export interface MeteredCall {
   readonly isConditionFailed: boolean;
   readonly writes: readonly MeteredWrite[];
   readonly read: number;
+  readonly reads: readonly MeteredRead[];
   /** Units that the database engine reports. */
   readonly engine: number;
 }
@@ -82,11 +84,13 @@ async function forwardCall(engineUrl: string, headers: IncomingHttpHeaders, body
     inTransaction: operation === 'TransactWriteItems',
   };
   const result = response.ok ? (JSON.parse(text) as DynamoDbResponse) : {};
+  const reads = listReads(operation, request, result);
   const call: MeteredCall = {
     operation,
     isConditionFailed: images.isConditionFailed,
     writes: writtenItems.map((item) => meterWrite(item, images)),
-    read: countReadUnits(operation, request, result),
+    read: reads.reduce((sum, { units }) => sum + units, 0),
+    reads,
     engine: getReportedUnits(result),
   };
   return { status: response.status, text, call };

@@ -31,7 +31,7 @@ const createInvocation = (functionName: string, writes: readonly MeteredWrite[])
   logBytes: 0,
   calls: [],
   responseBytes: 0,
-  tableCalls: [{ operation: 'PutItem', isConditionFailed: false, writes, read: 0, engine: 0 }],
+  tableCalls: [{ operation: 'PutItem', isConditionFailed: false, writes, read: 0, reads: [], engine: 0 }],
 });
 
 describe('toSharedPattern', () => {

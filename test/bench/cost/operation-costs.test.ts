@@ -52,6 +52,7 @@ const tableCall: MeteredCall = {
   isConditionFailed: false,
   writes: [{ key: { pk: 'a', sk: 'b' }, change: {}, table: 3, index: 1 }],
   read: 2,
+  reads: [],
   engine: 0,
 };
 const read: Invocation = {
