@@ -1,5 +1,5 @@
 import { deps } from '../composition/deps.ts';
-import { purchasePartition } from '../lib/db/keys.ts';
+import { listPartitions, purchasePartition } from '../lib/db/keys.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 
 /**
@@ -8,8 +8,11 @@ import type { Purchase } from '../lib/purchases/purchase.ts';
  */
 export async function loadPurchases(appName: string): Promise<Map<string, object>> {
   const { table } = deps();
-  const listItems = await table.query({ partition: `${appName}#P`, index: 'byCreated' });
-  const partitions = listItems.map(({ pk }) => String(pk)).sort();
+  const shards = listPartitions(appName, 'P').map((partition) => table.query({ partition, index: 'byCreated' }));
+  const partitions = (await Promise.all(shards))
+    .flat()
+    .map(({ pk }) => String(pk))
+    .sort();
   const entries = await Promise.all(
     partitions.map(async (partition): Promise<[string, object]> => {
       const items = await table.query({ partition });

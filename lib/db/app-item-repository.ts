@@ -3,7 +3,7 @@ import type { AppItemRepository } from '../apps/app-item-repository.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
-import { scanIndex } from './scan-index.ts';
+import { scanShards } from './merge-shards.ts';
 import type { Item, Table } from './table.ts';
 
 /** Maximum number of partitions that are read concurrently. */
@@ -17,28 +17,26 @@ export function createAppItemRepository(table: Table): AppItemRepository {
       return (await table.batchGet([...unique.values()])).map(toStoredItem);
     },
     async *scanCountableItems(appName, range) {
-      for await (const entries of scanIndex(table, buildListRange(appName, 'P'))) {
+      for await (const entries of scanShards(table, buildListRange(appName, 'P'))) {
         const partitions = pMapIterable(entries, readPartition, { concurrency });
         for await (const items of partitions) yield items.map(toStoredItem);
       }
       const between = keys.timestampRange(range);
-      for await (const entries of scanIndex(table, { ...buildListRange(appName, 'C'), between })) {
+      for await (const entries of scanShards(table, { ...buildListRange(appName, 'C'), between })) {
         yield (await table.batchGet(entries.map(keys.toKey))).map(toStoredItem);
       }
-      for (const partition of keys.eventPartitions(appName)) {
-        const events = scanIndex(table, { partition, between: keys.toEventRange(between) });
-        for await (const items of events) yield items.map(toStoredItem);
-      }
+      const events = { partitions: keys.eventPartitions(appName), between: keys.toEventRange(between) };
+      for await (const items of scanShards(table, events)) yield items.map(toStoredItem);
     },
     async *scanPurchaseIds(appName, updatedSince) {
       const range =
         updatedSince === undefined ? buildListRange(appName, 'P') : buildUpdatedRange(appName, updatedSince);
-      for await (const entries of scanIndex(table, range)) {
+      for await (const entries of scanShards(table, range)) {
         yield entries.map(({ pk }) => keys.parsePurchasePartition(String(pk)));
       }
     },
     async *scanUsernames(appName) {
-      for await (const entries of scanIndex(table, buildListRange(appName, 'C'))) {
+      for await (const entries of scanShards(table, buildListRange(appName, 'C'))) {
         yield entries.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
       }
     },
@@ -54,11 +52,11 @@ export function createAppItemRepository(table: Table): AppItemRepository {
 }
 
 const buildListRange = (appName: string, collection: 'P' | 'C') =>
-  ({ partition: keys.listPartition(appName, collection), index: 'byCreated' }) as const;
+  ({ partitions: keys.listPartitions(appName, collection), index: 'byCreated', between: keys.allTimestamps }) as const;
 
 const buildUpdatedRange = (appName: string, startdate: EpochMillis) =>
   ({
-    partition: keys.updatedPartition(appName),
+    partitions: keys.updatedPartitions(appName),
     index: 'byKey',
     between: keys.timestampRange({ startdate }),
   }) as const;

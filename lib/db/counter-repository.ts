@@ -4,7 +4,7 @@ import { Platform } from '../shared/platform.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import type { Product } from '../statistics/count-product.ts';
 import { applyIncrements, Counter, emptyCounter } from '../statistics/counter.ts';
-import type { CounterPeriod, CounterRepository } from '../statistics/counter-repository.ts';
+import type { CounterPeriod, CounterQuery, CounterRepository } from '../statistics/counter-repository.ts';
 import { createCheckpointRepository } from './checkpoint-repository.ts';
 import * as keys from './keys.ts';
 import type { Item, Table, Update } from './table.ts';
@@ -16,9 +16,13 @@ export function createCounterRepository(table: Table): CounterRepository {
     const item = await table.get(key);
     return item ? parse(Counter, item, 'DatabaseError') : emptyCounter;
   };
-  const listBetween = async (partition: string, first: string, last: string): Promise<CounterPeriod[]> => {
-    const items = await table.query({ partition, between: [first, last] });
-    return items.map(toCounterPeriod);
+  const listBetween = async (
+    appName: string,
+    between: readonly [string, string],
+    { isEventuallyConsistent = false, ...group }: CounterQuery,
+  ): Promise<CounterPeriod[]> => {
+    const partition = keys.counterPartition(appName, group);
+    return (await table.query({ partition, between, isEventuallyConsistent })).map(toCounterPeriod);
   };
   const checkpoints = createCheckpointRepository(table);
   return {
@@ -42,10 +46,10 @@ export function createCounterRepository(table: Table): CounterRepository {
         await table.update(buildCounterUpdate(key, after.counter, before));
       });
     },
-    listDays: async (appName, first, last, group = {}) =>
-      await listBetween(keys.counterPartition(appName, group), keys.dayPrefix + first, keys.dayPrefix + last),
-    listMonths: async (appName, first = '', last = '9999', group = {}) =>
-      await listBetween(keys.counterPartition(appName, group), keys.monthPrefix + first, keys.monthPrefix + last),
+    listDays: async (appName, first, last, query = {}) =>
+      await listBetween(appName, [keys.dayPrefix + first, keys.dayPrefix + last], query),
+    listMonths: async (appName, first = '', last = '9999', query = {}) =>
+      await listBetween(appName, [keys.monthPrefix + first, keys.monthPrefix + last], query),
     async listProducts(appName) {
       const partition = keys.countersPartition(appName);
       const items = await table.query({ partition, between: keys.toPrefixRange(keys.countedProductPrefix) });

@@ -5,6 +5,7 @@ import { parse } from '../shared/parse.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
+import { queryShards } from './merge-shards.ts';
 import type { Item, Table } from './table.ts';
 
 const CustomerItem = v.object({
@@ -27,12 +28,9 @@ export function createCustomerRepository(table: Table): CustomerRepository {
       return items.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
     },
     async findNames(appName, prefix, limit) {
-      const entries = await table.query({
-        partition: keys.customerNamePartition(appName),
-        index: 'byKey',
-        between: keys.namePrefixRange(prefix),
-        limit,
-      });
+      const partitions = keys.customerNamePartitions(appName);
+      const range = { partitions, index: 'byKey', between: keys.namePrefixRange(prefix) } as const;
+      const entries = await queryShards(table, range, limit);
       return entries.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
     },
     async updateSummary(appName, username, listPurchases) {

@@ -15,7 +15,7 @@ import { readCursorPage } from './cursor-page.ts';
 import { canHaveTag, packEvent, parseEventItem, parsePackedRawView } from './event-item.ts';
 import * as keys from './keys.ts';
 import { listNewestEventItems } from './list-newest-events.ts';
-import { scanIndex } from './scan-index.ts';
+import { scanShards } from './merge-shards.ts';
 import { toActivityItem, toSampleItem } from './store-activity-repository.ts';
 import type { Item, Table } from './table.ts';
 
@@ -130,12 +130,10 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
       );
     },
     async listIdsSince(appName, startdate) {
-      const between = keys.timestampRange({ startdate });
+      const between = keys.toEventRange(keys.timestampRange({ startdate }));
       const ids: string[] = [];
-      for (const partition of keys.eventPartitions(appName)) {
-        for await (const items of scanIndex(table, { partition, between: keys.toEventRange(between) }))
-          ids.push(...items.map((item) => keys.parseEventId(keys.toKey(item))));
-      }
+      for await (const items of scanShards(table, { partitions: keys.eventPartitions(appName), between }))
+        ids.push(...items.map((item) => keys.parseEventId(keys.toKey(item))));
       return ids;
     },
     findMany: async (appName, eventIds) => await load(eventIds.map((id) => keys.eventKey(appName, id))),

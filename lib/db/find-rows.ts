@@ -2,6 +2,7 @@ import type { CursorPage } from '../shared/cursor-page.ts';
 import type { RowSearch } from '../shared/list-page.ts';
 import { readCursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
+import { queryShards } from './merge-shards.ts';
 import type { Item, Table } from './table.ts';
 
 interface SearchedList<Row> {
@@ -30,13 +31,12 @@ export async function findRows<Row>(
     // A sort key that follows the position directly.
     const from = !newestFirst && position !== undefined && position >= first ? `${position}\0` : first;
     if (from >= last) return [];
-    const entries = await table.query({
-      partition: keys.listPartition(appName, collection),
-      index: 'byCreated',
-      between: [from, last],
-      limit: count + 1,
-      newestFirst,
-    });
+    const partitions = keys.listPartitions(appName, collection);
+    const entries = await queryShards(
+      table,
+      { partitions, index: 'byCreated', between: [from, last], newestFirst },
+      count + 1,
+    );
     return entries
       .map((entry) => ({ sortKey: String(entry.createdSk), key: keys.toKey(entry) }))
       .filter(({ sortKey }) => sortKey !== position && sortKey < last)

@@ -1,5 +1,6 @@
 import type { HealthRepository } from '../health/health-repository.ts';
 import * as keys from './keys.ts';
+import { queryShards } from './merge-shards.ts';
 import type { Table } from './table.ts';
 
 export function createHealthRepository(table: Table): HealthRepository {
@@ -16,8 +17,9 @@ export function createHealthRepository(table: Table): HealthRepository {
       return { count: Math.min(dueTimes.length, limit), oldestDueAt: Math.min(...dueTimes) };
     },
     async listLatestPurchases(appName, limit) {
-      const partition = keys.updatedPartition(appName);
-      const entries = await table.query({ partition, index: 'byKey', newestFirst: true, limit });
+      const partitions = keys.updatedPartitions(appName);
+      const range = { partitions, index: 'byKey', between: keys.allTimestamps, newestFirst: true } as const;
+      const entries = await queryShards(table, range, limit);
       return entries.map(({ pk, keySk }) => ({
         purchaseId: keys.parsePurchasePartition(String(pk)),
         updatedAt: keys.parseKeyTimestamp(String(keySk)),

@@ -80,19 +80,34 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Index      Partition key                  Sort key                      Items
  * byCreated  APPS                           <app name>                    apps
  *            TOKENKEYS                      <app name>                    keys of entitlement tokens
- *            a#P, a#C, a#T, a#D             <date>#<id>                   purchases, customers, transactions, failed deliveries
+ *            a#P#<shard>                    <date>#<purchaseId>           purchases
+ *            a#C#<shard>                    <date>#<username>             customers
+ *            a#T#<shard>                    <date>#<transactionId>        transactions
+ *            a#D#<shard>                    <date>#<deliveryId>           failed deliveries
  *            a#R                            <date>#<requestId>            refund requests
- * byKey      a#PU                           <updatedAt>#<purchaseId>      purchases
+ * byKey      a#PU#<shard>                   <updatedAt>#<purchaseId>      purchases
  *            a#T#<transactionId>            <date>                        transactions
- *            a#CN                           <username in lower case>      customers
- *            a#DL                           <createdAt>#<deliveryId>      webhook deliveries
+ *            a#CN#<shard>                   <username in lower case>      customers
+ *            a#DL#<shard>                   <createdAt>#<deliveryId>      webhook deliveries
  *            a#R#waiting                    <end>#<requestId>             refund requests without a statement
  *            a#R#replied                    <date>#<requestId>            refund requests with a statement
  * due        DUE#<shard>                    <dueAt>                       purchases, deliveries, grants and refund requests of all apps
  * byUser     a#N#<username>                 <kind>#<date>#<digest>        items outside the customer's partition that name a user
  *            a#J#<appTransactionId>         <purchaseId>                  purchases of a store account
  *
+ * SHARDS
+ *
+ * A partition accepts 1,000 write units and 3,000 read units a second. A partition that every purchase, delivery or
+ * request of an app writes has shards, chosen by the id of the item: the events, the lists of an app, and `due`. A page
+ * merges the shards by sort key (lib/db/merge-shards.ts). The other partitions of an app are not busy: counters are
+ * written by batch (a#S, a#Q, a#Z), activities and samples of stores at most once a minute by an instance (a#Y), the
+ * health of a URL only when it changes (a#H). Settings change with the commands of the operator (a#I, a#M, a#L), refund
+ * requests are few (a#R), and all others are the partitions of one purchase, customer, transaction, delivery or
+ * message. `npm run bench scale` computes the load of each.
+ *
  * ACCESS PATTERNS
+ *
+ * `a#P#*` and the like are merged pages of all shards.
  *
  * Purchase with claims, transactions, notifications   query  pk = a#P#<purchaseId>
  * Purchases of a customer                             query  pk = a#C#<username>, sk begins with P#, then BatchGetItem
@@ -104,16 +119,16 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Page of purchases, customers or transactions        query  byCreated, from the hour that the statistics name
  * The same with a filter                              query  byCreated by cursor, at most 1,000 entries, then BatchGetItem
  * Transactions of a customer with a filter            query  pk = a#C#<username>, sk between two dates of T#, then BatchGetItem
- * Customers by the beginning of the name              query  byKey = a#CN, sk begins with the text in lower case
+ * Customers by the beginning of the name              query  byKey = a#CN#*, sk begins with the text in lower case
  * App of an API key                                   get    _KEY#<digest>
- * Purchases changed since a date                      query  byKey = a#PU
+ * Purchases changed since a date                      query  byKey = a#PU#*
  * Transaction by id                                   get    a#P#<id>, T#<id>; query byKey = a#T#<transactionId>
  * All data of a customer                              query  pk = a#C#<username>; query byUser = a#N#<username>; query
  *                                                            pk = a#G#<username>; query pk = a#U#<each alias>
  * Claims of a customer, newest first                  query  byUser = a#N#<username>, sk begins with C#, then BatchGetItem
  * Unclaimed purchases of a user alias                 query  pk = a#U#<alias>, sk begins with W#
  * Newest events; events of a tag                      query  pk = a#E#<each shard>, sk begins with E#; query pk = a#G#<tag>
- * Newest webhook deliveries; failed ones              query  byKey = a#DL; query byCreated = a#D
+ * Newest webhook deliveries; failed ones              query  byKey = a#DL#*; query byCreated = a#D#*
  * Webhook attempts of a customer, or of a notification query pk = a#G#<tag>, the events with ids of attempts
  * Purchases of a store account                        query  byUser = a#J#<appTransactionId>
  * Due refreshes, retries, ends of grants, deadlines    query  due = DUE#<each shard>, sk < now
@@ -164,6 +179,19 @@ const pickShard = (id: string, shards: number): number => {
   for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
   return hash % shards;
 };
+
+/**
+ * Shards of the lists with one entry for each new purchase, customer or transaction. At 5,000 new purchases a second,
+ * each shard takes 840 write units of 1,000. Each shard adds half a read unit to a page.
+ */
+const listShards = 6;
+/** Shards of the lists of webhook deliveries: a new purchase with a new customer has two deliveries. */
+const deliveryShards = 12;
+
+/** Returns the partition of the list's shard that contains the item with this id. */
+const shardPartition = (list: string, id: string, shards: number): string => `${list}#${pickShard(id, shards)}`;
+const listShardPartitions = (list: string, shards: number): readonly string[] =>
+  Array.from({ length: shards }, (_, shard) => `${list}#${shard}`);
 
 /** Returns the app and the kind of the item with this key. */
 export function parseItemKey({ pk, sk }: Key): { readonly appName: string; readonly kind: ItemKind } {
@@ -267,9 +295,9 @@ export const purchaseIndexKeys = (
   purchaseId: string,
   dates: { createdAt: EpochMillis; updatedAt: EpochMillis },
 ) => ({
-  createdPk: `${appName}#P`,
+  createdPk: shardPartition(`${appName}#P`, purchaseId, listShards),
   createdSk: `${toSortableTimestamp(dates.createdAt)}#${purchaseId}`,
-  keyPk: `${appName}#PU`,
+  keyPk: shardPartition(`${appName}#PU`, purchaseId, listShards),
   keySk: `${toSortableTimestamp(dates.updatedAt)}#${purchaseId}`,
 });
 /** The partition of `byUser` that lists the purchases of a store account by its `appTransactionId`. */
@@ -285,7 +313,7 @@ export const transactionIndexKeys = (
   purchaseId: string,
   { transactionId, purchaseDate }: { readonly transactionId: string; readonly purchaseDate: EpochMillis },
 ) => ({
-  createdPk: `${appName}#T`,
+  createdPk: shardPartition(`${appName}#T`, transactionId, listShards),
   createdSk: `${toSortableTimestamp(purchaseDate)}#${transactionId}`,
   ...(transactionId !== purchaseId && {
     keyPk: transactionIdPartition(appName, transactionId),
@@ -305,16 +333,18 @@ export const customerKey = (appName: string, username: string): Key => ({
   sk: customerSortKey,
 });
 export const customerIndexKeys = (appName: string, username: string, createdAt: EpochMillis) => ({
-  createdPk: `${appName}#C`,
+  createdPk: shardPartition(`${appName}#C`, username, listShards),
   createdSk: `${toSortableTimestamp(createdAt)}#${username}`,
   ...customerNameKeys(appName, username),
 });
 /** Builds the keys by which customers are found by the beginning of their names, in any case. */
 export const customerNameKeys = (appName: string, username: string) => ({
-  keyPk: customerNamePartition(appName),
+  keyPk: shardPartition(`${appName}#CN`, username, listShards),
   keySk: toNamePrefix(username),
 });
-export const customerNamePartition = (appName: string): string => `${appName}#CN`;
+/** The partitions of `byKey` that list an app's customers by name. */
+export const customerNamePartitions = (appName: string): readonly string[] =>
+  listShardPartitions(`${appName}#CN`, listShards);
 /** Characters of a name that the index contains: the lower case of a long name can exceed the size of a sort key. */
 const maxNamePrefix = 100;
 const toNamePrefix = (text: string): string => [...text.toLowerCase()].slice(0, maxNamePrefix).join('');
@@ -545,23 +575,23 @@ export function parseForwardChainSortKey(sk: string): {
   const [, receivedAt = '', deliveryId = ''] = sk.split('#');
   return { receivedAt: Number(receivedAt), deliveryId };
 }
-export const deliveriesPartition = (appName: string): string => `${appName}#D`;
+/** The partitions of `byCreated` that list an app's failed deliveries. */
+export const failedDeliveryPartitions = (appName: string): readonly string[] =>
+  listShardPartitions(`${appName}#D`, deliveryShards);
 export const deliveryIndexKeys = (appName: string, deliveryId: string, createdAt: EpochMillis) => ({
-  createdPk: deliveriesPartition(appName),
+  createdPk: shardPartition(`${appName}#D`, deliveryId, deliveryShards),
   createdSk: `${toSortableTimestamp(createdAt)}#${deliveryId}`,
 });
-/** The list of all deliveries. */
-export const deliveryListPartition = (appName: string): string => `${appName}#DL`;
+/** The partitions of `byKey` that list all deliveries of an app. */
+export const deliveryListPartitions = (appName: string): readonly string[] =>
+  listShardPartitions(`${appName}#DL`, deliveryShards);
 export const deliveryListKeys = (appName: string, deliveryId: string, createdAt: EpochMillis) => ({
-  keyPk: deliveryListPartition(appName),
+  keyPk: shardPartition(`${appName}#DL`, deliveryId, deliveryShards),
   keySk: `${toSortableTimestamp(createdAt)}#${deliveryId}`,
 });
 export const webhookUrlKey = (appName: string, digest: string): Key => ({ pk: `${appName}#H#${digest}`, sk: 'H' });
 
-/**
- * Shards of an app's events. Every request writes an event, and a partition accepts 1,000 write units a second: see
- * `npm run bench scale`. All other lists grow with purchases, not with requests.
- */
+/** Shards of an app's events. Every request writes an event. */
 const eventShards = 16;
 
 export const eventPrefix = 'E#';
@@ -570,14 +600,13 @@ const rawEventPrefix = 'R#';
 export const eventKey = (appName: string, eventId: string): Key => buildEventKey(appName, eventId, eventPrefix);
 export const rawEventKey = (appName: string, eventId: string): Key => buildEventKey(appName, eventId, rawEventPrefix);
 const buildEventKey = (appName: string, eventId: string, prefix: string): Key => ({
-  pk: `${appName}#E#${pickShard(eventId, eventShards)}`,
+  pk: shardPartition(`${appName}#E`, eventId, eventShards),
   sk: `${prefix}${toSortableTimestamp(parseEventDate(eventId) ?? 0)}#${eventId}`,
 });
 /** Returns the id of the event with this key. */
 export const parseEventId = ({ sk }: Key): string => parseTagEventId(sk.slice(eventPrefix.length));
 /** The partitions of an app's events. */
-export const eventPartitions = (appName: string): string[] =>
-  Array.from({ length: eventShards }, (_, shard) => `${appName}#E#${shard}`);
+export const eventPartitions = (appName: string): readonly string[] => listShardPartitions(`${appName}#E`, eventShards);
 export const tagPartition = (appName: string, tag: string): string => `${appName}#G#${tag}`;
 export const tagKey = (appName: string, tag: string, date: EpochMillis, eventId: string): Key => ({
   pk: tagPartition(appName, tag),
@@ -638,10 +667,12 @@ export const toEventRange = ([from, until]: readonly [string, string]): [string,
   `${eventPrefix}${until}`,
 ];
 
-/** The partition of `byCreated` that lists an app's purchases (`P`), transactions (`T`) or customers (`C`). */
-export const listPartition = (appName: string, collection: 'P' | 'T' | 'C'): string => `${appName}#${collection}`;
-/** The partition of `byKey` that lists an app's purchases by their last change. */
-export const updatedPartition = (appName: string): string => `${appName}#PU`;
+/** The partitions of `byCreated` that list an app's purchases (`P`), transactions (`T`) or customers (`C`). */
+export const listPartitions = (appName: string, collection: 'P' | 'T' | 'C'): readonly string[] =>
+  listShardPartitions(`${appName}#${collection}`, listShards);
+/** The partitions of `byKey` that list an app's purchases by their last change. */
+export const updatedPartitions = (appName: string): readonly string[] =>
+  listShardPartitions(`${appName}#PU`, listShards);
 /** Returns the time in a sort key of a list. */
 export const parseKeyTimestamp = (createdSk: string): EpochMillis => Number(createdSk.slice(0, 13));
 /** Bounds that enclose every sort key that starts with a time: a colon sorts after the digits. */

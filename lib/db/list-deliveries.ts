@@ -9,6 +9,7 @@ import { toDisplayUrl } from '../webhooks/display-url.ts';
 import { readCursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
 import { indexes } from './keys.ts';
+import { queryShards } from './merge-shards.ts';
 import type { Table } from './table.ts';
 
 interface DeliveryEntry {
@@ -57,8 +58,8 @@ async function readDeliveries(
 ): Promise<DeliveryEntry[]> {
   const isFailed = query.state === 'dead' || query.state === 'pending';
   const index = isFailed ? 'byCreated' : 'byKey';
-  const partition = isFailed ? keys.deliveriesPartition(appName) : keys.deliveryListPartition(appName);
-  const sortKeys = await readSortKeys(table, { partition, index, position, limit, range: query });
+  const partitions = isFailed ? keys.failedDeliveryPartitions(appName) : keys.deliveryListPartitions(appName);
+  const sortKeys = await readSortKeys(table, { partitions, index, position, limit, range: query });
   return sortKeys.map((sortKey) => ({ sortKey, deliveryId: sortKey.slice(sortKey.indexOf('#') + 1) }));
 }
 
@@ -68,10 +69,10 @@ async function readAttempts(
   appName: string,
   { query, position, limit }: ReadRange,
 ): Promise<DeliveryEntry[]> {
-  const partition = keys.tagPartition(appName, toTagValue(query.username ?? ''));
+  const partitions = [keys.tagPartition(appName, toTagValue(query.username ?? ''))];
   // An attempt is not earlier than the creation of its delivery.
   const range = { startdate: query.startdate };
-  const sortKeys = await readSortKeys(table, { partition, position, limit, range });
+  const sortKeys = await readSortKeys(table, { partitions, position, limit, range });
   return sortKeys.map((sortKey) => ({
     sortKey,
     deliveryId: parseAttemptEventId(keys.parseTagEventId(sortKey)),
@@ -80,7 +81,7 @@ async function readAttempts(
 }
 
 interface SortKeyRange {
-  readonly partition: string;
+  readonly partitions: readonly string[];
   readonly index?: 'byCreated' | 'byKey';
   readonly range: Pick<DeliveryQuery, 'startdate' | 'enddate'>;
   readonly position: string | undefined;
@@ -89,19 +90,16 @@ interface SortKeyRange {
 
 async function readSortKeys(
   table: Table,
-  { partition, index, range, position, limit }: SortKeyRange,
+  { partitions, index, range, position, limit }: SortKeyRange,
 ): Promise<string[]> {
   const [from, until] = keys.timestampRange(range, position);
   if (from > until) return [];
   const sk = index ? indexes[index].sk : 'sk';
-  const items = await table.query({
-    partition,
-    between: [from, until],
-    newestFirst: true,
-    limit: limit + 1,
-    isEventuallyConsistent: true,
-    ...(index && { index }),
-  });
+  const items = await queryShards(
+    table,
+    { partitions, between: [from, until], newestFirst: true, isEventuallyConsistent: true, ...(index && { index }) },
+    limit + 1,
+  );
   // `BETWEEN` includes both bounds: the entry of the position is returned again and dropped.
   return items
     .map((item) => String(item[sk]))

@@ -6,7 +6,7 @@ import type { ListKind } from '../statistics/counts.ts';
 import { findRows } from './find-rows.ts';
 import * as keys from './keys.ts';
 import { countRows, findHour, findMonth, type PagePosition } from './locate-page.ts';
-import { scanIndex } from './scan-index.ts';
+import { queryShards, scanShards } from './merge-shards.ts';
 import type { Item, Table } from './table.ts';
 
 /** A page of a list. */
@@ -38,6 +38,8 @@ export interface PagedListRepository {
 
 /** The aggregator counts the stream within seconds; counts of rows older than this are final. */
 const counterLagMs = hourMs;
+/** Only counts older than that decide a position, so a replica that lags by seconds has them. */
+const pageCounters = { isEventuallyConsistent: true } as const;
 const maxUpdatedRows = 10_000;
 
 export function createPagedListRepository(table: Table, counters: CounterRepository): PagedListRepository {
@@ -49,7 +51,7 @@ export function createPagedListRepository(table: Table, counters: CounterReposit
         appName,
         collection,
         counters,
-        months: await counters.listMonths(appName),
+        months: await counters.listMonths(appName, undefined, undefined, pageCounters),
       };
       const { startdate = 0, enddate, skip, limit, now } = request;
       const settledUntil = now - counterLagMs;
@@ -73,19 +75,19 @@ export function createPagedListRepository(table: Table, counters: CounterReposit
       await findRows({ table, appName, collection, parseItem }, search),
     async listUpdatedPurchaseKeys(appName, range) {
       if (isEmpty(range)) return [];
-      const partition = keys.updatedPartition(appName);
-      const between = keys.timestampRange(range);
-      return toUniqueKeys(await table.query({ partition, index: 'byKey', between, limit: maxUpdatedRows }));
+      return toUniqueKeys(await queryShards(table, buildUpdatedRange(appName, range), maxUpdatedRows));
     },
     loadItems: async (itemKeys) => await loadItems(table, itemKeys),
     async *scanPurchasesUpdatedSince(appName, startdate) {
-      const [partition, between] = [keys.updatedPartition(appName), keys.timestampRange({ startdate })];
-      for await (const entries of scanIndex(table, { partition, index: 'byKey', between })) {
+      for await (const entries of scanShards(table, buildUpdatedRange(appName, { startdate }))) {
         yield await loadItems(table, toUniqueKeys(entries));
       }
     },
   };
 }
+
+const buildUpdatedRange = (appName: string, range: DateRange) =>
+  ({ partitions: keys.updatedPartitions(appName), index: 'byKey', between: keys.timestampRange(range) }) as const;
 
 interface ListContext {
   readonly table: Table;
@@ -108,7 +110,7 @@ async function findPosition(
   const monthPosition = findMonth(months, collection, target);
   if (!monthPosition) return { from: 0, rowsBefore: 0 };
   const { month } = monthPosition;
-  const days = await counters.listDays(appName, `${month}-01`, `${month}-31`);
+  const days = await counters.listDays(appName, `${month}-01`, `${month}-31`, pageCounters);
   return findHour(days, collection, { ...target, ...monthPosition });
 }
 
@@ -123,12 +125,8 @@ async function queryCreated(
   range: DateRange,
   limit?: number,
 ): Promise<Item[]> {
-  return await table.query({
-    partition: keys.listPartition(appName, collection),
-    index: 'byCreated',
-    between: keys.timestampRange(range),
-    ...(limit !== undefined && { limit }),
-  });
+  const partitions = keys.listPartitions(appName, collection);
+  return await queryShards(table, { partitions, index: 'byCreated', between: keys.timestampRange(range) }, limit);
 }
 
 /** Returns the distinct keys of index entries: an item that moves during a query can be returned twice. */

@@ -16,12 +16,13 @@ import { dayMs } from '../shared/time.ts';
 import { buildUpdate } from './build-update.ts';
 import { buildHandledMarker, handledPartKey } from './handled-notification-repository.ts';
 import {
+  allTimestamps,
   claimKey,
   claimPrefix,
   customerKey,
   indexes,
   type Key,
-  listPartition,
+  listPartitions,
   namingIndexKeys,
   notificationPrefix,
   parseKeyTimestamp,
@@ -35,11 +36,11 @@ import {
   transactionKey,
   transactionPrefix,
 } from './keys.ts';
+import { scanShards } from './merge-shards.ts';
 import { addLinks, addRankings, deleteLinksOfErased, deleteStaleLinks } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
 import { buildChangeTransactions, buildCheckUpdate, buildCustomerUpdate } from './purchase-writes.ts';
 import { reencryptField } from './reencrypt-field.ts';
-import { scanIndex } from './scan-index.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 
@@ -164,7 +165,8 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
     },
     async reencryptRefreshTokens(appName, reportProgress) {
       let [count, checked] = [0, 0];
-      for await (const entries of scanIndex(table, { partition: listPartition(appName, 'P'), index: 'byCreated' })) {
+      const range = { partitions: listPartitions(appName, 'P'), index: 'byCreated', between: allTimestamps } as const;
+      for await (const entries of scanShards(table, range)) {
         const items = await table.batchGet(entries.map(toKey));
         const wasStale = await pMap(
           items,

@@ -3,9 +3,9 @@ import { splitIntoChunks } from '../shared/batches.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import * as keys from './keys.ts';
+import { scanShards } from './merge-shards.ts';
 import { addRankingsOfPurchase, listLinks, selectMissing } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import { scanIndex } from './scan-index.ts';
 import { type Item, maxTransactionWrites, type Table, type Write } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
 import { tryWrite } from './try-update.ts';
@@ -29,7 +29,13 @@ export async function rebuildPurchaseLinks(
   reportProgress?: ReportProgress,
 ): Promise<RebuildLinksResult> {
   let [checkedPurchases, addedLinks, deletedLinks] = [0, 0, 0];
-  for await (const entries of scanIndex(table, { partition: keys.listPartition(appName, 'P'), index: 'byCreated' })) {
+  const scanList = (collection: 'P' | 'C') =>
+    scanShards(table, {
+      partitions: keys.listPartitions(appName, collection),
+      index: 'byCreated',
+      between: keys.allTimestamps,
+    });
+  for await (const entries of scanList('P')) {
     const partitions = [...new Set(entries.map(({ pk }) => String(pk)))];
     const added = await pMap(
       partitions,
@@ -40,7 +46,7 @@ export async function rebuildPurchaseLinks(
     reportProgress?.(checkedPurchases);
     addedLinks += sum(added);
   }
-  for await (const entries of scanIndex(table, { partition: keys.listPartition(appName, 'C'), index: 'byCreated' })) {
+  for await (const entries of scanList('C')) {
     const partitions = [...new Set(entries.map(({ pk }) => String(pk)))];
     deletedLinks += sum(
       await pMap(partitions, async (partition) => await deleteStaleLinks(table, appName, partition), { concurrency }),

@@ -44,6 +44,8 @@ interface QueryRange {
   readonly index?: keyof typeof indexes;
   readonly limit?: number;
   readonly newestFirst?: boolean;
+  /** Selects items after this one, which an earlier query of the same range returned. */
+  readonly after?: Item | undefined;
   /** Half the read units; the result can be stale. */
   readonly isEventuallyConsistent?: boolean;
 }
@@ -156,7 +158,7 @@ export function createTableClient(name: string, options: AwsClientOptions = {}):
 }
 
 function buildQueryInput(range: QueryRange): Omit<QueryCommandInput, 'TableName'> {
-  const { partition, index, limit, newestFirst, isEventuallyConsistent } = range;
+  const { partition, index, limit, newestFirst, after, isEventuallyConsistent } = range;
   const names = index ? indexes[index] : tableKey;
   const [condition, values] = buildSortKeyCondition(range);
   return {
@@ -166,8 +168,12 @@ function buildQueryInput(range: QueryRange): Omit<QueryCommandInput, 'TableName'
     ExpressionAttributeValues: { ':pk': partition, ...values },
     ...(limit !== undefined && { Limit: limit }),
     ScanIndexForward: !newestFirst,
+    ...(after && { ExclusiveStartKey: pickKeys(after, [...Object.values(tableKey), ...Object.values(names)]) }),
   };
 }
+
+const pickKeys = (item: Item, names: readonly string[]): Item =>
+  Object.fromEntries(names.map((name) => [name, item[name]]));
 
 /** A query accepts one condition on the sort key: the first that is set takes precedence. */
 function buildSortKeyCondition({ prefix, between, before }: QueryRange): [condition: string, values: Item] {

@@ -18,6 +18,11 @@ export interface CounterGroup {
   readonly figures?: FiguresDimension | undefined;
 }
 
+export interface CounterQuery extends CounterGroup {
+  /** Half the read units; the latest counts can be missing for some seconds. */
+  readonly isEventuallyConsistent?: boolean;
+}
+
 interface CounterName extends CounterGroup {
   /** `YYYY-MM-DD` or `YYYY-MM`. */
   readonly period: string;
@@ -42,9 +47,9 @@ export interface CounterRepository {
     increments: readonly CountsIncrement[],
   ): Promise<void>;
   /** Lists the existing days from the first to the last, both included, earliest first. */
-  listDays(appName: string, first: string, last: string, group?: CounterGroup): Promise<CounterPeriod[]>;
+  listDays(appName: string, first: string, last: string, query?: CounterQuery): Promise<CounterPeriod[]>;
   /** Lists the existing months from the first to the last, both included, earliest first. */
-  listMonths(appName: string, first?: string, last?: string, group?: CounterGroup): Promise<CounterPeriod[]>;
+  listMonths(appName: string, first?: string, last?: string, query?: CounterQuery): Promise<CounterPeriod[]>;
   /** Lists the products that have counters, by platform and id. */
   listProducts(appName: string): Promise<Product[]>;
   /** Replaces counts atomically and keeps the checkpoints. Returns false, without a write, if a version has changed. */

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { SandboxRule } from '../../../lib/apps/app.ts';
 import { toCustomerInfo } from '../../../lib/customers/customer-info.ts';
 import { buildCustomerSummary } from '../../../lib/customers/customer-summary.ts';
-import { customerPartition, listPartition, payerKey, toKey } from '../../../lib/db/keys.ts';
+import { customerPartition, listPartitions, payerKey, toKey } from '../../../lib/db/keys.ts';
 import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
 import { parsePurchaseItem } from '../../../lib/db/purchase-item.ts';
 import { rebuildPurchaseLinks } from '../../../lib/db/rebuild-purchase-links.ts';
@@ -101,7 +101,8 @@ function createSplittingTable(crash: number): Table {
 
 /** Lists the items of all purchases of an app one by one. */
 async function listAppItems(appName: string): Promise<Item[]> {
-  const entries = await table.query({ partition: listPartition(appName, 'P'), index: 'byCreated' });
+  const lists = listPartitions(appName, 'P').map((partition) => table.query({ partition, index: 'byCreated' }));
+  const entries = (await Promise.all(lists)).flat();
   const partitions = new Set(entries.map(({ pk }) => String(pk)));
   return (await Promise.all([...partitions].map(async (partition) => await table.query({ partition })))).flat();
 }

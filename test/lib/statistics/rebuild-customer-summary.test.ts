@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { deps } from '../../../composition/deps.ts';
 import { listCustomers } from '../../../lib/api/customers.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
-import { customerKey, listPartition } from '../../../lib/db/keys.ts';
+import { customerKey, listPartitions } from '../../../lib/db/keys.ts';
 import { createPayerRepository } from '../../../lib/db/payer-repository.ts';
 import { parsePurchaseItem } from '../../../lib/db/purchase-item.ts';
 import { createPurchaseRepository } from '../../../lib/db/purchase-repository.ts';
@@ -41,7 +41,8 @@ const createRecorder = (recordedTable: Table) =>
 
 /** Reads all purchases of an app one by one. */
 async function readPurchases(appName: string): Promise<EntitledPurchase[]> {
-  const entries = await table.query({ partition: listPartition(appName, 'P'), index: 'byCreated' });
+  const lists = listPartitions(appName, 'P').map((partition) => table.query({ partition, index: 'byCreated' }));
+  const entries = (await Promise.all(lists)).flat();
   const items = await Promise.all(entries.map(({ pk, sk }) => table.get({ pk: String(pk), sk: String(sk) })));
   return items.flatMap((item) => (item ? [parsePurchaseItem(item)] : []));
 }

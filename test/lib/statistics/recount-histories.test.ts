@@ -87,8 +87,10 @@ function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100])
 type History = ReturnType<typeof givenHistory>;
 
 async function readRows(appName: string, list: ListKind): Promise<Item[]> {
-  const entries = await table.query({ partition: keys.listPartition(appName, list), index: 'byCreated' });
-  return await table.batchGet(entries.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
+  const shards = keys.listPartitions(appName, list).map((partition) => table.query({ partition, index: 'byCreated' }));
+  const entries = (await Promise.all(shards)).flat();
+  const sorted = entries.sort((a, b) => (String(a.createdSk) < String(b.createdSk) ? -1 : 1));
+  return await table.batchGet(sorted.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
 }
 
 type SumsByPeriod = Readonly<Record<string, Readonly<Record<string, number>>>>;
