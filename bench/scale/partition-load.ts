@@ -14,12 +14,14 @@ const entitySections = ['P', 'C', 'U', 'K', 'D', 'G', 'N', 'O', 'A', 'V', 'F', '
  * Returns the pattern of a partition key that many operations share: `a` replaces the app, `*` the number of a shard or
  * the product. Undefined for the partition of one entity. A partition of an unknown kind counts as shared.
  */
-export function toSharedPattern(partition: string): string | undefined {
+export function toSharedPattern(partition: string, space = 'table'): string | undefined {
   if (partition.startsWith('_') || partition.startsWith('APP#')) return undefined;
   if (/^DUE#\d+$/.test(partition)) return 'DUE#*';
   const [, section = '', ...rest] = partition.split('#');
   if (rest.length === 0) return section === '' ? partition : `a#${section}`;
   if (section === 'E') return /^\d{1,3}$/.test(rest.join('#')) ? 'a#E#*' : undefined;
+  // The index contains lists only: the number is the shard of a list.
+  if (space === 'byCreated') return `a#${section}#*`;
   return entitySections.includes(section) ? undefined : `a#${section}#*`;
 }
 
@@ -27,7 +29,7 @@ export function toSharedPattern(partition: string): string | undefined {
 export function sumPartitionUnits(writes: readonly MeteredWrite[]): PartitionUnits {
   const totals = new Map<string, number>();
   const add = (space: string, partition: string, units: number) => {
-    const pattern = toSharedPattern(partition);
+    const pattern = toSharedPattern(partition, space);
     if (pattern === undefined || units === 0) return;
     const name = `${space} ${pattern}`;
     totals.set(name, (totals.get(name) ?? 0) + units);

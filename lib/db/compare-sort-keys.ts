@@ -11,5 +11,5 @@ export function compareSortKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Ranks a code unit so that surrogates follow all other units: UTF-8 encodes them in four bytes, others in up to three. */
+/** Ranks surrogates after all other code units: UTF-8 encodes them in four bytes, others in at most three. */
 const toByteRank = (unit: number): number => (unit >= 0xd800 && unit < 0xe000 ? unit + 0x10000 : unit);

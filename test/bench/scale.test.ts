@@ -59,8 +59,8 @@ describe('sumPartitionUnits', () => {
   it('adds the entries of all purchases in each list', () => {
     const writes = [createPurchaseWrite(1), createPurchaseWrite(2), createPurchaseWrite(3)];
     expect(Object.fromEntries(sumPartitionUnits(writes))).toEqual({
-      'byCreated a#P': 3,
-      'byKey a#PU': 3,
+      'byCreated a#P#*': 3,
+      'byKey a#PU#*': 3,
       'due DUE#*': 3,
     });
   });
@@ -94,7 +94,7 @@ describe('listPartitionLoads', () => {
   it('multiplies the units of an operation with its rate, and shards with the share of the busiest one', () => {
     const shards = new Map([['DUE#*', { shards: 4, maxShare: 0.3 }]]);
     const loads = listPartitionLoads({ 'validation, new': 5_000 }, [operation], shards);
-    expect(loads).toContainEqual(expect.objectContaining({ resource: 'byCreated a#P', used: 5_000, limit: 1_000 }));
+    expect(loads).toContainEqual(expect.objectContaining({ resource: 'byCreated a#P#*', used: 5_000, limit: 1_000 }));
     expect(loads).toContainEqual(expect.objectContaining({ resource: 'due DUE#*', used: 1_500 }));
   });
 });
