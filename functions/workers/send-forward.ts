@@ -13,6 +13,7 @@ import { sendForward } from '../../lib/forwards/send-forward.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import { once } from '../../lib/shared/once.ts';
 import { getWallTime } from '../../lib/shared/override-date.ts';
+import { withSharedReads } from '../../lib/webhooks/with-shared-reads.ts';
 
 const deps = once(() => ({
   appCache: appCache(),
@@ -27,9 +28,11 @@ const deps = once(() => ({
   postWebhook: postWebhook(),
 }));
 
-export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
-  await handleBatch(lambdaEvent, {
+export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> => {
+  const batchDeps = withSharedReads(deps());
+  return await handleBatch(lambdaEvent, {
     worker: 'send-forward',
     schema: ForwardMessage,
-    handle: async (message) => await sendForward(message, deps()),
+    handle: async (message) => await sendForward(message, batchDeps),
   });
+};

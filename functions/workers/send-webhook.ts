@@ -14,6 +14,7 @@ import { once } from '../../lib/shared/once.ts';
 import { getWallTime } from '../../lib/shared/override-date.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 import { WebhookMessage } from '../../lib/webhooks/webhook-message.ts';
+import { withSharedReads } from '../../lib/webhooks/with-shared-reads.ts';
 
 const deps = once(() => ({
   appCache: appCache(),
@@ -30,9 +31,11 @@ const deps = once(() => ({
   webhookQueue: webhookQueue(),
 }));
 
-export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> =>
-  await handleBatch(lambdaEvent, {
+export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> => {
+  const batchDeps = withSharedReads(deps());
+  return await handleBatch(lambdaEvent, {
     worker: 'send-webhook',
     schema: WebhookMessage,
-    handle: async (message) => await sendWebhook(message, deps()),
+    handle: async (message) => await sendWebhook(message, batchDeps),
   });
+};

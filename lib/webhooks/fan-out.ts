@@ -7,6 +7,7 @@ import type { Announcement } from '../purchases/announcement.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { isPermanent, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
+import { memoize } from '../shared/memoize.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
 import {
   computeFromRecord,
@@ -43,7 +44,8 @@ export async function fanOutDeliveries(
   records: readonly StreamRecord[],
   deps: FanOutDeps,
 ): Promise<string | undefined> {
-  const findApp = memoizeFindApp(deps.apps.find);
+  // Once per batch of records. Not from the app cache, because a webhook URL may have just been set.
+  const findApp = memoize(deps.apps.find);
   const outcomes = await Promise.all(records.map(async (record) => await createDeliveries(record, findApp, deps)));
   const failedIndexes = new Set(
     outcomes.flatMap(({ failure }, index) => (failure && !isPermanent(failure) ? [index] : [])),
@@ -89,18 +91,6 @@ interface RecordOutcome {
 }
 
 type FindApp = AppRepository['find'];
-
-/**
- * Reads each app once per batch of records. Does not use the app cache, because a webhook URL may have just been set.
- */
-function memoizeFindApp(findApp: FindApp): FindApp {
-  const apps = new Map<string, ReturnType<FindApp>>();
-  return async (name) => {
-    const app = apps.get(name) ?? findApp(name);
-    apps.set(name, app);
-    return await app;
-  };
-}
 
 async function createDeliveries(
   record: StreamRecord,

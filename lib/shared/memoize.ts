@@ -1,0 +1,12 @@
+/** Returns a function that calls `load` once for each list of arguments, and returns the same result from then on. */
+export function memoize<Args extends readonly string[], T>(
+  load: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
+  const results = new Map<string, Promise<T>>();
+  return async (...args) => {
+    const key = JSON.stringify(args);
+    const result = results.get(key) ?? load(...args);
+    results.set(key, result);
+    return await result;
+  };
+}
