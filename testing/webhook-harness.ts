@@ -120,7 +120,7 @@ function createHarnessDeps(table: Table, state: Clock, options: HarnessOptions):
       deps().exchangeRates,
       async () => undefined,
       async () => [],
-      createPayerRepository(table),
+      createPayerRepository(wrappedTable),
     ),
     ownedPurchases: createOwnedPurchaseRepository(wrappedTable),
     events: createEventRepository(wrappedTable, 90, now),

@@ -1,6 +1,10 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
-import type { OwnedPurchaseRepository, TransactionPage } from '../purchases/owned-purchase-repository.ts';
+import type {
+  OwnedPurchaseRepository,
+  OwnedTransactions,
+  TransactionPage,
+} from '../purchases/owned-purchase-repository.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { compareByPurchaseDate } from '../purchases/purchase-rank.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
@@ -57,7 +61,11 @@ export function createOwnedPurchaseRepository(table: Table, bounds = defaultBoun
       const links = await table.query({ ...range, newestFirst: true, limit: maxListedPurchases });
       return [...new Set(links.reverse().map(toPurchaseId))];
     },
-    listTransactions: async (appName, username, page) =>
+    async listTransactions(appName, username, page) {
+      const { transactions } = await listOwnedTransactions(table, createOwner(appName, username), page);
+      return [...transactions];
+    },
+    listTransactionPage: async (appName, username, page) =>
       await listOwnedTransactions(table, createOwner(appName, username), page),
     findTransactions: async (appName, username, search) =>
       await findOwnedTransactions(table, createOwner(appName, username), search),
@@ -148,7 +156,7 @@ async function listOwnedTransactions(
   table: Table,
   owner: Owner,
   { skip, limit }: TransactionPage,
-): Promise<Transaction[]> {
+): Promise<OwnedTransactions> {
   for (let wanted = limit; ; wanted *= growthFactor) {
     const range = {
       partition: owner.partition,
@@ -156,8 +164,9 @@ async function listOwnedTransactions(
       newestFirst: true,
     };
     const links = await table.query({ ...range, limit: skip + wanted });
-    const transactions = await loadOwnedTransactions(table, owner, links.slice(skip));
-    if (transactions.length >= limit || links.length < skip + wanted) return transactions.slice(0, limit);
+    const { transactions, purchases } = await loadOwnedTransactions(table, owner, links.slice(skip));
+    if (transactions.length >= limit || links.length < skip + wanted)
+      return { transactions: transactions.slice(0, limit), purchases };
   }
 }
 
@@ -181,7 +190,7 @@ async function findOwnedTransactions(
       .slice(0, count);
   };
   const load = async (entries: readonly { readonly sortKey: string; readonly link: Item }[]) => {
-    const transactions = await loadOwnedTransactions(
+    const { transactions } = await loadOwnedTransactions(
       table,
       owner,
       entries.map(({ link }) => link),
@@ -198,7 +207,7 @@ async function findOwnedTransactions(
 }
 
 /** Loads the transactions of the links. Leaves out stale links, and purchases that do not entitle the customer. */
-async function loadOwnedTransactions(table: Table, owner: Owner, links: readonly Item[]): Promise<Transaction[]> {
+async function loadOwnedTransactions(table: Table, owner: Owner, links: readonly Item[]): Promise<OwnedTransactions> {
   const { appName } = owner;
   const ids = new Map(
     links.map((link) => [
@@ -206,21 +215,31 @@ async function loadOwnedTransactions(table: Table, owner: Owner, links: readonly
       parse(TransactionLink, link, 'DatabaseError'),
     ]),
   );
-  const purchaseIds = [...ids.values()].map(({ purchaseId }) => purchaseId);
-  const [items, purchases] = await Promise.all([
-    table.batchGet(
-      [...ids.values()].map(({ purchaseId, transactionId }) => keys.transactionKey(appName, purchaseId, transactionId)),
+  const purchaseIds = new Set([...ids.values()].map(({ purchaseId }) => purchaseId));
+  const items = await table.batchGet([
+    ...[...purchaseIds].map((id) => keys.purchaseKey(appName, id)),
+    ...[...ids.values()].map(({ purchaseId, transactionId }) =>
+      keys.transactionKey(appName, purchaseId, transactionId),
     ),
-    loadPurchases(table, appName, purchaseIds),
   ]);
-  const transactions = new Map(
-    items.map(parseTransactionItem).map((transaction) => [toTransactionSortKey(transaction), transaction]),
+  const isPurchase = ({ transaction }: Item): boolean => transaction === undefined;
+  const purchases = items.filter(isPurchase).map(parsePurchaseItem);
+  const entitling = new Map(
+    purchases.filter((stored) => isEntitled(owner, stored)).map(({ purchase }) => [purchase.purchaseId, purchase]),
   );
-  return links.flatMap(({ sk }) => {
-    const transaction = transactions.get(String(sk));
-    const stored = transaction && purchases.get(transaction.purchaseId);
-    return stored && isEntitled(owner, stored) ? [transaction] : [];
-  });
+  const transactions = new Map(
+    items
+      .filter((item) => !isPurchase(item))
+      .map(parseTransactionItem)
+      .map((transaction) => [toTransactionSortKey(transaction), transaction]),
+  );
+  return {
+    transactions: links.flatMap(({ sk }) => {
+      const transaction = transactions.get(String(sk));
+      return transaction && entitling.has(transaction.purchaseId) ? [transaction] : [];
+    }),
+    purchases: [...entitling.values()],
+  };
 }
 
 const toTransactionSortKey = ({ transactionId, purchaseId, purchaseDate }: Transaction): string =>

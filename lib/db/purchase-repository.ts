@@ -122,7 +122,8 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
       const items = await listItems(appName, purchaseId, claimPrefix);
       return items.map((item) => parse(Claim, item, 'DatabaseError'));
     },
-    load: async (appName, purchaseId) => await loadStoredPurchase(table, appName, purchaseId),
+    findStored: async (appName, purchaseId) => await findStoredPurchase(table, appName, purchaseId),
+    load: async (appName, purchaseId, earlier) => await loadStoredPurchase(table, appName, { purchaseId, earlier }),
     async shareClaim(appName, purchaseId, { username, isNamedByStore = false }, now) {
       const id = randomUUID();
       const claim: v.InferOutput<typeof SharedClaimItem> = { id, username, isNamedByStore, sharedAt: now };
@@ -138,14 +139,16 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
       const context = refreshTokenContext(appName, observation.purchase.purchaseId);
       return { ...observation, refreshToken: await cipher.encrypt(JSON.stringify(refreshToken), context) };
     },
-    async saveChange(appName, change, part) {
+    async saveChange(appName, change, { part, registeredCustomer } = {}) {
       const { state, updatedAt } = change.after;
       const { purchaseId } = state.purchase;
-      const newCustomers = await findNewCustomers(table, appName, change.gainedUsers);
+      const uncheckedUsers = change.gainedUsers.filter((username) => username !== registeredCustomer?.username);
+      const missingCustomers = await findNewCustomers(table, appName, uncheckedUsers);
       // Customers before their links: see deleteLinksOfErased.
       await Promise.all(
-        newCustomers.map(async (username) => await table.update(buildCustomerUpdate(appName, username, updatedAt))),
+        missingCustomers.map(async (username) => await table.update(buildCustomerUpdate(appName, username, updatedAt))),
       );
+      const newCustomers = [...missingCustomers, ...(registeredCustomer?.isNew ? [registeredCustomer.username] : [])];
       await Promise.all([addRankings(table, appName, change, newCustomers), addLinks(table, appName, change)]);
       const markers = part
         ? [buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), updatedAt)]
@@ -254,10 +257,24 @@ async function findObservedPurchases(
 async function loadStoredPurchase(
   table: Table,
   appName: string,
+  { purchaseId, earlier }: { readonly purchaseId: string; readonly earlier: StoredPurchase | undefined },
+): Promise<StoredPurchase | undefined> {
+  const version = earlier?.version ?? (await findVersion(table, appName, purchaseId));
+  if (version === undefined) return undefined;
+  const stored = await findStoredPurchase(table, appName, purchaseId);
+  return stored && { ...stored, version };
+}
+
+async function findVersion(table: Table, appName: string, purchaseId: string): Promise<number | undefined> {
+  const item = await table.get(purchaseKey(appName, purchaseId));
+  return item && parsePurchaseItem(item).version;
+}
+
+async function findStoredPurchase(
+  table: Table,
+  appName: string,
   purchaseId: string,
 ): Promise<StoredPurchase | undefined> {
-  const first = await table.get(purchaseKey(appName, purchaseId));
-  if (!first) return undefined;
   const items = await table.query({ partition: purchasePartition(appName, purchaseId) });
   const purchaseItem = items.find(({ sk }) => sk === purchaseKey(appName, purchaseId).sk);
   if (!purchaseItem) return undefined;
@@ -274,7 +291,6 @@ async function loadStoredPurchase(
   return {
     ...stored,
     ...parseSchedule(purchaseItem),
-    version: parsePurchaseItem(first).version,
     state: { purchase, asOf, userAliases, transactions, ...omitUndefined({ isInferred, refreshToken }) },
     claims,
     sharedClaims,

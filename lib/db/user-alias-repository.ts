@@ -2,7 +2,7 @@ import type { ObservedUser, UserAliasRepository } from '../purchases/user-alias-
 import { isMd5, normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
-import type { Table } from './table.ts';
+import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 
 export function createUserAliasRepository(table: Table): UserAliasRepository {
@@ -21,22 +21,34 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
         }
       }
     },
-    async listOwnAliases(appName, user) {
+    async findUnclaimed(appName, user, limit) {
       const { username } = user;
       // A purchase filed under an MD5 belongs to the customer with that MD5 only, even if a store shows it for another
       // one.
-      const otherAliases = [username, ...listConfirmedAliases(user)].filter((alias) => !isMd5(alias));
-      const claimants = await Promise.all(otherAliases.map((alias) => findClaimants(table, appName, alias)));
-      const ownAliases = otherAliases.filter((_alias, index) => claimants[index]?.every((name) => name === username));
-      return [...new Set([toMd5Alias(username), ...ownAliases.map(normalizeAlias)])];
+      const md5Alias = toMd5Alias(username);
+      const otherAliases = [...new Set([username, ...listConfirmedAliases(user)])].filter((alias) => !isMd5(alias));
+      const [md5Links, customers, ...partitions] = await Promise.all([
+        queryUnclaimed(table, keys.aliasKey(appName, md5Alias).pk, limit),
+        // The name of the user itself identifies no second customer.
+        table.batchGet(
+          otherAliases.filter((alias) => alias !== username).map((alias) => keys.customerKey(appName, alias)),
+        ),
+        ...otherAliases.map((alias) => queryAlias(table, appName, { alias, limit })),
+      ]);
+      const own = partitions.flatMap(({ alias, item, links }) => {
+        const customer = customers.find(({ pk }) => pk === keys.customerKey(appName, alias).pk);
+        const isOwn = listClaimants(alias, { item, customer }).every((name) => name === username);
+        return isOwn ? [{ alias: normalizeAlias(alias), links }] : [];
+      });
+      return {
+        ownAliases: [...new Set([md5Alias, ...own.map(({ alias }) => alias)])],
+        purchaseIds: toUnclaimedIds([...md5Links, ...own.flatMap(({ links }) => links)], limit),
+      };
     },
     async listUnclaimedPurchases(appName, aliases, limit) {
       const partitions = new Set(aliases.map((alias) => keys.aliasKey(appName, normalizeAlias(alias)).pk));
-      const links = await Promise.all(
-        [...partitions].map((partition) => table.query({ partition, prefix: keys.unclaimedPrefix, limit })),
-      );
-      const ids = new Set(links.flat().map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length)));
-      return [...ids].slice(0, limit);
+      const links = await Promise.all([...partitions].map((partition) => queryUnclaimed(table, partition, limit)));
+      return toUnclaimedIds(links.flat(), limit);
     },
     async findUser(appName, alias) {
       const [claimant, other] = await findClaimants(table, appName, alias);
@@ -45,20 +57,43 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
   };
 }
 
+const queryUnclaimed = async (table: Table, partition: string, limit: number): Promise<Item[]> =>
+  await table.query({ partition, prefix: keys.unclaimedPrefix, limit });
+
+const toUnclaimedIds = (links: readonly Item[], limit: number): string[] => {
+  const ids = new Set(links.map(({ sk }) => String(sk).slice(keys.unclaimedPrefix.length)));
+  return [...ids].slice(0, limit);
+};
+
+/** Reads an alias, which sorts first in its partition, and the unclaimed purchases that are filed under it. */
+async function queryAlias(table: Table, appName: string, { alias, limit }: { alias: string; limit: number }) {
+  const { pk: partition, sk: aliasSk } = keys.aliasKey(appName, normalizeAlias(alias));
+  const items = await table.query({ partition, limit: limit + 1 });
+  const links = items.filter(({ sk }) => String(sk).startsWith(keys.unclaimedPrefix)).slice(0, limit);
+  return { alias, item: items.find(({ sk }) => sk === aliasSk), links };
+}
+
 /** Stands for the further customers of a contested alias. No customer has an empty name. */
 const contestant = '';
 
-/**
- * Lists the customers that an alias can identify. An MD5 identifies one. Any other alias is contested if a second
- * customer was observed with it, or if it became the name of a second customer.
- */
+/** Reads the customers that an alias can identify. */
 async function findClaimants(table: Table, appName: string, alias: string): Promise<string[]> {
   const key = keys.aliasKey(appName, normalizeAlias(alias));
   // The username of a customer can equal the MD5 of a second customer. The first must not receive the second's
   // purchases.
   const items = await table.batchGet(isMd5(alias) ? [key] : [key, keys.customerKey(appName, alias)]);
   const item = items.find(({ pk }) => pk === key.pk);
-  const customer = items.find(({ pk }) => pk !== key.pk);
+  return listClaimants(alias, { item, customer: items.find(({ pk }) => pk !== key.pk) });
+}
+
+/**
+ * Lists the customers that an alias can identify. An MD5 identifies one. Any other alias is contested if a second
+ * customer was observed with it, or if it became the name of a second customer.
+ */
+function listClaimants(
+  alias: string,
+  { item, customer }: { readonly item: Item | undefined; readonly customer: Item | undefined },
+): string[] {
   const received = item ? [String(item.username), ...(item.isContested ? [contestant] : [])] : [];
   // The customer item of a merged name stays, but the name identifies the customer of the merge.
   return [...new Set([...received, ...(customer && item?.isMerged !== true ? [alias] : [])])];

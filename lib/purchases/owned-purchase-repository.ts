@@ -8,6 +8,11 @@ export interface TransactionPage {
   readonly limit: number;
 }
 
+export interface OwnedTransactions {
+  readonly transactions: readonly Transaction[];
+  readonly purchases: readonly Purchase[];
+}
+
 /**
  * Reads of the purchases that entitle a customer. The cost does not grow with their number: see docs/decisions/0013.
  */
@@ -29,6 +34,8 @@ export interface OwnedPurchaseRepository {
   listPurchaseIds(appName: string, username: string): Promise<string[]>;
   /** Lists a page of the transactions of the customer's purchases, latest first. */
   listTransactions(appName: string, username: string, page: TransactionPage): Promise<Transaction[]>;
+  /** Lists the same page, with the purchases of its transactions. */
+  listTransactionPage(appName: string, username: string, page: TransactionPage): Promise<OwnedTransactions>;
   /** Finds the transactions of the customer's purchases that match, by purchase date. */
   findTransactions(appName: string, username: string, search: RowSearch<Transaction>): Promise<CursorPage<Transaction>>;
 }

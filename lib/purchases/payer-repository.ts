@@ -6,13 +6,21 @@ interface FirstPayment {
   readonly purchaseId: string;
   readonly paidAt: EpochMillis;
   readonly now: EpochMillis;
+  /** Whether the purchase gains the customer, who is created if there is none. */
+  readonly isGained: boolean;
+}
+
+interface RegisteredPayer {
+  readonly payer: Payer;
+  /** Whether the call has created the customer. Undefined if there is no customer. */
+  readonly isNewCustomer?: boolean;
 }
 
 /** The customers who have paid, each with the purchase that was first. */
 export interface PayerRepository {
   /**
-   * Returns the customer as a payer. Stores the purchase as the first one unless another one is stored. Idempotent; of
-   * concurrent calls, one purchase is the first.
+   * Returns the customer as a payer. Stores the purchase as the first one unless another one is stored, and creates the
+   * customer. Idempotent; of concurrent calls, one purchase is the first.
    */
-  register(appName: string, username: string, payment: FirstPayment): Promise<Payer>;
+  register(appName: string, username: string, payment: FirstPayment): Promise<RegisteredPayer>;
 }

@@ -55,6 +55,13 @@ export interface NotificationPart {
   readonly isPartOfSeveral: boolean;
 }
 
+export interface SaveOptions {
+  /** Marked as handled in the transaction of the change. */
+  readonly part?: NotificationPart | undefined;
+  /** A customer of the purchase that exists. Other new customers are created. */
+  readonly registeredCustomer?: { readonly username: string; readonly isNew: boolean } | undefined;
+}
+
 /** The stored purchases of all apps: the port that `lib/db` implements. */
 export interface PurchaseRepository {
   /** Returns the purchase with the as-of time of its state. */
@@ -79,8 +86,16 @@ export interface PurchaseRepository {
   listNotifications(appName: string, purchaseId: string): Promise<Announcement[]>;
   listClaims(appName: string, purchaseId: string): Promise<Claim[]>;
 
-  /** Loads the purchase with its claims, shared claims and transactions, as input of `saveChange`. */
-  load(appName: string, purchaseId: string): Promise<StoredPurchase | undefined>;
+  /**
+   * Reads the purchase with its claims, shared claims and transactions in one call. A concurrent change can be contained
+   * in part, so the result is no input of `saveChange`.
+   */
+  findStored(appName: string, purchaseId: string): Promise<StoredPurchase | undefined>;
+  /**
+   * Loads the purchase like `findStored`, as input of `saveChange`. An earlier result of `findStored` replaces the first
+   * of two reads.
+   */
+  load(appName: string, purchaseId: string, earlier?: StoredPurchase): Promise<StoredPurchase | undefined>;
   /** Stores the claim of a validation, so that the next writer of the purchase applies it. */
   shareClaim(appName: string, purchaseId: string, claim: ClaimRequest, now: EpochMillis): Promise<void>;
   isPartHandled(appName: string, purchaseId: string, part: NotificationPart): Promise<boolean>;
@@ -90,7 +105,7 @@ export interface PurchaseRepository {
    * Writes the change and the handled marker of the notification part in one transaction. Throws `Conflict` if another
    * writer has changed the purchase since `load`, or has handled the part.
    */
-  saveChange(appName: string, change: PurchaseChange, part?: NotificationPart): Promise<void>;
+  saveChange(appName: string, change: PurchaseChange, options?: SaveOptions): Promise<void>;
   /**
    * Writes the check of an unchanged purchase, without a transaction. Keeps `updatedAt`, by which clients read
    * changes. Throws `Conflict` if another writer has changed the purchase since `load`.

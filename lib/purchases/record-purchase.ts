@@ -15,7 +15,7 @@ import {
   type PurchaseUpdate,
   type StoredPurchase,
 } from './purchase-change.ts';
-import type { NotificationPart, PurchaseRepository } from './purchase-repository.ts';
+import type { NotificationPart, PurchaseRepository, SaveOptions } from './purchase-repository.ts';
 import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 
 /** An update of a purchase as adapters and API clients deliver it. */
@@ -84,6 +84,29 @@ export function createRecordPurchase(
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
     const rules = observation || update.trigger === 'import' ? await findRules(appName) : undefined;
     const catalogue = rules?.catalogue;
+    const prepareUpdate = async (before: StoredPurchase | undefined): Promise<PurchaseUpdate> => {
+      const replacedPurchase =
+        isFirstPayment(before) && observation?.replacedPurchaseId
+          ? await purchases.load(appName, observation.replacedPurchaseId)
+          : undefined;
+      const relatedPurchase =
+        isFirstPayment(before) && !replacedPurchase && observation?.relatedPurchaseId
+          ? await purchases.load(appName, observation.relatedPurchaseId)
+          : undefined;
+      const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
+      const groupPurchases =
+        isFirstPayment(before) && !replacedPurchase && username !== undefined && canResubscribe(observation, catalogue)
+          ? selectPurchasesOfGroup(observation.purchase, await listSubscriptions(appName, username), catalogue)
+          : undefined;
+      return {
+        ...update,
+        ...rules,
+        ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
+        ...(replacedPurchase && { replacedPurchase }),
+        ...(relatedPurchase && { relatedPurchase }),
+        ...(groupPurchases && { groupPurchases }),
+      };
+    };
     return await retryOnConflict(
       async (attempt) => {
         const { claim } = update;
@@ -91,43 +114,29 @@ export function createRecordPurchase(
         if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined) {
           await purchases.shareClaim(appName, purchaseId, claim, update.now);
         }
-        const [before, isHandled] = await Promise.all([
-          purchases.load(appName, purchaseId),
+        // Most validations change nothing, so one read suffices for them.
+        const isCheckedOnce = update.trigger === 'validation' && !part;
+        const [found, isHandled] = await Promise.all([
+          isCheckedOnce ? purchases.findStored(appName, purchaseId) : purchases.load(appName, purchaseId),
           part && purchases.isPartHandled(appName, purchaseId, part),
         ]);
-        if (isHandled) return before && { stored: before };
-        const replacedPurchase =
-          isFirstPayment(before) && observation?.replacedPurchaseId
-            ? await purchases.load(appName, observation.replacedPurchaseId)
-            : undefined;
-        const relatedPurchase =
-          isFirstPayment(before) && !replacedPurchase && observation?.relatedPurchaseId
-            ? await purchases.load(appName, observation.relatedPurchaseId)
-            : undefined;
-        const username = update.claim?.username ?? observation?.checkoutUsername ?? update.storeUser;
-        const groupPurchases =
-          isFirstPayment(before) &&
-          !replacedPurchase &&
-          username !== undefined &&
-          canResubscribe(observation, catalogue)
-            ? selectPurchasesOfGroup(observation.purchase, await listSubscriptions(appName, username), catalogue)
-            : undefined;
-        const purchaseUpdate: PurchaseUpdate = {
-          ...update,
-          ...rules,
-          ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
-          ...(replacedPurchase && { replacedPurchase }),
-          ...(relatedPurchase && { relatedPurchase }),
-          ...(groupPurchases && { groupPurchases }),
-        };
-        const draft = computePurchaseChange(before, purchaseUpdate);
-        const payer = draft && (await registerPayer(appName, draft, { payers, now: update.now }));
-        const change = payer ? computePurchaseChange(before, { ...purchaseUpdate, payer }) : draft;
+        if (isHandled) return found && { stored: found };
+        const foundUpdate = await prepareUpdate(found);
+        const foundDraft = computePurchaseChange(found, foundUpdate);
+        const isLoadedAgain = isCheckedOnce && found !== undefined && foundDraft !== undefined;
+        const before = isLoadedAgain ? await purchases.load(appName, purchaseId, found) : found;
+        const purchaseUpdate = isLoadedAgain ? await prepareUpdate(before) : foundUpdate;
+        const draft = isLoadedAgain ? computePurchaseChange(before, purchaseUpdate) : foundDraft;
+        const registered = draft && (await registerPayer(appName, draft, { payers, now: update.now }));
+        const change = registered
+          ? computePurchaseChange(before, { ...purchaseUpdate, payer: registered.payer })
+          : draft;
         if (before && change && !part && isCheckOnly(change)) {
           await purchases.saveCheck(appName, change);
           return { stored: { ...change.after, updatedAt: before.updatedAt }, change };
         }
-        if (change) await purchases.saveChange(appName, change, part);
+        const registeredCustomer = registered?.customer;
+        if (change) await purchases.saveChange(appName, change, { part, registeredCustomer });
         else if (part) await purchases.markPartHandled(appName, purchaseId, part, update.now);
         return change ? { stored: change.after, change } : before && { stored: before };
       },
@@ -136,20 +145,28 @@ export function createRecordPurchase(
   };
 }
 
+interface Registration {
+  readonly payer: Payer;
+  readonly customer?: SaveOptions['registeredCustomer'];
+}
+
 /**
  * Registers the customer of a purchase as a payer if the purchase is paid and its payments do not have a customer yet.
  */
 async function registerPayer(
   appName: string,
-  { after: { state, entitledUsers } }: PurchaseChange,
+  { after: { state, entitledUsers }, gainedUsers }: PurchaseChange,
   { payers, now }: { readonly payers: PayerRepository; readonly now: EpochMillis },
-): Promise<Payer | undefined> {
+): Promise<Registration | undefined> {
   const [username] = entitledUsers;
   const payment = findFirstPayment(state);
   const hasCustomer = state.transactions.some(({ figures }) => figures?.customerSince !== undefined);
   if (username === undefined || !payment || hasCustomer) return undefined;
+  const isGained = gainedUsers.includes(username);
   const { purchaseId } = state.purchase;
-  return await payers.register(appName, username, { purchaseId, paidAt: payment.purchaseDate, now });
+  const firstPayment = { purchaseId, paidAt: payment.purchaseDate, now, isGained };
+  const { payer, isNewCustomer } = await payers.register(appName, username, firstPayment);
+  return { payer, ...(isNewCustomer !== undefined && { customer: { username, isNew: isNewCustomer } }) };
 }
 
 /** Whether the next observation can be the first payment: the purchase is not stored, or its payment was pending. */

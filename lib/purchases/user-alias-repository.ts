@@ -9,6 +9,11 @@ export interface ObservedUser extends AliasedUser {
   readonly storeAliases: readonly string[];
 }
 
+interface UnclaimedPurchases {
+  readonly ownAliases: readonly string[];
+  readonly purchaseIds: readonly string[];
+}
+
 /** The user aliases of all apps: the forms of a username that stores echo. */
 export interface UserAliasRepository {
   /** Whether the aliases of the customer have been saved. */
@@ -20,8 +25,11 @@ export interface UserAliasRepository {
   saveAliases(appName: string, user: ObservedUser): Promise<void>;
   /** Finds the customer of an alias: the username itself, its MD5, its MD5 as a UUID, or a saved alias. */
   findUser(appName: string, alias: string): Promise<string | undefined>;
-  /** Lists the aliases of the customer that do not identify a second customer, whether or not they are saved. */
-  listOwnAliases(appName: string, user: ObservedUser): Promise<string[]>;
+  /**
+   * Lists the aliases of the customer that do not identify a second customer, whether or not they are saved, and the ids
+   * of the unclaimed purchases that are filed under one of them, at most `limit`.
+   */
+  findUnclaimed(appName: string, user: ObservedUser, limit: number): Promise<UnclaimedPurchases>;
   /** Lists the ids of the unclaimed purchases that are filed under one of the aliases, at most `limit`. */
   listUnclaimedPurchases(appName: string, aliases: readonly string[], limit: number): Promise<string[]>;
 }

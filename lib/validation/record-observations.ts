@@ -124,27 +124,27 @@ async function linkUserAliases(
   const { applicationUsername: username, obfuscatedUsername } = request;
   if (username === undefined || (!hasNewClaim && (await deps.userAliases.hasAlias(app.name, username)))) return;
   const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
-  const ownAliases = await deps.userAliases.listOwnAliases(app.name, user);
-  if ((await claimUnclaimedPurchases(username, ownAliases, context)) === maxUnclaimedPurchases) return;
-  await deps.userAliases.saveAliases(app.name, user);
+  const { userAliases } = deps;
+  const { ownAliases, purchaseIds } = await userAliases.findUnclaimed(app.name, user, maxUnclaimedPurchases);
+  await claimPurchases(username, purchaseIds, context);
+  if (purchaseIds.length === maxUnclaimedPurchases) return;
+  await userAliases.saveAliases(app.name, user);
   // A notification that was processed concurrently did not find the aliases.
-  await claimUnclaimedPurchases(username, ownAliases, context);
+  const filedSince = await userAliases.listUnclaimedPurchases(app.name, ownAliases, maxUnclaimedPurchases);
+  await claimPurchases(username, filedSince, context);
 }
 
-/** Returns the number of purchases, at most 100. */
-async function claimUnclaimedPurchases(
+async function claimPurchases(
   username: string,
-  aliases: readonly string[],
+  purchaseIds: readonly string[],
   { app, deps, importedClaims }: RecordingContext,
-): Promise<number> {
-  const purchaseIds = await deps.userAliases.listUnclaimedPurchases(app.name, aliases, maxUnclaimedPurchases);
+): Promise<void> {
   const input = { trigger: toTrigger(importedClaims), storeUser: username, strategy: app.strategy };
   await pMap(
     purchaseIds,
     async (purchaseId) => await deps.recordPurchase(app.name, purchaseId, { ...input, now: deps.now() }),
     { concurrency },
   );
-  return purchaseIds.length;
 }
 
 const toTrigger = (importedClaims: ImportedClaims | undefined): UpdateTrigger =>

@@ -198,7 +198,8 @@ describe('resolveStoreUser', () => {
     const ann = { username: 'ann', obfuscatedUsername: 'own-form-of-ann', storeAliases: ['own-form-of-ann'] };
     await userAliases.saveAliases(keys.appName, ann);
     expect(await userAliases.findUser(keys.appName, 'own-form-of-ann')).toBe('ann');
-    const ownAliases = await userAliases.listOwnAliases(keys.appName, ann);
+    const { ownAliases, purchaseIds } = await userAliases.findUnclaimed(keys.appName, ann, 10);
+    expect(purchaseIds).toEqual(['store_b:1']);
     expect(await userAliases.listUnclaimedPurchases(keys.appName, ownAliases, 10)).toEqual(['store_b:1']);
   });
 

@@ -53,7 +53,7 @@ function givenHistory(strategy: Strategy, batchSizes: readonly number[] = [100])
     rates,
     async () => undefined,
     async () => [],
-    createPayerRepository(table),
+    createPayerRepository(recorded.table),
   );
   const runStep = createHistoryRunner(recordPurchase, appName, { strategy, from: startDate });
   const deps = createAggregationDeps(table);
