@@ -11,7 +11,7 @@ export interface CreateForwardDeps {
   readonly appCache: { findForwards(appName: string): Promise<readonly Forward[] | undefined> };
   readonly chains: ForwardChainRepository;
   readonly cipher: Cipher;
-  readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent'>;
+  readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent' | 'find'>;
   readonly forwardQueue: MessageQueue<ForwardMessage>;
 }
 
@@ -26,12 +26,22 @@ export async function createForwards(message: StoreMessage, deps: CreateForwardD
   const { appName, platform } = message;
   const forwards = (await deps.appCache.findForwards(appName)) ?? [];
   for (const forward of forwards.filter(({ platforms }) => platforms?.includes(platform) ?? true)) {
-    const delivery = await buildForward(message, forward, deps);
-    await deps.deliveries.createIfAbsent(delivery);
-    const { deliveryId, failedAttempts } = delivery;
-    await deps.chains.add({ appName, chain: toChain(message, forward), receivedAt: message.receivedAt, deliveryId });
+    const delivery = await findOrCreate(await buildForward(message, forward, deps), deps);
+    // A message that another server sends back can arrive after its delivery has ended.
+    if (delivery.state !== 'pending') continue;
+    const { deliveryId, createdAt, failedAttempts } = delivery;
+    await deps.chains.add({ appName, chain: toChain(message, forward), receivedAt: createdAt, deliveryId });
     await deps.forwardQueue.send([{ appName, deliveryId, failedAttempts }], { group: appName });
   }
+}
+
+/** Returns the delivery of the first receipt of the message. */
+async function findOrCreate(
+  delivery: WebhookDelivery,
+  { deliveries }: Pick<CreateForwardDeps, 'deliveries'>,
+): Promise<WebhookDelivery> {
+  if (await deliveries.createIfAbsent(delivery)) return delivery;
+  return (await deliveries.find(delivery.appName, delivery.deliveryId)) ?? delivery;
 }
 
 const toChain = ({ platform, order }: StoreMessage, { url }: Forward): string =>

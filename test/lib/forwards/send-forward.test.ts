@@ -80,6 +80,21 @@ describe('sendForward', () => {
     ).toEqual(['/all', '/all', '/apple']);
   });
 
+  it('does not delay later messages of a purchase if a message is received again while it waits', async () => {
+    const harness = await createWebhookHarness({ urls: [] });
+    await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
+    failAt('/forward', { status: 500 });
+    const repeated = { key: 'repeated', content: withBody('message 0') };
+    await forward(harness, repeated);
+    harness.now += secondMs;
+    await forward(harness, repeated);
+    await forward(harness, { content: withBody('message 1') });
+    getServer().respondWith({ status: 200 });
+    getServer().requests.length = 0;
+    await harness.workUntil(startDate + minuteMs);
+    expect(listBodies('/forward')).toEqual(['message 0', 'message 1']);
+  });
+
   it('delivers all messages in order after a server responded with 500 for three days', async () => {
     const harness = await createWebhookHarness({ urls: [`${getServer().url}/webhook`] });
     await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
