@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { compareResults } from '../../../cli/compare/compare-results.ts';
 import { createRevenueCatValidator } from '../../../cli/compare/revenuecat-validator.ts';
+import { runCompare } from '../../../cli/compare/run-compare.ts';
+import type { Validator } from '../../../cli/compare/validator.ts';
 import { CustomerPurchases, fromCustomerPurchases } from '../../../cli/compare/validator-result.ts';
 import { convertRevenueCatProject } from '../../../cli/import/from/convert-revenuecat-project.ts';
 import { importGrants } from '../../../cli/import/from/import-grants.ts';
@@ -11,42 +12,57 @@ import { defaultRates, type StoreRates } from '../../../cli/import/rate-limiter.
 import { runImport } from '../../../cli/import/run-import.ts';
 import { deps } from '../../../composition/deps.ts';
 import { getCustomerPurchases } from '../../../lib/api/customers.ts';
+import { setForwards } from '../../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../../lib/apps/manage-apps.ts';
 import { parse } from '../../../lib/shared/parse.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
-import { type NotificationRouter, startNotificationRouter } from '../../../testing/notification-router.ts';
+import { type NotificationServer, startNotificationServer } from '../../../testing/notification-server.ts';
+import { type RequestRelay, startRequestRelay } from '../../../testing/request-relay.ts';
+import { type RevenueCatReceiver, startRevenueCatReceiver } from '../../../testing/revenuecat-receiver.ts';
 import {
   type RevenueCatStandIn,
   type StandInCustomer,
   startRevenueCatStandIn,
 } from '../../../testing/revenuecat-stand-in.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
+import { startWorkQueues, type WorkQueues } from '../../../testing/work-queues.ts';
 
 /** Customers of the rehearsal. */
-const customerCount = process.env.FULL === '1' ? 2_000 : 12;
+const customerCount = process.env.FULL === '1' ? 2_000 : 40;
 const key = 'sk_test_0123456789';
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-move-'));
 
 let service: TestService;
-let router: NotificationRouter;
+let queues: WorkQueues;
+let notifications: NotificationServer;
+/** Push subscriptions of the topic of Google Play. */
+let topic: RequestRelay;
+let receiver: RevenueCatReceiver;
 let keys: IssuedApiKeys;
 let standIn: RevenueCatStandIn;
-/** Purchases at the stores by customer. RevenueCat reads the store, so that the stand-in does, too. */
+/** Purchases at the stores by customer. */
 const bought = new Map<string, { readonly platform: 'store_a' | 'store_b'; readonly id: string }>();
 let extraCustomers: readonly StandInCustomer[] = [];
 
 beforeAll(async () => {
   service = await startTestService();
-  router = await startNotificationRouter(service, ['store_a', 'store_b']);
+  queues = await startWorkQueues();
+  notifications = await startNotificationServer();
+  topic = await startRequestRelay();
+  receiver = await startRevenueCatReceiver({ queryGooglePlay });
   keys = await service.createApp(['store_a', 'store_b']);
+  await service.setNotificationUrl('store_a', `${receiver.url}/apple`);
+  await service.setNotificationUrl('store_b', topic.url);
+  topic.relayTo([`${receiver.url}/google`]);
   for (let index = 0; index < customerCount; index++) await buy(index);
+  await service.waitUntilNotified();
   standIn = await startRevenueCatStandIn({
     key,
     rejectedInterval: 10,
     listIds: () => [...bought.keys(), ...extraCustomers.map(({ id }) => id)],
     async findCustomer(id) {
       const purchase = bought.get(id);
-      return purchase ? await toCustomer(id, purchase) : extraCustomers.find((customer) => customer.id === id);
+      return purchase ? toCustomer(id, purchase.id) : extraCustomers.find((customer) => customer.id === id);
     },
     products: [
       { id: 'prod_a', store_identifier: 'premium', type: 'subscription' },
@@ -56,28 +72,30 @@ beforeAll(async () => {
   });
 }, 900_000);
 afterAll(async () => {
-  await standIn.close();
-  await router.close();
-  await service.close();
+  for (const server of [standIn, receiver, topic, notifications, queues, service]) await server?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
 async function buy(index: number): Promise<void> {
   const platform = index % 2 === 0 ? 'store_a' : 'store_b';
-  const order = { platform, productId: 'premium', type: 'paid subscription', acknowledged: platform === 'store_b' };
-  const { acknowledged, ...rest } = order;
   const user = `customer-${String(index).padStart(4, '0')}`;
   const { id } = await service.callControl('/purchases', {
-    ...rest,
-    ...(acknowledged && { acknowledged }),
-    applicationUsername: user,
+    ...{ platform, productId: 'premium', type: 'paid subscription', applicationUsername: user },
+    ...(platform === 'store_b' && { acknowledged: true }),
   });
   bought.set(user, { platform, id });
 }
 
-/** The subscription of a customer as RevenueCat reports it: with the latest transaction or order of the store. */
-async function toCustomer(user: string, { platform, id }: { readonly platform: string; readonly id: string }) {
-  const purchase = await service.callControl(`/purchases/${encodeURIComponent(id)}`);
+async function queryGooglePlay(token: string) {
+  const { payments, expiryTime } = await service.callControl(`/purchases/${encodeURIComponent(token)}`);
+  return { storeIdentifier: payments.at(-1).orderId, expiresAt: Date.parse(expiryTime) };
+}
+
+/** The customer as RevenueCat has them after the notifications that it received. */
+function toCustomer(user: string, id: string): StandInCustomer {
+  const subscription = receiver.find(id);
+  if (!subscription) return { id: user, subscriptions: [] };
+  const { platform, storeIdentifier, expiresAt } = subscription;
   const isApple = platform === 'store_a';
   return {
     id: user,
@@ -87,26 +105,27 @@ async function toCustomer(user: string, { platform, id }: { readonly platform: s
         product_id: isApple ? 'prod_a' : 'prod_b',
         store: isApple ? 'app_store' : 'play_store',
         environment: 'production',
-        store_subscription_identifier: isApple ? id : purchase.payments.at(-1).orderId,
-        current_period_ends_at: Date.parse(isApple ? purchase.expiresDate : purchase.expiryTime),
-        gives_access: true,
+        store_subscription_identifier: storeIdentifier,
+        current_period_ends_at: expiresAt,
+        gives_access: expiresAt > deps().now(),
       },
     ],
   };
 }
 
+const signal = new AbortController().signal;
+const connection = () => ({
+  ...{ key, baseUrl: `${standIn.url}/v2`, rate: 1_000, maxWaitMs: 60_000, project: undefined, signal },
+});
 const convert = async (name: string, isResumed = false) =>
   await convertRevenueCatProject({
-    ...{ appName: keys.appName, project: undefined, key, baseUrl: `${standIn.url}/v2`, rate: 1_000 },
-    ...{ path: join(folder, name), isResumed, maxWaitMs: 60_000, signal: new AbortController().signal },
-    onProgress: () => {},
-    deps: deps(),
+    ...connection(),
+    ...{ appName: keys.appName, path: join(folder, name), isResumed, onProgress: () => {}, deps: deps() },
   });
 const importRows = async (path: string) =>
   await runImport({
-    ...{ appName: keys.appName, path, isUnannounced: true, isResumed: false, maxWaitMs: 0 },
+    ...{ appName: keys.appName, path, isUnannounced: true, isResumed: false, maxWaitMs: 0, signal },
     rates: Object.fromEntries(Object.keys(defaultRates).map((store) => [store, 1_000])) as StoreRates,
-    signal: new AbortController().signal,
     onProgress: () => {},
     deps: deps(),
   });
@@ -116,50 +135,95 @@ const readLines = (path: string): readonly object[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 
-describe('A move from RevenueCat by its API', () => {
-  it('loses no purchase and announces none twice while subscriptions renew', async () => {
-    const users = [...bought.keys()];
-    const [before, during] = [users.slice(0, users.length / 3), users.slice(users.length / 3, users.length / 2)];
-    const renew = async (user: string) =>
-      await service.callControl(`/purchases/${encodeURIComponent(bought.get(user)?.id ?? '')}/renew`, {});
-    // RevenueCat has the notification URLs, and does not forward yet.
-    router.routeTo([]);
-    for (const user of before) await renew(user);
-    await router.waitUntilPosted();
-    const first = await convert('first');
-    expect(first).toMatchObject({ customers: customerCount, rows: customerCount, unmoved: 0, unowned: 0 });
-    // From now on, it forwards the notifications as they came.
-    router.routeTo([keys.appName]);
-    const importing = importRows(first.rowsFile);
-    for (const user of during) await renew(user);
-    expect(await importing).toMatchObject({ rows: customerCount, refused: 0 });
-    await router.waitUntilPosted();
-    await router.process(router.take(keys.appName));
-    const second = await convert('second');
-    expect(await importRows(second.rowsFile)).toMatchObject({ imported: 0, unchanged: customerCount });
-    // The stores send their notifications here.
-    const after = users.slice(-3);
-    for (const user of after) await renew(user);
-    await router.waitUntilPosted();
-    await router.process(router.take(keys.appName));
+/** Compares the purchases of all customers, as `compare --users --with revenuecat` does. */
+async function compareCustomers(users: readonly string[]) {
+  const path = join(folder, 'users.csv');
+  writeFileSync(path, ['user', ...users, ''].join('\n'));
+  const here: Validator = {
+    title: 'This service',
+    validate: () => Promise.reject(new Error('not used')),
+    async listPurchases(applicationUsername) {
+      const { body } = await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername } });
+      return fromCustomerPurchases(parse(CustomerPurchases, body), deps().now());
+    },
+  };
+  return await runCompare({
+    ...{ path, here, there: await createRevenueCatValidator(connection()), comparesUsers: true, includesUser: true },
+    ...{ vocabulary: 'neutral', isErased: async () => false, toleranceMs: 60_000, rate: 1_000, signal },
+    onProgress: () => {},
+  });
+}
 
-    const there = await createRevenueCatValidator({
-      ...{ key, baseUrl: `${standIn.url}/v2`, rate: 1_000, maxWaitMs: 60_000, project: undefined },
-      signal: new AbortController().signal,
-    });
-    for (const user of users) {
-      const { body } = await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername: user } });
-      const here = fromCustomerPurchases(parse(CustomerPurchases, body), deps().now());
-      expect(compareResults(here, await there.listPurchases(user), { toleranceMs: 60_000 })).toEqual([]);
-      expect(here.purchases).toMatchObject([{ productId: 'premium', isOwned: true }]);
-    }
-    for (const [user, { platform, id }] of bought) {
-      const announced = await deps().purchases.listNotifications(keys.appName, `${platform}:${id}`);
-      const reasons = announced.map(({ reason }) => reason);
-      expect(reasons).not.toContain('PURCHASED');
-      expect(reasons.filter((reason) => reason === 'RENEWED').length).toBeLessThanOrEqual(1);
-      if (after.includes(user)) expect(reasons).toContain('RENEWED');
-    }
+/** Performs an action at the stores for some customers. Returns when both services have processed its notifications. */
+async function act(action: 'renew' | 'cancel', users: readonly string[]): Promise<void> {
+  for (const user of users)
+    await service.callControl(`/purchases/${encodeURIComponent(bought.get(user)?.id ?? '')}/${action}`, {});
+  await service.waitUntilNotified();
+  await queues.drain();
+}
+
+/** Returns the announcements of a customer, which the webhooks of the service contain. */
+async function listReasons(user: string): Promise<readonly string[]> {
+  const { platform, id } = bought.get(user) ?? {};
+  const announced = await deps().purchases.listNotifications(keys.appName, `${platform}:${id}`);
+  return announced.map(({ reason }) => reason);
+}
+
+describe('A move from RevenueCat by its API', () => {
+  it('loses no purchase and announces none twice while subscriptions renew, also on the way back', async () => {
+    const users = [...bought.keys()];
+    const third = Math.floor(users.length / 3);
+    const [first, second, rest] = [users.slice(0, third), users.slice(third, 2 * third), users.slice(2 * third)];
+    const appleUrl = `${notifications.url}/v3/webhook/apple/${keys.appName}`;
+    const topicUrls = [`${receiver.url}/google`, `${notifications.url}/v3/webhook/google/${keys.appName}`];
+    const equal = { rows: users.length, compared: users.length, equal: users.length, differences: [] };
+
+    // RevenueCat has the notification URLs, and does not forward yet.
+    await act('renew', first);
+    const exported = await convert('first');
+    expect(exported).toMatchObject({ customers: users.length, rows: users.length, unmoved: 0, unowned: 0 });
+    // It forwards the notifications of the App Store as they come, and the topic of Google Play has both services.
+    receiver.forwardTo(appleUrl);
+    topic.relayTo(topicUrls);
+    const importing = importRows(exported.rowsFile);
+    await act('renew', second);
+    expect(await importing).toMatchObject({ rows: users.length, refused: 0 });
+    await queues.drain();
+    const { rowsFile } = await convert('second');
+    expect(await importRows(rowsFile)).toMatchObject({ imported: 0, unchanged: users.length });
+    expect(await compareCustomers(users)).toMatchObject(equal);
+
+    // The App Store posts to the service, which forwards to RevenueCat. RevenueCat still forwards what it receives.
+    await callWithSecretKey(setForwards, keys, { body: [{ url: `${receiver.url}/apple`, platforms: ['store_a'] }] });
+    await service.callControl('/clock', { advance: 'PT15S' });
+    await service.setNotificationUrl('store_a', appleUrl);
+    await act('renew', rest.slice(0, 3));
+    expect(await compareCustomers(users)).toMatchObject(equal);
+    // The webhooks of RevenueCat are turned off, and the webhook URL is set here.
+    receiver.enableWebhooks(false);
+    const announcedBefore = new Map<string, number>();
+    for (const user of users) announcedBefore.set(user, (await listReasons(user)).length);
+    await act('renew', rest);
+    await act('cancel', first);
+    expect(await compareCustomers(users)).toMatchObject(equal);
+
+    // The way back: the webhook URL is removed here, and the App Store posts to RevenueCat.
+    const announced = new Map<string, readonly string[]>();
+    for (const user of users) announced.set(user, (await listReasons(user)).slice(announcedBefore.get(user)));
+    receiver.enableWebhooks(true);
+    await service.setNotificationUrl('store_a', `${receiver.url}/apple`);
+    await act('renew', second);
+    expect(await compareCustomers(users)).toMatchObject(equal);
+
+    const countRenewals = (user: string): number => {
+      const { id } = bought.get(user) ?? {};
+      const before = receiver.webhooks.filter((webhook) => webhook.id === id && webhook.type === 'RENEWAL');
+      return before.length + (announced.get(user) ?? []).filter((reason) => reason === 'RENEWED').length;
+    };
+    const renewedTwice = new Set([...second, ...rest.slice(0, 3)]);
+    expect(users.filter((user) => countRenewals(user) !== (renewedTwice.has(user) ? 2 : 1))).toEqual([]);
+    expect(first.flatMap((user) => announced.get(user))).toEqual(first.map(() => 'WILL_LAPSE'));
+    expect(users.filter((user) => announced.get(user)?.includes('PURCHASED'))).toEqual([]);
     expect(standIn.countRejected()).toBeGreaterThan(0);
   }, 3_600_000);
 
@@ -215,11 +279,9 @@ describe('A move from RevenueCat by its API', () => {
   });
 
   it('rejects a wrong key', async () => {
-    const { key: _key, ...options } = { key, path: join(folder, 'wrong') };
-    const wrong = { ...options, key: 'sk_wrong', baseUrl: `${standIn.url}/v2`, maxWaitMs: 0, project: undefined };
     const converting = convertRevenueCatProject({
-      ...{ ...wrong, appName: keys.appName, isResumed: false, onProgress: () => {}, deps: deps() },
-      signal: new AbortController().signal,
+      ...{ ...connection(), key: 'sk_wrong', path: join(folder, 'wrong') },
+      ...{ appName: keys.appName, isResumed: false, onProgress: () => {}, deps: deps() },
     });
     await expect(converting).rejects.toMatchObject({ code: 'Forbidden' });
   });
