@@ -126,13 +126,13 @@ async function moveGrants({ app, merge, deps }: MergeContext, from: string, to: 
 
 /** Claims the purchases that wait for the merged customer under one of the aliases. */
 async function claimUnclaimed({ app, merge, deps }: MergeContext, maxPurchases: number) {
-  const { to: username } = merge;
+  const { mergeId, to: username } = merge;
   let count = 0;
   for (const alias of merge.aliases) {
     const ids = await deps.userAliases.listUnclaimedPurchases(app.name, [alias], maxPurchases - count);
     for (const purchaseId of ids) {
       const claim = { username, source: 'alias' } as const;
-      const update = { trigger: 'link', claim, strategy: app.strategy, now: deps.now() } as const;
+      const update = { trigger: 'link', claim, mergeId, strategy: app.strategy, now: deps.now() } as const;
       if ((await deps.recordPurchase(app.name, purchaseId, update))?.change) count += 1;
     }
     if (count >= maxPurchases) return { count, isComplete: false };

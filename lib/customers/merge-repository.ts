@@ -26,7 +26,7 @@ export const LoggedClaim = v.object({
   mergeId: v.string(),
   movedAt: v.number(),
   purchaseId: v.string(),
-  claim: v.omit(Claim, ['username']),
+  claim: v.exactOptional(v.omit(Claim, ['username'])),
   replaced: v.exactOptional(Claim),
   result: Claim,
 });

@@ -31,7 +31,7 @@ export function createMergeRepository(table: Table): MergeRepository {
       const range = { partition: keys.customerPartition(appName, to), between, newestFirst: true, limit };
       return (await table.query(range)).map((item) => {
         const { claim, ...logged } = parse(LoggedClaim, item, 'DatabaseError');
-        return { ...logged, claim: { ...claim, username: from } };
+        return { ...logged, ...(claim && { claim: { ...claim, username: from } }) };
       });
     },
     deleteMovedClaim: async (appName, { to }, moved) =>

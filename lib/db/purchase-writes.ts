@@ -186,10 +186,11 @@ function buildNotificationWrites(table: string, appName: string, { after, lifecy
 function buildMergeLogWrites(table: string, appName: string, { after, movedClaim }: PurchaseChange): Write[] {
   if (!movedClaim) return [];
   const { mergeId, movedAt, result, replaced } = movedClaim;
-  const { username: _username, ...claim } = movedClaim.claim;
+  const { username: _username, ...claim } = movedClaim.claim ?? {};
   const { purchaseId } = after.state.purchase;
   const key = keys.movedClaimKey(appName, result.username, { mergeId, movedAt, purchaseId });
-  const Item = { ...key, mergeId, movedAt, purchaseId, claim, result, ...(replaced && { replaced }) };
+  const before = { ...(movedClaim.claim && { claim }), ...(replaced && { replaced }) };
+  const Item = { ...key, mergeId, movedAt, purchaseId, result, ...before };
   return [{ Put: { TableName: table, Item } }];
 }
 

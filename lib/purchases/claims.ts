@@ -37,8 +37,8 @@ export type Claim = v.InferOutput<typeof Claim>;
 export interface MovedClaim {
   readonly mergeId: string;
   readonly movedAt: EpochMillis;
-  /** The claim of the merged customer before the merge. */
-  readonly claim: Claim;
+  /** The claim of the merged customer before the merge. Absent if the purchase was unclaimed. */
+  readonly claim?: Claim;
   /** The claim of the receiving customer before the merge, if there was one. */
   readonly replaced?: Claim;
   /** The claim of the receiving customer after the merge. */

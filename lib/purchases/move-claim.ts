@@ -36,14 +36,27 @@ export function computeClaimReturn(
   { strategy, now }: Pick<MoveInput, 'strategy' | 'now'>,
 ): PurchaseChange | undefined {
   const current = findClaim(before, result.username);
+  const isUnchanged = current !== undefined && isSameClaim(current, result);
+  if (!claim) {
+    // The purchase was unclaimed, and is again unless another customer has claimed it since.
+    const others = before.claims.filter((other) => other !== current);
+    return isUnchanged ? buildReturn(before, others, { strategy, now }) : undefined;
+  }
   const own = findClaim(before, claim.username);
   const returned = combineClaims(own, claim);
-  const isUnchanged = current !== undefined && isSameClaim(current, result);
   const kept = before.claims.filter((other) => other !== own && !(isUnchanged && other === current));
   const claims = [...kept, returned, ...(isUnchanged && replaced ? [replaced] : [])];
   if (!isUnchanged && own && isSameClaim(own, returned)) return undefined;
-  // All owners are recipients: a list of recipients would keep the name of a customer without a claim.
-  const { announcedUsers: _announcedUsers, ...change } = buildClaimChange(before, claims, { strategy, now });
+  return buildReturn(before, claims, { strategy, now });
+}
+
+/** All owners are recipients: a list of recipients would keep the name of a customer without a claim. */
+function buildReturn(
+  before: StoredPurchase,
+  claims: readonly Claim[],
+  context: Pick<MoveInput, 'strategy' | 'now'>,
+): PurchaseChange {
+  const { announcedUsers: _announcedUsers, ...change } = buildClaimChange(before, claims, context);
   return change;
 }
 

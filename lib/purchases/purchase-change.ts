@@ -68,6 +68,8 @@ export interface PurchaseUpdate {
   /** Other purchases of the subscription group that the customer owns. Only set for a new purchase. */
   readonly groupPurchases?: readonly Purchase[];
   readonly claim?: ClaimRequest;
+  /** The merge of two customers that makes the claim. Its log then has the claim. */
+  readonly mergeId?: string;
   readonly catalogue?: Catalogue;
   /** Rates of commission of the app. They take precedence over the default rates. */
   readonly commissionRates?: CommissionRates;
@@ -182,8 +184,21 @@ export function computePurchaseChange(
     changedFigures: findChangedFigures(before?.state.transactions ?? [], state.transactions),
     gainedUsers,
     lostUsers,
+    ...findMovedClaim(before, claims, update),
   };
   return hasEffect(change, update) ? change : undefined;
+}
+
+/** Returns the claim that a merge makes on a purchase that the merged customer has not claimed. */
+function findMovedClaim(
+  before: StoredPurchase | undefined,
+  claims: readonly Claim[],
+  { claim, mergeId, now }: PurchaseUpdate,
+): Pick<PurchaseChange, 'movedClaim'> {
+  const result = claims.find(({ username }) => username === claim?.username);
+  const hasClaim = before?.claims.some(({ username }) => username === claim?.username);
+  if (mergeId === undefined || !result || hasClaim) return {};
+  return { movedClaim: { mergeId, movedAt: now, result } };
 }
 
 const applyObservation = (

@@ -240,6 +240,25 @@ describe('reverseMerge', () => {
     expect(await merge('guest', 'ann')).toMatchObject({ mergeId, purchases: 3 });
   });
 
+  it('returns a purchase that was unclaimed to the aliases of the merged customer', async () => {
+    const purchaseId = 'store_a:waiting';
+    const userAliases = [toMd5Alias('guest')];
+    const observation = createObservation({ purchaseId, expirationDate: startDate + dayMs }, { userAliases });
+    await deps.recordPurchase(app.name, purchaseId, {
+      trigger: 'notification',
+      observation,
+      strategy: app.strategy,
+      now: startDate,
+    });
+    const { mergeId, purchases } = await merge('guest', 'ann');
+    expect([purchases, await listOwned('ann')]).toEqual([1, [purchaseId]]);
+    expect(await reverse('ann', mergeId)).toMatchObject({ purchases: 1, isComplete: true });
+    expect(await listOwned('ann')).toEqual([]);
+    expect(await deps.userAliases.listUnclaimedPurchases(app.name, userAliases, 10)).toEqual([purchaseId]);
+    expect(await merge('guest', 'bob')).toMatchObject({ purchases: 1 });
+    expect(await listOwned('bob')).toEqual([purchaseId]);
+  });
+
   it('throws ResourceNotFound for an unknown merge', async () => {
     await expect(reverse('ann', 'merge_0')).rejects.toMatchObject({ code: 'ResourceNotFound' });
   });
