@@ -45,9 +45,15 @@ const defaultCommissionRates: CommissionRates = [
   },
   // 20 % of the price, and 5 % for the billing of Google Play.
   { platform: googlePlay, from: '2026-06-30', sale: 'one-time', countries: playRegionsOf2026, commissionPercent: 25 },
+  // The App Developer Agreement before and since version 8.4, for apps that are not games and not on Xbox consoles.
+  // https://blogs.windows.com/windowsdeveloper/2019/03/06/updated-microsoft-store-app-developer-agreement-new-revenue-share/
+  // https://gist.github.com/riverar/f745a17d879af6ecb712781d936b723b
   { platform: microsoftStore, from: '2012-10-26', commissionPercent: 30 },
   { platform: microsoftStore, from: '2019-03-06', commissionPercent: 15 },
-  // Without the fixed fee of a payment.
+  // Cards of the US, without the fixed fee of a payment. Braintree had 2.9 %, and has 2.89 % in 2026.
+  // https://stripe.com/pricing
+  // https://www.paypal.com/us/webapps/mpp/bigcommerce/get-started/pricing-fees
+  // https://www.paypal.com/us/enterprise/paypal-braintree-fees
   ...[stripe, serviceStripe, braintree].map((platform) => ({ platform, from: '2010-01-01', commissionPercent: 2.9 })),
 ];
 
