@@ -36,7 +36,7 @@ export function createExportCommand(): Command {
         'export my-app --to s3://my-bucket/exports/my-app',
       ),
     )
-    .addHelpText('after', '\nAn interrupted export continues on the same day (UTC) after its last complete table.')
+    .addHelpText('after', '\nAn interrupted export continues on the same day (UTC) after its last complete part.')
     .action(printResult(exportAction));
   command
     .command('schedule')

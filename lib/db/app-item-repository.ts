@@ -40,6 +40,19 @@ export function createAppItemRepository(table: Table): AppItemRepository {
         yield entries.map(({ pk }) => keys.parseCustomerPartition(String(pk)));
       }
     },
+    async *scanIdPages(appName, list, { after = keys.allTimestamps[0], pageSize } = {}) {
+      const isPurchases = list === 'purchases';
+      const parseId = isPurchases ? keys.parsePurchasePartition : keys.parseCustomerPartition;
+      const getPosition = (entry: Item): string => String(entry[keys.indexes.byCreated.sk]);
+      const between = [after, keys.allTimestamps[1]] as const;
+      const range = { ...buildListRange(appName, isPurchases ? 'P' : 'C'), between };
+      for await (const page of scanShards(table, range, pageSize)) {
+        // `between` includes both bounds.
+        const entries = page.filter((entry) => getPosition(entry) !== after);
+        const last = entries.at(-1);
+        if (last) yield { ids: entries.map(({ pk }) => parseId(String(pk))), position: getPosition(last) };
+      }
+    },
     async findOldestEventDate(appName) {
       const between = keys.toEventRange(keys.allTimestamps);
       const oldest = await Promise.all(

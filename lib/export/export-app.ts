@@ -1,6 +1,6 @@
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
-import type { AppItemRepository } from '../apps/app-item-repository.ts';
+import type { AppItemRepository, IdPage } from '../apps/app-item-repository.ts';
 import type { CustomerDataRepository } from '../customer-data/customer-data-repository.ts';
 import { type EntitlementDeps, readEntitlements } from '../entitlements/read-entitlements.ts';
 import { hasEntitlements } from '../purchases/catalogue.ts';
@@ -14,11 +14,19 @@ import {
   toExportedPurchase,
   toExportedTransaction,
 } from './export-rows.ts';
-import { type ExportKind, type ExportRun, type ExportState, type ExportTable, toExportPath } from './export-state.ts';
-import type { ExportFile, ExportTarget } from './export-target.ts';
+import type {
+  ExportKind,
+  ExportPosition,
+  ExportRun,
+  ExportState,
+  ExportTable,
+  UnfinishedExport,
+} from './export-state.ts';
+import type { ExportTarget } from './export-target.ts';
+import { openPart, type TablePart, type WriteRows } from './write-part.ts';
 
 export interface ExportAppDeps extends EntitlementDeps {
-  readonly appItems: Pick<AppItemRepository, 'scanPurchaseIds' | 'scanUsernames'>;
+  readonly appItems: Pick<AppItemRepository, 'scanIdPages' | 'scanPurchaseIds'>;
   readonly customerData: Pick<CustomerDataRepository, 'find'>;
   readonly purchases: Pick<PurchaseRepository, 'load'>;
 }
@@ -29,11 +37,18 @@ export interface ExportAppOptions {
   readonly onProgress?: (table: ExportTable, rows: number) => void;
   /** Interrupts the export. The next one continues it. */
   readonly signal?: AbortSignal;
+  /** Number of rows after which a part of a table ends. Default: 250,000. */
+  readonly rowsPerPart?: number;
 }
 
-/** The files of a complete export and their numbers of rows. */
+interface ExportedFile {
+  readonly path: string;
+  readonly rows: number;
+}
+
+/** A complete export, with the files that this run has written. */
 export interface ExportReport extends ExportRun {
-  readonly files: readonly { readonly path: string; readonly rows: number }[];
+  readonly files: readonly ExportedFile[];
 }
 
 interface ExportContext {
@@ -42,18 +57,24 @@ interface ExportContext {
   readonly deps: ExportAppDeps;
   readonly options: ExportAppOptions;
   readonly run: ExportRun;
+  saveProgress(progress: Pick<UnfinishedExport, 'completeTables' | 'position'>): Promise<void>;
 }
 
 /** Number of purchases or customers that are read concurrently. */
 const batchSize = 25;
+
+const maxPageSize = 1_000;
+
+/** A part has more rows by at most those of one page of ids. It limits what an interruption repeats, and disk space. */
+const defaultRowsPerPart = 250_000;
 
 /** Changes of this time before an export are exported again, because the index of changes is eventually consistent. */
 const overlapMs = 5 * minuteMs;
 
 /**
  * Exports an app to a target, at least once: every row that was written before the start of an export is in its files,
- * or in an earlier export. A full export that was interrupted continues on the same day (UTC) after its last
- * complete table.
+ * or in an earlier export. A large table has several parts. A full export that was interrupted continues on the same
+ * day (UTC) after its last complete part.
  */
 export async function exportApp(
   app: App,
@@ -63,24 +84,27 @@ export async function exportApp(
 ): Promise<ExportReport> {
   const state = await readOwnState(app, target);
   const since = options.kind === 'changes' ? requireLatestExport(state).startedAt - overlapMs : undefined;
-  const { completeTables, ...run } = resumeOrStart(state, options.kind, deps.now());
-  const context: ExportContext = { app, target, deps, options, run };
-  let progress: ExportState = { ...state, unfinished: { ...run, completeTables } };
-  await target.writeState(progress);
-  const files: { path: string; rows: number }[] = [];
-  const finish = async (counts: Readonly<Partial<Record<ExportTable, number>>>) => {
-    const tables = Object.keys(counts) as ExportTable[];
-    for (const table of tables) files.push({ path: toExportPath(table, run), rows: counts[table] ?? 0 });
-    progress = { ...progress, unfinished: { ...run, completeTables: [...completeTables, ...tables] } };
-    await target.writeState(progress);
+  const unfinished = resumeOrStart(state, options.kind, deps.now());
+  const { kind, startedAt, completeTables } = unfinished;
+  const run: ExportRun = { kind, startedAt };
+  const context: ExportContext = {
+    app,
+    target,
+    deps,
+    options,
+    run,
+    saveProgress: async (progress) => await target.writeState({ ...state, unfinished: { ...run, ...progress } }),
   };
-
+  await context.saveProgress(unfinished);
+  const files: ExportedFile[] = [];
   const changedUsers = new Set<string>();
-  if (!completeTables.includes('transactions'))
-    await finish(await exportPurchases(context, deps.appItems.scanPurchaseIds(app.name, since), changedUsers));
-  const usernames = since === undefined ? deps.appItems.scanUsernames(app.name) : [[...changedUsers]];
-  await finish(await exportCustomers(context, usernames));
-
+  let { position } = unfinished;
+  if (!completeTables.includes('transactions')) {
+    files.push(...(await exportPurchases(context, { since, position, changedUsers })));
+    position = undefined;
+    await context.saveProgress({ completeTables: purchaseTables });
+  }
+  files.push(...(await exportCustomers(context, { position, ...(since !== undefined && { changedUsers }) })));
   await target.writeState({ app: app.name, format: 1, latest: run });
   return { ...run, files };
 }
@@ -97,7 +121,7 @@ function requireLatestExport({ latest }: ExportState): ExportRun {
 }
 
 /** An export of changes starts again, because its customers follow from its purchases. */
-function resumeOrStart({ unfinished }: ExportState, kind: ExportKind, now: EpochMillis) {
+function resumeOrStart({ unfinished }: ExportState, kind: ExportKind, now: EpochMillis): UnfinishedExport {
   const isResumable = kind === 'full' && unfinished?.kind === 'full' && isSameDay(unfinished.startedAt, now);
   return isResumable ? unfinished : { kind, startedAt: now, completeTables: [] };
 }
@@ -105,89 +129,144 @@ function resumeOrStart({ unfinished }: ExportState, kind: ExportKind, now: Epoch
 const isSameDay = (a: EpochMillis, b: EpochMillis): boolean =>
   new Date(a).toISOString().slice(0, 10) === new Date(b).toISOString().slice(0, 10);
 
-/** Exports purchases with their transactions. Adds the customers who own or claim them to `usernames`. */
+const purchaseTables: readonly ExportTable[] = ['purchases', 'transactions'];
+
+interface PurchasesOptions {
+  /** Undefined: all purchases. */
+  readonly since: EpochMillis | undefined;
+  readonly position: ExportPosition | undefined;
+  /** Receives the customers who own or claim changed purchases. */
+  readonly changedUsers: Set<string>;
+}
+
+/** Exports purchases with their transactions. */
 async function exportPurchases(
   context: ExportContext,
-  batches: AsyncIterable<string[]>,
-  usernames: Set<string>,
-): Promise<Partial<Record<ExportTable, number>>> {
-  const { app, deps, options } = context;
-  return await writeTables(context, ['purchases', 'transactions'], async (write) => {
-    for await (const ids of batches) {
-      for (const chunk of splitIntoChunks(ids, batchSize)) {
-        options.signal?.throwIfAborted();
-        const now = deps.now();
-        const loaded = await pMap(chunk, async (id) => await deps.purchases.load(app.name, id));
-        const purchases = loaded.filter((stored) => stored !== undefined);
-        await write(
-          'purchases',
-          purchases.map((stored) => toExportedPurchase(stored, now)),
-        );
-        await write(
-          'transactions',
-          purchases.flatMap(({ state: { purchase, transactions } }) =>
-            transactions.map(({ transaction }) => toExportedTransaction(transaction, purchase, now)),
-          ),
-        );
-        if (options.kind === 'full') continue;
-        for (const { entitledUsers, claims } of purchases)
-          for (const username of [...entitledUsers, ...claims.map((claim) => claim.username)]) usernames.add(username);
-      }
-    }
+  { since, position, changedUsers }: PurchasesOptions,
+): Promise<ExportedFile[]> {
+  const { app, deps } = context;
+  const tables = { tables: purchaseTables, completeTables: [], position };
+  const pages =
+    since === undefined
+      ? scanPages(context, 'purchases', position)
+      : toPages(deps.appItems.scanPurchaseIds(app.name, since));
+  return await writeParts(context, tables, pages, async (ids, write) => {
+    const now = deps.now();
+    const loaded = await pMap(ids, async (id) => await deps.purchases.load(app.name, id));
+    const purchases = loaded.filter((stored) => stored !== undefined);
+    await write(
+      'purchases',
+      purchases.map((stored) => toExportedPurchase(stored, now)),
+    );
+    await write(
+      'transactions',
+      purchases.flatMap(({ state: { purchase, transactions } }) =>
+        transactions.map(({ transaction }) => toExportedTransaction(transaction, purchase, now)),
+      ),
+    );
+    if (since === undefined) return;
+    for (const { entitledUsers, claims } of purchases)
+      for (const username of [...entitledUsers, ...claims.map((claim) => claim.username)]) changedUsers.add(username);
   });
+}
+
+interface CustomersOptions {
+  readonly position: ExportPosition | undefined;
+  /** Undefined: all customers. */
+  readonly changedUsers?: ReadonlySet<string>;
 }
 
 /** Exports customers with their entitlements. */
 async function exportCustomers(
   context: ExportContext,
-  batches: AsyncIterable<string[]> | Iterable<string[]>,
-): Promise<Partial<Record<ExportTable, number>>> {
-  const { app, deps, options } = context;
+  { position, changedUsers }: CustomersOptions,
+): Promise<ExportedFile[]> {
+  const { app, deps } = context;
   const givesEntitlements = hasEntitlements(await deps.appCache.findCatalogue(app.name));
-  return await writeTables(context, ['customers', 'entitlements'], async (write) => {
-    for await (const usernames of batches) {
-      for (const chunk of splitIntoChunks(usernames, batchSize)) {
-        options.signal?.throwIfAborted();
-        const now = deps.now();
-        const customers = await pMap(chunk, async (username) => {
-          const stored = await deps.customerData.find(app.name, username);
-          return stored && toExportedCustomer(username, stored, now);
-        });
-        await write(
-          'customers',
-          customers.filter((customer) => customer !== undefined),
-        );
-        if (!givesEntitlements) continue;
-        const entitlements = await pMap(chunk, async (username) =>
-          toExportedEntitlements(username, await readEntitlements(app, username, deps), now),
-        );
-        await write('entitlements', entitlements.flat());
-      }
-    }
+  const tables = { tables: ['customers', 'entitlements'] as const, completeTables: purchaseTables, position };
+  const pages = changedUsers ? toPages([[...changedUsers]]) : scanPages(context, 'customers', position);
+  return await writeParts(context, tables, pages, async (usernames, write) => {
+    const now = deps.now();
+    const customers = await pMap(usernames, async (username) => {
+      const stored = await deps.customerData.find(app.name, username);
+      return stored && toExportedCustomer(username, stored, now);
+    });
+    await write(
+      'customers',
+      customers.filter((customer) => customer !== undefined),
+    );
+    if (!givesEntitlements) return;
+    const entitlements = await pMap(usernames, async (username) =>
+      toExportedEntitlements(username, await readEntitlements(app, username, deps), now),
+    );
+    await write('entitlements', entitlements.flat());
   });
 }
 
-type WriteRows = (table: ExportTable, rows: readonly object[]) => Promise<void>;
+/** A page of ids. Without a position, an interrupted export starts again. */
+interface ScanPage extends Pick<IdPage, 'ids'> {
+  readonly position?: string;
+}
 
-/** Writes the files of tables, all of them or none. Returns the numbers of rows. */
-async function writeTables(
-  { target, options, run }: ExportContext,
-  tables: readonly ExportTable[],
-  writeRows: (write: WriteRows) => Promise<void>,
-): Promise<Partial<Record<ExportTable, number>>> {
-  const counts: Partial<Record<ExportTable, number>> = Object.fromEntries(tables.map((table) => [table, 0]));
-  const files = new Map<ExportTable, ExportFile>();
+/** A part ends with a page: a page has at most as many ids as a part has rows. */
+const scanPages = (
+  { app, deps, options: { rowsPerPart = defaultRowsPerPart } }: ExportContext,
+  list: 'purchases' | 'customers',
+  position: ExportPosition | undefined,
+): AsyncIterable<ScanPage> =>
+  deps.appItems.scanIdPages(app.name, list, { after: position?.after, pageSize: Math.min(maxPageSize, rowsPerPart) });
+
+async function* toPages(batches: AsyncIterable<string[]> | Iterable<string[]>): AsyncGenerator<ScanPage> {
+  for await (const ids of batches) yield { ids };
+}
+
+interface TablesProgress {
+  readonly tables: readonly ExportTable[];
+  readonly completeTables: readonly ExportTable[];
+  readonly position: ExportPosition | undefined;
+}
+
+type WriteBatch = (ids: readonly string[], write: WriteRows) => Promise<void>;
+
+/** Writes the remaining parts of tables, each of them as a whole or not at all. Returns their files. */
+async function writeParts(
+  { target, run, options, saveProgress }: ExportContext,
+  { tables, completeTables, position }: TablesProgress,
+  pages: AsyncIterable<ScanPage>,
+  writeBatch: WriteBatch,
+): Promise<ExportedFile[]> {
+  const { signal, onProgress, rowsPerPart = defaultRowsPerPart } = options;
+  const files: ExportedFile[] = [];
+  const totals = new Map<ExportTable, number>();
+  let parts = position?.parts ?? 0;
+  let part: TablePart | undefined;
+  const openNext = async () => await openPart(target, { tables, run, part: parts + 1 });
+  const write: WriteRows = async (table, rows) => {
+    await part?.write(table, rows);
+    totals.set(table, (totals.get(table) ?? 0) + rows.length);
+    onProgress?.(table, totals.get(table) ?? 0);
+  };
+  const close = async () => {
+    files.push(...((await part?.close()) ?? []));
+    parts += 1;
+    part = undefined;
+  };
   try {
-    for (const table of tables) files.set(table, await target.openFile(toExportPath(table, run)));
-    await writeRows(async (table, rows) => {
-      await files.get(table)?.write(rows);
-      counts[table] = (counts[table] ?? 0) + rows.length;
-      options.onProgress?.(table, counts[table]);
-    });
-    for (const file of files.values()) await file.close();
+    for await (const page of pages) {
+      signal?.throwIfAborted();
+      part ??= await openNext();
+      for (const ids of splitIntoChunks(page.ids, batchSize)) await writeBatch(ids, write);
+      const isEnd = signal?.aborted || part.countRows() >= rowsPerPart;
+      if (!isEnd || page.position === undefined) continue;
+      await close();
+      await saveProgress({ completeTables, position: { parts, after: page.position } });
+    }
+    // An empty table has a file, too.
+    if (!part && parts === 0) part = await openNext();
+    if (part) await close();
   } catch (error) {
-    for (const file of files.values()) await file.discard();
+    await part?.discard();
     throw error;
   }
-  return counts;
+  return files;
 }

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { objectStore } from '../../../composition/object-store.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { parseBucketUrl } from '../../../lib/export/bucket-location.ts';
@@ -9,22 +9,10 @@ import { type ExportAppOptions, exportApp } from '../../../lib/export/export-app
 import { createExportDeps } from '../../../testing/export-deps.ts';
 import { createUniqueName, givenApp } from '../../../testing/given.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
-import { type ObjectServer, startObjectServer } from '../../../testing/object-server.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { useObjectServer } from '../../../testing/use-object-server.ts';
 
-let server: ObjectServer;
-beforeAll(async () => {
-  server = await startObjectServer();
-  process.env.AWS_ENDPOINT_URL_S3 = server.url;
-});
-beforeEach(() => {
-  server.objects.clear();
-  server.requests.length = 0;
-});
-afterAll(async () => {
-  delete process.env.AWS_ENDPOINT_URL_S3;
-  await server.close();
-});
+const getServer = useObjectServer();
 
 const location = parseBucketUrl('s3://exports/claimcheck/app-1/');
 
@@ -41,7 +29,7 @@ async function givenExport() {
 }
 
 const read = (path: string): string =>
-  gunzipSync(server.objects.get(`exports/claimcheck/app-1/${path}`) ?? '').toString();
+  gunzipSync(getServer().objects.get(`exports/claimcheck/app-1/${path}`) ?? '').toString();
 
 describe('createBucketTarget', () => {
   it('exports an app below the prefix, and continues an interrupted export', async () => {
@@ -49,7 +37,7 @@ describe('createBucketTarget', () => {
     const controller = new AbortController();
     const onProgress: ExportAppOptions['onProgress'] = (table) => table === 'transactions' && controller.abort();
     await expect(run({ signal: controller.signal, onProgress })).rejects.toThrow('aborted');
-    expect([...server.objects.keys()].filter((key) => key.endsWith('.gz'))).toHaveLength(2);
+    expect([...getServer().objects.keys()].filter((key) => key.endsWith('.gz'))).toHaveLength(2);
     const { files } = await run();
     expect(files.map(({ path }) => path)).toEqual([
       'dt=2026-01-01/customers.jsonl.gz',
@@ -57,15 +45,15 @@ describe('createBucketTarget', () => {
     ]);
     expect(read('dt=2026-01-01/customers.jsonl.gz')).toContain(username);
     expect(read('dt=2026-01-01/purchases.jsonl.gz')).toContain('store_a:owned');
-    expect([...server.objects.keys()].every((key) => key.startsWith('exports/claimcheck/app-1/'))).toBe(true);
+    expect([...getServer().objects.keys()].every((key) => key.startsWith('exports/claimcheck/app-1/'))).toBe(true);
   });
 
   it('rewrites the files that name an erased customer, over several pages of the list', async () => {
     const { run, open, username, companion } = await givenExport();
     await run();
-    server.requests.length = 0;
+    getServer().requests.length = 0;
     expect(await eraseFromExports(await open(), username)).toBe(3);
-    const files = [...server.objects.keys()].filter((key) => key.endsWith('.gz'));
+    const files = [...getServer().objects.keys()].filter((key) => key.endsWith('.gz'));
     expect(files).toHaveLength(4);
     for (const key of files) expect(read(key.slice('exports/claimcheck/app-1/'.length))).not.toContain(username);
     expect(read('dt=2026-01-01/customers.jsonl.gz')).toContain(companion);
@@ -75,13 +63,13 @@ describe('createBucketTarget', () => {
   it('repeats an upload that failed', async () => {
     const { run, open } = await givenExport();
     await open();
-    server.failures.push({ status: 503, code: 'SlowDown' });
+    getServer().failures.push({ status: 503, code: 'SlowDown' });
     expect((await run()).files).toHaveLength(4);
   });
 
   it('reports a missing permission', async () => {
     const { run } = await givenExport();
-    server.failures.push({ status: 403, code: 'AccessDenied' });
+    getServer().failures.push({ status: 403, code: 'AccessDenied' });
     await expect(run()).rejects.toMatchObject({ code: 'Forbidden', message: expect.stringContaining('exports') });
   });
 });

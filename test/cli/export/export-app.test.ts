@@ -141,7 +141,7 @@ describe('exportApp', () => {
     await expect(other.run({}, createFolderTarget(folder))).rejects.toMatchObject({ code: 'Conflict' });
   });
 
-  it('continues an interrupted export after its last complete table, without partial files', async () => {
+  it('continues an interrupted export after its last complete part, without partial files', async () => {
     const { folder, run, moveTo } = await givenExport();
     const controller = new AbortController();
     const onProgress: ExportAppOptions['onProgress'] = (name) => {
@@ -160,6 +160,51 @@ describe('exportApp', () => {
         .map((name) => `${name}.jsonl.gz`)
         .sort(),
     );
+  });
+
+  it('writes a large table in parts, each of them once, although every run is interrupted', async () => {
+    const { folder, run } = await givenExport();
+    const whole = createFolder();
+    await run({}, createFolderTarget(whole));
+    const exportPart = async () => {
+      const controller = new AbortController();
+      const onProgress = () => controller.abort();
+      return await run({ signal: controller.signal, onProgress, rowsPerPart: 2 }).catch(() => undefined);
+    };
+    let runs = 1;
+    while (!(await exportPart())) runs += 1;
+    const files = readdirSync(join(folder, 'dt=2026-01-01'));
+    const purchases = files.filter((name) => name.startsWith('purchases'));
+    expect(purchases).toEqual(expect.arrayContaining(['purchases.jsonl.gz', 'purchases.part-2.jsonl.gz']));
+    expect(runs).toBeGreaterThan(purchases.length);
+    for (const name of Object.keys(rowSchemas) as (keyof typeof rowSchemas)[]) {
+      const parts = files.filter((file) => file.startsWith(`${name}.`));
+      const rows = parts.flatMap((file) => readRows(folder, join('dt=2026-01-01', file)));
+      expect(toSortedTexts(rows)).toEqual(toSortedTexts(readRows(whole, `dt=2026-01-01/${name}.jsonl.gz`)));
+    }
+    expect(await eraseFromExports(await createFolderTarget(folder), 'guest-of-the-first-day')).toBeGreaterThan(0);
+  });
+
+  it('repeats only the part that failed', async () => {
+    const { folder, run } = await givenExport();
+    const target = await createFolderTarget(folder);
+    const opened: string[] = [];
+    const failing = {
+      ...target,
+      async openFile(path: string) {
+        opened.push(path);
+        if (path.includes('transactions.part-2') && opened.filter((name) => name === path).length === 1)
+          throw new Error('disk full');
+        return await target.openFile(path);
+      },
+    };
+    await expect(run({ rowsPerPart: 2 }, Promise.resolve(failing))).rejects.toThrow('disk full');
+    const failedAt = opened.length;
+    await run({ rowsPerPart: 2 }, Promise.resolve(failing));
+    expect(opened.slice(failedAt, failedAt + 2)).toEqual([
+      'dt=2026-01-01/purchases.part-2.jsonl.gz',
+      'dt=2026-01-01/transactions.part-2.jsonl.gz',
+    ]);
   });
 
   it('contains the amounts that a recount of the statistics adds up to', async () => {
@@ -190,6 +235,8 @@ describe('exportApp', () => {
     expect(sumByDayAndCurrency(readTable(folder, 'transactions'))).toEqual(new Map(recounted));
   });
 });
+
+const toSortedTexts = (rows: readonly unknown[]): string[] => rows.map((row) => JSON.stringify(row)).sort();
 
 /** Adds up payments and refunds as an analyst would. */
 function sumByDayAndCurrency(rows: readonly ExportedTransaction[]): ReadonlyMap<string, number> {

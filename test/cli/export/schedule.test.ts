@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { openBucketTarget } from '../../../composition/export-targets.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { createExportScheduleRepository } from '../../../lib/db/export-schedule-repository.ts';
@@ -8,23 +8,11 @@ import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { createExportDeps } from '../../../testing/export-deps.ts';
 import { createUniqueName, givenApp, startDate } from '../../../testing/given.ts';
 import { givenCustomer } from '../../../testing/given-customer.ts';
-import { type ObjectServer, startObjectServer } from '../../../testing/object-server.ts';
 import { buildLinkInput } from '../../../testing/purchase-repository.ts';
 import { createTestTable } from '../../../testing/table.ts';
+import { useObjectServer } from '../../../testing/use-object-server.ts';
 
-let server: ObjectServer;
-beforeAll(async () => {
-  server = await startObjectServer();
-  process.env.AWS_ENDPOINT_URL_S3 = server.url;
-});
-beforeEach(() => {
-  server.objects.clear();
-  server.failures.length = 0;
-});
-afterAll(async () => {
-  delete process.env.AWS_ENDPOINT_URL_S3;
-  await server.close();
-});
+const getServer = useObjectServer();
 
 const location = 's3://exports/app-1';
 
@@ -46,7 +34,7 @@ async function givenSchedule() {
 }
 
 const listFiles = (): string[] =>
-  [...server.objects.keys()].filter((key) => key.endsWith('.gz')).map((key) => key.slice('exports/app-1/'.length));
+  [...getServer().objects.keys()].filter((key) => key.endsWith('.gz')).map((key) => key.slice('exports/app-1/'.length));
 
 describe('runScheduledExports', () => {
   it('exports all rows once a day and the changes every hour, without a repetition within the hour', async () => {
@@ -63,7 +51,7 @@ describe('runScheduledExports', () => {
     await run();
     const changes = listFiles().filter((file) => file.includes('changes'));
     expect(changes).toContain('dt=2026-01-01/purchases.changes-010000.jsonl.gz');
-    const content = server.objects.get('exports/app-1/dt=2026-01-01/purchases.changes-010000.jsonl.gz');
+    const content = getServer().objects.get('exports/app-1/dt=2026-01-01/purchases.changes-010000.jsonl.gz');
     expect(gunzipSync(content ?? '').toString()).toContain('store_a:owned');
 
     deps.moveTo(startDate + dayMs);
@@ -86,7 +74,7 @@ describe('runScheduledExports', () => {
 
   it('stores why an export failed, and exports with the next run', async () => {
     const { run, find, deps } = await givenSchedule();
-    server.failures.push({ status: 403, code: 'AccessDenied' });
+    getServer().failures.push({ status: 403, code: 'AccessDenied' });
     await expect(run()).rejects.toMatchObject({ code: 'Forbidden' });
     expect(await find()).toEqual({ location, createdAt: startDate, failure: expect.stringContaining('AccessDenied') });
     deps.moveTo(startDate + 15 * minuteMs);

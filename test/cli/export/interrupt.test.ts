@@ -1,0 +1,44 @@
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import type { Table } from '../../../lib/db/table.ts';
+import { runCommand } from '../../../testing/command-line.ts';
+import { createUniqueName, givenApp } from '../../../testing/given.ts';
+import { createCustomerDataDeps, givenCustomer } from '../../../testing/given-customer.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+let table: Table;
+const folder = mkdtempSync(join(tmpdir(), 'claimcheck-export-'));
+beforeAll(async () => {
+  table = await createTestTable();
+});
+afterAll(async () => await rm(folder, { recursive: true }));
+
+const listFiles = (): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.gz'));
+
+describe('export', () => {
+  it('exits with 130 after an interrupt, and continues with the next run', async () => {
+    const deps = createCustomerDataDeps(table);
+    const app = await getApp(deps.apps, (await givenApp(table)).appName);
+    const names = { username: createUniqueName('user'), companion: createUniqueName('companion') };
+    await givenCustomer(app, { ...names, alias: createUniqueName('alias') }, deps);
+    const exportNow = async () =>
+      await runCommand({ TABLE_NAME: table.name }, [
+        ...['--table', table.name, '--master-key', 'master-key'],
+        ...['export', app.name, '--to', folder],
+      ]);
+    const listeners = process.listenerCount('SIGINT');
+    const interrupted = exportNow();
+    while (process.listenerCount('SIGINT') === listeners) await setImmediate();
+    process.emit('SIGINT');
+    expect((await interrupted).code).toBe(130);
+    expect(listFiles()).toEqual([]);
+    expect((await exportNow()).code).toBe(0);
+    expect(listFiles()).toHaveLength(4);
+  });
+});
