@@ -5,6 +5,7 @@ import {
   deleteApp,
   getApp,
   rotateApiKey,
+  setAccessRules,
   setReadEvents,
   setRefundPolicy,
   setRequestLimit,
@@ -12,7 +13,6 @@ import {
   setStrategy,
   setSupportActions,
   setTokenMinutes,
-  setUnverifiedHours,
   setVocabulary,
 } from '../lib/apps/manage-apps.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/apps/request-limits.ts';
@@ -283,7 +283,7 @@ async function setRefundPolicyAction(name: string, policy: (typeof refundPolicie
 }
 
 async function setUnverifiedHoursAction(name: string, hours: number): Promise<CommandResult> {
-  await setUnverifiedHours(deps().apps, name, hours);
+  await setAccessRules(deps().apps, name, { unverifiedHours: hours });
   return {
     data: { app: name, unverifiedHours: hours },
     text: `${name}: ${formatCount(hours, 'hour')} of access while a renewal cannot be verified. Existing purchases change at their next update.`,

@@ -3,6 +3,7 @@ import type { Contract } from '../lib/api/contract.ts';
 import { ApiFunctions } from './api-functions.ts';
 import { buildEnvironment, grantPermissions, type SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
+import { settingsWrites } from './settings-writes.ts';
 
 /**
  * Creates a nested stack for each area, with one function for each contract and least-privilege permissions. The area
@@ -34,7 +35,12 @@ function createEndpointFunction(scope: Construct, contract: Contract, resources:
     environment: buildEnvironment(permissions, resources),
     hasVersion: resources.hasAliases,
   });
-  if (keyLevel !== 'none') grantPermissions(serviceFunction.handler, [...permissions, 'rejections'], resources);
+  const allowedWrites = settingsWrites[id];
+  if (keyLevel !== 'none')
+    grantPermissions(serviceFunction.handler, [...permissions, 'rejections'], {
+      ...resources,
+      ...(allowedWrites && { allowedWrites }),
+    });
   // Reads only: without a key, there is no event.
   else if (permissions.length > 0)
     grantPermissions(serviceFunction.handler, permissions, { ...resources, writtenKeys: [] });

@@ -53,13 +53,37 @@ export function buildEnvironment(
 /** Patterns of the partition keys that a function writes, such as `*#D#*`. See lib/db/keys.ts. */
 export type WrittenKeys = readonly string[];
 
-/** Grants the permissions of a function. `writtenKeys` restricts its writes. */
+/** Actions that a function may perform on items with these partition keys. */
+export interface AllowedWrite {
+  readonly actions: readonly ('PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem')[];
+  readonly keys: WrittenKeys;
+}
+
+/** Restrictions of the writes of a function. */
+interface WriteLimits {
+  /** All actions of the permissions, on these keys and on events. */
+  readonly writtenKeys?: WrittenKeys;
+  /** These writes and events, whatever the permissions are. */
+  readonly allowedWrites?: readonly AllowedWrite[];
+}
+
+/** Grants the permissions of a function. */
 export function grantPermissions(
   handler: LambdaFunction,
   permissions: readonly Permission[],
-  { table, secret, queues, writtenKeys }: SharedResources & { readonly writtenKeys?: WrittenKeys },
+  { table, secret, queues, allowedWrites, ...limits }: SharedResources & WriteLimits,
 ): void {
-  for (const statement of buildTableStatements(table, permissions, writtenKeys)) handler.addToRolePolicy(statement);
+  const granted = allowedWrites ? permissions.filter((permission) => permission !== 'write') : permissions;
+  const writtenKeys = allowedWrites ? [] : limits.writtenKeys;
+  for (const statement of buildTableStatements(table, granted, writtenKeys)) handler.addToRolePolicy(statement);
+  for (const { actions, keys } of allowedWrites ?? [])
+    handler.addToRolePolicy(
+      new PolicyStatement({
+        actions: actions.map((action) => `dynamodb:${action}`),
+        resources: [table.tableArn],
+        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
+      }),
+    );
   if (readsMasterKey(permissions)) secret.grantRead(handler);
   for (const name of permissions.filter(isQueue)) queues.queues[name].queue.grantSendMessages(handler);
 }
@@ -69,7 +93,10 @@ const readsMasterKey = (permissions: readonly Permission[]): boolean =>
 
 /** Keys of events and their tags, which every function writes. */
 const eventKeys: WrittenKeys = ['*#E#*', '*#G#*'];
-/** Keys of apps with their API keys and settings. Only the operator's commands write them. */
+/**
+ * Keys of apps with their API keys and settings. The operator's commands write them, and the endpoints of
+ * `settings-writes.ts`.
+ */
 const appKeys: WrittenKeys = ['APP#*', '_KEY#*'];
 /**
  * Keys of purchases. Recording a purchase requires the master key: it omits erased names, whose digests have an

@@ -190,6 +190,7 @@ export const dataRequests: Readonly<Record<string, (app: AppWithData) => readonl
   'list-grants': () => [customer],
   'get-catalogue': () => [{}],
   'get-commission-rates': () => [{}],
+  'list-keys': () => [{}],
   'get-forwards': () => [{}],
   'list-stores': () => [{}],
   'get-app': () => [{}],

@@ -135,6 +135,26 @@ async function recordWebhooks({ call }: Recorder, webhooks: readonly Json[]): Pr
   return { webhooks: Object.fromEntries(types.map((type) => [type, readBody(type)])) };
 }
 
+/** Changes of settings. Returns replacements of the secrets in them. */
+async function recordSettings(
+  { call }: Recorder,
+  { emulatorUrl }: LocalService,
+  url: string,
+): Promise<[recorded: string, shown: string][]> {
+  const settings = (await (await fetch(`${emulatorUrl}/control/settings/store_c`)).json()) as Json;
+  await call('set-store', { params: { platform: 'store_c' }, body: settings });
+  const { signingSecret } = await call('set-webhook', { body: { urls: [url], newSecret: true } });
+  await call('change-app', { body: { unverifiedHours: 48 } });
+  const { id: keyId, key } = await call('create-key', { body: { level: 'viewer', name: 'alice', validDays: 90 } });
+  await call('list-keys');
+  await call('revoke-key', { params: { keyId } });
+  return [
+    [settings.clientSecret, 'abc8Q~…'],
+    [signingSecret, 'whsec_…'],
+    [key, 'view_…'],
+  ];
+}
+
 /** The operations that read, with the ids of the recorded purchases. */
 async function recordReads({ call, operations }: Recorder, appName: string): Promise<void> {
   const { rows: purchases } = await call('list-purchases', { query: { limit: '2' } });
@@ -195,12 +215,14 @@ try {
   await recordGrants(recorder);
   await recordRefundRequests(service, recorder);
   const bodies = await recordWebhooks(recorder, webhooks);
+  const secrets = await recordSettings(recorder, service, server.url);
   await recordReads(recorder, service.appName);
   const operations = Object.fromEntries(contracts.map(({ id }) => [id, recorder.operations[id]]));
   const examples = shortenExample({ operations, ...bodies }, [
     [service.baseUrl, 'http://127.0.0.1:4000'],
     [server.url, 'https://app.example.com/webhooks'],
     [service.emulatorUrl, 'http://127.0.0.1:4001'],
+    ...secrets,
   ]);
   writeFileSync(join(projectFolder, apiExamplesFile), `${JSON.stringify(examples, null, 2)}\n`);
   for (const failure of recorder.failures) console.error(failure);

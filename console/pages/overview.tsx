@@ -104,7 +104,7 @@ const NoTransactions = () => (
   <EmptyState title="This period has no transactions.">
     {emulatorUrl === undefined ? (
       <>
-        Connect a store, then validate a receipt from your app. <Link to="/stores">Connect a store</Link>{' '}
+        Connect a store, then validate a receipt from your app. <Link to="/settings">Connect a store</Link>{' '}
         <Link to="/reference">See the API reference</Link>
       </>
     ) : (

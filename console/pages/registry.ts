@@ -72,6 +72,12 @@ export const pages: readonly PageDefinition[] = [
   },
   { path: '/stores', title: 'Stores', icon: 'stores', load: async () => (await import('./stores.tsx')).StoresPage },
   {
+    path: '/settings',
+    title: 'Settings',
+    icon: 'settings',
+    load: async () => (await import('./settings/settings.tsx')).SettingsPage,
+  },
+  {
     path: '/reference',
     title: 'API reference',
     icon: 'reference',

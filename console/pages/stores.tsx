@@ -12,6 +12,7 @@ import { Columns, Page, Row, Section } from '../components/layout.tsx';
 import { ErrorNotice, Notice, Skeleton } from '../components/notice.tsx';
 import { Badge, CopyId, DateTime } from '../components/values.tsx';
 import { formatNumber, formatPercent, formatPlatform } from '../format.ts';
+import { Link } from '../router.tsx';
 import { useCanChange } from '../session.ts';
 import type { PageProps } from './page.ts';
 
@@ -51,7 +52,14 @@ export function StoresPage(_props: PageProps) {
     activities.reload();
   };
   return (
-    <Page title="Stores" subtitle="An operator connects a store with its credentials on the command line.">
+    <Page
+      title="Stores"
+      subtitle={
+        <>
+          Connect a store with its credentials in the <Link to="/settings">settings</Link>, or on the command line.
+        </>
+      }
+    >
       <ErrorNotice error={app.error ?? activities.error} onRetry={reload} />
       {!app.data && app.error === undefined && <Skeleton lines={10} />}
       {app.data && (

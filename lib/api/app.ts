@@ -2,10 +2,16 @@ import * as v from 'valibot';
 import { defineContract } from './contract.ts';
 import { ProductType } from './enumerations.ts';
 import { RequestKey } from './event-records.ts';
+import { Id } from './identifiers.ts';
 import { PlatformToken } from './purchase-records.ts';
 import { DateTime, emptyAsAbsent } from './schemas.ts';
 
 const WebhookUrls = v.array(v.string());
+
+const Strategy = v.picklist(['all', 'first', 'last', 'last-if-inactive']);
+
+/** The level of an API key: what it may call. */
+const ApiKeyLevel = v.picklist(['public', 'secret', 'viewer', 'support']);
 
 /** Webhook settings of the app. */
 export const WebhookSettings = v.strictObject({
@@ -43,7 +49,7 @@ export const AppRecord = v.strictObject({
   createdAt: DateTime,
   /** The key of this request: a viewer key can only read. */
   key: RequestKey,
-  strategy: v.picklist(['all', 'first', 'last', 'last-if-inactive']),
+  strategy: Strategy,
   /** Which purchases of the stores' sandboxes give entitlements. */
   sandboxEntitlements: v.picklist(['all', 'listed', 'none']),
   /** The customers whose sandbox purchases give entitlements, if they are listed. */
@@ -135,4 +141,97 @@ export const setCatalogue = defineContract({
   }),
   isLongRunning: true,
   permissions: ['write', 'indexes'],
+});
+
+/** An API key of the app. The key itself is not stored. */
+export const ListedApiKey = v.strictObject({
+  id: v.string(),
+  name: v.string(),
+  level: ApiKeyLevel,
+  createdAt: v.exactOptional(DateTime),
+  expiresAt: v.exactOptional(DateTime),
+});
+
+const settings = {
+  area: 'app',
+  aliases: [],
+  keyLevel: 'secret',
+  errorFormat: 'default',
+} as const;
+
+// Spec: not shown. The settings of the commands `app set-strategy` and `app set-unverified-hours`.
+export const changeApp = defineContract({
+  ...settings,
+  id: 'change-app',
+  summary: 'Change the entitlement strategy and the hours of access without verification',
+  method: 'PATCH',
+  path: '/v3/app',
+  eventType: 'app.changed',
+  body: v.pipe(
+    v.strictObject({ strategy: v.exactOptional(Strategy), unverifiedHours: v.exactOptional(v.number()) }),
+    v.minEntries(1),
+  ),
+  response: v.strictObject({ ok: v.literal(true), strategy: Strategy, unverifiedHours: v.number() }),
+  permissions: ['write'],
+});
+
+// Spec: not shown. The command `key list`.
+export const listKeys = defineContract({
+  ...settings,
+  id: 'list-keys',
+  summary: 'List the API keys of the app, without the keys themselves',
+  method: 'GET',
+  path: '/v3/app/keys',
+  eventType: 'app.read',
+  response: v.strictObject({ rows: v.array(ListedApiKey) }),
+  permissions: [],
+});
+
+// Spec: not shown. The command `key create`.
+export const createKey = defineContract({
+  ...settings,
+  id: 'create-key',
+  summary: 'Create a named API key, which is returned once',
+  method: 'POST',
+  path: '/v3/app/keys',
+  eventType: 'app.changed',
+  body: v.object({
+    level: ApiKeyLevel,
+    name: v.string(),
+    validDays: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(3_650))),
+  }),
+  response: v.strictObject({ ok: v.literal(true), key: v.string(), ...ListedApiKey.entries }),
+  permissions: ['write'],
+});
+
+// Spec: not shown. The command `key revoke`.
+export const revokeKey = defineContract({
+  ...settings,
+  id: 'revoke-key',
+  summary: 'Revoke an API key',
+  method: 'DELETE',
+  path: '/v3/app/keys/:keyId',
+  eventType: 'app.changed',
+  params: v.object({ keyId: Id }),
+  response: v.strictObject({ ok: v.literal(true), revoked: ListedApiKey }),
+  permissions: ['write', 'secrets'],
+});
+
+// Spec: not shown. The command `app set-webhook`.
+export const setWebhook = defineContract({
+  ...settings,
+  id: 'set-webhook',
+  summary: 'Set the webhook URLs of the app; a new signing secret is returned once',
+  method: 'PUT',
+  path: '/v3/app/webhooks',
+  eventType: 'app.changed',
+  body: v.object({
+    urls: WebhookUrls,
+    sandboxUrls: v.optional(WebhookUrls, []),
+    includesPassword: v.optional(v.boolean(), false),
+    /** Issues a new signing secret. The present one becomes invalid immediately. */
+    newSecret: v.optional(v.boolean(), false),
+  }),
+  response: v.strictObject({ ok: v.literal(true), signingSecret: v.exactOptional(v.string()) }),
+  permissions: ['write', 'secrets'],
 });

@@ -61,7 +61,8 @@ export interface Contract {
   readonly writingParameter?: string;
   /**
    * IAM permissions of the function in addition to reading items and recording its event. `secrets` and `stores`
-   * include the master key, without which `write` does not allow purchases.
+   * include the master key, without which `write` does not allow purchases. `write` does not allow the settings of an
+   * app: see infra/settings-writes.ts.
    */
   readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'userIndex' | 'due' | 'secrets' | 'webhooks')[];
 }

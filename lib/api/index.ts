@@ -1,5 +1,5 @@
 import { actOnPurchase, listPurchaseActions } from './actions.ts';
-import { getApp, getCatalogue, setCatalogue } from './app.ts';
+import { changeApp, createKey, getApp, getCatalogue, listKeys, revokeKey, setCatalogue, setWebhook } from './app.ts';
 import { createClientToken } from './braintree.ts';
 import { getCommissionRates } from './commission-rates.ts';
 import type { Contract } from './contract.ts';
@@ -41,7 +41,7 @@ import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundCon
 import { search } from './search.ts';
 import { getVersion } from './service.ts';
 import { getAppStats, getStats, getStatsBreakdown, getStatsV2 } from './stats.ts';
-import { checkStore, listStores } from './stores.ts';
+import { checkStore, listStores, setStore } from './stores.ts';
 import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './stripe.ts';
 import { getTransaction, listTransactions } from './transactions.ts';
 import { validateReceipt } from './validation.ts';
@@ -124,9 +124,15 @@ export const contracts: readonly Contract[] = [
   getCatalogue,
   setCatalogue,
   getCommissionRates,
+  changeApp,
+  listKeys,
+  createKey,
+  revokeKey,
+  setWebhook,
   getDue,
   listStores,
   checkStore,
+  setStore,
   signOffer,
   getVersion,
 ];

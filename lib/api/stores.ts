@@ -88,3 +88,22 @@ export const checkStore = defineContract({
   }),
   permissions: ['write', 'stores'],
 });
+
+// Spec: not shown. The command `app set-store`.
+export const setStore = defineContract({
+  ...common,
+  id: 'set-store',
+  summary: 'Set the settings of a store after the store has accepted them',
+  method: 'PUT',
+  path: '/v3/stores/:platform',
+  eventType: 'app.changed',
+  params: v.object({ platform: PlatformParam }),
+  body: v.record(v.string(), v.unknown()),
+  response: v.strictObject({
+    ok: v.literal(true),
+    platform: PlatformToken,
+    /** Sentence about the accepted settings. */
+    check: v.string(),
+  }),
+  permissions: ['write', 'stores', 'secrets'],
+});

@@ -167,10 +167,25 @@ const toListedKey = (apiKey: ApiKey, level: ApiKeyLevel): ListedKey => ({
   ...omitUndefined({ createdAt: apiKey.createdAt, expiresAt: apiKey.expiresAt }),
 });
 
-/** Sets the entitlement strategy. Existing purchases change at their next update. */
-export async function setStrategy(apps: AppRepository, name: string, strategy: Strategy): Promise<App> {
-  return await apps.update(name, () => ({ members: { strategy } }));
+/** Rules of access. */
+export interface AccessRules {
+  /** Entitlement strategy. */
+  readonly strategy?: Strategy;
+  /** Hours of access while a renewal cannot be verified. */
+  readonly unverifiedHours?: number;
 }
+
+/**
+ * Sets the present rules. Existing purchases change at their next update. Throws `InvalidPayload` for invalid hours.
+ */
+export async function setAccessRules(apps: AppRepository, name: string, rules: AccessRules): Promise<App> {
+  const members = { ...rules, ...parse(v.object({ unverifiedHours: v.exactOptional(UnverifiedHours) }), rules) };
+  return await apps.update(name, () => ({ members }));
+}
+
+/** Sets the entitlement strategy. Existing purchases change at their next update. */
+export const setStrategy = async (apps: AppRepository, name: string, strategy: Strategy): Promise<App> =>
+  await setAccessRules(apps, name, { strategy });
 
 /** Sets the vocabulary of webhooks and of responses to the secret key. */
 export async function setVocabulary(apps: AppRepository, name: string, vocabulary: App['vocabulary']): Promise<void> {
@@ -219,15 +234,6 @@ export async function setCommissionRates(apps: AppRepository, name: string, rate
   const commissionRates = parse(CommissionRates, rates);
   await apps.update(name, () => ({ members: { commissionRates } }));
   return commissionRates;
-}
-
-/**
- * Sets the hours of access while a renewal cannot be verified. Existing purchases change at their next update. Throws
- * `InvalidPayload` for invalid hours.
- */
-export async function setUnverifiedHours(apps: AppRepository, name: string, hours: number): Promise<void> {
-  const { unverifiedHours } = parse(v.object({ unverifiedHours: UnverifiedHours }), { unverifiedHours: hours });
-  await apps.update(name, () => ({ members: { unverifiedHours } }));
 }
 
 /** Sets the limit of the requests of one key. Throws `InvalidPayload` for an invalid limit. */

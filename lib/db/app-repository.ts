@@ -82,7 +82,9 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
     },
     async setStoreSettings(appName, platform, settings) {
       const encrypted = await cipher.encrypt(JSON.stringify(settings), settingsContext(appName, platform));
-      await table.batchPut([{ ...keys.storeSettingsKey(appName, platform), settings: encrypted }]);
+      const Item = { ...keys.storeSettingsKey(appName, platform), settings: encrypted };
+      // Not a batch: its permission would allow deletions, too.
+      await table.transact([{ Put: { TableName: table.name, Item } }]);
     },
     async findCatalogue(appName) {
       const item = await table.get(keys.catalogueKey(appName));

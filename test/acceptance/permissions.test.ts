@@ -163,11 +163,16 @@ async function callEveryEndpoint(username: string): Promise<void> {
   const { accessToken } = await payCheckouts(offerId, username);
   const grant = { entitlement: 'pro', reason: 'tester' };
   const { grantId } = await callService(`/v3/customers/${username}/grants`, { body: grant });
-  const params: Readonly<Record<string, string>> = { ...(await listPathParams(username)), grantId };
+  const { id: keyId } = await callService('/v3/app/keys', { body: { level: 'viewer', name: `revoked ${username}` } });
+  const params: Readonly<Record<string, string>> = { ...(await listPathParams(username)), grantId, keyId };
   const { purchaseToken } = (await buy('store_b', 'premium', `${username}-3`)).validate.transaction;
   const bodies: Readonly<Record<string, object>> = {
     'verify-purchase': { store: 'google', purchaseToken, applicationUsername: `${username}-3` },
     'set-forwards': [{ url: server.url }],
+    'set-webhook': { urls: [server.url] },
+    'create-key': { level: 'viewer', name: `created ${username}` },
+    'change-app': { unverifiedHours: 24 },
+    'set-store': (await (await fetch(`${service.emulatorUrl}/control/settings/store_c`)).json()) as object,
     'validate-receipt': (await buy('store_a', 'premium', `${username}-2`)).validate,
     'add-customer-purchase': { purchaseId: params.purchaseId },
     'merge-customer': { from: `${username}-2` },
@@ -191,8 +196,10 @@ async function callEveryEndpoint(username: string): Promise<void> {
   };
   for (const { id, area, method, path } of contracts) {
     const idParam = idParams[area] ?? params.eventId;
+    // Settings of the emulator have no offers to sign.
+    const platform = id === 'set-store' ? 'store_c' : params.platform;
     const url = path.replace(/:(\w+)/g, (_all, name: string) =>
-      encodeURIComponent((name === 'id' ? idParam : params[name]) ?? name),
+      encodeURIComponent((name === 'id' ? idParam : { ...params, platform }[name]) ?? name),
     );
     const query = `include_notifications=true&receipts=true&accessToken=${accessToken}&q=${username}&dryRun=true`;
     const selected = id === 'explain-access' ? '&entitlement=pro' : '';

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { actOnPurchase, listPurchaseActions } from '../../lib/api/actions.ts';
-import { getApp } from '../../lib/api/app.ts';
+import { createKey, getApp, getCatalogue, listKeys, setCatalogue } from '../../lib/api/app.ts';
 import {
   getCustomerClaims,
   getCustomerTimeline,
@@ -558,5 +558,70 @@ describe('Playback of a year', () => {
     expect(times.at(-1)).toBeGreaterThanOrEqual(start + 365 * day);
     const steps = times.map((time, index) => time - (times[index - 1] ?? start));
     expect(Math.max(...steps)).toBeLessThan(7.1 * day);
+  });
+});
+
+describe('Settings page', () => {
+  const settingsRoutes = [
+    respondTo(listKeys, () => ({ rows: [{ id: '0f110b8bbde7', name: 'main', level: 'secret' as const }] })),
+    respondTo(getCatalogue, () => ({ premium: { type: 'paid subscription' as const } })),
+  ];
+
+  it('creates a key and shows it once', async () => {
+    const create = respondTo(createKey, () => ({
+      ok: true as const,
+      key: 'view_new',
+      id: 'abc',
+      name: 'alice',
+      level: 'viewer' as const,
+    }));
+    const page = await open('/settings', [...settingsRoutes, create]);
+    await page.enter('Name', 'alice');
+    await page.click('Create a key');
+    await page.waitForText('Store the key now. It is not shown again. view_new');
+    page.go('/customers');
+    await page.waitForText('All customers');
+    page.go('/settings');
+    await page.waitForText('main');
+    expect(page.readText()).not.toContain('view_new');
+  });
+
+  it('offers no change to a viewer key', async () => {
+    const page = await open('/settings', settingsRoutes, { level: 'viewer' });
+    await page.waitForText('A viewer key shows the settings.');
+    await page.waitForText('0f110b8bbde7');
+    const buttons = page.findAll('main button').map(({ textContent }) => textContent);
+    for (const name of ['Save', 'Revoke', 'Create a key', 'Check and save', 'Set the URLs', 'Preview the change'])
+      expect(buttons).not.toContain(name);
+  });
+
+  it('reports an error in the JSON of a store, and sends nothing', async () => {
+    const page = await open('/settings', settingsRoutes);
+    await page.enter('Settings as JSON, in the format of the command app set-store', '{"bundleId": }');
+    await page.click('Check and save');
+    await page.waitForText(/The settings must be a JSON object: Unexpected token/);
+    expect(page.requests.filter((sent) => sent.startsWith('PUT'))).toEqual([]);
+  });
+
+  it('saves a catalogue only after its preview', async () => {
+    const save = respondTo(setCatalogue, ({ query }) => ({
+      ok: true as const,
+      products: 1,
+      ...(query.dryRun === 'true' && {
+        preview: {
+          entitlements: { pro: { gains: 2, loses: 0 } },
+          customers: [],
+          checkedPurchases: 2,
+          checkedCustomers: 2,
+          isComplete: true,
+        },
+      }),
+    }));
+    const page = await open('/settings', [...settingsRoutes, save]);
+    await page.enter('Products as JSON', '{ "premium": { "type": "paid subscription", "entitlements": ["pro"] } }');
+    await page.click('Preview the change', 'Catalogue');
+    await page.waitForText('pro: 2 customers gain it, 0 lose it. 2 customers checked.');
+    await page.click('Save', 'Catalogue');
+    await page.waitForText('1 products are saved.');
   });
 });

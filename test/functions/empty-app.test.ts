@@ -159,6 +159,7 @@ const answers: Readonly<Record<string, object>> = {
   'get-token-keys': { keys: expect.any(Array) },
   'get-catalogue': {},
   'get-commission-rates': { rates: expect.any(Array) },
+  'list-keys': { rows: expect.any(Array) },
   // An empty list has no members.
   'get-forwards': {},
   'get-app': expect.objectContaining({ catalogue: {}, strategy: 'all', vocabulary: 'neutral' }),

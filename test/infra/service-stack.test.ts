@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { consoleRoute } from '../../infra/console-route.ts';
+import { settingsWrites } from '../../infra/settings-writes.ts';
 import { workers } from '../../infra/worker-definitions.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { indexes } from '../../lib/db/keys.ts';
@@ -22,6 +23,10 @@ interface Statement {
   readonly Action: string | readonly string[];
   readonly Condition?: object;
 }
+
+/** Returns the patterns of the partition keys that a condition allows or excludes. */
+const readLeadingKeys = (condition: Json | undefined, operator: 'StringLike' | 'StringNotLike'): readonly string[] =>
+  condition?.[`ForAllValues:${operator}`]?.['dynamodb:LeadingKeys'] ?? [];
 
 /** Lists the statements of the inline policy of each function's role. */
 const listFunctionPolicies = (): readonly (readonly Statement[])[] =>
@@ -109,8 +114,11 @@ describe('ServiceStack', () => {
     const policies = listFunctionPolicies().map((statements) => JSON.stringify(statements));
     const countPolicies = (action: string) => policies.filter((policy) => policy.includes(action)).length;
     const allPermissions = [...contracts, ...workers].map(({ permissions }) => permissions as readonly string[]);
+    const writesWithoutPuts = Object.values(settingsWrites).filter((writes) =>
+      writes.every(({ actions }) => !actions.includes('PutItem')),
+    );
     expect(countPolicies('dynamodb:PutItem')).toBe(
-      allPermissions.filter((permissions) => permissions.includes('write')).length,
+      allPermissions.filter((permissions) => permissions.includes('write')).length - writesWithoutPuts.length,
     );
     const withSecrets = allPermissions.filter(
       (permissions) => permissions.includes('stores') || permissions.includes('secrets'),
@@ -129,8 +137,25 @@ describe('ServiceStack', () => {
     expect(workers.find(({ id }) => id === 'send-webhook')?.writtenKeys).toEqual(['*#D#*', '*#H#*']);
     const [webhookPolicy] = listFunctionPolicies()
       .map((statements) => JSON.stringify(statements))
-      .filter((policy) => policy.includes('*#H#*'));
+      .filter((policy) => policy.includes('*#D#*') && policy.includes('*#H#*'));
     expect(webhookPolicy).toContain('{"dynamodb:LeadingKeys":["*#D#*","*#H#*","*#E#*","*#G#*"]}');
+  });
+
+  it('allows only the endpoints of settings to write apps and API keys, with the actions that they need', () => {
+    const statements = listFunctionPolicies().flat();
+    const listActions = (pattern: string): string[] =>
+      statements
+        .filter(({ Condition }) => readLeadingKeys(Condition, 'StringLike').includes(pattern))
+        .map(({ Action }) => [Action].flat().join().replaceAll('dynamodb:', ''))
+        .sort();
+    expect(listActions('APP#*')).toEqual(['PutItem', 'UpdateItem', 'UpdateItem', 'UpdateItem', 'UpdateItem']);
+    expect(listActions('_KEY#*')).toEqual(['PutItem', 'PutItem,DeleteItem']);
+    for (const { Condition } of statements) {
+      const excluded = readLeadingKeys(Condition, 'StringNotLike');
+      if (excluded.length > 0) expect(excluded).toEqual(expect.arrayContaining(['APP#*', '_KEY#*']));
+    }
+    for (const id of Object.keys(settingsWrites))
+      expect(contracts.find((contract) => contract.id === id)).toMatchObject({ keyLevel: 'secret' });
   });
 
   it('excludes purchases from the writes of every function that cannot read the master key, except for leases', () => {
@@ -156,7 +181,10 @@ describe('ServiceStack', () => {
       Condition: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ['_LIMIT#*'] } },
     };
     const updates = listFunctionPolicies().flatMap((statements) =>
-      statements.filter(({ Action }) => Action === 'dynamodb:UpdateItem'),
+      statements.filter(({ Action, Condition }) => {
+        const isSettings = /"(APP#\*|\*#H#\*)"/.test(JSON.stringify(Condition));
+        return Action === 'dynamodb:UpdateItem' && !isSettings;
+      }),
     );
     expect(updates).toHaveLength(contracts.filter(({ keyLevel }) => keyLevel !== 'none').length);
     for (const statement of updates) expect(statement).toMatchObject(expected);

@@ -3,18 +3,32 @@ import {
   AppRecord,
   CataloguePreview,
   CatalogueProduct,
+  changeApp,
+  createKey,
   EntitlementChange,
   getApp,
   getCatalogue,
+  ListedApiKey,
+  listKeys,
+  revokeKey,
   ServiceInfo,
   StoreConnection,
   setCatalogue,
+  setWebhook,
   WebhookSettings,
 } from '../app.ts';
 import { getCommissionRates, SourcedCommissionRate } from '../commission-rates.ts';
 import { Backlog, getDue, RecentDeliveries, UrlFailure, WebhookUrlHealth } from '../due.ts';
 import { getVersion } from '../service.ts';
-import { checkStore, listStores, StoreFailure, StoreFinding, StoreRequestCounts, StoreStatus } from '../stores.ts';
+import {
+  checkStore,
+  listStores,
+  StoreFailure,
+  StoreFinding,
+  StoreRequestCounts,
+  StoreStatus,
+  setStore,
+} from '../stores.ts';
 import { describeObject, describeOperation } from './describe.ts';
 
 const appName = ['Name of the app.', 'demo'] as const;
@@ -31,6 +45,19 @@ const commissionRateFields = {
   minPaidDays: ['Days of paid service that a subscription needs for the rate. None if absent.', 365],
   commissionPercent: ['Commission of the store, in percent of the price.', 15, 'decimal'],
   taxPercent: ['Tax in the price that the store remits, in percent of the price. None if absent.', 19, 'decimal'],
+} as const;
+const strategy = [
+  'Strategy that resolves several claims on a purchase. Existing purchases change at their next update.',
+  'last',
+] as const;
+const unverifiedHours = ['Hours of access after a renewal that cannot be verified, at most 168.', 24] as const;
+const ok = ['The constant true.', true] as const;
+const apiKeyFields = {
+  id: ['Id of the key: the beginning of its SHA-256.', '0f110b8bbde7'],
+  name: ['Name of the key, which events contain.', 'alice-support'],
+  level: ['What the key may call.', 'viewer'],
+  createdAt: ['Date of its creation. Absent for keys of the first releases.', '2026-01-15T09:30:00.000Z'],
+  expiresAt: ['Date at which it becomes invalid. Absent without an end.', '2026-04-15T09:30:00.000Z'],
 } as const;
 
 export const appDescriptions = [
@@ -197,6 +224,38 @@ export const appDescriptions = [
     ],
     findings: ['All findings. Empty if there is none.'],
   }),
+  describeObject('ApiKey', ListedApiKey, 'An API key of the app. The key itself is not stored.', apiKeyFields),
+  describeObject('ApiKeyList', listKeys.response, 'The API keys of the app.', {
+    rows: ['All keys, expired ones included.'],
+  }),
+  describeObject('NewApiKey', createKey.body, 'The API key to create.', {
+    level: apiKeyFields.level,
+    name: apiKeyFields.name,
+    validDays: ['Days until it becomes invalid. Without it, it has no end.', 90],
+  }),
+  describeObject('CreatedApiKey', createKey.response, 'A new API key.', {
+    ok,
+    key: ['The key. It is not returned again.', 'view_3q2-7wXKJm0c1Y5bT8fZ9aLrN6hPdQvE4sUoWiGxCyk'],
+    ...apiKeyFields,
+  }),
+  describeObject('RevokedApiKey', revokeKey.response, 'A revoked API key.', { ok, revoked: ['The revoked key.'] }),
+  describeObject('AppChange', changeApp.body, 'The settings to change.', { strategy, unverifiedHours }),
+  describeObject('ChangedApp', changeApp.response, 'The settings after the change.', { ok, strategy, unverifiedHours }),
+  describeObject('NewWebhookSettings', setWebhook.body, 'The webhook settings to save.', {
+    urls: ['URLs of your server. Empty switches webhooks off.', ['https://api.example.org/purchases']],
+    sandboxUrls: ['URLs for sandbox purchases. Empty if `urls` receive them, too.', []],
+    includesPassword: ['Whether the body includes the secret key as `password`.', false],
+    newSecret: ['Whether to issue a new signing secret. The present one becomes invalid immediately.', false],
+  }),
+  describeObject('SavedWebhookSettings', setWebhook.response, 'The webhook settings are saved.', {
+    ok,
+    signingSecret: ['The new signing secret. It is not returned again.', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  }),
+  describeObject('SavedStore', setStore.response, 'The settings of a store are saved.', {
+    ok,
+    platform: ['The store.'],
+    check: ['Description of the accepted settings.', 'The App Store accepts the key.'],
+  }),
   describeObject('Version', getVersion.response, 'Name and version of the service.', {
     ok: ['The constant true.', true],
     name: ['Name of the service.', 'claimcheck'],
@@ -205,6 +264,37 @@ export const appDescriptions = [
 ];
 
 export const appOperations = [
+  describeOperation(changeApp, {
+    description: 'Changes the passed settings of the app. They take effect within 15 seconds.',
+  }),
+  describeOperation(listKeys, { description: 'Lists the API keys of the app. A key itself is not stored.' }),
+  describeOperation(createKey, {
+    description: 'Creates a named API key. The key is in this response only.',
+  }),
+  describeOperation(revokeKey, {
+    description: 'Revokes an API key. It is rejected within 15 seconds. The secret key that webhooks contain is kept.',
+    params: { keyId: ['Id of the key, from `GET /v3/app/keys`.', '0f110b8bbde7'] },
+  }),
+  describeOperation(setWebhook, {
+    description:
+      'Replaces the webhook URLs of the app. An empty list switches webhooks off. A new signing secret is in this response only.',
+  }),
+  describeOperation(setStore, {
+    description:
+      'Checks the settings with a request to the store, and saves them, encrypted, if it accepts them. The service never returns them. The page of each store in the documentation lists its settings.',
+    params: { platform: ['The store. Brand tokens such as `apple` are accepted, too.', 'store_a'] },
+    bodyExamples: {
+      store_a: {
+        summary: 'Settings of the App Store',
+        value: {
+          bundleId: 'com.example.app',
+          issuerId: '57246542-96fe-1a63-e053-0824d011072a',
+          keyId: '2X9R4HXF34',
+          privateKey: '-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----',
+        },
+      },
+    },
+  }),
   describeOperation(getApp, { description: 'Returns the settings of the app of the key, without secrets.' }),
   describeOperation(getCatalogue, {
     description:

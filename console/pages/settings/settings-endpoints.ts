@@ -1,0 +1,23 @@
+import type {
+  changeApp,
+  createKey,
+  getCatalogue,
+  listKeys,
+  revokeKey,
+  setCatalogue,
+  setWebhook,
+} from '../../../lib/api/app.ts';
+import type { setStore } from '../../../lib/api/stores.ts';
+import { defineEndpoint } from '../../api/client.ts';
+
+/** Endpoints of the settings of the app. */
+export const settingsEndpoints = {
+  changeApp: defineEndpoint<typeof changeApp>('PATCH', '/v3/app'),
+  createKey: defineEndpoint<typeof createKey>('POST', '/v3/app/keys'),
+  getCatalogue: defineEndpoint<typeof getCatalogue>('GET', '/v3/catalogue'),
+  listKeys: defineEndpoint<typeof listKeys>('GET', '/v3/app/keys'),
+  revokeKey: defineEndpoint<typeof revokeKey>('DELETE', '/v3/app/keys/:keyId'),
+  setCatalogue: defineEndpoint<typeof setCatalogue>('PUT', '/v3/catalogue'),
+  setStore: defineEndpoint<typeof setStore>('PUT', '/v3/stores/:platform'),
+  setWebhook: defineEndpoint<typeof setWebhook>('PUT', '/v3/app/webhooks'),
+};

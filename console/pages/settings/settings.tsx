@@ -1,0 +1,35 @@
+import { endpoints } from '../../api/endpoints.ts';
+import { useApi } from '../../api/use-api.ts';
+import { Page } from '../../components/layout.tsx';
+import { EndPlaceholders, ErrorNotice, Notice, Skeleton } from '../../components/notice.tsx';
+import { useCanChange } from '../../session.ts';
+import { AccessSection } from './access-section.tsx';
+import { CatalogueSection } from './catalogue-section.tsx';
+import { KeysSection } from './keys-section.tsx';
+import { StoreSettingsSection } from './store-settings-section.tsx';
+import { WebhookSettingsSection } from './webhook-settings-section.tsx';
+
+/** The settings of the app. A viewer key shows them; nothing secret is shown. */
+export function SettingsPage() {
+  const canChange = useCanChange();
+  const { data: app, error, reload } = useApi(endpoints.getApp, {});
+  return (
+    <Page title="Settings" subtitle="Changes take effect within 15 seconds.">
+      <ErrorNotice error={error} onRetry={reload} />
+      {!canChange && <Notice>A viewer key shows the settings. The secret key can change them.</Notice>}
+      <EndPlaceholders error={error}>
+        {app ? (
+          <>
+            <StoreSettingsSection stores={app.stores} onSaved={reload} />
+            <WebhookSettingsSection webhooks={app.webhooks} onSaved={reload} />
+            <KeysSection />
+            <AccessSection key={`${app.strategy} ${app.unverifiedHours}`} app={app} onSaved={reload} />
+            <CatalogueSection />
+          </>
+        ) : (
+          <Skeleton lines={12} />
+        )}
+      </EndPlaceholders>
+    </Page>
+  );
+}

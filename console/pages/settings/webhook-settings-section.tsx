@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks';
+import type { getApp } from '../../../lib/api/app.ts';
+import type { ContractResponse } from '../../../lib/api/contract.ts';
+import { callApi } from '../../api/client.ts';
+import { useAction } from '../../api/use-api.ts';
+import { announceResult } from '../../components/announcer.tsx';
+import { Button } from '../../components/button.tsx';
+import { FieldList } from '../../components/field-list.tsx';
+import { CheckboxField, Form, TextArea } from '../../components/fields.tsx';
+import { Row, Section } from '../../components/layout.tsx';
+import { ErrorNotice } from '../../components/notice.tsx';
+import { useCanChange } from '../../session.ts';
+import { SecretNotice } from './secret-notice.tsx';
+import { settingsEndpoints } from './settings-endpoints.ts';
+
+type Webhooks = ContractResponse<typeof getApp>['webhooks'];
+
+interface WebhookSettingsProps {
+  readonly webhooks: Webhooks | undefined;
+  readonly onSaved: () => void;
+}
+
+const listUrls = (text: string): string[] => text.split(/\s+/).filter((url) => url !== '');
+
+/** The webhook URLs. Saved URLs are shown without their secret parts, so new ones replace all of them. */
+export function WebhookSettingsSection({ webhooks, onSaved }: WebhookSettingsProps) {
+  const canChange = useCanChange();
+  const [isOpen, setOpen] = useState(false);
+  const [secret, setSecret] = useState<string | undefined>();
+  return (
+    <Section
+      title="Webhooks"
+      actions={canChange && !isOpen && <Button onClick={() => setOpen(true)}>Set the URLs</Button>}
+    >
+      <FieldList
+        fields={[
+          ['URLs', webhooks?.urls.join(', ') || 'None: webhooks are off'],
+          ['URLs for sandbox purchases', webhooks?.sandboxUrls.join(', ') || 'The same'],
+          ['Secret key in the body', webhooks?.includesPassword ? 'Yes' : 'No'],
+        ]}
+      />
+      {secret !== undefined && <SecretNotice secret={secret} label="signing secret" />}
+      {isOpen && (
+        <WebhookForm
+          onDone={(issued) => {
+            setOpen(false);
+            setSecret(issued);
+            onSaved();
+          }}
+        />
+      )}
+    </Section>
+  );
+}
+
+function WebhookForm({ onDone }: { readonly onDone: (signingSecret: string | undefined) => void }) {
+  const [urls, setUrls] = useState('');
+  const [sandboxUrls, setSandboxUrls] = useState('');
+  const [includesPassword, setIncludesPassword] = useState(false);
+  const [newSecret, setNewSecret] = useState(false);
+  const { run, isRunning, error } = useAction(async () => {
+    const body = { urls: listUrls(urls), sandboxUrls: listUrls(sandboxUrls), includesPassword, newSecret };
+    const { signingSecret } = await callApi(settingsEndpoints.setWebhook, { body });
+    announceResult(body.urls.length === 0 ? 'Webhooks are off.' : 'The webhook URLs are saved.');
+    onDone(signingSecret);
+  });
+  return (
+    <Form label="Webhook URLs" onSubmit={run}>
+      <TextArea label="URLs, one in a line. Without any, webhooks are off." value={urls} onInput={setUrls} rows={2} />
+      <TextArea
+        label="URLs for sandbox purchases, if they differ"
+        value={sandboxUrls}
+        onInput={setSandboxUrls}
+        rows={2}
+      />
+      <CheckboxField
+        label="Include the secret key in the body"
+        isChecked={includesPassword}
+        onChange={setIncludesPassword}
+      />
+      <CheckboxField
+        label="Issue a new signing secret: the present one becomes invalid immediately"
+        isChecked={newSecret}
+        onChange={setNewSecret}
+      />
+      <ErrorNotice error={error} />
+      <Row>
+        <Button type="submit" kind="primary" isBusy={isRunning}>
+          Replace the URLs
+        </Button>
+      </Row>
+    </Form>
+  );
+}

@@ -1,0 +1,10 @@
+import type { ListedKey } from './manage-apps.ts';
+
+/** Returns the API record of a key. */
+export const toApiKeyRecord = ({ id, name, level, createdAt, expiresAt }: ListedKey) => ({
+  id,
+  name,
+  level,
+  ...(createdAt !== undefined && { createdAt: new Date(createdAt).toISOString() }),
+  ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+});

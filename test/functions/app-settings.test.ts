@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
+import { changeApp, createKey, getApp, listKeys, revokeKey, setWebhook } from '../../lib/api/app.ts';
+import { getEventRaw, listEvents } from '../../lib/api/events.ts';
+import { setStore } from '../../lib/api/stores.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let service: TestService;
+let keys: IssuedApiKeys;
+beforeAll(async () => {
+  service = await startTestService();
+  keys = await service.createApp(['store_a']);
+});
+afterAll(() => service.close());
+
+/** Returns all recorded events of the app, raw, as text. */
+async function readEvents(): Promise<string> {
+  const { rows } = (await callWithSecretKey(listEvents, keys)).body;
+  const raw = await Promise.all(
+    rows.map(
+      async ({ eventId: id }: { eventId: string }) =>
+        (await callWithSecretKey(getEventRaw, keys, { params: { id } })).body,
+    ),
+  );
+  return JSON.stringify(raw);
+}
+
+describe('PATCH /v3/app', () => {
+  it('changes only the passed settings', async () => {
+    const { body } = await callWithSecretKey(changeApp, keys, { body: { strategy: 'last' } });
+    expect(body).toEqual({ ok: true, strategy: 'last', unverifiedHours: 24 });
+    await callWithSecretKey(changeApp, keys, { body: { unverifiedHours: 48 } });
+    expect(await deps().apps.find(keys.appName)).toMatchObject({ strategy: 'last', unverifiedHours: 48 });
+  });
+
+  it('rejects hours above the maximum, and changes nothing', async () => {
+    const body = { strategy: 'first', unverifiedHours: 1_000 };
+    expect(await callWithSecretKey(changeApp, keys, { body })).toMatchObject({
+      status: 400,
+      body: { code: 'InvalidPayload' },
+    });
+    expect(await deps().apps.find(keys.appName)).toMatchObject({ strategy: 'last' });
+  });
+});
+
+describe('/v3/app/keys', () => {
+  it('creates a key that is returned once, lists it and revokes it', async () => {
+    const created = (
+      await callWithSecretKey(createKey, keys, { body: { level: 'viewer', name: 'support', validDays: 30 } })
+    ).body;
+    expect(created).toMatchObject({ ok: true, key: expect.stringMatching(/^view_/), name: 'support' });
+    const { rows } = (await callWithSecretKey(listKeys, keys)).body;
+    const { ok: _, key, ...listed } = created;
+    expect(rows).toContainEqual(listed);
+    expect(JSON.stringify(rows)).not.toContain(key);
+    const { body } = await callWithSecretKey(revokeKey, keys, { params: { keyId: created.id } });
+    expect(body).toEqual({ ok: true, revoked: listed });
+    expect((await callWithSecretKey(listKeys, keys)).body.rows).not.toContainEqual(listed);
+    expect(await readEvents()).not.toContain(key);
+  });
+
+  it('keeps the secret key that webhooks contain', async () => {
+    const { rows } = (await callWithSecretKey(listKeys, keys)).body;
+    const main = rows.find(({ level }: { level: string }) => level === 'secret');
+    const response = await callWithSecretKey(revokeKey, keys, { params: { keyId: main.id } });
+    expect(response).toMatchObject({ status: 409, body: { code: 'Conflict' } });
+  });
+});
+
+describe('PUT /v3/app/webhooks', () => {
+  it('returns a new signing secret once, and events do not contain it', async () => {
+    const url = 'https://app.example/hooks/token-of-the-server-0123456789';
+    const first = (await callWithSecretKey(setWebhook, keys, { body: { urls: [url] } })).body;
+    expect(first).toEqual({ ok: true, signingSecret: expect.stringMatching(/^whsec_/) });
+    expect((await callWithSecretKey(setWebhook, keys, { body: { urls: [url] } })).body).toEqual({ ok: true });
+    expect(await readEvents()).not.toContain(first.signingSecret);
+  });
+
+  it('rejects an address that is not public', async () => {
+    const body = { urls: ['http://169.254.169.254/latest'] };
+    expect(await callWithSecretKey(setWebhook, keys, { body })).toMatchObject({ status: 400 });
+  });
+});
+
+describe('PUT /v3/stores/:platform', () => {
+  it('rejects settings in a wrong format, and keeps the present ones', async () => {
+    const before = await deps().apps.findStoreSettings(keys.appName, 'store_a');
+    const body = { bundleId: 'com.example.app', keyId: 'K', privateKey: 'not-a-key-of-apple' };
+    const response = await callWithSecretKey(setStore, keys, { params: { platform: 'apple' }, body });
+    expect(response).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+    expect(await deps().apps.findStoreSettings(keys.appName, 'store_a')).toEqual(before);
+  });
+
+  it('saves settings that the store accepts, and events do not contain their secrets', async () => {
+    const settings = (await deps().apps.findStoreSettings(keys.appName, 'store_a')) as Record<string, unknown>;
+    const response = await callWithSecretKey(setStore, keys, { params: { platform: 'store_a' }, body: settings });
+    expect(response).toMatchObject({ status: 200, body: { ok: true, check: expect.any(String) } });
+    const secret = String(settings.privateKey).split('\n')[1] ?? '';
+    expect(await readEvents()).not.toContain(secret);
+    const { stores } = (await callWithSecretKey(getApp, keys)).body;
+    expect(JSON.stringify(stores)).not.toContain(secret);
+  });
+});
