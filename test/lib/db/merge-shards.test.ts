@@ -8,6 +8,7 @@ import { queryShards, scanShards } from '../../../lib/db/merge-shards.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
 import type { WebhookDelivery } from '../../../lib/webhooks/delivery.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
+import { insertDuringQueries } from '../../../testing/insert-during-queries.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -43,21 +44,6 @@ const toCustomer = (appName: string, { id, date }: Row): Item => ({
   username: id,
   createdAt: date,
 });
-
-/** Returns the table, which writes the next of the items before each query and after it. */
-function insertDuringQueries(items: readonly Item[]): Table {
-  const remaining = [...items];
-  const insertNext = async () => await table.batchPut(remaining.splice(0, 1));
-  return {
-    ...table,
-    async query(range) {
-      await insertNext();
-      const result = await table.query(range);
-      await insertNext();
-      return result;
-    },
-  };
-}
 
 /** Splits rows: those that exist at the start, and those that are inserted while pages are read. */
 const splitRows = (rows: readonly Row[]): [existing: Row[], inserted: Row[]] => [
@@ -146,7 +132,10 @@ describe('scanShards', () => {
         await table.batchPut(existing.map((row) => toCustomer(appName, row)));
         const partitions = keys.listPartitions(appName, 'C');
         const range = { partitions, index: 'byCreated', between: keys.allTimestamps, newestFirst } as const;
-        const changing = insertDuringQueries(inserted.map((row) => toCustomer(appName, row)));
+        const changing = insertDuringQueries(
+          table,
+          inserted.map((row) => toCustomer(appName, row)),
+        );
         const read: string[] = [];
         for await (const batch of scanShards(changing, range, pageSize))
           read.push(...batch.map(({ pk }) => keys.parseCustomerPartition(String(pk))));
@@ -172,7 +161,7 @@ describe('scanShards', () => {
         const partitions = keys.updatedPartitions(appName);
         const range = { partitions, index: 'byKey', between: keys.allTimestamps } as const;
         const read = new Set<string>();
-        for await (const batch of scanShards(insertDuringQueries(moved), range, pageSize))
+        for await (const batch of scanShards(insertDuringQueries(table, moved), range, pageSize))
           for (const { pk } of batch) read.add(keys.parsePurchasePartition(String(pk)));
         expect([...read].sort()).toEqual(ids.sort());
       }),
@@ -198,7 +187,10 @@ describe('findRows', () => {
           const appName = createUniqueName();
           const [existing, inserted] = splitRows(rows);
           await table.batchPut(existing.map((row) => toCustomer(appName, row)));
-          const changing = insertDuringQueries(inserted.map((row) => toCustomer(appName, row)));
+          const changing = insertDuringQueries(
+            table,
+            inserted.map((row) => toCustomer(appName, row)),
+          );
           const parseItem = ({ username, createdAt }: Item): Row => ({ id: String(username), date: Number(createdAt) });
           const list = { table: changing, appName, collection: 'C', parseItem } as const;
           const read: string[] = [];
@@ -246,7 +238,7 @@ describe('DeliveryRepository.listPage', () => {
         };
         const [existing, inserted] = splitRows(rows);
         await table.batchPut(existing.map(toDelivery));
-        const deliveries = createDeliveryRepository(insertDuringQueries(inserted.map(toDelivery)));
+        const deliveries = createDeliveryRepository(insertDuringQueries(table, inserted.map(toDelivery)));
         const read: string[] = [];
         let cursor: string | undefined;
         do {

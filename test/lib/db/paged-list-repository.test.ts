@@ -1,13 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { deps } from '../../../composition/deps.ts';
+import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import * as keys from '../../../lib/db/keys.ts';
-import type { PagedListRepository } from '../../../lib/db/paged-list-repository.ts';
-import type { Item, Table } from '../../../lib/db/table.ts';
+import { createPagedListRepository, type PagedListRepository } from '../../../lib/db/paged-list-repository.ts';
+import { createTableClient, type Item, type Table } from '../../../lib/db/table.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import type { ListKind } from '../../../lib/statistics/counts.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
+import { insertDuringQueries } from '../../../testing/insert-during-queries.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -88,10 +90,66 @@ function createList(collection: ListKind) {
         );
       }
     },
+    appName,
     async getPage(request: Parameters<PagedListRepository['getPage']>[2]) {
       const { items, total } = await deps().pagedLists.getPage(appName, collection, request);
       return { ids: items.map(getId), total };
     },
+  };
+}
+
+/** Builds an entry of the row in a list of one partition. */
+const toUnshardedItem = (appName: string, { id, date }: Row): Item => ({
+  pk: `${appName}#C#unsharded-${id}`,
+  sk: 'C',
+  createdPk: `${appName}#C`,
+  createdSk: `${date}#${id}`,
+});
+
+/** Reads a page of customers, and the entries of the same page in the list of one partition. */
+async function measurePage(appName: string, request: Parameters<PagedListRepository['getPage']>[2]) {
+  const client = createTableClient(table.name);
+  const measure = async <T>(run: () => Promise<T>) => {
+    const before = client.consumed.read;
+    return { result: await run(), units: client.consumed.read - before };
+  };
+  const entries: Item[] = [];
+  const queries: { between: readonly [string, string] }[] = [];
+  let savedUnits = 0;
+  const recording: Table = {
+    ...client,
+    async query(range) {
+      const before = client.consumed.read;
+      const items = await client.query(range);
+      if (range.index === undefined && range.isEventuallyConsistent) savedUnits += client.consumed.read - before;
+      if (range.index === 'byCreated') {
+        entries.push(...items);
+        queries.push({ between: range.between ?? ['', ''] });
+      }
+      return items;
+    },
+  };
+  const { result, units } = await measure(
+    async () =>
+      await createPagedListRepository(recording, createCounterRepository(recording)).getPage(appName, 'C', request),
+  );
+  const sortKeys = entries.map(({ createdSk }) => String(createdSk)).sort();
+  const [first] = result.items;
+  const rowsToSkip = first ? sortKeys.indexOf(String(first.createdSk)) : sortKeys.length;
+  const between = queries[0]?.between ?? ['', ''];
+  const partition = `${appName}#C`;
+  const { units: indexUnits } = await measure(
+    async () => await client.query({ partition, index: 'byCreated', between, limit: rowsToSkip + request.limit }),
+  );
+  const { units: itemUnits } = await measure(
+    async () => await client.batchGet(result.items.map(keys.toKey), { isEventuallyConsistent: true }),
+  );
+  const shardCount = keys.listPartitions(appName, 'C').length;
+  return {
+    units,
+    // A consistent read costs twice as much.
+    unshardedUnits: 2 * savedUnits + indexUnits + itemUnits,
+    furtherQueries: queries.length - shardCount,
   };
 }
 
@@ -244,6 +302,54 @@ describe('getPage', () => {
         },
       ),
       sampleRuns({ sample: 8, full: 100 }),
+    );
+  });
+
+  it('returns the rows at skip exactly while rows are appended to all shards during the reads', async () => {
+    const now = startDate + 102 * dayMs;
+    const anyAppended = fc.array(fc.integer({ min: 0, max: 59 * minuteMs }), { maxLength: 24 });
+    await fc.assert(
+      fc.asyncProperty(collections, anyRows, anyPages, anyAppended, async (collection, rows, pages, ages) => {
+        const list = createList(collection);
+        await list.put(rows);
+        await list.count();
+        const appended = ages.map((agoMs, index): Row => ({ id: `store_a:new-${index}`, date: now - agoMs }));
+        const items = appended.map((row) => buildItem(list.appName, collection, row));
+        const changing = insertDuringQueries(table, items);
+        const pagedLists = createPagedListRepository(changing, createCounterRepository(changing));
+        const [existing, all] = [getIds(sortRows(rows)), getIds(sortRows([...rows, ...appended]))];
+        for (const { skip, limit } of pages) {
+          const page = await pagedLists.getPage(list.appName, collection, { skip, limit, now });
+          const ids = page.items.map(getId);
+          const expected = existing.slice(skip, skip + limit);
+          expect(ids.slice(0, expected.length)).toEqual(expected);
+          // An appended row is in the page if it was written before its shard was read.
+          expect(all.slice(existing.length).filter((id) => ids.includes(id))).toEqual(ids.slice(expected.length));
+          if (ids.length > 0) expect(page.total).toBeGreaterThanOrEqual(skip + ids.length);
+          expect(page.total).toBeLessThanOrEqual(all.length);
+        }
+      }),
+      sampleRuns({ sample: 8, full: 100 }),
+    );
+  });
+
+  it('costs at most two read units more than a page of one partition with consistent counters', async () => {
+    const manyRows = fc.array(anyDate, { minLength: 1, maxLength: 300 });
+    await fc.assert(
+      fc.asyncProperty(manyRows, anyPages, async (dates, pages) => {
+        const list = createList('C');
+        const rows = dates.map((date, index): Row => ({ id: `customer-${index}`, date }));
+        await list.put(rows);
+        await list.count();
+        await table.batchPut(rows.map((row) => toUnshardedItem(list.appName, row)));
+        for (const { skip, limit } of pages) {
+          const request = { skip, limit, now: startDate + 400 * dayMs };
+          const { units, unshardedUnits, furtherQueries } = await measurePage(list.appName, request);
+          // A shard with more than its share of the page is queried again.
+          expect(units - unshardedUnits).toBeLessThanOrEqual(2 + furtherQueries / 2);
+        }
+      }),
+      sampleRuns({ sample: 4, full: 40 }),
     );
   });
 
