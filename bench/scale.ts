@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { defaultMaxConcurrency } from '../infra/worker-definitions.ts';
 import { dayMs, secondMs } from '../lib/shared/time.ts';
 import { maxCheckpoints } from '../lib/statistics/counter.ts';
 import type { BenchResult } from './bench-result.ts';
@@ -13,6 +14,7 @@ import {
   listStreamSettings,
 } from './cost/template.ts';
 import { profileOperation, type ShardBalance, simulateShards, sumPartitionUnits } from './scale/partition-load.ts';
+import { appPartition, profileReads } from './scale/read-load.ts';
 import { selectStreamRecords } from './units/stream.ts';
 
 /** The size of one app that the service must carry. */
@@ -28,6 +30,8 @@ type Rates = Readonly<Record<string, number>>;
 
 const perSecond = (count: number, days: number): number => count / ((days * dayMs) / secondMs);
 
+const launch = 'launch, all new';
+
 /** Traffic of one app. */
 const scenarios: Readonly<Record<string, Rates>> = {
   // One validation in a hundred is of a new purchase.
@@ -37,7 +41,8 @@ const scenarios: Readonly<Record<string, Rates>> = {
     'notification with its webhook': renewalPeak * perSecond(purchases, renewalDays),
     refresh: perSecond(purchases, refreshDays),
   },
-  'launch, all new': { 'validation, new': validationsPerSecond },
+  // A new purchase with a new customer has two webhooks. Their queue has a backlog.
+  [launch]: { 'validation, new': validationsPerSecond, 'webhook alone': 2 * validationsPerSecond },
 };
 
 const isInScenario = (name: string): boolean => Object.values(scenarios).some((rates) => rates[name] !== undefined);
@@ -47,6 +52,8 @@ const isInScenario = (name: string): boolean => Object.values(scenarios).some((r
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
  */
 const partitionWriteLimit = 1_000;
+/** Maximum read units of a partition in a second. */
+const partitionReadLimit = 3_000;
 /**
  * Default quota of concurrent executions of an account.
  * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
@@ -61,8 +68,11 @@ const simulatedKeys = 1_000_000;
 
 const leases = 'leases of enqueue-due-items';
 
-/** Counters of the app, and of the busiest product. */
-const counterPartitions = ['table a#S', 'table a#Q#*'] as const;
+/** Messages of a full batch: infra/triggers.ts. */
+const messagesPerFullBatch = 10;
+
+/** Counters of the app and of the busiest product, and their figures. */
+const counterPartitions = ['table a#S', 'table a#Q#*', 'table a#Z#P', 'table a#Z#C', 'table a#Z#Q#*'] as const;
 
 /** Changes that would raise a limit, by partition or resource. */
 const remedies: Readonly<Record<string, string>> = {
@@ -76,6 +86,9 @@ const remedies: Readonly<Record<string, string>> = {
   'byCreated a#E#*': 'more shards: a constant of lib/db/keys.ts',
   'due DUE#*': 'more shards: a constant of lib/db/keys.ts',
   'table a#Q#*': 'a longer batching window, or a counter for each group of stream shards',
+  'table a#Z#P': 'a longer batching window, or a counter for each group of stream shards',
+  'table a#Z#C': 'a longer batching window, or a counter for each group of stream shards',
+  'table a#Z#Q#*': 'a longer batching window, or a counter for each group of stream shards',
   'table a#S': 'a longer batching window, or a counter for each group of stream shards',
   'updates of one counter': 'a longer batching window, or a counter for each group of stream shards',
   [leases]: 'one run for each group of shards of the index due',
@@ -101,6 +114,10 @@ export const benchScale = async (): Promise<BenchResult[]> =>
     const rows = Object.entries(scenarios).flatMap(([scenario, rates]) => {
       const busy = [
         ...listPartitionLoads(rates, measured, shards),
+        ...listReadLoads(rates, measured, {
+          messages: scenario === launch ? messagesPerFullBatch : 1,
+          fanOuts: countFanOuts({ rates, storedPurchases: purchases }, measured),
+        }),
         ...listStreamLoads({ rates, storedPurchases: purchases }, measured, streams),
         ...listServiceLoads(rates, billedMs),
         { resource: leases, unit: 'items/s', limit: leaseLimit, used: rates.refresh ?? 0 },
@@ -234,6 +251,34 @@ export function listPartitionLoads(
     .sort((a, b) => b.used - a.used);
 }
 
+interface ReadBatches {
+  /** Messages of a batch of send-webhook. */
+  readonly messages: number;
+  /** Batches of fan-out-webhooks in a second. Each reads the app. */
+  readonly fanOuts: number;
+}
+
+/** Computes the read units in a second of each partition that many operations read, without counters and shards. */
+export function listReadLoads(
+  rates: Rates,
+  measured: readonly MeasuredOperation[],
+  { messages, fanOuts }: ReadBatches,
+): ResourceLoad[] {
+  const units = new Map([[appPartition, fanOuts]]);
+  for (const operation of measured) {
+    for (const [pattern, perOperation] of profileReads(operation, messages))
+      units.set(pattern, (units.get(pattern) ?? 0) + perOperation * (rates[operation.name] ?? 0));
+  }
+  return [...units]
+    .filter(([pattern, used]) => used > 0 && !isCounter(pattern))
+    .map(([pattern, used]) => ({
+      resource: `reads of ${pattern}`,
+      unit: 'read units/s',
+      limit: partitionReadLimit,
+      used,
+    }));
+}
+
 /** Counters are written by batch, not by operation. */
 const isCounter = (pattern: string): boolean => counterPartitions.some((counter) => counter === pattern);
 
@@ -254,26 +299,39 @@ const countShards = (tableUnits: number, purchaseCount: number): number =>
     Math.ceil((purchaseCount * bytesPerPurchase) / bytesPerPartition),
   );
 
+interface StreamLoad {
+  readonly rates: Rates;
+  readonly storedPurchases: number;
+}
+
+/** Sums the write units of the table in a second. */
+const sumTableUnits = (rates: Rates, measured: readonly MeasuredOperation[]): number =>
+  measured.reduce((total, { name, count, invocations }) => {
+    const writes = invocations.flatMap(({ tableCalls }) => tableCalls).flatMap((call) => call.writes);
+    return total + ((rates[name] ?? 0) * writes.reduce((sum, { table }) => sum + table, 0)) / count;
+  }, 0);
+
+/** Counts the batches of fan-out-webhooks in a second: one of each shard in each poll. */
+export const countFanOuts = ({ rates, storedPurchases }: StreamLoad, measured: readonly MeasuredOperation[]): number =>
+  (countShards(sumTableUnits(rates, measured), storedPurchases) * secondMs) / assumptions.streamPollMs.value;
+
 /**
  * Computes the load of the counters and of the aggregator, which reads each open shard of the stream.
  */
 export function listStreamLoads(
-  { rates, storedPurchases }: { readonly rates: Rates; readonly storedPurchases: number },
+  { rates, storedPurchases }: StreamLoad,
   measured: readonly MeasuredOperation[],
   streams: ReturnType<typeof listStreamSettings>,
 ): ResourceLoad[] {
   const stream = streams.get(aggregator);
   if (!stream) throw new Error('The aggregator does not read the stream.');
   let records = 0;
-  let tableUnits = 0;
   for (const { name, count, invocations } of measured) {
     const rate = rates[name] ?? 0;
     const calls = invocations.flatMap(({ tableCalls }) => tableCalls);
     records += (rate * selectStreamRecords('aggregate-statistics', calls).length) / count;
-    const units = calls.flatMap(({ writes }) => writes).reduce((sum, { table }) => sum + table, 0);
-    tableUnits += (rate * units) / count;
   }
-  const shardCount = countShards(tableUnits, storedPurchases);
+  const shardCount = countShards(sumTableUnits(rates, measured), storedPurchases);
   const byWindow = (shardCount * secondMs) / Math.max(stream.batchingWindowMs, assumptions.streamPollMs.value);
   const batches = Math.max(records / stream.batchSize, Math.min(byWindow, records));
   const runs = measured
@@ -338,12 +396,19 @@ export function computeLeaseRate(
   return (leasingShare * secondMs * leasedBatch) / (leasedBatch * toDurationMs(cpuMs, memoryMb) + waitMs);
 }
 
+/** Operations that no request of a client or a store starts. */
+const unrequested = ['refresh', 'webhook alone'];
+
 function listServiceLoads(rates: Rates, billedMs: ReadonlyMap<string, number>): ResourceLoad[] {
-  const concurrency = Object.entries(rates).reduce(
-    (sum, [name, rate]) => sum + (rate * (billedMs.get(name) ?? Number.NaN)) / secondMs,
+  const concurrency = Object.entries(rates).reduce((sum, [name, rate]) => {
+    const instances = (rate * (billedMs.get(name) ?? Number.NaN)) / secondMs;
+    // More webhooks wait in their queue.
+    return sum + (name === 'webhook alone' ? Math.min(instances, defaultMaxConcurrency) : instances);
+  }, 0);
+  const requests = Object.entries(rates).reduce(
+    (sum, [name, rate]) => sum + (unrequested.includes(name) ? 0 : rate),
     0,
   );
-  const requests = Object.entries(rates).reduce((sum, [name, rate]) => sum + (name === 'refresh' ? 0 : rate), 0);
   return [
     { resource: 'stage of API Gateway', unit: 'requests/s', limit: stageLimit, used: requests },
     { resource: 'concurrent executions', unit: 'executions', limit: concurrencyQuota, used: concurrency },

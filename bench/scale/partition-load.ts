@@ -6,9 +6,10 @@ import type { MeteredWrite } from '../units/meter.ts';
 export type PartitionUnits = ReadonlyMap<string, number>;
 
 /**
- * Sections of partition keys that contain the id of one purchase, customer, delivery or message. They are never busy.
+ * Sections of partition keys that contain the id of one purchase, customer, store account, delivery or message. They
+ * are never busy.
  */
-const entitySections = ['P', 'C', 'U', 'K', 'D', 'G', 'N', 'O', 'A', 'V', 'F', 'X', 'T', 'B'];
+const entitySections = ['P', 'C', 'U', 'K', 'D', 'G', 'J', 'N', 'O', 'A', 'V', 'F', 'X', 'T', 'B'];
 
 /**
  * Returns the pattern of a partition key that many operations share: `a` replaces the app, `*` the number of a shard or
@@ -20,6 +21,8 @@ export function toSharedPattern(partition: string, space = 'table'): string | un
   const [, section = '', ...rest] = partition.split('#');
   if (rest.length === 0) return section === '' ? partition : `a#${section}`;
   if (section === 'E') return /^\d{1,3}$/.test(rest.join('#')) ? 'a#E#*' : undefined;
+  // Figures of platforms, of countries, and of each product.
+  if (section === 'Z') return rest.length > 1 ? 'a#Z#Q#*' : `a#Z#${rest[0]}`;
   // The index contains lists only: the number is the shard of a list.
   if (space === 'byCreated') return `a#${section}#*`;
   return entitySections.includes(section) ? undefined : `a#${section}#*`;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Invocation } from '../../bench/cost/function-host.ts';
 import type { MeasuredOperation } from '../../bench/cost/run-operations.ts';
 import { simulateShards, sumPartitionUnits, toSharedPattern } from '../../bench/scale/partition-load.ts';
-import { computeLeaseRate, listPartitionLoads, listStreamLoads } from '../../bench/scale.ts';
+import { computeLeaseRate, listPartitionLoads, listReadLoads, listStreamLoads } from '../../bench/scale.ts';
 import type { MeteredWrite } from '../../bench/units/meter.ts';
 import {
   countersPartition,
@@ -45,6 +45,8 @@ describe('toSharedPattern', () => {
   it('names lists, counters and shards without the app', () => {
     expect(toSharedPattern(countersPartition('shop'))).toBe('a#S');
     expect(toSharedPattern('shop#PU')).toBe('a#PU');
+    expect(toSharedPattern('shop#P#3', 'byCreated')).toBe('a#P#*');
+    expect(['shop#Z#P', 'shop#Z#Q#store_a#0f'].map((name) => toSharedPattern(name))).toEqual(['a#Z#P', 'a#Z#Q#*']);
     expect(toSharedPattern('shop#E#7')).toBe('a#E#*');
     for (const partition of duePartitions) expect(toSharedPattern(partition)).toBe('DUE#*');
   });
@@ -99,6 +101,24 @@ describe('listPartitionLoads', () => {
   });
 });
 
+describe('listReadLoads', () => {
+  it('counts the items that send-webhook reads for each batch once', () => {
+    const reads = ['APP#shop', 'shop#H#0f', purchaseKey('shop', 'p').pk].map((partition) => ({
+      space: 'table',
+      partition,
+      units: 2,
+    }));
+    const call = { operation: 'GetItem', isConditionFailed: false, writes: [], read: 6, reads, engine: 0 };
+    const invocation = { ...createInvocation('workers/send-webhook', []), tableCalls: [call] };
+    const webhook = { ...operation, name: 'webhook alone', count: 1, invocations: [invocation] };
+    const batches = { messages: 10, fanOuts: 500 };
+    expect(listReadLoads({ 'webhook alone': 10_000 }, [webhook], batches)).toEqual([
+      { resource: 'reads of table APP#a', unit: 'read units/s', limit: 3_000, used: 2_500 },
+      { resource: 'reads of table a#H#*', unit: 'read units/s', limit: 3_000, used: 2_000 },
+    ]);
+  });
+});
+
 describe('listStreamLoads', () => {
   it('counts one batch of each shard in each window, and the counters of each batch', () => {
     const counter: MeteredWrite = {
@@ -114,11 +134,8 @@ describe('listStreamLoads', () => {
     const streams = new Map([[aggregator, { batchSize: 1_000, batchingWindowMs: 10_000 }]]);
     // 3.5 units of the table for each of 1,000 validations, and one record each: four shards, but 1,000 records a
     // second.
-    const [counters, , updates] = listStreamLoads(
-      { rates: { 'validation, new': 1_000 }, storedPurchases: 0 },
-      [aggregated],
-      streams,
-    );
+    const loads = listStreamLoads({ rates: { 'validation, new': 1_000 }, storedPurchases: 0 }, [aggregated], streams);
+    const [counters, updates] = [loads[0], loads.at(-1)];
     expect(updates?.used).toBeCloseTo(1, 5);
     expect(counters?.used).toBeCloseTo(3 * (updates?.used ?? 0), 5);
   });
