@@ -6,6 +6,7 @@ import { waitFor } from '../testing/wait-for.ts';
 import type { BenchResult } from './bench-result.ts';
 import { fitSlope, type Point } from './linear-fit.ts';
 import { type LoadStep, sendLoad, summarizeTimes } from './load/send-load.ts';
+import { control, type Recorder, sendNotificationsTo, setWebhookUrl } from './load/service-calls.ts';
 import { type ServiceProcess, startServiceProcess } from './load/service-process.ts';
 import { startWebhookRecorder } from './webhook-recorder.ts';
 
@@ -26,8 +27,6 @@ const warmUpCalls = 20;
 
 const steadyRate = 10;
 const sampleIntervalMs = 5 * secondMs;
-
-type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
 
 interface Bench {
   readonly service: ServiceProcess;
@@ -54,7 +53,7 @@ export async function benchLoad({ minutes, port }: LoadOptions): Promise<BenchRe
   try {
     const bench: Bench = { service, recorder, purchases: [], readTable: await createTableReader(service) };
     await stopNotifications(bench);
-    await setWebhookUrl(bench);
+    await setWebhookUrl(service, recorder);
     await addPurchases(bench, 10);
     const rows = [];
     for (const [name, prepare] of Object.entries(kinds)) rows.push(...(await measureKind(bench, name, prepare)));
@@ -222,23 +221,7 @@ async function createTableReader({ environment, app }: ServiceProcess): Promise<
   };
 }
 
-/** Sets the webhook URL of the app like the CLI, and waits until all instances use it. */
-async function setWebhookUrl({ service, recorder }: Bench): Promise<void> {
-  const { deps } = await import('../composition/deps.ts');
-  const { setWebhook } = await import('../lib/webhooks/manage-webhooks.ts');
-  const settings = { urls: [recorder.url], sandboxUrls: [], includesPassword: false };
-  recorder.setSecret((await setWebhook(service.app, settings, { newSecret: true, deps: deps() })) ?? '');
-}
-
 const stopNotifications = async ({ service }: Bench): Promise<void> => await sendNotificationsTo(service, null);
-
-async function sendNotificationsTo({ emulatorUrl }: ServiceProcess, url: string | null): Promise<void> {
-  const response = await fetch(`${emulatorUrl}/control/notifications/store_a`, {
-    method: 'PUT',
-    body: JSON.stringify({ url }),
-  });
-  if (!response.ok) throw new Error(`notifications: ${response.status}`);
-}
 
 let customerCount = 0;
 
@@ -283,10 +266,4 @@ async function readPurchases({ baseUrl, app, secretKey }: ServiceProcess, { user
   const response = await fetch(`${baseUrl}/v3/customers/${username}/purchases`, { headers });
   await response.arrayBuffer();
   if (!response.ok) throw new Error(`purchases: ${response.status}`);
-}
-
-async function control({ emulatorUrl }: ServiceProcess, path: string, body: object): Promise<object> {
-  const response = await fetch(`${emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) });
-  if (!response.ok) throw new Error(`${path}: ${response.status}`);
-  return (await response.json()) as object;
 }

@@ -10,6 +10,7 @@ import { benchCost } from './cost.ts';
 import { benchCustomers } from './customers.ts';
 import { benchFigures } from './figures.ts';
 import { benchFlood } from './flood.ts';
+import { benchLaunch } from './launch.ts';
 import { benchLoad } from './load.ts';
 import { benchLocal } from './local.ts';
 import { benchPages } from './pages.ts';
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult | readonly Benc
   customers: benchCustomers,
   figures: benchFigures,
   flood: benchFlood,
+  launch: async () => await benchLaunch({ minutes: Number(values.minutes) }),
   load: async () => {
     const { PORT: port } = process.env;
     return await benchLoad({ minutes: Number(values.minutes), ...(port !== undefined && { port: Number(port) }) });
@@ -47,7 +49,7 @@ const { values, positionals } = parseArgs({
     limits: { type: 'boolean', default: false },
     /** Writes bench/results and the tables of the documents. */
     save: { type: 'boolean', default: false },
-    /** Duration of the steady rate of `load`. */
+    /** Duration of the launch, and of the steady rate of `load`. */
     minutes: { type: 'string', default: '2' },
   },
 });

@@ -1,0 +1,28 @@
+import type { startWebhookRecorder } from '../webhook-recorder.ts';
+import type { ServiceProcess } from './service-process.ts';
+
+export type Recorder = Awaited<ReturnType<typeof startWebhookRecorder>>;
+
+/** Sets the webhook URL of the app like the CLI, and waits until all instances use it. */
+export async function setWebhookUrl(service: ServiceProcess, recorder: Recorder): Promise<void> {
+  const { deps } = await import('../../composition/deps.ts');
+  const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
+  const settings = { urls: [recorder.url], sandboxUrls: [], includesPassword: false };
+  recorder.setSecret((await setWebhook(service.app, settings, { newSecret: true, deps: deps() })) ?? '');
+}
+
+/** Sets the URL to which the App Store posts notifications; null stops them. */
+export async function sendNotificationsTo({ emulatorUrl }: ServiceProcess, url: string | null): Promise<void> {
+  const response = await fetch(`${emulatorUrl}/control/notifications/store_a`, {
+    method: 'PUT',
+    body: JSON.stringify({ url }),
+  });
+  if (!response.ok) throw new Error(`notifications: ${response.status}`);
+}
+
+/** Calls the control API of the emulated stores. */
+export async function control({ emulatorUrl }: ServiceProcess, path: string, body: object): Promise<object> {
+  const response = await fetch(`${emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return (await response.json()) as object;
+}
