@@ -10,18 +10,23 @@ import {
   type TransitionContext,
   withEndAt,
   withLatestTransaction,
-  withSubscription,
+  withSubscriptionState,
   withTransaction,
 } from './purchase-transition.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 
 /**
- * Changes the product within the subscription group. Immediate if the new product costs more per day, or costs the
+ * Changes the product within the subscription group, also while Apple retries a payment: an upgrade is a payment that
+ * ends the retries. Immediate if the new product costs more per day, or costs the
  * same and has the same period; otherwise at the next renewal. The current product cancels a scheduled change.
  */
 export function changePlan(purchase: Purchase, product: Product, context: TransitionContext): Transition {
   const { state, renewal, seatTiers, commitment } = requireSubscription(purchase);
-  requirePossible(state === 'ACTIVE', purchase, `is ${state}: only the plan of an active subscription can be changed`);
+  requirePossible(
+    state === 'ACTIVE' || state === 'BILLING_GRACE_PERIOD' || state === 'BILLING_RETRY',
+    purchase,
+    `is ${state}: only the plan of a running subscription can be changed`,
+  );
   requirePossible(product.id !== renewal.productId, purchase, `renews as ${product.id} already`);
   requirePossible(
     seatTiers === undefined && commitment === undefined,
@@ -55,9 +60,13 @@ function isImmediate(current: Product, next: Product): boolean {
 
 function replacePlan(purchase: Purchase, product: Product, context: TransitionContext): Purchase {
   const start = clampToLatestPeriod(purchase, floorToSecond(context.at));
-  const ended = withLatestTransaction(withEndAt(purchase, start), { isUpgraded: true, changedAt: context.at });
+  const isCut = (getLatestTransaction(purchase).expiresDate ?? start) > start;
+  const ended = withLatestTransaction(withEndAt(purchase, start), {
+    ...(isCut && { isUpgraded: true }),
+    changedAt: context.at,
+  });
   const anchor = createAnchor(start, getPeriod(product));
   const price = requireSubscription(purchase).renewal;
   const transaction = buildPeriodTransaction({ anchor, price, start, reason: 'PURCHASE' }, context);
-  return withSubscription(withTransaction(ended, transaction), { anchor });
+  return withSubscriptionState(withTransaction(ended, transaction), { state: 'ACTIVE', willRenew: true, anchor });
 }

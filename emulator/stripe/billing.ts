@@ -26,7 +26,7 @@ export function billSubscription(
 ): Stripe.Subscription {
   const customer = getId(subscription.customer);
   const { id, metadata } = subscription;
-  const { address } = getObject(state.records, 'customers', customer);
+  const payer = getObject(state.records, 'customers', customer);
   const invoice = buildInvoice(generateId('in'), {
     at,
     subscription: { id, metadata },
@@ -34,9 +34,11 @@ export function billSubscription(
     reason,
     lines,
     isPaid,
-    address: address ?? null,
+    address: payer.address ?? null,
+    startingBalance: payer.balance,
   });
   saveObject(state.records, 'invoices', invoice);
+  saveObject(state.records, 'customers', { ...payer, balance: invoice.ending_balance ?? 0 });
   const status = isPaid ? 'succeeded' : isPending ? 'pending' : 'failed';
   if (invoice.amount_due > 0) savePayment(state, invoice, { purchaseId: id, at, status });
   if (!isPending)
@@ -153,6 +155,7 @@ export function startVoidPeriod(
     lines,
     isPaid: false,
     address: null,
+    startingBalance: 0,
   });
   const voided = saveObject(state.records, 'invoices', {
     ...invoice,

@@ -25,18 +25,23 @@ interface InvoiceInput {
   readonly lines: readonly InvoiceLineInput[];
   readonly isPaid: boolean;
   readonly address: Stripe.Address | null;
+  /** Balance of the customer before the invoice: negative for a credit. */
+  readonly startingBalance: number;
 }
 
 /**
- * Creates a paid or open invoice of a subscription.
+ * Creates a paid or open invoice of a subscription. A credit of the customer reduces the amount due, and a negative total
+ * is credited.
  *
  * @see https://docs.stripe.com/api/invoices/object
+ * @see https://docs.stripe.com/billing/customer/balance
  */
 export function buildInvoice(id: string, input: InvoiceInput): Stripe.Invoice {
-  const { at, subscription, customer, reason, lines, isPaid, address } = input;
+  const { at, subscription, customer, reason, lines, isPaid, address, startingBalance } = input;
   const [{ price, start, end } = throwMissingLine()] = lines.slice(-1);
   const total = lines.reduce((sum, { amount }) => sum + amount, 0);
-  const due = Math.max(0, total);
+  const balanced = total + startingBalance;
+  const due = Math.max(0, balanced);
   return {
     ...unsetFields,
     id,
@@ -52,6 +57,7 @@ export function buildInvoice(id: string, input: InvoiceInput): Stripe.Invoice {
     customer,
     customer_address: address,
     effective_at: toSeconds(at),
+    ending_balance: Math.min(0, balanced),
     lines: toApiList(
       `/v1/invoices/${id}/lines`,
       lines.map((line) => buildLine(id, line, subscription)),
@@ -73,6 +79,7 @@ export function buildInvoice(id: string, input: InvoiceInput): Stripe.Invoice {
       paid_at: isPaid ? toSeconds(at) : null,
       voided_at: null,
     },
+    starting_balance: startingBalance,
     subtotal: total,
     subtotal_excluding_tax: total,
     total,
@@ -105,7 +112,6 @@ const unsetFields = {
   description: null,
   discounts: [],
   due_date: null,
-  ending_balance: 0,
   footer: null,
   from_invoice: null,
   hosted_invoice_url: null,
@@ -122,7 +128,6 @@ const unsetFields = {
   rendering: null,
   shipping_cost: null,
   shipping_details: null,
-  starting_balance: 0,
   statement_descriptor: null,
   test_clock: null,
   total_discount_amounts: [],

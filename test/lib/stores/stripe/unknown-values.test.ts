@@ -63,6 +63,7 @@ const unpaidInvoice = buildInvoice('in_1', {
   lines: [line],
   isPaid: true,
   address: buildAddress('DE'),
+  startingBalance: 0,
 });
 const invoicePayment = buildInvoicePayment(unpaidInvoice, 'pi_1', at);
 const invoice = { ...unpaidInvoice, payments: { object: 'list', data: [invoicePayment], has_more: false, url: '/' } };
