@@ -288,7 +288,9 @@ function findReasons(
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
     replacedPurchase !== undefined && hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
-  const isRevocation = storeReason === 'REVOKED' && !isEndAnnounced(before, after.state);
+  // A dispute about an earlier payment returns money, and the purchase continues.
+  const isEnded = isExpired(after.state.purchase, after.checkedAt);
+  const isRevocation = storeReason === 'REVOKED' && isEnded && !isEndAnnounced(before, after.state);
   const revocationReason = isRevocation && revocationReasons.find((reason) => reasons.includes(reason));
   const revocationIndex = revocationReason ? reasons.indexOf(revocationReason) : -1;
   return reasons.map((reason, index) => {

@@ -80,6 +80,16 @@ describe('selectAnnouncedReasons', () => {
     ).toEqual(['REVOKED', 'EXPIRED']);
   });
 
+  it('announces the lost dispute of an earlier period as a refund', () => {
+    const first = createTransaction(observe().purchase, { refundedAt: startDate + dayMs, amountMicros: 0 });
+    const end = { transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs };
+    const renewed = observe(end, startDate + 31 * dayMs);
+    const { stored } = update(owned, { now: startDate + 31 * dayMs, observation: renewed });
+    const observation = { ...renewed, asOf: startDate + 40 * dayMs, transactions: [first, ...renewed.transactions] };
+    const { announcedReasons } = update(stored, { now: startDate + 40 * dayMs, observation, storeReason: 'REVOKED' });
+    expect(announcedReasons).toEqual(['REFUNDED']);
+  });
+
   it.each<[string, Partial<Purchase>, PurchaseUpdate['trigger'], string[]]>([
     ['a renewal by a store notification', { transactionId: 'store_a:2' }, 'notification', ['RENEWED']],
     ['a renewal by a refresh', { transactionId: 'store_a:2' }, 'refresh', ['RENEWED']],
