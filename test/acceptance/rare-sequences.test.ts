@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
+import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
+import { listTransactions } from '../../lib/api/transactions.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { listPurchaseRows } from '../../testing/customer-answers.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { readLedger, sumLedger } from '../../testing/store-ledger.ts';
+import { listReasons, type NotificationFixture, startNotificationFixture } from '../functions/notification-fixture.ts';
+
+let fixture: NotificationFixture;
+beforeAll(async () => {
+  fixture = await startNotificationFixture();
+});
+afterAll(() => fixture.close());
+
+/** An action of the store with its details, or a duration by which the clock advances. `first` is the first payment. */
+type Step = string | readonly [action: string, details: object];
+/** State of a purchase: product, `owned` or the reason of the end, and announcements. */
+type Result = readonly [productId: string, state: string, reasons: string];
+
+const renewing = { type: 'paid subscription', autoRenew: true, acknowledged: true };
+const better = ['change-plan', { productId: 'better', priceMicros: 9_990_000 }] as const;
+const cheaper = ['change-plan', { productId: 'cheaper', priceMicros: 500_000 }] as const;
+const first = { first: true };
+const extra = { productId: 'extra' };
+const withExtra = { ...renewing, addOns: [extra] };
+const withItem = { ...renewing, items: [{ ...extra, priceMicros: 3_000_000 }] };
+const monthly = { ...renewing, productId: 'monthly' };
+
+const sequences: readonly (readonly [title: string, Platform, order: object, readonly Step[], readonly Result[]])[] = [
+  [
+    'an upgrade in the grace period',
+    'store_a',
+    renewing,
+    ['P27D', 'fail-payment', 'P6D', better, 'P1M'],
+    [['better', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD PLAN_CHANGED RENEWED RENEWED']],
+  ],
+  [
+    'a downgrade in the grace period that is recovered',
+    'store_a',
+    renewing,
+    ['P27D', 'fail-payment', 'P6D', cheaper, 'recover'],
+    [['cheaper', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD PLAN_CHANGED RENEWED']],
+  ],
+  [
+    'an upgrade while a failed payment is retried',
+    'store_a',
+    renewing,
+    ['P27D', ['fail-payment', { grace: false }], 'P10D', better],
+    [['better', 'owned', 'PURCHASED EXPIRED RENEWED']],
+  ],
+  [
+    'the refund of an earlier period after a plan change',
+    'store_a',
+    renewing,
+    ['P1M', better, ['refund', first]],
+    [['better', 'owned', 'PURCHASED RENEWED PLAN_CHANGED REFUNDED']],
+  ],
+  [
+    'seats that are added, refunded and renewed before the refund of all',
+    'store_a',
+    { ...renewing, seats: 3 },
+    [['add-seats', { quantity: 2 }], ['refund-seats', { quantity: 1 }], 'P1M', 'refund'],
+    [['premium', 'Customer.OtherReason', 'PURCHASED REFUNDED RENEWED REFUNDED']],
+  ],
+  [
+    'a commitment plan that fails, recovers after two months, and loses an earlier period',
+    'store_a',
+    { ...renewing, commitment: true },
+    ['P1M', 'fail-payment', 'P61D', 'recover', ['refund', first]],
+    [['premium', 'owned', 'PURCHASED RENEWED EXPIRED RENEWED REFUNDED']],
+  ],
+  [
+    'a revocation while the payment of an add-on is retried',
+    'store_b',
+    withExtra,
+    ['P27D', ['fail-payment', extra], 'revoke'],
+    [
+      ['extra', 'System', 'PURCHASED ENTERED_GRACE_PERIOD REVOKED'],
+      ['premium', 'System', 'PURCHASED ENTERED_GRACE_PERIOD REVOKED'],
+    ],
+  ],
+  [
+    'a recovery from account hold whose payment is refunded',
+    'store_b',
+    renewing,
+    ['P27D', 'fail-payment', 'P12D', 'recover', 'P2D', 'refund', 'P1M'],
+    [['premium', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED RENEWED REFUNDED RENEWED']],
+  ],
+  [
+    'a dispute about an earlier payment that is lost',
+    'processor_a',
+    renewing,
+    ['P1M', ['dispute', first], 'revoke'],
+    [['premium', 'owned', 'PURCHASED RENEWED REFUNDED']],
+  ],
+  [
+    'a dispute that is lost after a refund of a part',
+    'processor_a',
+    renewing,
+    [['refund', { amountMicros: 2_000_000 }], 'dispute', 'revoke'],
+    [['premium', 'System', 'PURCHASED REFUNDED REVOKED']],
+  ],
+  [
+    'a downgrade whose credit pays for the renewals',
+    'processor_a',
+    renewing,
+    ['P10D', cheaper, 'P1M', 'P1M', 'refund'],
+    [['cheaper', 'owned', 'PURCHASED PLAN_CHANGED RENEWED RENEWED REFUNDED']],
+  ],
+  [
+    'an item that is removed with a credit before a dispute',
+    'processor_a',
+    withItem,
+    ['P5D', ['remove-item', extra], 'P1M', 'dispute', 'revoke'],
+    [
+      ['extra', 'Unknown', 'PURCHASED EXPIRED'],
+      ['premium', 'System', 'PURCHASED RENEWED REVOKED'],
+    ],
+  ],
+  [
+    'a payment that is refunded after a retry',
+    'processor_b',
+    monthly,
+    ['P27D', 'fail-payment', 'P3D', 'recover', 'P2D', ['refund', { amountMicros: 1_000_000 }], 'refund'],
+    [['monthly', 'Customer', 'PURCHASED ENTERED_GRACE_PERIOD RENEWED REFUNDED REFUNDED']],
+  ],
+  [
+    'a dispute that is lost while a payment is past due',
+    'processor_b',
+    monthly,
+    ['P27D', 'fail-payment', 'revoke', 'recover'],
+    [['monthly', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD REVOKED RENEWED']],
+  ],
+];
+
+describe('a rare sequence', () => {
+  it.each(sequences)('%s (%s) has the money, the access and the announcements of the store', async (...sequence) => {
+    const [, platform, order, steps, expected] = sequence;
+    const keys = await fixture.createNotifiedApp(platform);
+    const applicationUsername = createUniqueName('user');
+    const purchase = { platform, productId: 'premium', applicationUsername, ...order };
+    const { id } = await fixture.callControl('/purchases', purchase);
+    const { validate } = await fixture.callControl(`/purchases/${id}`);
+    expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
+    await expectStoreMoney(keys, applicationUsername, id);
+    for (const step of steps) {
+      await perform(id, step);
+      await fixture.processNotifications();
+      await expectStoreMoney(keys, applicationUsername, id);
+    }
+    expect(await listResults(keys, applicationUsername)).toEqual(expected);
+  });
+});
+
+async function perform(id: string, step: Step): Promise<void> {
+  const [action, details] = typeof step === 'string' ? [step, {}] : step;
+  const { first: isFirst, ...body } = details as { first?: boolean };
+  if (action.startsWith('P')) return void (await fixture.callControl('/clock', { advance: action }));
+  const { lines, charges } = await fixture.callControl(`/purchases/${id}`);
+  const transactionId = lines?.[0]?.transactionId ?? charges?.[0];
+  await fixture.callControl(`/purchases/${id}/${action}`, { ...body, ...(isFirst && { transactionId }) });
+}
+
+/** Refreshes the purchases of a customer, as the schedule does: stores do not notify of each change. */
+async function refreshRows(keys: IssuedApiKeys, username: string) {
+  const isOwn = ({ entitledUsers }: { entitledUsers?: readonly string[] }) =>
+    entitledUsers?.includes(username) ?? false;
+  for (const { purchaseId } of (await listPurchaseRows(keys)).filter(isOwn)) {
+    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, deps());
+  }
+  return (await listPurchaseRows(keys)).filter(isOwn);
+}
+
+async function expectStoreMoney(keys: IssuedApiKeys, username: string, id: string): Promise<void> {
+  const rows = await refreshRows(keys, username);
+  const { body } = await callWithSecretKey(listTransactions, keys, { query: { limit: '1000' } });
+  const own = body.rows.filter(({ purchaseId }: TransactionRecord) =>
+    rows.some((row) => row.purchaseId === purchaseId),
+  );
+  const sum = (field: 'amountMicros' | 'refundedAmountMicros'): number =>
+    own.reduce((total: number, transaction: TransactionRecord) => total + (transaction[field] ?? 0), 0);
+  const entry = readLedger(await fixture.callControl(`/purchases/${id}`));
+  expect({ paidMicros: sum('amountMicros'), returnedMicros: sum('refundedAmountMicros') }).toEqual(
+    entry && sumLedger([entry]),
+  );
+}
+
+async function listResults(keys: IssuedApiKeys, username: string): Promise<Result[]> {
+  const results = (await refreshRows(keys, username)).map(
+    async ({ purchaseId, productId, isExpired, cancelationReason }): Promise<Result> => [
+      String(productId).replace(/^.*:/, ''),
+      isExpired ? String(cancelationReason) : 'owned',
+      listReasons(await fixture.fetchPurchase(keys, String(purchaseId))).join(' '),
+    ],
+  );
+  return (await Promise.all(results)).toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
