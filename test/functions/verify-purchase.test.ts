@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import { contracts } from '../../lib/api/index.ts';
 import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
@@ -256,5 +257,12 @@ describe('POST /v1/purchase/verify', () => {
     const headers = { authorization: `Bearer ${keys.secretKey}` };
     const response = await callEndpoint(getCustomerPurchases, { headers, params: { applicationUsername: 'ann' } });
     expect(response.status).toBe(401);
+  });
+
+  it('is the only endpoint of OpenIAP: no public key reads or moves the subscriptions of a customer', () => {
+    const paths = contracts.flatMap(({ path, aliases = [] }) => [path, ...aliases]);
+    expect(paths.filter((path) => /^\/v[12]\/(?:subscriptions|purchase)\b|bind-user/.test(path))).toEqual([
+      '/v1/purchase/verify',
+    ]);
   });
 });
