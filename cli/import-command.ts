@@ -89,11 +89,18 @@ async function importAction(appName: string, path: string, options: Options, out
   if (conversion && options.dryRun) return { data: conversion, text: describeConversion(conversion) };
   if (conversion) output.note(describeConversion(conversion));
   const rowOptions = conversion ? { ...options, resume: undefined } : options;
-  const result = await importRows(appName, rowsFile, rowOptions as Options, output);
+  // An export can have grants only.
+  const isEmpty = statSync(rowsFile).size === 0;
+  const result = isEmpty ? noRows : await importRows(appName, rowsFile, rowOptions as Options, output);
   const { importGrants } = await import('./import/from/import-grants.ts');
   const grants = await importGrants(`${base}.grants.jsonl`, { appName, service: from, deps: deps() });
   return grants === 0 ? result : { ...result, text: `${result.text}\n${formatCount(grants, 'grant')} created.` };
 }
+
+const noRows: CommandResult = {
+  data: { rows: 0, imported: 0, unchanged: 0, refused: 0 },
+  text: '0 rows: 0 imported, 0 unchanged, 0 refused.',
+};
 
 /** Returns the key of an API. `-` is the key in the environment, which other users of the machine cannot read. */
 function findApiKey(argument: string): string | undefined {

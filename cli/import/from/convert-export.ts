@@ -1,9 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { parse as createCsvParser } from 'csv-parse';
 import type { RawRow } from '../../../lib/import/parse-import-row.ts';
-import { ServiceError } from '../../../lib/shared/errors.ts';
-import type { ExportedPurchase, ExportRecord, MovedGrant, Mover } from './mover.ts';
+import type { ExportedPurchase, MovedGrant, Mover } from './mover.ts';
+import { isUnreadable, readExport, type UnreadableRow } from './read-export.ts';
 
 interface ConversionOptions {
   /** Returns the purchase tokens of orders of Google Play, by order id. */
@@ -72,20 +70,26 @@ const writeLines = async (path: string, values: readonly object[]): Promise<void
 /** Reads the latest record of each purchase. */
 async function readPurchases(path: string, mover: Mover): Promise<readonly ExportedPurchase[]> {
   const latest = new Map<string, ExportedPurchase>();
-  const parser = createReadStream(path).pipe(
-    createCsvParser({ columns: true, bom: true, relax_column_count: true, skip_empty_lines: true }),
-  );
-  let isChecked = false;
-  for await (const record of parser as AsyncIterable<ExportRecord>) {
-    if (!isChecked && !mover.requiredColumns.some((column) => column in record))
-      throw new ServiceError(
-        'InvalidPayload',
-        `The export has none of the columns ${mover.requiredColumns.join(', ')}.`,
-      );
-    isChecked = true;
-    const purchase = mover.toPurchase(record);
+  for await (const row of readExport(path, mover.requiredColumns)) {
+    const purchase = isUnreadable(row) ? toUnreadablePurchase(row) : mover.toPurchase(row);
     const known = purchase && latest.get(purchase.key);
-    if (purchase && (!known || known.version <= purchase.version)) latest.set(purchase.key, purchase);
+    if (purchase && known) latest.set(purchase.key, mergeRecords(known, purchase));
+    else if (purchase) latest.set(purchase.key, purchase);
   }
   return [...latest.values()];
+}
+
+const toUnreadablePurchase = ({ line }: UnreadableRow): ExportedPurchase => ({
+  key: `line ${line}`,
+  version: '',
+  move: { id: `line ${line}`, reason: 'The row has another number of values than the first line.' },
+});
+
+/** Selects the later record. A record without a customer does not remove the customer of an earlier one. */
+function mergeRecords(known: ExportedPurchase, purchase: ExportedPurchase): ExportedPurchase {
+  const [earlier, later] = known.version <= purchase.version ? [known, purchase] : [purchase, known];
+  if (!('row' in earlier.move) || !('row' in later.move)) return later;
+  const { user } = earlier.move.row;
+  if (user === undefined || later.move.row.user !== undefined) return later;
+  return { ...later, move: { ...later.move, row: { ...later.move.row, user } } };
 }

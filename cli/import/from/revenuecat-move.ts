@@ -31,5 +31,5 @@ export function toRevenueCatMove(purchase: RevenueCatPurchase): Move {
     return { row: { platform: 'store_b', ...product, ...owner }, orderId };
   }
   if (store === 'stripe') return { row: { platform: 'processor_a', token: storeId, ...owner } };
-  return { id, reason: `The service does not support the store ${store}.` };
+  return { id, reason: `The service does not support the store ${store || 'of the record'}.` };
 }

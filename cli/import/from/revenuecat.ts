@@ -52,10 +52,12 @@ function toMove(
     orderId: id,
     isSandbox: /^t/i.test(record.is_sandbox ?? ''),
     productId,
-    owner: toUser(pickColumn(record, 'rc_last_seen_app_user_id_alias', 'rc_original_app_user_id')),
+    owner: toUser(record.rc_last_seen_app_user_id_alias, record.rc_original_app_user_id),
   });
 }
 
 /** An anonymous id is not a customer: the purchase is imported without an owner, and the next validation claims it. */
-const toUser = (user: string | undefined): { readonly user?: string } =>
-  user === undefined || user === '' || isAnonymous(user) ? {} : { user };
+function toUser(...ids: readonly (string | undefined)[]): { readonly user?: string } {
+  const user = ids.map((id) => id?.trim() ?? '').find((id) => id !== '' && !isAnonymous(id));
+  return user === undefined ? {} : { user };
+}

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { convertExportOf } from '../../../cli/import/from/convert-export-of.ts';
 import { defaultRates } from '../../../cli/import/rate-limiter.ts';
@@ -130,7 +131,79 @@ describe('convertExport', () => {
     ]);
   });
 
-  it('rejects a file without the columns of the export', async () => {
-    await expect(convert('revenuecat', ['a,b', '1,2'])).rejects.toMatchObject({ code: 'InvalidPayload' });
+  const appleRow = (user: string, id: string | number, updatedAt = '2026-01-01 00:00:00'): string =>
+    `$RCAnonymousID:1,${user},app_store,premium,false,${id},${id},2026-01-01 00:00:00,${updatedAt}`;
+  const convertBytes = async (content: Buffer) => {
+    const path = join(folder, `bytes-${++files}.csv`);
+    writeFileSync(path, content);
+    return await convertExportOf('revenuecat', path, { appName: keys.appName, deps: deps() });
+  };
+  const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le');
+
+  it.each([
+    ['UTF-8 with a byte order mark', (text: string) => Buffer.from(`\uFEFF${text}`)],
+    ['UTF-16 of little-endian', utf16],
+    ['UTF-16 of big-endian', (text: string) => utf16(text).swap16()],
+    ['gzip', (text: string) => gzipSync(text)],
+  ])('reads %s, with carriage returns and quoted line feeds', async (_encoding, encode) => {
+    const { rowsFile } = await convertBytes(encode([columns, appleRow('"Jürgen ""J""\r\nx"', 7)].join('\r\n')));
+    expect(readLines(rowsFile)).toEqual([
+      { platform: 'store_a', originalTransactionId: '7', sandbox: 'false', user: 'Jürgen "J"\r\nx' },
+    ]);
+  });
+
+  it.each([
+    ['without the columns of the export', Buffer.from('a,b\n1,2\n'), /none of the columns/],
+    ['with a column twice', Buffer.from(`${columns},store\n`), /column twice/],
+    ['without rows', Buffer.from(`${columns}\n`), /has no rows/],
+    ['without content', Buffer.alloc(0), /has no rows/],
+    ['in Latin-1', Buffer.from(`${columns}\n${appleRow('Jürgen', 1)}\n`, 'latin1'), /is not UTF-8/],
+    ['with an open quote', Buffer.from(`${columns}\n${appleRow('"ann', 1)}\n`), /quotes of a row are invalid/],
+    ['with half a gzip', gzipSync(`${columns}\n${appleRow('ann', 1)}\n`).subarray(0, 40), /incomplete gzip/],
+  ])('rejects a file %s', async (_case, content, message) => {
+    const converting = convertBytes(content);
+    await expect(converting).rejects.toMatchObject({ code: 'InvalidPayload', message: expect.stringMatching(message) });
+  });
+
+  it('rejects a missing file', async () => {
+    const converting = convertExportOf('adapty', join(folder, 'x.csv'), { appName: keys.appName, deps: deps() });
+    await expect(converting).rejects.toMatchObject({
+      code: 'InvalidPayload',
+      message: expect.stringMatching(/not found/),
+    });
+  });
+
+  it('lists a row that was cut off, and moves the others', async () => {
+    const report = await convert('revenuecat', [columns, appleRow('ann', 1), '$RCAnonymousID:1,ben,app_st']);
+    expect(report).toMatchObject({ rows: 1, unmoved: 1 });
+    expect(readLines(report.unmovedFile)).toEqual([
+      { id: 'line 3', reason: expect.stringMatching(/another number of values/) },
+    ]);
+  });
+
+  it('reads 20,000 rows of one customer, and keeps the latest of repeated ones', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, index) => appleRow('ann', index % 5_000));
+    const report = await convert('revenuecat', [columns, ...rows]);
+    expect(report).toMatchObject({ rows: 5_000, unowned: 0, unmoved: 0 });
+  });
+
+  it('selects the customer who is not anonymous, also from an earlier row of the purchase', async () => {
+    const anonymous = '$RCAnonymousID:2';
+    const report = await convert('revenuecat', [
+      columns,
+      `ann,${anonymous},app_store,premium,false,1,1,2026-01-01 00:00:00,2026-01-01 00:00:00`,
+      appleRow('ben', 2),
+      appleRow(anonymous, 2, '2026-02-01 00:00:00'),
+      appleRow(anonymous, 3),
+    ]);
+    expect(readLines(report.rowsFile)).toMatchObject([{ user: 'ann' }, { user: 'ben' }, { platform: 'store_a' }]);
+    expect(report.unowned).toBe(1);
+  });
+
+  it('lists stores that the service does not support', async () => {
+    const stores = ['amazon', 'roku', 'rc_billing', ''];
+    const rows = stores.map((store, index) => appleRow('ann', index).replace('app_store', store));
+    const report = await convert('revenuecat', [columns, ...rows]);
+    expect(report).toMatchObject({ rows: 0, unmoved: stores.length });
   });
 });
