@@ -87,13 +87,13 @@ export interface PurchaseRepository {
   listClaims(appName: string, purchaseId: string): Promise<Claim[]>;
 
   /**
-   * Reads the purchase with its claims, shared claims and transactions in one call. A concurrent change can be contained
-   * in part, so the result is no input of `saveChange`.
+   * Reads the purchase with its claims, shared claims and transactions in one call. A concurrent change can be
+   * contained in part, so the result is no input of `saveChange`.
    */
   findStored(appName: string, purchaseId: string): Promise<StoredPurchase | undefined>;
   /**
-   * Loads the purchase like `findStored`, as input of `saveChange`. An earlier result of `findStored` replaces the first
-   * of two reads.
+   * Loads the purchase like `findStored`, as input of `saveChange`. An earlier result of `findStored` replaces the
+   * first of two reads.
    */
   load(appName: string, purchaseId: string, earlier?: StoredPurchase): Promise<StoredPurchase | undefined>;
   /** Stores the claim of a validation, so that the next writer of the purchase applies it. */
