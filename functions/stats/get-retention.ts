@@ -13,9 +13,5 @@ export const handler = createHandler(getRetention, () => ({
   now,
 }))(
   async ({ app, query }, deps) =>
-    await getCohortFigures(app.name, query, {
-      deps,
-      reads: {},
-      buildCohorts: ({ sums }, ...rest) => buildRetentionCohorts(sums, ...rest),
-    }),
+    await getCohortFigures(app.name, query, { deps, reads: {}, buildCohorts: buildRetentionCohorts }),
 );

@@ -26,7 +26,6 @@ import {
   type FiguresDimension,
   type Movement,
   maxCohortPeriods,
-  movements,
 } from './figure-names.ts';
 
 /** The sums of figures of a day (`YYYY-MM-DD`) or month (`YYYY-MM`) in one dimension. */
@@ -55,7 +54,7 @@ interface Segment {
 export function countFigures({ kind, item }: StoredItem): FigureCounts[] {
   if (kind !== 'transaction' || !('figures' in item)) return [];
   const { transaction, figures } = parse(TransactionItem, item, 'DatabaseError');
-  return figures ? addMonthTotals(countTransaction({ transaction, figures })) : [];
+  return figures ? addMonthSums(countTransaction({ transaction, figures })) : [];
 }
 
 function countTransaction(counted: CountedTransaction): FigureCounts[] {
@@ -96,6 +95,7 @@ const toAmountCounts = (toName: (prefix: AmountPrefix) => string, amounts: Payme
   );
 };
 
+const toUtcMonth = (date: EpochMillis): string => toUtcDay(date).slice(0, 7);
 const toMovement = (name: Movement, amounts: PaymentAmounts): Counts =>
   toAmountCounts((prefix) => `${prefix}.${name}`, amounts);
 const negate = (counts: Counts): Counts => addCounts({}, counts, -1);
@@ -201,7 +201,7 @@ function countSubscriptionCohort({ transaction, figures }: CountedTransaction): 
       isIn(index) ? toCohortAmounts(prefix, index, amounts) : {},
     );
   });
-  return buildSums(segment, toUtcDay(purchaseDate).slice(0, 7), sum(...counts));
+  return buildSums(segment, toUtcMonth(purchaseDate), sum(...counts));
 }
 
 const toCohortAmounts = (cohort: string, index: number, amounts: PaymentAmounts): Counts =>
@@ -215,19 +215,36 @@ function countCustomerCohort({ transaction, figures }: CountedTransaction): Figu
   const age = findAge(customerSince, purchaseDate);
   const amounts = computePaymentAmounts(transaction, share);
   const isCounted = age <= maxCohortPeriods.month;
-  const toPrefix = (unit: CohortUnit, date: EpochMillis): string =>
-    buildCohortPrefix('customer', unit, getCohortStart(date, unit));
-  const counts = cohortUnits.map((unit) =>
-    sum(
-      isCounted ? toCohortAmounts(toPrefix(unit, customerSince), age, amounts) : {},
-      payerCreatedAt === undefined ? {} : { [`${toPrefix(unit, customerSince)}n`]: 1 },
-      // The customer is counted when it is stored. An import of earlier payments moves it to an earlier cohort.
-      payerCreatedAt === undefined
-        ? {}
-        : sum({ [`${toPrefix(unit, customerSince)}k`]: 1 }, { [`${toPrefix(unit, payerCreatedAt)}k`]: -1 }),
-    ),
-  );
-  return buildSums(getSegment(transaction), toUtcDay(purchaseDate).slice(0, 7), sum(...counts));
+  const counts = cohortUnits.map((unit) => {
+    const prefix = toCustomerPrefix(unit, customerSince);
+    return sum(
+      isCounted ? toCohortAmounts(prefix, age, amounts) : {},
+      payerCreatedAt === undefined ? {} : { [`${prefix}n`]: 1 },
+    );
+  });
+  const segment = getSegment(transaction);
+  return [
+    // The months before a cohort are not read: an import can add a payment from before the customer's cohort.
+    ...buildSums(segment, toUtcMonth(Math.max(purchaseDate, customerSince)), sum(...counts)),
+    ...(payerCreatedAt === undefined ? [] : moveCustomer(segment, payerCreatedAt, customerSince)),
+  ];
+}
+
+const toCustomerPrefix = (unit: CohortUnit, date: EpochMillis): string =>
+  buildCohortPrefix('customer', unit, getCohortStart(date, unit));
+
+/**
+ * Moves a customer from the cohort in which it was stored to that of an imported payment. Each cohort is counted in a
+ * month that it contains.
+ */
+function moveCustomer(segment: Segment, createdAt: EpochMillis, since: EpochMillis): FigureCounts[] {
+  const units = cohortUnits.filter((unit) => toCustomerPrefix(unit, createdAt) !== toCustomerPrefix(unit, since));
+  const countAt = (date: EpochMillis, count: 1 | -1): FigureCounts[] => {
+    const counts = units.map((unit) => ({ [`${toCustomerPrefix(unit, date)}k`]: count }));
+    // Customers are counted for the whole app only, which is the sum of the platforms.
+    return buildSums(segment, toUtcMonth(date), sum(...counts)).filter(({ figures }) => figures === 'platforms');
+  };
+  return [...countAt(since, 1), ...countAt(createdAt, -1)];
 }
 
 /** Returns the complete months since the customer is known. */
@@ -248,34 +265,14 @@ function countConversion({ transaction, figures: { trialAt } }: CountedTransacti
   return buildSums(getSegment(transaction), toUtcDay(trialAt), { converted: 1, ...(isRefunded && { unconverted: 1 }) });
 }
 
-/** Adds the running totals of each day to its month. */
-const addMonthTotals = (days: readonly FigureCounts[]): FigureCounts[] =>
+/** Adds the sums of each day to its month. */
+const addMonthSums = (days: readonly FigureCounts[]): FigureCounts[] =>
   sumFigureCounts([
     ...days,
     ...days
       .filter(({ period }) => period.length === 'YYYY-MM-DD'.length)
-      .map((entry) => ({ ...entry, period: entry.period.slice(0, 7), counts: toRunningTotals(entry.counts) })),
+      .map((entry) => ({ ...entry, period: entry.period.slice(0, 7) })),
   ]);
-
-const signs: Readonly<Record<Movement, 1 | -1>> = { new: 1, up: 1, back: 1, down: -1, lost: -1 };
-
-/** Returns the changes of the running totals of a day. */
-export function toRunningTotals(counts: Counts): Counts {
-  const totals: Record<string, number> = {};
-  const add = (name: string, value: number): void => {
-    totals[name] = (totals[name] ?? 0) + value;
-  };
-  for (const [name, value] of Object.entries(counts)) {
-    const sumStart = name.indexOf('/') + 1;
-    const [prefix, sumName] = [name.slice(0, sumStart), name.slice(sumStart)];
-    const [amount, movement] = sumName.split('.');
-    const known = movements.find((candidate) => candidate === movement);
-    if (known) add(`${prefix}${amount}.mrr`, signs[known] * value);
-    if (sumName === 'began' || sumName === 'moved') add(`${prefix}paying`, value);
-    if (sumName === 'left') add(`${prefix}paying`, -value);
-  }
-  return addCounts({}, totals);
-}
 
 /** Adds up the sums of each counter. Leaves out counters without a sum. */
 export function sumFigureCounts(all: readonly FigureCounts[]): FigureCounts[] {

@@ -2,13 +2,14 @@
 export type FiguresDimension = 'platforms' | 'countries' | 'product';
 
 /**
+ * Names of the sums of a day. A month has the sums of its days, and those of cohorts.
+ *
  * Movements of the monthly recurring revenue: new, expansion, contraction, reactivated, churned. Sums have the prefix
- * of an amount: see `amountPrefixes`. The other sums of a day count subscriptions: `began` (paid first or again),
+ * of an amount: see `amountPrefixes`. The other sums count subscriptions: `began` (paid first or again),
  * `moved` (from or to another product or country), `left` (ended), `failed` (the part of them whose payment failed),
  * `trials`, `converted` and `unconverted`.
  */
-export const movements = ['new', 'up', 'down', 'back', 'lost'] as const;
-export type Movement = (typeof movements)[number];
+export type Movement = 'new' | 'up' | 'down' | 'back' | 'lost';
 
 /**
  * Amounts that are stored: `g` before refunds, `r` the refunded part, `p` proceeds, `q` the proceeds that the store

@@ -1,6 +1,6 @@
 import type { FiguresAmount, ProceedsSource } from '../api/figures.ts';
 import type { Platform } from '../shared/platform.ts';
-import { addCounts, type Counts } from './counts.ts';
+import type { Counts } from './counts.ts';
 
 /** The value of a dimension that figures belong to. Empty for the whole app. */
 export interface FigureSegment {
@@ -35,7 +35,7 @@ function mergePeriods(all: readonly ReadonlyMap<string, Counts>[]): ReadonlyMap<
   const merged = new Map<string, Record<string, number>>();
   for (const [period, counts] of all.flatMap((periods) => [...periods])) {
     const totals = merged.get(period) ?? {};
-    for (const [name, value] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + value;
+    for (const name of Object.keys(counts)) totals[name] = (totals[name] ?? 0) + (counts[name] ?? 0);
     merged.set(period, totals);
   }
   return merged;
@@ -86,5 +86,11 @@ export function findProceedsSource(all: readonly FigureSums[]): ProceedsSource |
   return reported === proceeds ? 'store' : 'mixed';
 }
 
-export const sumCounts = (all: readonly Counts[]): Counts =>
-  all.reduce<Counts>((total, counts) => addCounts(total, counts), {});
+/** Adds up the counts of many periods. Unlike `addCounts`, keeps zeros and does not sort. */
+export function sumCounts(all: Iterable<Counts>): Counts {
+  const totals: Record<string, number> = {};
+  for (const counts of all) {
+    for (const name of Object.keys(counts)) totals[name] = (totals[name] ?? 0) + (counts[name] ?? 0);
+  }
+  return totals;
+}

@@ -4,17 +4,13 @@ import { toUtcDay } from '../money/daily-rates.ts';
 import { addDays, addMonths } from '../shared/calendar.ts';
 import { indexByPeriod } from './counts.ts';
 import { maxCohortPeriods } from './figure-names.ts';
-import { type FigureSums, findProceedsSource } from './figure-sums.ts';
+import { type FigureSums, findProceedsSource, sumCounts } from './figure-sums.ts';
+import { planReads } from './plan-reads.ts';
 import { type FiguresDeps, readFigures } from './read-figures.ts';
 import { parseStatsRange } from './stats-range.ts';
 import { listIntervals } from './to-breakdown.ts';
-import {
-  type CohortContext,
-  type CustomersByDay,
-  countCustomers,
-  getNextStart,
-  listCohortStarts,
-} from './to-cohorts.ts';
+import { type CohortContext, type CohortSums, countCustomers, getNextStart, listCohortStarts } from './to-cohorts.ts';
+import type { MovementContext } from './to-movement.ts';
 
 interface Query {
   readonly startdate?: string | undefined;
@@ -47,49 +43,23 @@ export async function getIntervalFigures<Row>(
     buildRows,
   }: {
     readonly deps: FiguresDeps;
-    readonly buildRows: (
-      sums: FigureSums,
-      context: {
-        readonly intervals: ReturnType<typeof listIntervals>;
-        readonly today: string;
-        readonly amount: FiguresAmount;
-      },
-    ) => Row[];
+    readonly buildRows: (sums: FigureSums, context: MovementContext) => Row[];
   },
 ) {
   const { interval = 'month', by = 'none', amount = 'after_refunds' } = query;
   const days = parseRange(query, interval === 'day', deps);
   const today = toUtcDay(deps.now());
   const intervals = days ? listIntervals(days, interval).filter(({ first }) => first <= today) : [];
-  const [first = today] = intervals.map((entry) => entry.first);
-  const requestedDay = intervals.at(-1)?.last ?? today;
-  const lastDay = [requestedDay, today].sort()[0] ?? today;
-  const month = first.slice(0, 7);
-  const readings = await readFigures(
-    appName,
-    {
-      range: { days: [`${month}-01`, lastDay], months: ['', addMonths(month, -1)] },
-      by,
-      page: query,
-      rowsPerGroup: intervals.length,
-    },
-    deps,
-  );
+  const { range, wholeMonths } = planReads(intervals, { interval, today });
+  const readings = await readFigures(appName, { range, by, page: query, rowsPerGroup: intervals.length }, deps);
   const { total, groups } = readings;
-  const build = (sums: FigureSums): Row[] => buildRows(sums, { intervals, today, amount });
+  const build = (sums: FigureSums): Row[] => buildRows(sums, { intervals, wholeMonths, today, amount });
   return {
     interval,
     ...buildHead({ by, amount }, readings),
     rows: build(total),
     ...(groups && { groups: groups.map((sums) => ({ ...sums.segment, rows: build(sums) })) }),
   };
-}
-
-/** The sums of a segment, with the sums of the app. */
-interface CohortSums {
-  readonly sums: FigureSums;
-  readonly total: FigureSums;
-  readonly customers: CustomersByDay;
 }
 
 /** Reads figures by cohort. `buildCohorts` builds the cohorts of the app and of each group. */
@@ -102,7 +72,7 @@ export async function getCohortFigures<Cohort>(
     buildCohorts,
   }: {
     readonly deps: FiguresDeps;
-    /** Further counters that the cohorts need: customers, and the figures of days. */
+    /** Further counters that the cohorts need: customers, and the figures of their days or months. */
     readonly reads: { readonly customers?: true; readonly days?: true };
     readonly buildCohorts: (sums: CohortSums, starts: readonly string[], context: CohortContext) => Cohort[];
   },
@@ -114,23 +84,31 @@ export async function getCohortFigures<Cohort>(
   const starts = range ? listCohortStarts(range, unit, today) : [];
   const [first = today] = starts;
   const days = [first, addDays(getNextStart(starts.at(-1) ?? today, unit), -1)] as const;
-  const [readings, customerDays] = await Promise.all([
+  const readsDays = unit === 'week';
+  const readCustomers = async () =>
+    readsDays
+      ? await deps.counters.listDays(appName, ...days)
+      : await deps.counters.listMonths(appName, first.slice(0, 7), days[1].slice(0, 7));
+  const [readings, customerPeriods] = await Promise.all([
     readFigures(
       appName,
       {
-        // An import can have recorded payments before the customers of the cohort were stored.
-        range: { ...(reads.days && { days }), months: [reads.customers ? '' : first.slice(0, 7), today.slice(0, 7)] },
+        range: { days: reads.days && readsDays ? [days] : [], months: [first.slice(0, 7), today.slice(0, 7)] },
         by,
         page: query,
         rowsPerGroup: starts.length * (reads.days ? 1 : Math.min(starts.length, maxCohortPeriods[unit])),
       },
       deps,
     ),
-    reads.customers ? deps.counters.listDays(appName, ...days) : [],
+    reads.customers ? readCustomers() : [],
   ]);
   const { total, groups } = readings;
-  const customers = countCustomers(indexByPeriod(customerDays));
-  const build = (sums: FigureSums): Cohort[] => buildCohorts({ sums, total, customers }, starts, { unit, amount, now });
+  const customers = countCustomers(indexByPeriod(customerPeriods));
+  const totals = sumCounts(total.months.values());
+  const build = (sums: FigureSums): Cohort[] => {
+    const counts = sums === total ? totals : sumCounts(sums.months.values());
+    return buildCohorts({ sums, counts, totals, customers }, starts, { unit, amount, now });
+  };
   return {
     interval: unit,
     ...buildHead({ by, amount }, readings),

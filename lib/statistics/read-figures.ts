@@ -11,11 +11,13 @@ import type { CounterGroup, CounterRepository } from './counter-repository.ts';
 import { indexByPeriod } from './counts.ts';
 import { type FigureSums, mergeSums, splitByPrefix } from './figure-sums.ts';
 
-/** Days and months to read, first and last included. */
-interface FigureRange {
-  /** Undefined: none. */
-  readonly days?: readonly [first: string, last: string];
-  readonly months: readonly [first: string, last: string];
+/** First and last day or month, both included. */
+type Range = readonly [first: string, last: string];
+
+/** Days and months to read. */
+export interface FigureRange {
+  readonly days: readonly Range[];
+  readonly months: Range;
 }
 
 interface FiguresRequest {
@@ -63,11 +65,11 @@ export async function readFigures(
   { counters, findCatalogue }: FiguresDeps,
 ): Promise<FigureReadings> {
   const readGroup = async (group: CounterGroup): Promise<Omit<FigureSums, 'segment'>> => {
-    const [days, months] = await Promise.all([
-      range.days ? counters.listDays(appName, ...range.days, group) : [],
+    const [months, ...days] = await Promise.all([
       range.months[0] <= range.months[1] ? counters.listMonths(appName, ...range.months, group) : [],
+      ...range.days.map(async (days) => await counters.listDays(appName, ...days, group)),
     ]);
-    return { days: indexByPeriod(days), months: indexByPeriod(months) };
+    return { days: indexByPeriod(days.flat()), months: indexByPeriod(months) };
   };
   const readProducts = async (products: readonly Product[]): Promise<FigureSums[]> =>
     await pMap(
@@ -84,7 +86,7 @@ export async function readFigures(
     if (groups.length * rowsPerGroup > maxRows) throw tooManyRowsError();
     return groups;
   };
-  const periodCount = (range.days ? countDaysBetween(...range.days) + 1 : 0) + 24;
+  const periodCount = range.days.reduce((sum, days) => sum + countDaysBetween(...days) + 1, 24);
   switch (by) {
     case 'none':
       return { total, groups: undefined };

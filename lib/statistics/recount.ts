@@ -5,7 +5,7 @@ import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { type FigureCounts, sumFigureCounts, toRunningTotals } from './count-figures.ts';
+import { type FigureCounts, sumFigureCounts } from './count-figures.ts';
 import { countStoredItem, sumDailyCounts } from './count-item.ts';
 import { type Product, pickRunningTotals, sumProductCounts } from './count-product.ts';
 import type { CounterGroup, CounterRepository } from './counter-repository.ts';
@@ -131,7 +131,7 @@ export async function correctCounters(
   const skippedPeriods: string[] = [];
   for (const { period, product, figures, version, recounted, change } of differences) {
     const month = period.slice(0, 7);
-    const monthChange = figures ? toRunningTotals(change) : product ? pickRunningTotals(change) : collapseHours(change);
+    const monthChange = figures ? change : product ? pickRunningTotals(change) : collapseHours(change);
     const group = { product, figures };
     const monthCorrection = { period: month, ...group, change: (counts: Counts) => addCounts(counts, monthChange) };
     const isInPartOfMonth = isDay(period) && !wholeMonths.includes(month) && Object.keys(monthChange).length > 0;

@@ -44,13 +44,22 @@ const listPeriods = (start: string, unit: CohortInterval, now: EpochMillis): num
   return indexes;
 };
 
-/** Builds the retention of each cohort. `counts` are the sums of all months. */
+/** The sums of a segment for its cohorts. */
+export interface CohortSums {
+  readonly sums: FigureSums;
+  /** Sums of all months that were read. */
+  readonly counts: Counts;
+  /** The same for the whole app. */
+  readonly totals: Counts;
+  readonly customers: CustomersByPeriod;
+}
+
+/** Builds the retention of each cohort. */
 export function buildRetentionCohorts(
-  { months }: FigureSums,
+  { counts }: CohortSums,
   starts: readonly string[],
   { unit, amount, now }: CohortContext,
 ): RetentionCohort[] {
-  const counts = sumCounts([...months.values()]);
   return starts.map((start) => {
     const prefix = buildCohortPrefix('subscription', unit, start);
     const size = counts[`${prefix}n`] ?? 0;
@@ -72,11 +81,21 @@ export function buildRetentionCohorts(
   });
 }
 
-/** Customers that were stored, by day. */
-export type CustomersByDay = ReadonlyMap<string, number>;
+/** Customers that were stored, by day or month. */
+type CustomersByPeriod = ReadonlyMap<string, number>;
 
-export const countCustomers = (days: ReadonlyMap<string, Counts>): CustomersByDay =>
-  new Map([...days].map(([day, counts]) => [day, listHourCounts(counts, 'C').reduce((sum, count) => sum + count, 0)]));
+/** Counts the customers of each period: a day counts them by hour. */
+export const countCustomers = (periods: ReadonlyMap<string, Counts>): CustomersByPeriod =>
+  new Map(
+    [...periods].map(([period, counts]) => [
+      period,
+      listHourCounts(counts, 'C').reduce((sum, count) => sum + count, counts.C ?? 0),
+    ]),
+  );
+
+/** Lists the days or the month of a cohort: the periods of its counters. */
+const listCohortPeriods = (start: string, unit: CohortInterval): string[] =>
+  unit === 'month' ? [start.slice(0, 7)] : listDays(start, addDays(start, 6));
 
 interface CustomerCohort {
   readonly customers: number;
@@ -87,20 +106,9 @@ interface CustomerCohort {
  * Counts customers and payers of a cohort. A segment counts all customers of the app. An erased customer
  * who has paid stays a payer, so there are never fewer customers than payers.
  */
-function countCohort(
-  start: string,
-  unit: CohortInterval,
-  {
-    counts,
-    totals,
-    customers,
-  }: { readonly counts: Counts; readonly totals: Counts; readonly customers: CustomersByDay },
-): CustomerCohort {
+function countCohort(start: string, unit: CohortInterval, { counts, totals, customers }: CohortSums): CustomerCohort {
   const prefix = buildCohortPrefix('customer', unit, start);
-  const stored = listDays(start, addDays(getNextStart(start, unit), -1)).reduce(
-    (sum, day) => sum + (customers.get(day) ?? 0),
-    0,
-  );
+  const stored = listCohortPeriods(start, unit).reduce((sum, period) => sum + (customers.get(period) ?? 0), 0);
   const allPayers = totals[`${prefix}n`] ?? 0;
   return {
     customers: Math.max(allPayers, stored + (totals[`${prefix}k`] ?? 0)),
@@ -108,26 +116,18 @@ function countCohort(
   };
 }
 
-interface CustomerSums {
-  readonly sums: FigureSums;
-  /** Sums of the whole app. */
-  readonly total: FigureSums;
-  readonly customers: CustomersByDay;
-}
-
 /** Builds the realized revenue of each cohort of customers by age. The amounts are sums up to the end of the month. */
 export function buildLtvCohorts(
-  { sums, total, customers }: CustomerSums,
+  cohortSums: CohortSums,
   starts: readonly string[],
   { unit, amount, now }: CohortContext,
 ): LtvCohort[] {
-  const [counts, totals] = [sums, total].map(({ months }) => sumCounts([...months.values()])) as [Counts, Counts];
   return starts.map((start) => {
     const prefix = buildCohortPrefix('customer', unit, start);
-    const cohort = countCohort(start, unit, { counts, totals, customers });
+    const cohort = countCohort(start, unit, cohortSums);
     let revenue = 0;
     const ages = listPeriods(start, 'month', now).map((month) => {
-      revenue += readAmount(counts, amount, (name) => `${prefix}${name}${month}`);
+      revenue += readAmount(cohortSums.counts, amount, (name) => `${prefix}${name}${month}`);
       return {
         month,
         revenuePerCustomerUSD: divide(revenue, cohort.customers),
@@ -142,16 +142,17 @@ const divide = (micros: number, count: number): number => (count > 0 ? roundToCe
 
 /** Builds the conversion of the trials and customers of each cohort. */
 export function buildConversionCohorts(
-  { sums, total, customers }: CustomerSums,
+  cohortSums: CohortSums,
   starts: readonly string[],
   { unit }: CohortContext,
 ): ConversionCohort[] {
-  const [counts, totals] = [sums, total].map(({ months }) => sumCounts([...months.values()])) as [Counts, Counts];
+  const { days, months } = cohortSums.sums;
+  const periods = unit === 'month' ? months : days;
   return starts.map((start) => {
-    const days = listDays(start, addDays(getNextStart(start, unit), -1)).map((day) => sums.days.get(day) ?? {});
-    const { trials = 0, converted: paid = 0, unconverted = 0 } = sumCounts(days);
+    const counts = sumCounts(listCohortPeriods(start, unit).map((period) => periods.get(period) ?? {}));
+    const { trials = 0, converted: paid = 0, unconverted = 0 } = counts;
     const converted = paid - unconverted;
-    const cohort = countCohort(start, unit, { counts, totals, customers });
+    const cohort = countCohort(start, unit, cohortSums);
     return {
       start,
       trials,

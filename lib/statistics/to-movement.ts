@@ -1,5 +1,5 @@
 import type { ChurnRow, FiguresAmount, MrrRow } from '../api/figures.ts';
-import { addDays, listDays } from '../shared/calendar.ts';
+import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import type { Counts } from './counts.ts';
 import type { Movement } from './figure-names.ts';
 import { type FigureSums, readAmount, sumCounts } from './figure-sums.ts';
@@ -10,9 +10,11 @@ interface Interval {
   readonly last: string;
 }
 
-interface MovementContext {
+export interface MovementContext {
   /** Intervals that have started, earliest first. */
   readonly intervals: readonly Interval[];
+  /** Months whose sums are read instead of those of their days. */
+  readonly wholeMonths: ReadonlySet<string>;
   readonly today: string;
   readonly amount: FiguresAmount;
 }
@@ -27,22 +29,28 @@ interface IntervalSums {
 }
 
 /**
- * Adds up the days of each interval. The ends of today count tomorrow: until then, a subscription whose paid time ends
- * today can renew.
+ * Adds up the months and days of each interval. The ends of today count tomorrow: until then, a subscription whose paid
+ * time ends today can renew.
  */
-function sumIntervals({ days, months }: FigureSums, { intervals, today, amount }: MovementContext): IntervalSums[] {
+function sumIntervals(
+  { days, months }: FigureSums,
+  { intervals, wholeMonths, today, amount }: MovementContext,
+): IntervalSums[] {
   const [first] = intervals;
   if (!first) return [];
   const readDay = (day: string): Counts => (day < today ? days.get(day) : omitEnds(days.get(day))) ?? {};
+  const sumDays = (firstDay: string, lastDay: string): Counts => {
+    const partialMonths = listDays(firstDay, lastDay).filter((day) => !wholeMonths.has(day.slice(0, 7)));
+    const whole = listMonths(firstDay.slice(0, 7), lastDay.slice(0, 7)).filter((month) => wholeMonths.has(month));
+    return sumCounts([...partialMonths.map(readDay), ...whole.map((month) => months.get(month) ?? {})]);
+  };
   const month = first.first.slice(0, 7);
   const earlierMonths = [...months].filter(([period]) => period < month).map(([, counts]) => counts);
-  const daysBefore = listDays(`${month}-01`, addDays(first.first, -1)).map(readDay);
-  const opening = sumCounts(earlierMonths);
-  const sumBefore = sumCounts(daysBefore);
-  let mrr = readAmount(opening, amount, (prefix) => `${prefix}.mrr`) + computeMrrChange(sumBefore, amount);
-  let paying = (opening.paying ?? 0) + computePayingChange(sumBefore);
+  const opening = sumCounts([...earlierMonths, sumDays(`${month}-01`, addDays(first.first, -1))]);
+  let mrr = computeMrrChange(opening, amount);
+  let paying = computePayingChange(opening);
   return intervals.map(({ first: date, last }) => {
-    const counts = sumCounts(listDays(date, last < today ? last : today).map(readDay));
+    const counts = sumDays(date, last < today ? last : today);
     const [openingMrr, openingPaying] = [mrr, paying];
     mrr += computeMrrChange(counts, amount);
     paying += computePayingChange(counts);
