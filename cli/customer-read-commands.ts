@@ -1,16 +1,30 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import type { SubscriberState } from '../lib/api/customers.ts';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import { buildCustomerInfo, toCustomerInfo } from '../lib/customers/customer-info.ts';
+import type { CustomerRow } from '../lib/customers/customer-summary.ts';
+import { findCustomers } from '../lib/entitlements/find-customers.ts';
 import { toPurchaseRecord } from '../lib/purchases/to-records.ts';
 import { ServiceError } from '../lib/shared/errors.ts';
+import type { EpochMillis } from '../lib/shared/time.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
+import {
+  addFilterOptions,
+  type FilterOptions,
+  formatMatches,
+  isFiltered,
+  readMatches,
+  toFilter,
+} from './filter-options.ts';
 import { purchaseColumns, toSeconds } from './format-records.ts';
 import { parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
-import { addPageOptions, formatPage, type PageOptions } from './paging-options.ts';
+import { addPageOptions, formatPage } from './paging-options.ts';
 import { type Column, formatTable } from './table.ts';
+
+const subscriberStates: readonly SubscriberState[] = ['active', 'trial', 'grace', 'lapsed', 'none'];
 
 /** Adds `show` and `list` to the commands of `customer`. */
 export function addCustomerReadCommands(customer: Command): void {
@@ -21,10 +35,17 @@ export function addCustomerReadCommands(customer: Command): void {
     .argument('<user>', 'applicationUsername of the customer', parseUsername)
     .addHelpText('after', formatExamples('customer show my-app alice', '--json customer show my-app alice'))
     .action(printResult(showAction));
-  addPageOptions(customer.command('list'))
-    .description('List the customers of an app, oldest first')
+  addFilterOptions(addPageOptions(customer.command('list')))
+    .description(
+      'List the customers of an app, oldest first; store, product and sandbox are those of the last purchase',
+    )
     .argument('<app>')
-    .addHelpText('after', formatExamples('customer list my-app --limit 100'))
+    .addOption(new Option('--state <state>', 'customers in a state').choices(subscriberStates))
+    .option('--entitlement <name>', 'customers with an active entitlement')
+    .addHelpText(
+      'after',
+      formatExamples('customer list my-app --limit 100', 'customer list my-app --state grace --store google'),
+    )
     .action(printResult(listAction));
 }
 
@@ -55,6 +76,11 @@ interface CustomerRecord {
   readonly customerInfo: Info;
 }
 
+const toCustomerRecord = ({ username, summary }: CustomerRow, now: EpochMillis): CustomerRecord => ({
+  applicationUsername: username,
+  customerInfo: toCustomerInfo(summary, now),
+});
+
 const customerColumns: readonly Column<CustomerRecord>[] = [
   { title: 'CUSTOMER', value: ({ applicationUsername }) => applicationUsername, isWhole: true },
   { title: 'SUBSCRIBER', value: ({ customerInfo }) => describeSubscriber(customerInfo) },
@@ -62,14 +88,30 @@ const customerColumns: readonly Column<CustomerRecord>[] = [
   { title: 'DATE', value: ({ customerInfo: { lastPurchaseDate: date } }) => date && toSeconds(date), isWhole: true },
 ];
 
-async function listAction(name: string, { limit, skip }: PageOptions, { width }: Output): Promise<CommandResult> {
-  const { name: appName } = await getStoredApp(deps().apps, name);
+interface ListOptions extends FilterOptions {
+  readonly state?: SubscriberState;
+  readonly entitlement?: string;
+}
+
+async function listAction(name: string, options: ListOptions, { width }: Output): Promise<CommandResult> {
+  const { limit, skip, state, entitlement } = options;
+  const hasFilter = isFiltered(options, state, entitlement);
+  const app = await getStoredApp(deps().apps, name);
+  const { name: appName } = app;
   const now = deps().now();
+  if (hasFilter) {
+    const filter = { ...toFilter(options), state, entitlement };
+    const found = await readMatches(options, (page) =>
+      findCustomers(app, { filter, order: 'oldest', ...page }, deps()),
+    );
+    const matches = { ...found, rows: found.rows.map((row) => toCustomerRecord(row, now)) };
+    return {
+      data: matches,
+      text: formatMatches(formatTable(customerColumns, matches.rows, width), matches, 'customer'),
+    };
+  }
   const { rows: listed, total } = await deps().customerLists.getPage(appName, { limit, skip, now });
-  const rows = listed.map(({ username, summary }) => ({
-    applicationUsername: username,
-    customerInfo: toCustomerInfo(summary, now),
-  }));
+  const rows = listed.map((row) => toCustomerRecord(row, now));
   const table = formatTable(customerColumns, rows, width);
   return {
     data: { paging: { skip, limit, total }, rows },

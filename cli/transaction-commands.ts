@@ -1,25 +1,35 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
+import { findTransactions } from '../lib/purchases/find-transactions.ts';
 import { addPurchases, listTransactions } from '../lib/purchases/list-transactions.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
 import { toNeutralId } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
+import {
+  addFilterOptions,
+  type FilterOptions,
+  formatMatches,
+  isFiltered,
+  readMatches,
+  toFilter,
+} from './filter-options.ts';
 import { transactionColumns } from './format-records.ts';
 import { parseTime, parseUsername } from './option-parsers.ts';
 import type { Output } from './output.ts';
-import { addPageOptions, formatPage, type PageOptions } from './paging-options.ts';
+import { addPageOptions, formatPage } from './paging-options.ts';
 import { formatTable } from './table.ts';
 
 /** `transactions list`. */
 export function createTransactionCommands(): Command {
   const transactions = new Command('transactions').description('Read the transactions of an app');
-  addPageOptions(transactions.command('list'))
+  addFilterOptions(addPageOptions(transactions.command('list')))
     .description('List transactions, oldest first; with --user, latest first')
     .argument('<app>')
     .option('--user <name>', 'transactions of a customer', parseUsername)
     .option('--purchase <id>', 'transactions of a purchase')
+    .option('--refunded', 'refunded transactions')
     .option('--from <date>', 'start of the range, such as 2026-01-31T10:00:00Z', parseTime)
     .option('--to <date>', 'end of the range', parseTime)
     .addHelpText(
@@ -27,25 +37,40 @@ export function createTransactionCommands(): Command {
       formatExamples(
         'transactions list my-app --from 2026-01-01 --to 2026-02-01',
         'transactions list my-app --user alice',
+        'transactions list my-app --store apple --refunded --no-sandbox',
       ),
     )
     .action(printResult(listAction));
   return transactions;
 }
 
-interface ListOptions extends PageOptions {
+interface ListOptions extends FilterOptions {
   readonly user?: string;
   readonly purchase?: string;
+  readonly refunded?: true;
   readonly from?: EpochMillis;
   readonly to?: EpochMillis;
 }
 
 async function listAction(name: string, options: ListOptions, { width }: Output): Promise<CommandResult> {
-  const { user, purchase, from, to, limit, skip } = options;
-  if (user !== undefined && [purchase, from, to].some((option) => option !== undefined))
+  const { user, purchase, refunded, from, to, limit, skip } = options;
+  const hasFilter = isFiltered(options, refunded);
+  if (hasFilter && purchase !== undefined) throw new InvalidArgumentError('Pass --purchase without a filter.');
+  if (!hasFilter && user !== undefined && [purchase, from, to].some((option) => option !== undefined))
     throw new InvalidArgumentError('Pass --user without --purchase, --from and --to.');
   const { name: appName } = await getStoredApp(deps().apps, name);
   const context = { appName, includesNotifications: false, includesCustomers: true, deps: deps() };
+  if (hasFilter) {
+    const filter = { ...toFilter(options), startdate: from, enddate: to, username: user, isRefunded: refunded };
+    const found = await readMatches(options, (page) =>
+      findTransactions(appName, { filter, order: 'oldest', ...page }, deps()),
+    );
+    const matches = { ...found, rows: await addPurchases(found.rows, context) };
+    return {
+      data: matches,
+      text: formatMatches(formatTable(transactionColumns, matches.rows, width), matches, 'transaction'),
+    };
+  }
   if (user !== undefined) {
     // One more row shows whether there is a next page.
     const found = await deps().ownedPurchases.listTransactions(appName, user, { limit: limit + 1, skip });

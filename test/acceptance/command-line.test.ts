@@ -378,6 +378,20 @@ describe('claimcheck', () => {
       { purchaseId: id, entitledUsers: ['rea'] },
     ]);
     expect((await read('transactions', 'list', 'demo', '--purchase', id)).rows).toHaveLength(1);
+    const filters = ['--store', 'apple', '--product', 'premium'];
+    for (const [list, further, rows] of [
+      ['transactions', ['--user', 'rea', ...filters], [{ purchaseId: id }]],
+      ['transactions', ['--user', 'rea', '--refunded'], []],
+      ['transactions', ['--user', 'rea', '--store', 'google'], []],
+      [
+        'customer',
+        [...filters, '--state', 'active', '--limit', '1'],
+        [{ customerInfo: { lastPurchaseId: expect.any(String) } }],
+      ],
+      ['customer', [...filters, '--state', 'lapsed'], []],
+      ['customer', ['--entitlement', 'none'], []],
+    ] as const)
+      expect((await read(list, 'list', 'demo', ...further)).rows).toMatchObject(rows);
     await waitFor('the statistics', async () =>
       (await read('stats', 'show', 'demo')).rows.some((day: { numTransactions: number }) => day.numTransactions > 0),
     );

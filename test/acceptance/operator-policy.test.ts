@@ -265,6 +265,8 @@ async function runEveryCommand(): Promise<void> {
   expect(await cli(['customer', 'show', appName, 'ann'])).toContain('ann: active subscriber');
   expect(await cli(['customer', 'list', appName])).toMatch(/\S/);
   expect(await cli(['transactions', 'list', appName])).toMatch(/\S/);
+  expect(await cli(['customer', 'list', appName, '--entitlement', 'premium'])).toMatch(/\S/);
+  expect(await cli(['transactions', 'list', appName, '--refunded'])).toMatch(/\S/);
   expect(await cli(['stats', 'show', appName])).toContain('REVENUE USD');
   expect(await cli(['customer', 'export', appName, 'ann'])).toContain('"applicationUsername":"ann"');
   await cli(['app', 'set-webhook', 'new', '--off']);
