@@ -1,7 +1,7 @@
 import { deps } from '../composition/deps.ts';
 import type { Contract } from '../lib/api/contract.ts';
 import { contracts } from '../lib/api/index.ts';
-import { type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
+import { createApiKey, type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
 import { eventKey, toRefundRequestId } from '../lib/db/keys.ts';
 import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
@@ -47,6 +47,7 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   await setCommissionRates(deps().apps, keys.appName, [
     { platform: 'store_a', from: '2026-01-01', minPaidDays: side.dollars, commissionPercent: 15 },
   ]);
+  await createApiKey(deps().apps, keys.appName, { level: 'viewer', name: canary, now: Date.now() });
   await deps().apps.setForwards(keys.appName, [{ url: `https://${canary}.example.com/stores` }]);
   const grant = { entitlement: `premium-${canary}`, reason: canary, idempotencyKey: 'grant-1' };
   await createGrant(grant, {

@@ -125,7 +125,7 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       await page.getByRole('link', { name: scriptProduct }).first().click();
       await page.getByRole('heading', { level: 1, name: scriptProduct }).waitFor();
       expect(await page.locator('main img').count()).toBe(0);
-      await page.getByRole('link', { name: oddName }).click();
+      await page.getByRole('link', { name: oddName, exact: true }).click();
       await page.getByRole('heading', { level: 1, name: oddName }).waitFor();
       await expectNoProblem(consolePage);
     });
