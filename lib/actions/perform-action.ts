@@ -162,12 +162,18 @@ async function recoverAction({ digest, name, storeContext, ...attempt }: Attempt
   if (saved === undefined) return undefined;
   const baseline = parse(ActionBaseline, saved, 'DatabaseError');
   const { purchaseId, input, context } = attempt;
-  await refreshPurchaseNow(purchaseId, context);
   const { days, account } = input;
   const request = { action: toStoreAction(input.action), ...omitUndefined({ days, account }) };
+  await refreshPurchaseNow(purchaseId, withStoreReason(request, context));
   if (!(await readEffect(request, baseline, attempt))) return undefined;
   return { ...toOutcome(attempt, { effect: 'The store had performed the action.' }), digest, isConfirmed: true };
 }
+
+/** The state alone does not show whether a later expiration is an extension. The notification can arrive later. */
+const withStoreReason = ({ action }: EffectRequest, context: ActionContext) => ({
+  ...context,
+  ...(action === 'extend' && { storeReason: 'EXTENDED' as const }),
+});
 
 const toOutcome = (
   { input: { action, reason }, context: { key, deps } }: Pick<Attempt, 'input' | 'context'>,
@@ -238,7 +244,7 @@ async function confirm(
   attempt: Pick<Attempt, 'purchaseId' | 'context'>,
 ): Promise<boolean | null> {
   try {
-    await refreshPurchaseNow(attempt.purchaseId, attempt.context);
+    await refreshPurchaseNow(attempt.purchaseId, withStoreReason(request, attempt.context));
   } catch (error) {
     attempt.context.recorder.addContent({
       refreshFailures: [

@@ -3,6 +3,7 @@ import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { PurchaseRefreshState } from '../purchases/purchase-repository.ts';
 import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
@@ -30,6 +31,8 @@ export interface RefreshContext {
   readonly app: App;
   readonly recorder: EventRecorder;
   readonly deps: RefreshDeps;
+  /** Reason of the change at the store if the caller has caused it. */
+  readonly storeReason?: NotificationReason;
 }
 
 /**
@@ -138,9 +141,9 @@ async function recordAndFulfill(
 
 async function recordObservations(
   observations: readonly Observation[],
-  { app, deps }: RefreshContext,
+  { app, deps, storeReason }: RefreshContext,
 ): Promise<RecordPurchaseResult[]> {
-  const update = { trigger: 'refresh', strategy: app.strategy } as const;
+  const update = { trigger: 'refresh', strategy: app.strategy, ...(storeReason && { storeReason }) } as const;
   const results: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of observations) {
     const storeUser = await resolveStoreUser(app.name, observation, deps.userAliases);
