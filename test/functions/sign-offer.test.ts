@@ -9,10 +9,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose';
 import { deps } from '../../composition/deps.ts';
 import { signOffer } from '../../lib/api/offers.ts';
+import { createCheckout } from '../../lib/api/stripe.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { checkoutUrls, createStripeClient } from './checkout-fixture.ts';
 import { findEvents } from './event-fixture.ts';
 
 let service: TestService;
@@ -169,6 +171,31 @@ describe('POST /v3/store_a/offers/sign', () => {
     expect((await signPublicly({ ...request, applicationUsername: createUser() })).status).toBe(403);
     await service.callControl('/clock', { advance: 'PT2H' });
     expect((await signPublicly(request)).status).toBe(403);
+  });
+
+  it("accepts the customer's access token with the public key", async () => {
+    await deps().apps.setStoreSettings(keys.appName, 'processor_a', await service.callControl('/settings/processor_a'));
+    const stripe = await createStripeClient(service, keys.appName, 'processor_a');
+    const product = await stripe.products.create({ name: 'Web' });
+    const price = await stripe.prices.create({
+      product: product.id,
+      unit_amount: 499,
+      currency: 'usd',
+      recurring: { interval: 'month' },
+    });
+    const user = createUser();
+    const offerId = `processor_a:${product.id}#${price.id}`;
+    const { body } = await callWithPublicKey(createCheckout, keys, {
+      body: { offerId, applicationUsername: user, ...checkoutUrls },
+    });
+    const { accessToken, sessionId } = body;
+    const request = { ...hello, applicationUsername: user, accessToken };
+    // The token grants nothing before the payment.
+    expect((await signPublicly(request)).status).toBe(403);
+    await service.callControl(`/checkouts/${sessionId}/pay`, {});
+    expect((await signPublicly(request)).status).toBe(200);
+    expect((await signPublicly({ ...request, applicationUsername: createUser() })).status).toBe(403);
+    expect((await signPublicly({ ...request, accessToken: `${accessToken}x` })).status).toBe(403);
   });
 
   it('limits the signatures of a customer, and records each without its signature', async () => {
