@@ -38,9 +38,11 @@ const subscriptionOracles: Readonly<Record<Platform, Oracle>> = {
   processor_a: stripeSubscriptionOracle,
   service_processor_a: stripeSubscriptionOracle,
   /** @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/overview */
-  processor_b: ({ state, paidThroughDate, firstBillingDate }, now) => {
+  processor_b: ({ state, paidThroughDate, firstBillingDate, trialPeriod }, now) => {
     if (state === 'Past Due') return undefined;
     if (state !== 'Active' && state !== 'Canceled') return false;
+    // An abandoned first payment.
+    if (paidThroughDate === null && !trialPeriod) return false;
     // The dates have no zone, and a renewal is billed at some hour of its day.
     const paidThrough = Date.parse(String(paidThroughDate ?? firstBillingDate));
     if (paidThrough > now + dayMs) return true;

@@ -106,6 +106,7 @@ export function toPurchaseSummary({ state, now }: ResponseContext, pendingOrder:
     lines: [productId, ...(pendingOrder.order.items ?? [])].map((id) => ({ productId: id })),
     ...summarizePayments(state, payment ? [payment.id] : (subscription?.payments ?? [])),
     ...(subscription && {
+      trialPeriod: subscription.isTrial,
       paidThroughDate: getPaidThroughDate(subscription),
       firstBillingDate: toDate(subscription.firstBilling),
     }),
