@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { platforms } from '../../lib/shared/platform.ts';
 import type { LocalService } from '../../local/start-local.ts';
@@ -12,6 +13,7 @@ import { type CommandOutcome, runCommand, startCommand } from '../../testing/com
 import { createUniqueName } from '../../testing/given.ts';
 import { buyImportablePurchases, type ImportablePurchase, toCsv } from '../../testing/import-file.ts';
 import { startLocalService } from '../../testing/local-service.ts';
+import { startRevenueCatStandIn } from '../../testing/revenuecat-stand-in.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const purchaseCount = 80;
@@ -314,4 +316,41 @@ describe('claimcheck import', () => {
     });
     expect(existsSync(`${path}.refused.csv`)).toBe(false);
   }, 300_000);
+});
+
+describe('claimcheck import --from', () => {
+  it('creates the grants of a project of RevenueCat without purchases once, despite rate limits', async () => {
+    const { appName } = await givenMovedApp();
+    const grant = {
+      id: 'g1',
+      store: 'promotional',
+      gives_access: true,
+      entitlements: { items: [{ lookup_key: 'pro' }] },
+    };
+    const key = 'sk_test_0123456789';
+    const standIn = await startRevenueCatStandIn({
+      ...{ key, rejectedInterval: 4, products: [], entitlements: [], listIds: () => ['ann'] },
+      findCustomer: async (id) => ({ id, subscriptions: [grant] }),
+    });
+    const environment = { ...service.environment, CLAIMCHECK_OTHER_KEY: key };
+    const args = ['import', appName, '-', '--from', 'revenuecat', '--api-url', `${standIn.url}/v2`];
+    const run = async () => {
+      const command = await startCommand(environment, args, { cwd: folder });
+      const ended = once(command, 'exit');
+      return { out: await text(command.stdout), code: ((await ended) as [number])[0] };
+    };
+    expect(await run()).toEqual({ code: 0, out: expect.stringMatching(/0 rows.*\n1 grant created/) });
+    expect(await run()).toEqual({ code: 0, out: expect.not.stringMatching(/created/) });
+    expect(standIn.countRejected()).toBeGreaterThan(0);
+    await standIn.close();
+  });
+
+  it.each([
+    [['-', '--from', 'revenuecat'], 2, /CLAIMCHECK_OTHER_KEY/],
+    [['x.csv', '--from', 'purchasely'], 2, /Allowed choices/],
+    [['x.csv', '--from', 'adapty'], 1, /x\.csv is not found/],
+    [['x.csv', '--api-rate', '0'], 2, /--api-rate/],
+  ])('rejects %j', async (args, code, message) => {
+    expect(await cli(['import', 'any-app', ...args])).toMatchObject({ code, error: expect.stringMatching(message) });
+  });
 });
