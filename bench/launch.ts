@@ -30,7 +30,7 @@ interface Bench {
 
 /**
  * Validates new purchases of new customers, at the rate of the launch or at the highest rate that this machine reaches.
- * Processes call the built function directly. The stream, the queues and the other functions are those of `npm start`.
+ * Processes call the built function directly. `npm start` runs the stream, the queues and the other functions.
  * Then compares all counters with the items of the table.
  */
 export async function benchLaunch({ minutes }: { readonly minutes: number }): Promise<BenchResult[]> {

@@ -36,9 +36,7 @@ export function addCustomerReadCommands(customer: Command): void {
     .addHelpText('after', formatExamples('customer show my-app alice', '--json customer show my-app alice'))
     .action(printResult(showAction));
   addFilterOptions(addPageOptions(customer.command('list')))
-    .description(
-      'List the customers of an app, oldest first; store, product and sandbox are those of the last purchase',
-    )
+    .description('List the customers of an app, oldest first; the last purchase decides store, product and sandbox')
     .argument('<app>')
     .addOption(new Option('--state <state>', 'customers in a state').choices(subscriberStates))
     .option('--entitlement <name>', 'customers with an active entitlement')

@@ -26,9 +26,9 @@ export async function loadPurchases(appName: string): Promise<Map<string, object
 }
 
 /**
- * Omits the date of a renewal intent except for store_a: other stores return it only while the cancelation is in
- * effect, so the stored date depends on when the service queried the store.
+ * Omits the dates of renewal intents except for store_a: other stores return a date only while the cancelation is in
+ * effect, so the stored dates depend on when the service queried the store.
  */
-function omitTransientFields({ renewalIntentChangeDate, ...purchase }: Purchase): object {
-  return { ...purchase, ...(purchase.platform === 'store_a' && { renewalIntentChangeDate }) };
+function omitTransientFields({ renewalIntentChangeDate, renewalIntentDates, ...purchase }: Purchase): object {
+  return { ...purchase, ...(purchase.platform === 'store_a' && { renewalIntentChangeDate, renewalIntentDates }) };
 }

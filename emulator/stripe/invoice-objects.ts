@@ -30,8 +30,8 @@ interface InvoiceInput {
 }
 
 /**
- * Creates a paid or open invoice of a subscription. A credit of the customer reduces the amount due, and a negative total
- * is credited.
+ * Creates a paid or open invoice of a subscription. A credit of the customer reduces the amount due, and a negative
+ * total is credited.
  *
  * @see https://docs.stripe.com/api/invoices/object
  * @see https://docs.stripe.com/billing/customer/balance

@@ -65,7 +65,7 @@ const batchSize = 25;
 
 const maxPageSize = 1_000;
 
-/** A part has more rows by at most those of one page of ids. It limits what an interruption repeats, and disk space. */
+/** A part has at most the rows of one page of ids more. It limits what an interruption repeats, and disk space. */
 const defaultRowsPerPart = 250_000;
 
 /** Changes of this time before an export are exported again, because the index of changes is eventually consistent. */

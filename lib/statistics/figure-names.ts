@@ -2,7 +2,7 @@
 export type FiguresDimension = 'platforms' | 'countries' | 'product';
 
 /**
- * Names of the sums of a day. A month has the sums of its days, and those of cohorts.
+ * Names of the sums of a day. A month has the sums of its days, and the sums of cohorts.
  *
  * Movements of the monthly recurring revenue: new, expansion, contraction, reactivated, churned. Sums have the prefix
  * of an amount: see `amountPrefixes`. The other sums count subscriptions: `began` (paid first or again),

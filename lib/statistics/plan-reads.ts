@@ -9,7 +9,7 @@ interface Interval {
 
 interface ReadPlan {
   readonly range: FigureRange;
-  /** Months whose sums are read instead of those of their days. */
+  /** Months whose sums are read instead of the sums of their days. */
   readonly wholeMonths: ReadonlySet<string>;
 }
 

@@ -13,7 +13,7 @@ interface Interval {
 export interface MovementContext {
   /** Intervals that have started, earliest first. */
   readonly intervals: readonly Interval[];
-  /** Months whose sums are read instead of those of their days. */
+  /** Months whose sums are read instead of the sums of their days. */
   readonly wholeMonths: ReadonlySet<string>;
   readonly today: string;
   readonly amount: FiguresAmount;

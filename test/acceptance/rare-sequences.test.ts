@@ -166,7 +166,7 @@ async function perform(id: string, step: Step): Promise<void> {
   await fixture.callControl(`/purchases/${id}/${action}`, { ...body, ...(isFirst && { transactionId }) });
 }
 
-/** Refreshes the purchases of a customer, as the schedule does: stores do not notify of each change. */
+/** Refreshes the purchases of a customer like the schedule: stores do not notify of each change. */
 async function refreshRows(keys: IssuedApiKeys, username: string) {
   const isOwn = ({ entitledUsers }: { entitledUsers?: readonly string[] }) =>
     entitledUsers?.includes(username) ?? false;

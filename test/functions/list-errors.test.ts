@@ -11,6 +11,7 @@ import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../lib/api/figures.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
+import { listRefundRequests } from '../../lib/api/refund-requests.ts';
 import { getStats, getStatsBreakdown, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { listDeliveries } from '../../lib/api/webhooks.ts';
@@ -42,7 +43,7 @@ const pages = [
   getStatsBreakdown,
   ...figures,
 ];
-const cursorPages = [listDeliveries, getCustomerClaims, getCustomerTimeline, getPurchaseTimeline];
+const cursorPages = [listDeliveries, getCustomerClaims, getCustomerTimeline, getPurchaseTimeline, listRefundRequests];
 const byMoment = [listPurchases, listTransactions, listEvents, searchEvents, listDeliveries];
 const byDay = [getStats, getStatsV2, getStatsBreakdown, ...figures];
 

@@ -37,17 +37,20 @@ async function readCountry(platform: Platform, order: object, actions: readonly 
 }
 
 describe('the country of a payment', () => {
-  it.each(Object.entries(subscriptions))('is that of the customer of %s, also of a renewal', async (platform, id) => {
-    const order = { productId: id, type: 'paid subscription' };
-    expect(await readCountry(platform as Platform, order)).toBe('DE');
-    expect(await readCountry(platform as Platform, order, ['renew'])).toBe('DE');
-  });
+  it.each(Object.entries(subscriptions))(
+    'stores the country of the customer of %s, also for a renewal',
+    async (platform, id) => {
+      const order = { productId: id, type: 'paid subscription' };
+      expect(await readCountry(platform as Platform, order)).toBe('DE');
+      expect(await readCountry(platform as Platform, order, ['renew'])).toBe('DE');
+    },
+  );
 
   it.each([
     ['processor_a', 'country_coins'],
     ['service_processor_a', 'country_coins'],
     ['processor_b', 'coins'],
-  ] as const)('is that of the customer of a one-time purchase of %s', async (platform, productId) => {
+  ] as const)('stores the country of the customer of a one-time purchase of %s', async (platform, productId) => {
     expect(await readCountry(platform, { productId, type: 'consumable' })).toBe('DE');
   });
 });

@@ -37,7 +37,7 @@ const findActions = async ({ keys, purchaseId }: BoughtPurchase): Promise<Action
 const listReasons = async ({ keys, purchaseId }: BoughtPurchase) =>
   (await deps().purchases.listNotifications(keys.appName, purchaseId)).map(({ reason }) => reason);
 
-/** Buys for an app that receives the notifications of the store, and processes those of the purchase. */
+/** Buys for an app that receives the notifications of the store, and processes the ones about the purchase. */
 async function buy(platform: Platform, order: object = {}): Promise<BoughtPurchase> {
   const bought = await buyForActions(service, platform, order);
   router.routeTo([bought.keys.appName]);
@@ -56,7 +56,7 @@ const actions: readonly (readonly [Platform, string, object, string])[] = [
 ];
 
 describe('POST /v3/purchases/:purchaseId/actions crossed with notifications', () => {
-  it.each(actions)('has one effect and one event: %s %s', async (platform, action, details, reason) => {
+  it.each(actions)('make one change and one event: %s %s', async (platform, action, details, reason) => {
     const bought = await buy(platform);
     const { appName } = bought.keys;
     const request = { action, ...details, idempotencyKey };

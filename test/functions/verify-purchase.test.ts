@@ -259,7 +259,7 @@ describe('POST /v1/purchase/verify', () => {
     expect(response.status).toBe(401);
   });
 
-  it('is the only endpoint of OpenIAP: no public key reads or moves the subscriptions of a customer', () => {
+  it('reads and moves no subscriptions of a customer with a public key: OpenIAP has no other endpoint', () => {
     const paths = contracts.flatMap(({ path, aliases = [] }) => [path, ...aliases]);
     expect(paths.filter((path) => /^\/v[12]\/(?:subscriptions|purchase)\b|bind-user/.test(path))).toEqual([
       '/v1/purchase/verify',

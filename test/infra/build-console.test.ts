@@ -22,7 +22,7 @@ const read = (name: string) => readFileSync(join(folder, name), 'utf8');
 const measure = (names: readonly string[]): number =>
   names.map((name) => gzipSync(read(name)).length).reduce((total, size) => total + size, 0);
 
-/** Lists the scripts that the console loads for each page: its own with their imports, and those of the page. */
+/** Lists the scripts that the console loads for each page: its own with their imports, and the scripts of the page. */
 function listPages(): readonly (readonly string[])[] {
   const { outputs } = metafile;
   const findImports = (path: string, kind: 'import-statement' | 'dynamic-import'): string[] =>

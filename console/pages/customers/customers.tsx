@@ -102,7 +102,7 @@ function CustomerList({ query }: Pick<PageProps, 'query'>) {
       title={isFiltered ? 'Selected customers' : 'All customers'}
       description={
         <>
-          By the time of the first purchase. Store, product and sandbox are those of the last purchase.
+          By the time of the first purchase. The last purchase decides store, product and sandbox.
           {total.data && ` ${formatNumber(total.data.paging.total)} customers in all, sandbox included.`}
         </>
       }

@@ -1,5 +1,6 @@
 import { compareAsOf } from '../../purchases/as-of.ts';
 import type { Observation } from '../../purchases/observation.ts';
+import type { Purchase } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
@@ -101,12 +102,21 @@ async function tryRefetch(
 const toNotificationObservation = (group: TransactionGroup, settings: AppStoreSettings): Observation =>
   toObservation(group, { requestDetails: {}, canRefresh: getApiKey(settings) !== undefined });
 
+/** Renewal intent that the customer chose, by notification. */
+const changedIntents: Readonly<Record<string, Purchase['renewalIntent']>> = {
+  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_ENABLED': 'Renew',
+  'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED': 'Lapse',
+};
+
 /**
- * Only the notification contains the date at which the customer changed the renewal intent. The latest date takes
- * precedence.
+ * Only the notification contains the date at which the customer changed the renewal intent. The customer can have
+ * changed it back since, so the date belongs to the intent of the notification. The latest date takes precedence.
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/subtype
  */
 function withRenewalIntentChange(observation: Observation, { type, occurredAt }: VerifiedNotification): Observation {
   const { purchase } = observation;
-  if (purchase.renewalIntent === undefined || !type.startsWith('DID_CHANGE_RENEWAL_STATUS')) return observation;
-  return { ...observation, purchase: { ...purchase, renewalIntentChangeDate: occurredAt } };
+  const intent = Object.hasOwn(changedIntents, type) ? changedIntents[type] : undefined;
+  if (purchase.renewalIntent === undefined || intent === undefined) return observation;
+  const changeDate = intent === purchase.renewalIntent ? { renewalIntentChangeDate: occurredAt } : {};
+  return { ...observation, purchase: { ...purchase, ...changeDate, renewalIntentDates: { [intent]: occurredAt } } };
 }

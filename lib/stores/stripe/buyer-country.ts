@@ -23,7 +23,7 @@ export function indexCountries(charges: readonly Charge[]): ReadonlyMap<string, 
   return countries;
 }
 
-/** Selects the country of a payment: of the address that the customer entered, else of the charge with one of `ids`. */
+/** Selects the country of a payment. The address that the customer entered precedes the charge with one of `ids`. */
 export const selectCountry = (
   address: Address | null | undefined,
   countries: ReadonlyMap<string, string>,

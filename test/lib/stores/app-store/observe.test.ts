@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs, hourMs } from '../../../../lib/shared/time.ts';
 import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createAppStore, createContext, createSubscriber, failFetch } from '../../../../testing/fake-apple.ts';
 import { type NotificationInput, observeNotification } from './notification-fixture.ts';
@@ -115,11 +115,13 @@ describe('observe (App Store) without an API key', () => {
     expect((await observePurchase({ ...input, status: 4, renewal }))?.renewalProductId).toBe('store_a:basic');
   });
 
-  it('sets renewalIntentChangeDate even if the customer has changed the intent back since', async () => {
+  it('dates the intent that the customer chose, even if the present one is another', async () => {
     const input = { occurredAt, status: 1, transaction: {}, renewal: {} };
-    expect((await observePurchase({ ...input, type: 'DID_RENEW' }))?.renewalIntentChangeDate).toBeUndefined();
-    const type = 'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED';
-    expect((await observePurchase({ ...input, type }))?.renewalIntentChangeDate).toBe(occurredAt);
+    const renewed = await observePurchase({ ...input, type: 'DID_RENEW' });
+    expect(renewed?.renewalIntentDates).toBeUndefined();
+    const lapsed = await observePurchase({ ...input, type: 'DID_CHANGE_RENEWAL_STATUS.AUTO_RENEW_DISABLED' });
+    expect(lapsed).toMatchObject({ renewalIntent: 'Renew', renewalIntentDates: { Lapse: occurredAt } });
+    expect(lapsed?.renewalIntentChangeDate).toBeUndefined();
   });
 
   it.each(['Consumable', 'Non-Consumable', 'Non-Renewing Subscription'] as const)(
@@ -210,6 +212,13 @@ describe('observe (App Store) without an API key', () => {
     expect(observations[0]?.transactions[0]).not.toHaveProperty('partialRefunds');
   });
 
+  it('returns no observation but a refund request for CONSUMPTION_REQUEST', async () => {
+    const input = { type: 'CONSUMPTION_REQUEST', occurredAt, transaction: {}, renewal: {}, status: 1 };
+    const { observations, refundRequest } = await observeNotification(input);
+    expect(observations).toEqual([]);
+    expect(refundRequest).toMatchObject({ transactionId: 'store_a:1001', deadline: occurredAt + 12 * hourMs });
+  });
+
   it('derives the status from the renewal if the notification lacks it', async () => {
     const renewal = { priceIncreaseStatus: 0, autoRenewStatus: 0 };
     const purchase = await observePurchase({ type: 'PRICE_INCREASE.PENDING', transaction: {}, renewal });
@@ -220,7 +229,6 @@ describe('observe (App Store) without an API key', () => {
     ['TEST', {}],
     ['EXTERNAL_PURCHASE_TOKEN.UNREPORTED', {}],
     ['RENEWAL_EXTENSION.SUMMARY', {}],
-    ['CONSUMPTION_REQUEST', { transaction: {}, renewal: {}, status: 1 }],
   ])('returns no observations for %s', async (type, input) => {
     expect(await observeNotification({ type, ...input })).toEqual({
       reason: type === 'TEST' ? 'TEST' : 'OTHER',
