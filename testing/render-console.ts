@@ -184,13 +184,13 @@ const matches = (text: string, pattern: string | RegExp): boolean =>
 
 function createQueries(): Pick<RenderedConsole, 'readText' | 'waitForText' | 'findAll' | 'click' | 'enter'> {
   const { document } = window;
-  const findRegion = (title?: string): Element | undefined =>
-    title === undefined
-      ? document.body
-      : // The innermost one: the section of a table can contain a dialog.
-        [...document.querySelectorAll('section, dialog')].findLast(
-          (region) => region.querySelector('h2')?.textContent === title,
-        );
+  const findRegion = (title?: string): Element | undefined => {
+    if (title === undefined) return document.body;
+    const select = (selector: string) =>
+      [...document.querySelectorAll(selector)].find((region) => region.querySelector('h2')?.textContent === title);
+    // The section of a table can contain a dialog with the same title.
+    return select('dialog') ?? select('section');
+  };
   const readText = (region?: string): string => (findRegion(region)?.textContent ?? '').replace(/\s+/g, ' ');
   const findAll = (selector: string, region?: string): Element[] => [
     ...(findRegion(region)?.querySelectorAll(selector) ?? []),
