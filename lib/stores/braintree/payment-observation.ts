@@ -100,7 +100,7 @@ function toPaymentObservation(
   transaction: Transaction,
   { context, refunds }: { context: MappingContext; refunds: readonly BraintreeTransaction[] },
 ): Observation {
-  const { refundedAt, partialRefunds, ...common } = transaction;
+  const { refundedAt, partialRefunds, storefront: _storefront, offerType: _offerType, ...common } = transaction;
   const productType = context.productTypes[withoutPlatform(transaction.productId)];
   const isPending = isSettlementPending(payment);
   const hasFailed = !isPaid(payment) && !isPending;

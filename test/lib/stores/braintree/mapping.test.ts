@@ -140,8 +140,9 @@ describe('the country and the offer of a payment (Braintree)', () => {
     ['a card in a wallet', { creditCard: null, applePayCard: creditCard }, 'FRA'],
     ['no source', { creditCard: { countryOfIssuance: 'Unknown' } }, undefined],
   ])('take the country from %s', (_source, state, expected) => {
-    const { transactions } = toPaymentObservation(givenPayment(state), [], context);
+    const { purchase, transactions } = toPaymentObservation(givenPayment(state), [], context);
     expect(transactions[0]?.storefront).toBe(expected);
+    expect(purchase).not.toHaveProperty('storefront');
   });
 
   it('name a discount, and a trial with its length', () => {
