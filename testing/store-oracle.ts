@@ -51,8 +51,13 @@ const subscriptionOracles: Readonly<Record<Platform, Oracle>> = {
 };
 
 /** @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses */
-function stripeSubscriptionOracle({ state, currentPeriodEnd }: PurchaseSummary, now: number): boolean | undefined {
+function stripeSubscriptionOracle(
+  { state, currentPeriodStart, currentPeriodEnd }: PurchaseSummary,
+  now: number,
+): boolean | undefined {
   if (state === 'past_due') return undefined;
+  // The emulator renews ahead of the time. Until then, the period before is paid.
+  if (state === 'unpaid' && isAfter(currentPeriodStart, now)) return undefined;
   return ['active', 'trialing'].includes(state) ? isAfter(currentPeriodEnd, now) || undefined : false;
 }
 

@@ -12,7 +12,7 @@ import { toAmountMicros } from './money.ts';
 import { listCharges } from './payment-reversals.ts';
 import { summarizePayments } from './payment-summary.ts';
 import { buildLineItem, buildSession } from './session-objects.ts';
-import { getEarliestEnd } from './subscription-objects.ts';
+import { getEarliestEnd, getLatestStart } from './subscription-objects.ts';
 
 /**
  * Places an order through a checkout session that is paid immediately, or later if it is pending. Returns the id of the
@@ -108,6 +108,7 @@ export function toPurchaseSummary(records: AccountObjects, id: string): Purchase
     lines: lines.map(toLineSummary),
     ...summarizePayments(records, id),
     ...(subscription && {
+      currentPeriodStart: formatTime(getLatestStart(subscription) * secondMs),
       currentPeriodEnd: formatTime(getEarliestEnd(subscription) * secondMs),
       cancelAtPeriodEnd: subscription.cancel_at_period_end,
     }),

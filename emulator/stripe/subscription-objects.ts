@@ -171,6 +171,10 @@ export const withPeriod = (
   current_period_end: toSeconds(end),
 });
 
+/** Returns the latest start of the current periods. A control action can begin a period ahead of the time. */
+export const getLatestStart = ({ items }: Stripe.Subscription): number =>
+  Math.max(...items.data.map(({ current_period_start }) => current_period_start));
+
 /** Returns the earliest end of the current periods: items with different intervals have different periods. */
 export const getEarliestEnd = ({ items }: Stripe.Subscription): number =>
   Math.min(...items.data.map(({ current_period_end }) => current_period_end));

@@ -16,7 +16,7 @@ let service: TestService;
 let router: NotificationRouter;
 let calls: FailingCalls;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService('claimcheck-test-refund-histories');
   router = await startNotificationRouter(service, refundPlatforms);
   calls = interceptCalls();
   // The service logs the failures.

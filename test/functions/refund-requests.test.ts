@@ -25,7 +25,7 @@ let keys: IssuedApiKeys;
 let support: string;
 let viewer: string;
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService('claimcheck-test-refunds');
   router = await startNotificationRouter(service, refundPlatforms);
   keys = await service.createApp(refundPlatforms);
   router.routeTo([keys.appName]);
