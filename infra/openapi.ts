@@ -139,24 +139,27 @@ function buildOperation(contract: Contract) {
  * Operations whose request sends a webhook. Generators that omit the schemas of `webhooks` find them in these
  * callbacks.
  */
-const webhookSchemas = {
-  'test-webhook': ['test', TestWebhook],
-  'replay-delivery': ['purchases.updated', PurchasesUpdatedWebhook],
-} as const;
+const webhookSchemas: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = {
+  'test-webhook': { test: TestWebhook },
+  'replay-delivery': { 'purchases.updated': PurchasesUpdatedWebhook, 'refund.requested': RefundRequestedWebhook },
+};
 
 function buildCallbacks(id: string) {
-  const [name, schema] = webhookSchemas[id as keyof typeof webhookSchemas] ?? [];
-  if (!schema) return {};
-  const post = {
-    summary: 'The webhook to your server',
-    security: [],
-    requestBody: { required: true, content: toJsonContent(converter.convert(schema, 'output')) },
-    responses: {
-      '2XX': { description: 'The webhook is delivered. The body is ignored.' },
-      '4XX': { description: 'A failure. The service tries again.' },
-    },
-  };
-  return { callbacks: { [name]: { 'https://app.example.com/webhooks': { post } } } };
+  const schemas = Object.hasOwn(webhookSchemas, id) ? webhookSchemas[id] : undefined;
+  if (!schemas) return {};
+  const callbacks = Object.entries(schemas).map(([name, schema]) => {
+    const post = {
+      summary: 'The webhook to your server',
+      security: [],
+      requestBody: { required: true, content: toJsonContent(converter.convert(schema, 'output')) },
+      responses: {
+        '2XX': { description: 'The webhook is delivered. The body is ignored.' },
+        '4XX': { description: 'A failure. The service tries again.' },
+      },
+    };
+    return [name, { 'https://app.example.com/webhooks': { post } }];
+  });
+  return { callbacks: Object.fromEntries(callbacks) };
 }
 
 const buildRequestBody = (schema: v.GenericSchema, { contract, bodyExamples }: OperationDescription) => ({

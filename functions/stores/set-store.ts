@@ -2,6 +2,7 @@ import { apps } from '../../composition/apps.ts';
 import { createHandler } from '../../composition/endpoint.ts';
 import { storeContextDeps } from '../../composition/store-context.ts';
 import { setStore } from '../../lib/api/stores.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import { createStoreContext } from '../../lib/stores/create-store-context.ts';
 import { loadStore } from '../../lib/stores/index.ts';
 
@@ -9,7 +10,11 @@ export const handler = createHandler(setStore, () => ({ ...storeContextDeps(), a
   async ({ app, params: { platform }, body: settings, recorder }, deps) => {
     const { checkSettings } = await loadStore(platform);
     const context = await createStoreContext(app.name, platform, { recorder, deps });
-    const check = await checkSettings({ ...context, settings }, { callStore: true });
+    const check = await checkSettings({ ...context, settings }, { callStore: true }).catch((error: unknown) => {
+      // Settings that the store rejects are a fault of the request here, and of the service elsewhere.
+      const { code, message } = ServiceError.fromUnknown(error);
+      throw code === 'InternalError' ? new ServiceError('InvalidPayload', message) : error;
+    });
     await deps.apps.setStoreSettings(app.name, platform, settings);
     return { ok: true, platform, check };
   },

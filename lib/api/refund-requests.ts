@@ -61,6 +61,9 @@ export const RefundFactsRecord = v.strictObject({
   consentedAt: v.nullable(DateTime),
 });
 
+/** The store's decision about a refund. */
+export const RefundOutcome = v.picklist(['refunded', 'declined', 'reversed']);
+
 /** A store's request for a statement about a refund. */
 export const RefundRequestRecord = v.strictObject({
   id: v.string(),
@@ -80,7 +83,7 @@ export const RefundRequestRecord = v.strictObject({
   answer: v.nullable(RefundAnswerRecord),
   /** The last statement that the store rejected. */
   rejection: v.exactOptional(v.strictObject({ at: DateTime, message: v.string() })),
-  outcome: v.nullable(v.picklist(['refunded', 'declined', 'reversed'])),
+  outcome: v.nullable(RefundOutcome),
   outcomeAt: v.nullable(DateTime),
 });
 export type RefundRequestRecord = v.InferOutput<typeof RefundRequestRecord>;

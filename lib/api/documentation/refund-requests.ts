@@ -6,10 +6,11 @@ import {
   PreparedAnswerRecord,
   RefundAnswerRecord,
   RefundFactsRecord,
+  RefundOutcome,
   RefundRequestRecord,
   setRefundConsent,
 } from '../refund-requests.ts';
-import { describeObject, describeOperation } from './describe.ts';
+import { describeObject, describeOperation, describeValue } from './describe.ts';
 import { applicationUsername, webhookPassword } from './parameters.ts';
 
 const id = ['Id of the refund request.', 'refund_5f0c8a1b9d3e4f6071829304_0001'] as const;
@@ -54,6 +55,7 @@ export const RefundRequestedWebhook = v.strictObject({
 });
 
 export const refundRequestDescriptions = [
+  describeValue('RefundOutcome', RefundOutcome, "The store's decision about a refund.", 'refunded'),
   describeObject('PreparedAnswer', PreparedAnswerRecord, 'The statement that follows from the stored facts.', {
     ...statementFields,
     why: ['The facts that it follows from.', ['The purchase is consumed.']],
@@ -75,8 +77,8 @@ export const refundRequestDescriptions = [
     isConsumed: ['Whether the purchase is consumed.', true],
     customerSince: ["Date of the customer's first payment. Null without a payment.", date],
     purchaseCount: ['Purchases of the customer.', 3],
-    paidUSD: ['Sum of the payments in US dollars.', 14.97],
-    refundedUSD: ['Sum of the refunds in US dollars.', 0],
+    paidUSD: ['Sum of the payments in US dollars.', 14.97, 'decimal'],
+    refundedUSD: ['Sum of the refunds in US dollars.', 0, 'decimal'],
     consentedAt: ['When the customer consented to statements about refunds. Null without consent.', date],
   }),
   describeObject('RefundRejection', RefundRequestRecord.entries.rejection.wrapped, 'A statement that was rejected.', {
@@ -96,7 +98,7 @@ export const refundRequestDescriptions = [
     preparedAnswer: ['The statement that the policy `answer` sends. Null if none is possible any longer.'],
     answer: ['The first statement, which counts. Null without one.'],
     rejection: ['The last statement that the store rejected. It does not count.'],
-    outcome: ["The store's decision. Null until it is reported. Google Play reports only refunds.", 'refunded'],
+    outcome: ["The store's decision. Null until it is reported. Google Play reports only refunds."],
     outcomeAt: ['Date of the decision.', date],
   }),
   describeObject('AnnouncedRefundRequest', AnnouncedRefundRequest, 'A refund request in a webhook.', announcedFields),
@@ -133,7 +135,7 @@ export const refundRequestOperations = [
       'Lists the requests of the App Store (consumption requests, 12 hours) and of Google Play (chargeback reviews, 24 hours) for a statement about a refund.',
     query: {
       state: ['Only requests in this state.', 'open'],
-      limit: ['Maximum number of rows, at most 100. Default: 50.', '20'],
+      limit: ['Maximum number of rows, at most 100. Default: 50.', 20],
       cursor: ['The `nextCursor` of the previous page.', 'MTc2ODQ2OTQwMDAwMCM'],
     },
   }),
