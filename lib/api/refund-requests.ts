@@ -3,6 +3,13 @@ import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
 import { cursorParam, integerParam, NextCursor } from './paging.ts';
 import { PlatformToken } from './purchase-records.ts';
+import {
+  ConsumptionPercentage,
+  DeliveryStatus,
+  RefundOutcome,
+  RefundPreference,
+  refundStatement,
+} from './refund-statement.ts';
 import { DateTime, emptyAsAbsent, nullableOptional } from './schemas.ts';
 
 /*
@@ -13,32 +20,12 @@ import { DateTime, emptyAsAbsent, nullableOptional } from './schemas.ts';
 const common = { area: 'refunds', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
 const params = v.object({ id: Id });
 
-const Preference = v.picklist(['approve', 'decline', 'neutral']);
-const DeliveryStatus = v.picklist([
-  'DELIVERED',
-  'UNDELIVERED_QUALITY_ISSUE',
-  'UNDELIVERED_WRONG_ITEM',
-  'UNDELIVERED_SERVER_OUTAGE',
-  'UNDELIVERED_OTHER',
-]);
-/** Thousandths of a percent. */
-const Percentage = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100_000));
-
-const statement = {
-  preference: Preference,
-  isProrated: v.exactOptional(v.boolean()),
-  customerConsented: v.boolean(),
-  deliveryStatus: v.exactOptional(DeliveryStatus),
-  sampleContentProvided: v.boolean(),
-  consumptionPercentage: v.exactOptional(Percentage),
-};
-
 /** The statement that follows from the stored facts, and why. */
-export const PreparedAnswerRecord = v.strictObject({ ...statement, why: v.array(v.string()) });
+export const PreparedAnswerRecord = v.strictObject({ ...refundStatement, why: v.array(v.string()) });
 
 /** The statement that the app sent, or its policy. */
 export const RefundAnswerRecord = v.strictObject({
-  ...statement,
+  ...refundStatement,
   answeredAt: DateTime,
   answeredBy: v.strictObject({
     type: v.picklist(['key', 'policy']),
@@ -60,9 +47,6 @@ export const RefundFactsRecord = v.strictObject({
   refundedUSD: v.number(),
   consentedAt: v.nullable(DateTime),
 });
-
-/** The store's decision about a refund. */
-export const RefundOutcome = v.picklist(['refunded', 'declined', 'reversed']);
 
 /** A store's request for a statement about a refund. */
 export const RefundRequestRecord = v.strictObject({
@@ -126,12 +110,12 @@ export const answerRefundRequest = defineContract({
   additionalLevels: ['support'],
   params,
   body: v.object({
-    preference: Preference,
+    preference: RefundPreference,
     isProrated: nullableOptional(v.boolean()),
     customerConsented: nullableOptional(v.boolean()),
     deliveryStatus: nullableOptional(DeliveryStatus),
     sampleContentProvided: nullableOptional(v.boolean()),
-    consumptionPercentage: nullableOptional(Percentage),
+    consumptionPercentage: nullableOptional(ConsumptionPercentage),
   }),
   response: RefundRequestRecord,
   permissions: ['write', 'stores'],

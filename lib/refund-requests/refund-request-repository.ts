@@ -1,7 +1,8 @@
 import * as v from 'valibot';
+import { RefundOutcome } from '../api/refund-statement.ts';
 import type { CursorPage } from '../shared/cursor-page.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { RefundAnswer, refundOutcomes, StoreRefundRequest } from '../stores/refund-request.ts';
+import { RefundAnswer, StoreRefundRequest } from '../stores/refund-request.ts';
 
 /** The API key that sent a statement, or the policy of the app. */
 const AnswerAuthor = v.variant('type', [
@@ -30,7 +31,7 @@ export const RefundRequest = v.object({
   answer: v.exactOptional(StoredAnswer),
   /** The last statement that the store rejected. It does not count. */
   rejection: v.exactOptional(v.object({ at: v.number(), message: v.string() })),
-  outcome: v.exactOptional(v.picklist(refundOutcomes)),
+  outcome: v.exactOptional(RefundOutcome),
   outcomeAt: v.exactOptional(v.number()),
   /** Time of the next step: a statement by policy, an attempt to send one, or the alarm. */
   dueAt: v.exactOptional(v.number()),

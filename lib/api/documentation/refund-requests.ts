@@ -6,10 +6,10 @@ import {
   PreparedAnswerRecord,
   RefundAnswerRecord,
   RefundFactsRecord,
-  RefundOutcome,
   RefundRequestRecord,
   setRefundConsent,
 } from '../refund-requests.ts';
+import { RefundOutcome } from '../refund-statement.ts';
 import { describeObject, describeOperation, describeValue } from './describe.ts';
 import { applicationUsername, webhookPassword } from './parameters.ts';
 
