@@ -29,10 +29,10 @@ async function applyPolicy(app: App, request: RefundRequest, deps: AnswerDeps): 
   const now = deps.now();
   if (now < request.deadline - policyLeadMs) return;
   const isOpen = getState(request, now) === 'open' && request.rejection === undefined;
+  if (app.refundPolicy !== 'answer' || !isOpen) return await endSteps(app.name, request, deps);
   const facts = await gatherFacts(app.name, request, { now, deps });
   const { why: _why, ...answer } = prepareAnswer(request.platform, facts);
-  const isAllowed = answer.customerConsented || !requiresConsent(request.platform);
-  if (app.refundPolicy !== 'answer' || !isOpen || !isAllowed) return await endSteps(app.name, request, deps);
+  if (requiresConsent(request.platform) && !answer.customerConsented) return await endSteps(app.name, request, deps);
   const stored = await deps.refundRequests.update(app.name, request.requestId, (current) => {
     if (current.answer || getState(current, now) !== 'open') return current;
     const author = { type: 'policy' } as const;
