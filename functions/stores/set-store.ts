@@ -11,7 +11,7 @@ export const handler = createHandler(setStore, () => ({ ...storeContextDeps(), a
     const { checkSettings } = await loadStore(platform);
     const context = await createStoreContext(app.name, platform, { recorder, deps });
     const check = await checkSettings({ ...context, settings }, { callStore: true }).catch((error: unknown) => {
-      // Settings that the store rejects are a fault of the request here, and of the service elsewhere.
+      // The settings are input here: a rejection is an error of the request, not of the service.
       const { code, message } = ServiceError.fromUnknown(error);
       throw code === 'InternalError' ? new ServiceError('InvalidPayload', message) : error;
     });
