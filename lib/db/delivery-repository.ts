@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { parse } from '../shared/parse.ts';
+import { toShortDigest } from '../shared/short-digest.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { deliveryRetentionMs, WebhookDelivery } from '../webhooks/delivery.ts';
 import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
@@ -13,8 +13,7 @@ import { tryUpdate } from './try-update.ts';
 const noBackoff = { backoffUntil: undefined, consecutiveFailures: undefined, ttl: undefined };
 
 export function createDeliveryRepository(table: Table): DeliveryRepository {
-  const urlKey = (appName: string, url: string) =>
-    keys.webhookUrlKey(appName, createHash('sha256').update(url).digest('hex').slice(0, 32));
+  const urlKey = (appName: string, url: string) => keys.webhookUrlKey(appName, toShortDigest(url));
   return {
     async createIfAbsent(delivery) {
       const { appName, deliveryId, username, createdAt } = delivery;

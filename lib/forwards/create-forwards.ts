@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Forward } from '../apps/forward.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
+import { toShortDigest } from '../shared/short-digest.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import type { ForwardChainRepository } from './forward-chain-repository.ts';
@@ -15,8 +15,7 @@ export interface CreateForwardDeps {
   readonly forwardQueue: MessageQueue<ForwardMessage>;
 }
 
-const toDigest = (...parts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+const toDigest = (...parts: readonly string[]): string => toShortDigest(JSON.stringify(parts));
 
 /** The content is encrypted, because the request of most stores contains a credential. */
 export const contentContext = (appName: string): string => `${appName}/forward`;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { toShortDigest } from '../shared/short-digest.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
 
@@ -29,6 +29,6 @@ export function buildAnnouncements(
   return reasons.map((reason, index) => {
     const repetition = reasons.slice(0, index).filter((earlier) => earlier === reason).length;
     const name = `${appName}\n${purchaseId}\n${version}\n${reason}${repetition > 0 ? `\n${repetition}` : ''}`;
-    return { id: createHash('sha256').update(name).digest('hex').slice(0, 32), reason, date };
+    return { id: toShortDigest(name), reason, date };
   });
 }

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
@@ -10,6 +10,7 @@ import { ServiceError } from '../shared/errors.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
 import { parse } from '../shared/parse.ts';
 import type { ReportProgress } from '../shared/progress.ts';
+import { toShortDigest } from '../shared/short-digest.ts';
 import { secondMs } from '../shared/time.ts';
 import type { CatalogueAnnouncement, CatalogueAnnouncementRepository } from './catalogue-announcement.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
@@ -110,10 +111,8 @@ function buildAnnouncements(
   { applicationUsername: username, gains, loses }: EntitlementChange,
   { announcementId, startedAt }: CatalogueAnnouncement,
 ): WebhookDelivery[] {
-  const id = createHash('sha256')
-    .update(JSON.stringify([app.name, announcementId, username]))
-    .digest('hex');
-  const notification = { id: id.slice(0, 32), reason: 'OTHER', date: startedAt } as const;
+  const id = toShortDigest(JSON.stringify([app.name, announcementId, username]));
+  const notification = { id, reason: 'OTHER', date: startedAt } as const;
   const common = {
     appName: app.name,
     type: 'purchases.updated',

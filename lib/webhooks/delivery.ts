@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { Platform } from '../shared/platform.ts';
+import { toShortDigest } from '../shared/short-digest.ts';
 import { dayMs } from '../shared/time.ts';
 
 /** The notification in a webhook body; `date` in epoch milliseconds. */
@@ -86,6 +86,6 @@ type DeliveryInput = Pick<
 export function buildDelivery(input: DeliveryInput): WebhookDelivery {
   const { notification, username = '', url } = input;
   const identity = JSON.stringify([notification.id, username, url]);
-  const deliveryId = createHash('sha256').update(identity).digest('hex').slice(0, 32);
+  const deliveryId = toShortDigest(identity);
   return { ...input, deliveryId, state: 'pending', failedAttempts: 0 };
 }

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { AppRepository } from '../apps/app-repository.ts';
 import { isGrantActive } from '../entitlements/grant.ts';
 import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import { Grant } from '../entitlements/grant-repository.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { parse } from '../shared/parse.ts';
+import { toShortDigest } from '../shared/short-digest.ts';
 import { computeFromRecord } from '../shared/stream-failure.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
@@ -33,7 +33,7 @@ export async function buildGrantDeliveries(
   const urls = app ? selectWebhookUrls(app, false) : [];
   if (urls.length === 0 || !(await grants.find(appName, username, grantId))) return [];
   const notification = {
-    id: createHash('sha256').update(`${appName}\n${username}\n${grantId}\n${version}`).digest('hex').slice(0, 32),
+    id: toShortDigest(`${appName}\n${username}\n${grantId}\n${version}`),
     reason: chooseReason(previous, grant),
     date: toChangeDate(previous, grant),
   };

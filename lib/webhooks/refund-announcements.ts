@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { AppRepository } from '../apps/app-repository.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { RefundRequest } from '../refund-requests/refund-request-repository.ts';
 import { parse } from '../shared/parse.ts';
+import { toShortDigest } from '../shared/short-digest.ts';
 import { computeFromRecord } from '../shared/stream-failure.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
@@ -29,7 +29,7 @@ export async function buildRefundDeliveries(
   const [username] = stored?.entitledUsers ?? [];
   const urls = selectWebhookUrls(app, stored?.purchase.sandbox ?? request.sandbox);
   const notification = {
-    id: createHash('sha256').update(`${appName}\n${requestId}`).digest('hex').slice(0, 32),
+    id: toShortDigest(`${appName}\n${requestId}`),
     reason: 'OTHER',
     date: requestedAt,
     purchaseId,

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { ServiceError } from '../../shared/errors.ts';
+import { toShortDigest } from '../../shared/short-digest.ts';
 import type { ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { resolveCart } from './cart.ts';
@@ -92,5 +92,4 @@ const allowsAmount = (
 const toText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Returns 32 characters, because Braintree's ids have at most 36 and allow few characters. */
-const hashParts = (...parts: readonly string[]): string =>
-  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+const hashParts = (...parts: readonly string[]): string => toShortDigest(JSON.stringify(parts));
