@@ -2,7 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createFinding, type Finding } from '../../lib/health/finding.ts';
 import { platformTokens } from '../../lib/shared/platform.ts';
 import { secondMs } from '../../lib/shared/time.ts';
-import { requestTestNotification, type TestResult } from '../../lib/stores/app-store/request-test-notification.ts';
+import {
+  isDelivered,
+  requestTestNotification,
+  type TestResult,
+} from '../../lib/stores/app-store/request-test-notification.ts';
 import { parseStoredSettings } from '../../lib/stores/app-store/settings.ts';
 import type { StoreContext } from '../../lib/stores/store-context.ts';
 
@@ -35,8 +39,6 @@ export async function checkTestNotification(context: StoreContext, options: Test
     } while (performance.now() < end);
   return [createUrlFinding(describe(result), context.appName, options)];
 }
-
-const isDelivered = (result: TestResult): boolean => result.kind === 'attempted' && result.result === 'SUCCESS';
 
 function describe(result: TestResult): string {
   if (result.kind === 'urlMissing') return 'App Store Connect has no notification URL';

@@ -1,7 +1,7 @@
 import { measureStep, type NotificationRoute, type RouteProblem, type RouteRequest } from '../notification-route.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { Environment } from './payloads.ts';
-import { requestTestNotification, type TestResult } from './request-test-notification.ts';
+import { isDelivered, requestTestNotification, type TestResult } from './request-test-notification.ts';
 import { parseStoredSettings } from './settings.ts';
 
 const environments: readonly Environment[] = ['Production', 'Sandbox'];
@@ -31,8 +31,6 @@ interface EnvironmentTest {
   readonly environment: Environment;
   readonly test: TestResult;
 }
-
-const isDelivered = (test: TestResult): boolean => test.kind === 'attempted' && test.result === 'SUCCESS';
 
 function describe(test: TestResult): string {
   switch (test.kind) {
