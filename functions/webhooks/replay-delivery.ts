@@ -4,11 +4,13 @@ import { webhookQueue } from '../../composition/queues.ts';
 import { table } from '../../composition/table.ts';
 import { replayDelivery } from '../../lib/api/webhooks.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
+import { createForwardChainRepository } from '../../lib/db/forward-chain-repository.ts';
 import { replayDelivery as replay } from '../../lib/webhooks/replay-deliveries.ts';
 import { toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 
 export const handler = createHandler(replayDelivery, () => ({
   deliveries: createDeliveryRepository(table()),
+  forwardChains: createForwardChainRepository(table()),
   now,
   webhookQueue: webhookQueue(),
 }))(async ({ app, params, recorder }, deps) => {

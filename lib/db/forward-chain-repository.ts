@@ -1,12 +1,13 @@
-import type { ChainEntry, ForwardChainRepository } from '../forwards/forward-chain-repository.ts';
+import type { ForwardChainRepository } from '../forwards/forward-chain-repository.ts';
 import { deliveryRetentionMs } from '../webhooks/delivery.ts';
+import type { ChainEntry } from '../webhooks/forward-order.ts';
 import * as keys from './keys.ts';
 import type { Table } from './table.ts';
 
 export function createForwardChainRepository(table: Table): ForwardChainRepository {
   return {
-    add: async (entry) =>
-      await table.batchPut([{ ...toChainKey(entry), ttl: keys.toTtl(entry.receivedAt + deliveryRetentionMs) }]),
+    add: async (entry, now) =>
+      await table.batchPut([{ ...toChainKey(entry), ttl: keys.toTtl(now + deliveryRetentionMs) }]),
     async findFirst(appName, chain) {
       const [item] = await table.query({ partition: keys.forwardChainPartition(appName, chain), limit: 1 });
       return item && { appName, chain, ...keys.parseForwardChainSortKey(String(item.sk)) };

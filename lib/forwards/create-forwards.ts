@@ -2,8 +2,10 @@ import type { Forward } from '../apps/forward.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
 import { toShortDigest } from '../shared/short-digest.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
+import { toChainEntry } from '../webhooks/forward-order.ts';
 import type { ForwardChainRepository } from './forward-chain-repository.ts';
 import type { ForwardMessage, StoreMessage } from './forward-message.ts';
 
@@ -13,6 +15,7 @@ export interface CreateForwardDeps {
   readonly cipher: Cipher;
   readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent' | 'find'>;
   readonly forwardQueue: MessageQueue<ForwardMessage>;
+  now(): EpochMillis;
 }
 
 const toDigest = (...parts: readonly string[]): string => toShortDigest(JSON.stringify(parts));
@@ -28,8 +31,9 @@ export async function createForwards(message: StoreMessage, deps: CreateForwardD
     const delivery = await findOrCreate(await buildForward(message, forward, deps), deps);
     // A message that another server sends back can arrive after its delivery has ended.
     if (delivery.state !== 'pending') continue;
-    const { deliveryId, createdAt, failedAttempts } = delivery;
-    await deps.chains.add({ appName, chain: toChain(message, forward), receivedAt: createdAt, deliveryId });
+    const { deliveryId, failedAttempts } = delivery;
+    const entry = toChainEntry(delivery);
+    if (entry) await deps.chains.add(entry, deps.now());
     await deps.forwardQueue.send([{ appName, deliveryId, failedAttempts }], { group: appName });
   }
 }
@@ -66,6 +70,7 @@ async function buildForward(
     forward: {
       platform,
       chain: toChain(message, forward),
+      receivedAt,
       content: await cipher.encrypt(JSON.stringify(sent), contentContext(appName)),
     },
   };

@@ -1,17 +1,10 @@
 import type { EpochMillis } from '../shared/time.ts';
-
-/** The place of a delivery among the messages of one purchase for one URL. */
-export interface ChainEntry {
-  readonly appName: string;
-  /** Id of the chain. */
-  readonly chain: string;
-  readonly receivedAt: EpochMillis;
-  readonly deliveryId: string;
-}
+import type { ChainEntry } from '../webhooks/forward-order.ts';
 
 /** The deliveries of forwards that have not ended, in order for each purchase and URL. */
 export interface ForwardChainRepository {
-  add(entry: ChainEntry): Promise<void>;
+  /** Idempotent. */
+  add(entry: ChainEntry, now: EpochMillis): Promise<void>;
   /** Returns the first entry of a chain. */
   findFirst(appName: string, chain: string): Promise<ChainEntry | undefined>;
   remove(entry: ChainEntry): Promise<void>;

@@ -5,11 +5,11 @@ import { minuteMs, secondMs } from '../shared/time.ts';
 import type { WebhookDelivery } from '../webhooks/delivery.ts';
 import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import { applyAttempt, computeQueueDelaySeconds, markDead, waitInOrder } from '../webhooks/delivery-transitions.ts';
+import { type ChainEntry, toChainEntry } from '../webhooks/forward-order.ts';
 import { maxRetryDurationMs } from '../webhooks/retry-schedule.ts';
 import { skipIfBlocked, updateUrlHealth } from '../webhooks/url-backoff.ts';
 import { type AttemptForwardDeps, attemptForward } from './attempt-forward.ts';
 import { type CreateForwardDeps, createForwards } from './create-forwards.ts';
-import type { ChainEntry } from './forward-chain-repository.ts';
 import type { ForwardAttempt, ForwardMessage } from './forward-message.ts';
 
 type SendForwardDeps = AttemptForwardDeps &
@@ -27,8 +27,9 @@ const waitMs = 30 * minuteMs;
 export async function sendForward(message: ForwardMessage, deps: SendForwardDeps): Promise<void> {
   if ('content' in message) return await createForwards(message, deps);
   const delivery = await findReady(message, deps);
-  if (!delivery?.forward) return;
-  if (await isFirst(delivery, delivery.forward.chain, deps)) {
+  const entry = delivery && toChainEntry(delivery);
+  if (!entry) return;
+  if (await isFirst(entry, deps)) {
     const after = await attemptOrSkip(delivery, deps).catch((error: unknown) => countFailure(delivery, error, deps));
     await save(delivery, after, deps);
   } else await deps.deliveries.replaceIfUnchanged(delivery, waitInOrder(delivery, deps.now() + waitMs), deps.now());
@@ -45,18 +46,14 @@ async function findReady(
   return (delivery.nextAttemptAt ?? 0) > now() + clockSkewMs ? undefined : delivery;
 }
 
-/**
- * Whether no earlier message of the purchase waits for the same URL. Removes entries of deliveries that have ended. A
- * replayed delivery is in no chain and does not wait.
- */
+/** Whether no earlier message of the purchase waits for the same URL. Removes entries of deliveries that have ended. */
 async function isFirst(
-  { appName, deliveryId, createdAt }: WebhookDelivery,
-  chain: string,
+  { appName, chain, receivedAt, deliveryId }: ChainEntry,
   { chains, deliveries }: SendForwardDeps,
 ): Promise<boolean> {
   for (;;) {
     const first = await chains.findFirst(appName, chain);
-    if (!first || first.deliveryId === deliveryId || first.receivedAt > createdAt) return true;
+    if (!first || first.deliveryId === deliveryId || first.receivedAt > receivedAt) return true;
     if ((await deliveries.find(appName, first.deliveryId))?.state === 'pending') return false;
     await chains.remove(first);
   }
@@ -92,11 +89,11 @@ function countFailure(delivery: WebhookDelivery, error: unknown, { now }: SendFo
 
 /** Saves the result, and enqueues the retry, or the next message of the purchase after the end of the delivery. */
 async function save(before: WebhookDelivery, after: WebhookDelivery, deps: SendForwardDeps): Promise<void> {
-  const { appName, deliveryId, failedAttempts, state, forward, createdAt } = after;
+  const { appName, deliveryId, failedAttempts, state } = after;
   const isSaved = await deps.deliveries.replaceIfUnchanged(before, after, deps.now());
-  if (!isSaved || !forward) return;
-  if (state !== 'pending')
-    return await continueChain({ appName, chain: forward.chain, receivedAt: createdAt, deliveryId }, deps);
+  const entry = toChainEntry(after);
+  if (!isSaved || !entry) return;
+  if (state !== 'pending') return await continueChain(entry, deps);
   const delaySeconds = computeQueueDelaySeconds(after, deps.now());
   if (delaySeconds === undefined || failedAttempts === before.failedAttempts) return;
   await deps.forwardQueue.send([{ appName, deliveryId, failedAttempts }], { delaySeconds, group: appName });

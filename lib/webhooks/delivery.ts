@@ -23,6 +23,17 @@ const AnnouncedRefundRequest = v.object({
   deadline: v.number(),
 });
 
+/** A store notification to send on as it came. */
+const ForwardedMessage = v.object({
+  platform: Platform,
+  /** Id of the messages that are sent in order. */
+  chain: v.string(),
+  /** Place in the chain. A replay does not change it. */
+  receivedAt: v.number(),
+  /** Encrypted. */
+  content: v.string(),
+});
+
 /** One webhook for one URL; dates in epoch milliseconds. */
 export const WebhookDelivery = v.object({
   appName: v.string(),
@@ -39,8 +50,7 @@ export const WebhookDelivery = v.object({
   entitlement: v.exactOptional(v.string()),
   /** The entitlements that the customer has gained or lost by a change of the catalogue. */
   changedEntitlements: v.exactOptional(v.array(v.string())),
-  /** The message of a forward, encrypted, and the chain of the messages that are sent in order. */
-  forward: v.exactOptional(v.object({ platform: Platform, chain: v.string(), content: v.string() })),
+  forward: v.exactOptional(ForwardedMessage),
   /** The refund request of a webhook of type `refund.requested`. */
   refundRequest: v.exactOptional(AnnouncedRefundRequest),
   /** `redirected`: the app removed the URL, and deliveries for its new URLs replace this one. */

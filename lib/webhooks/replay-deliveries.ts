@@ -6,10 +6,12 @@ import type { WebhookDelivery } from './delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
 import { resetForReplay } from './delivery-transitions.ts';
 import { enqueueDeliveries } from './fan-out.ts';
+import { type ChainEntry, toChainEntry } from './forward-order.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
 interface ReplayDeps {
   readonly deliveries: DeliveryRepository;
+  readonly forwardChains: { add(entry: ChainEntry, now: EpochMillis): Promise<void> };
   now(): EpochMillis;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
 }
@@ -22,6 +24,7 @@ export async function replayDelivery(appName: string, deliveryId: string, deps: 
   const delivery = await deps.deliveries.find(appName, deliveryId);
   if (!delivery) throw new ServiceError('ResourceNotFound', 'The delivery is not found.');
   if (delivery.state === 'redirected') throw conflict('Deliveries for other URLs have replaced the delivery.');
+  await keepOrder([delivery], deps);
   const replayed = await reset(delivery, deps);
   if (!replayed) throw conflict('The delivery is being sent.');
   await endBackoff([replayed], deps);
@@ -44,6 +47,15 @@ async function reset(
   const time = now();
   const after = resetForReplay(delivery, time);
   return (await deliveries.replaceIfUnchanged(delivery, after, time)) ? after : undefined;
+}
+
+/** Adds forwards to their chains before the first one is enqueued, so that they are sent in order again. */
+async function keepOrder(
+  replayed: readonly WebhookDelivery[],
+  { forwardChains, now }: Pick<ReplayDeps, 'forwardChains' | 'now'>,
+): Promise<void> {
+  const entries = replayed.flatMap((delivery) => toChainEntry(delivery) ?? []);
+  await pMap(entries, async (entry) => await forwardChains.add(entry, now()), { concurrency });
 }
 
 /** Ends the backoff of the URLs, which would postpone the attempts that the operator requests now. */
@@ -80,17 +92,19 @@ export async function replayDeliveries(
   deps: ReplayDeps,
 ): Promise<{ readonly replayed: number; readonly isComplete: boolean }> {
   if (range.enddate > deps.now()) throw new ServiceError('InvalidPayload', 'enddate must not be in the future.');
-  let replayed = 0;
+  const selected: WebhookDelivery[] = [];
   let cursor: string | undefined;
   do {
-    const limit = Math.min(pageSize, maxReplayed - replayed);
+    const limit = Math.min(pageSize, maxReplayed - selected.length);
     const page = await deps.deliveries.listPage(appName, { ...range, limit, cursor });
-    const changed = await pMap(page.rows, async (delivery) => await reset(delivery, deps), { concurrency });
-    const enqueued = changed.filter((delivery) => delivery !== undefined);
-    await endBackoff(enqueued, deps);
-    await enqueueDeliveries(enqueued, deps);
-    replayed += enqueued.length;
+    selected.push(...page.rows.filter((delivery) => !isBeingSent(delivery)));
     cursor = page.next;
-  } while (cursor !== undefined && replayed < maxReplayed);
-  return { replayed, isComplete: cursor === undefined };
+  } while (cursor !== undefined && selected.length < maxReplayed);
+  await keepOrder(selected, deps);
+  // The list has the newest first.
+  const changed = await pMap(selected.reverse(), async (delivery) => await reset(delivery, deps), { concurrency });
+  const enqueued = changed.filter((delivery) => delivery !== undefined);
+  await endBackoff(enqueued, deps);
+  await enqueueDeliveries(enqueued, deps);
+  return { replayed: enqueued.length, isComplete: cursor === undefined };
 }

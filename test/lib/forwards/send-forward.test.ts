@@ -6,7 +6,12 @@ import { setForwards } from '../../../lib/forwards/manage-forwards.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
 import { replayDelivery } from '../../../lib/webhooks/replay-deliveries.ts';
 import { startDate } from '../../../testing/given.ts';
-import { createWebhookHarness, listDeliveries, type WebhookHarness } from '../../../testing/webhook-harness.ts';
+import {
+  createWebhookHarness,
+  listDeliveries,
+  replayDeadDeliveries,
+  type WebhookHarness,
+} from '../../../testing/webhook-harness.ts';
 import { useApplicationServer } from '../webhooks/application-server-fixture.ts';
 import { buildPurchase, purchaseId } from '../webhooks/purchase-updates.ts';
 
@@ -146,6 +151,25 @@ describe('sendForward', () => {
     for (const { deliveryId } of dead) await replayDelivery(harness.keys.appName, deliveryId, harness.deps);
     await harness.workUntil(harness.now + minuteMs);
     expect(listBodies('/hang').toSorted()).toEqual([0, 1, 2, 3, 4].map((index) => `message ${index}`));
+  });
+
+  it('sends replayed messages of a purchase in their order, also if the first one fails again', async () => {
+    const harness = await createWebhookHarness({ urls: [] });
+    await givenForwards(harness, [{ url: `${getServer().url}/forward` }]);
+    failAt('/forward', { status: 500 });
+    for (const index of [0, 1, 2]) {
+      await forward(harness, { content: withBody(`message ${index}`) });
+      await harness.workUntil(harness.now + minuteMs);
+    }
+    await harness.workUntil(startDate + 7 * dayMs);
+    expect(await listDeliveries(harness.keys.appName, 'dead', harness.deps)).toHaveLength(3);
+    getServer().requests.length = 0;
+    getServer().respondWith(() => ({ status: getServer().requests.length < 3 ? 500 : 200 }));
+    expect(await replayDeadDeliveries(harness)).toBe(3);
+    await harness.workUntil(harness.now + hourMs);
+    const bodies = listBodies('/forward');
+    expect(bodies.slice(0, 3)).toEqual(['message 0', 'message 0', 'message 0']);
+    expect([...new Set(bodies)]).toEqual(['message 0', 'message 1', 'message 2']);
   });
 
   it('stores the message encrypted, because it contains a credential at most stores', async () => {
