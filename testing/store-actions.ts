@@ -42,6 +42,13 @@ export const subscriptionActions: ActionCase[] = [
   ['store_a', 'request-refund', 'as before', unchanged],
   ['store_a', 'request-refund decline-refund', 'as before', unchanged],
   ['store_a', 'refund reverse-refund', 'as before', { isExpired: false }],
+  ['store_a', 'extend-all', 'later', renews],
+  // These report something to the developer and change nothing.
+  ['store_a', 'rescind-consent', 'as before', unchanged],
+  ['store_a', 'external-purchase-token', 'as before', unchanged],
+  ['store_a', 'update-metadata', 'as before', unchanged],
+  ['store_a', 'migrate', 'as before', unchanged],
+  ['store_a', 'change-price', 'as before', unchanged],
   // The family member has a purchase of their own.
   ['store_a', 'share', 'as before', unchanged],
 

@@ -19,6 +19,7 @@ import { recover, renew } from './renewal.ts';
 import { acceptPriceIncrease, cancelRenewal, increasePrice, resumeRenewal } from './renewal-settings.ts';
 import { refund, revoke, revokeRefundedShare } from './revocation.ts';
 import { addSeats, refundSeats } from './seats.ts';
+import { remindOfExternalPurchase, reportDeveloperChange, rescindConsent } from './store-messages.ts';
 import type { StoreState } from './store-state.ts';
 
 /** Creates the actions on an existing purchase. `share` is separate because it creates a purchase. */
@@ -49,6 +50,13 @@ export const createActions = (state: StoreState): Readonly<Record<string, Action
   'reverse-refund': {
     apply: (purchase, context, { transactionId }) => reverseRefund(purchase, context, transactionId),
   },
+  'rescind-consent': { apply: rescindConsent },
+  'external-purchase-token': {
+    apply: (purchase, context, { reason }) => remindOfExternalPurchase(purchase, context, reason),
+  },
+  'update-metadata': { apply: (purchase) => reportDeveloperChange(purchase, 'METADATA_UPDATE') },
+  migrate: { apply: (purchase) => reportDeveloperChange(purchase, 'MIGRATION') },
+  'change-price': { apply: (purchase) => reportDeveloperChange(purchase, 'PRICE_CHANGE') },
 });
 
 /** Returns the scheduled action of a purchase that is due. */

@@ -10,6 +10,7 @@ import { createActions, getDueAction } from './actions.ts';
 import { app } from './app.ts';
 import { getNextDueTime } from './billing.ts';
 import { createKeys, Keys } from './keys.ts';
+import { extendAll } from './mass-extension.ts';
 import { toOutgoingNotification } from './notification.ts';
 import { toPurchaseSummary } from './purchase-summary.ts';
 import { getLatestTransaction } from './records.ts';
@@ -85,6 +86,11 @@ async function openAppStore({
       ...createPurchaseActions(operations),
       'assign-seat': (id, details) => assignSeatTo(operations, getPurchase(state, id), details),
       'remove-seat': (id, details) => removeSeat(operations, getPurchase(state, id), details),
+      'extend-all': (id, details) => {
+        const purchase = getPurchase(state, id);
+        requireOwnPurchase(purchase);
+        return extendAll(operations, purchase, details);
+      },
       share: (id, details) => shareWithMember(operations, getPurchase(state, id), details),
     },
     findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),

@@ -21,6 +21,7 @@ export interface NotificationType {
   readonly transactionId?: string;
   /** Customer's reason of a refund request. */
   readonly consumptionRequestReason?: string;
+  readonly externalPurchaseToken?: { readonly externalPurchaseId: string; readonly tokenCreationDate: number };
 }
 
 /** Purchase after a transition, with the notifications of the store. */

@@ -74,6 +74,9 @@ describe('notification of the App Store', () => {
     ['price increase', [['raise-price']], ['PRICE_INCREASE/PENDING']],
     ['consent to a price increase', [['raise-price'], ['accept-price']], ['PRICE_INCREASE/ACCEPTED']],
     ['extension', [['extend']], ['RENEWAL_EXTENDED']],
+    ['changed metadata', [['update-metadata']], ['METADATA_UPDATE']],
+    ['migration', [['migrate']], ['MIGRATION']],
+    ['changed price', [['change-price']], ['PRICE_CHANGE']],
     ['redeemed offer', [['redeem-offer']], ['OFFER_REDEEMED']],
     ['refund request', [['request-refund']], ['CONSUMPTION_REQUEST']],
     ['declined refund request', [['request-refund'], ['decline-refund']], ['REFUND_DECLINED']],
@@ -158,6 +161,64 @@ describe('notification of the App Store', () => {
     const [notification] = await receiveVerified(1, Environment.SANDBOX);
     expect(notification?.data?.environment).toBe('Sandbox');
     expect(notification?.data?.appAppleId).toBeUndefined();
+  });
+
+  it.each([
+    [false, Environment.PRODUCTION],
+    [true, Environment.SANDBOX],
+  ])('contains the app transaction of a rescinded consent (sandbox: %s)', async (sandbox, environment) => {
+    const { id, appTransactionId } = (await client.buy({ sandbox })).body;
+    await client.act(id, 'rescind-consent');
+    const rescinded = (await receiveVerified(2, environment)).find(
+      ({ notificationType }) => notificationType === 'RESCIND_CONSENT',
+    );
+    expect(rescinded?.data).toBeUndefined();
+    expect(rescinded?.appData).toMatchObject({ bundleId: 'com.example.app', environment });
+    const { signedAppTransactionInfo = '' } = rescinded?.appData ?? {};
+    expect(
+      await createVerifier(client, environment).verifyAndDecodeAppTransaction(signedAppTransactionInfo),
+    ).toMatchObject({ appTransactionId });
+  });
+
+  it.each([
+    [false, Environment.PRODUCTION, /^[0-9a-f-]{36}$/],
+    [true, Environment.SANDBOX, /^SANDBOX/],
+  ])('contains an external purchase token (sandbox: %s)', async (sandbox, environment, pattern) => {
+    const { id } = (await client.buy({ sandbox })).body;
+    await client.act(id, 'external-purchase-token', { reason: 'CREATED' });
+    const token = (await receiveVerified(2, environment)).find(
+      ({ notificationType }) => notificationType === 'EXTERNAL_PURCHASE_TOKEN',
+    );
+    expect(token).toMatchObject({
+      subtype: 'CREATED',
+      externalPurchaseToken: {
+        externalPurchaseId: expect.stringMatching(pattern),
+        tokenCreationDate: startTime,
+        bundleId: 'com.example.app',
+      },
+    });
+    expect((await client.act(id, 'external-purchase-token', { reason: 'LOST' })).status).toBe(400);
+  });
+
+  it('reports an extension of all subscriptions to a product', async () => {
+    const buyPlan = async () => (await client.buy({ productId: 'plan-of-extension' })).body.id;
+    const [first, second, failing] = [await buyPlan(), await buyPlan(), await buyPlan()];
+    await client.act(failing, 'fail-payment');
+    const before = await countDelivered();
+    await client.act(first, 'extend-all', { period: 'P3D' });
+    const sent = (await receiveVerified(before + 4)).slice(before);
+    const listIds = (type: string) =>
+      sent
+        .filter(({ notificationType, subtype }) => [notificationType, subtype].filter(Boolean).join('.') === type)
+        .map(({ data }) => decodePayload(data?.signedTransactionInfo ?? '').originalTransactionId);
+    expect(listIds('RENEWAL_EXTENDED').sort()).toEqual([first, second].sort());
+    expect(listIds('RENEWAL_EXTENSION.FAILURE')).toEqual([failing]);
+    expect(sent.find(({ subtype }) => subtype === 'SUMMARY')?.summary).toMatchObject({
+      environment: 'Production',
+      productId: 'plan-of-extension',
+      succeededCount: 2,
+      failedCount: 1,
+    });
   });
 });
 

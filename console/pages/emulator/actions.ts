@@ -42,6 +42,12 @@ const descriptions: Readonly<Record<string, ActionDescription>> = {
   'request-refund': { label: 'Request a refund', isForAll: true },
   'decline-refund': { label: 'Decline the refund', isForAll: true },
   'reverse-refund': { label: 'Reverse the refund', isForAll: true },
+  'extend-all': { label: 'Extend all subscriptions' },
+  'rescind-consent': { label: 'Rescind the consent', isForAll: true },
+  'external-purchase-token': { label: 'Remind of a token', isForAll: true },
+  'update-metadata': { label: 'Update the metadata' },
+  migrate: { label: 'Migrate to Advanced Commerce' },
+  'change-price': { label: 'Change the price' },
   dispute: { label: 'Open a dispute', isForAll: true },
   'win-dispute': { label: 'Win the dispute', isForAll: true },
   share: {
