@@ -73,7 +73,8 @@ export function createTimelineRepository(table: Table, now: () => EpochMillis): 
     async listByPurchase(appName, purchaseId, page) {
       const range = toRange(page);
       const tag = toTagValue(purchaseId);
-      const isTagged = ({ content }: EventRecord) => content.tags[tag] === '_P';
+      // The first transaction of a purchase of the App Store has the id of the purchase.
+      const isTagged = ({ content }: EventRecord) => content.tags[tag] === '_P' || content.tags[tag] === '_T';
       const partition = keys.purchasePartition(appName, purchaseId);
       const slices = await Promise.all([
         readEvents(table, { appName, tag, matches: isTagged, now: now() }, range),
