@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { webhookEvents } from '../lib/apps/app.ts';
 import { getApp } from '../lib/apps/manage-apps.ts';
+import { type WebhookEvent, webhookEvents } from '../lib/shared/webhook-events.ts';
 import { parseUrls, sendTestWebhook, setWebhook } from '../lib/webhooks/manage-webhooks.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { deps } from './deps.ts';
@@ -15,7 +15,7 @@ interface SetWebhookOptions {
   readonly sandboxUrl?: string;
   readonly password: boolean;
   readonly newSecret?: true;
-  readonly events?: readonly (typeof webhookEvents)[number][];
+  readonly events?: readonly WebhookEvent[];
 }
 
 /** Adds `set-webhook` and `test-webhook` to the commands of `app`. */
@@ -29,7 +29,10 @@ export function addWebhookCommands(app: Command): void {
     .option('--sandbox-url <urls>', 'URLs for sandbox purchases; the value of --url by default')
     .option('--no-password', 'omit the secret key from the body; the server verifies signatures')
     .addOption(
-      new Option('--events <events>', 'events other than purchase changes, separated by commas').argParser(parseEvents),
+      new Option(
+        '--events <events>',
+        `events other than purchase changes: ${webhookEvents.join(', ')}, or none`,
+      ).argParser(parseEvents),
     )
     .option('--new-secret', 'issue a new signing secret; the current one becomes invalid immediately')
     .addHelpText(
@@ -70,8 +73,8 @@ async function setWebhookAction(
   };
 }
 
-/** Parses `refunds`, or `none` to switch the other events off. */
-function parseEvents(text: string): readonly (typeof webhookEvents)[number][] {
+/** Parses names such as `refunds,consents`, or `none` to switch all of them off. */
+function parseEvents(text: string): readonly WebhookEvent[] {
   if (text === 'none') return [];
   return text.split(',').map((name) => {
     const event = webhookEvents.find((known) => known === name.trim());

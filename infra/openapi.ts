@@ -4,6 +4,7 @@ import type { FieldDescription, OperationDescription } from '../lib/api/document
 import { errorResponseDescriptions } from '../lib/api/documentation/errors.ts';
 import { operationDescriptions, schemaDescriptions } from '../lib/api/documentation/index.ts';
 import { RefundRequestedWebhook } from '../lib/api/documentation/refund-requests.ts';
+import { ConsentRescindedWebhook, ExternalPurchaseTokenWebhook } from '../lib/api/documentation/store-requests.ts';
 import { tagDescriptions } from '../lib/api/documentation/tags.ts';
 import {
   PurchasesUpdatedWebhook,
@@ -13,6 +14,7 @@ import {
 } from '../lib/api/documentation/webhooks.ts';
 import { type JsonSchema, SchemaConverter } from '../lib/api/json-schema.ts';
 import { apiVersion } from '../lib/api/service.ts';
+import type { StoreRequest } from '../lib/api/store-request.ts';
 import { readApiExamples } from './api-examples.ts';
 import { toGatewayPath } from './gateway-document.ts';
 
@@ -65,6 +67,14 @@ export function buildOpenApiDocument(contracts: readonly Contract[]) {
       'refund.requested': buildWebhook('refund.requested', RefundRequestedWebhook, {
         summary: 'A store requests a statement about a refund',
         description: `The service calls the webhook URLs of an app with \`app set-webhook --events refunds\` for each new refund request. ${webhookSummary}`,
+      }),
+      'consent.rescinded': buildWebhook('consent.rescinded', ConsentRescindedWebhook, {
+        summary: 'A parent rescinded the consent for a customer',
+        description: `The service calls the webhook URLs of an app with \`app set-webhook --events consents\`. ${webhookSummary}`,
+      }),
+      'external-purchase.token': buildWebhook('external-purchase.token', ExternalPurchaseTokenWebhook, {
+        summary: 'An external purchase token must be reported',
+        description: `The service calls the webhook URLs of an app with \`app set-webhook --events external-purchases\`. ${webhookSummary}`,
       }),
       test: buildWebhook('test', TestWebhook, {
         summary: 'Check of the connection',
@@ -141,7 +151,12 @@ function buildOperation(contract: Contract) {
  */
 const webhookSchemas: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = {
   'test-webhook': { test: TestWebhook },
-  'replay-delivery': { 'purchases.updated': PurchasesUpdatedWebhook, 'refund.requested': RefundRequestedWebhook },
+  'replay-delivery': {
+    'purchases.updated': PurchasesUpdatedWebhook,
+    'refund.requested': RefundRequestedWebhook,
+    'consent.rescinded': ConsentRescindedWebhook,
+    'external-purchase.token': ExternalPurchaseTokenWebhook,
+  },
 };
 
 function buildCallbacks(id: string) {
@@ -302,13 +317,13 @@ function buildComponents(contracts: readonly Contract[]): Record<string, JsonSch
 }
 
 function buildWebhook(
-  name: 'purchases.updated' | 'refund.requested' | 'test',
+  name: 'purchases.updated' | 'refund.requested' | StoreRequest['type'] | 'test',
   schema: v.GenericSchema,
   { summary, description }: { readonly summary: string; readonly description: string },
 ) {
   return {
     post: {
-      operationId: `receive-${name.replace('.', '-')}`,
+      operationId: `receive-${name.replaceAll('.', '-')}`,
       summary,
       description,
       tags: ['webhooks'],

@@ -49,7 +49,8 @@ export const workers: readonly WorkerDefinition[] = [
     id: 'process-notification',
     summary: 'Process store notifications',
     source: { queue: 'notifications' },
-    permissions: ['write', 'stores', 'notifications'],
+    // The index finds the customers of a store account.
+    permissions: ['write', 'stores', 'indexes', 'notifications'],
     timeoutSeconds: 60,
     memoryMb: 512,
   },

@@ -131,7 +131,7 @@ async function recordWebhooks({ call }: Recorder, webhooks: readonly Json[]): Pr
   await call('replay-deliveries', { body: { startdate: '2026-01-01', enddate: '2026-01-02' } });
   await call('repeat-webhook', { body: { reqId: notification.id } });
   await call('set-forwards', { body: [{ url: 'https://old.example.com/notifications', platforms: ['store_a'] }] });
-  const types = ['purchases.updated', 'refund.requested', 'test'];
+  const types = ['purchases.updated', 'refund.requested', 'consent.rescinded', 'external-purchase.token', 'test'];
   return { webhooks: Object.fromEntries(types.map((type) => [type, readBody(type)])) };
 }
 
@@ -206,7 +206,7 @@ try {
     server.url,
     '--no-password',
     '--events',
-    'refunds',
+    'refunds,consents,external-purchases',
   ]);
   await letSettingsTakeEffect(service);
   const recorder = createRecorder(service);

@@ -195,9 +195,14 @@ const columns: readonly Column<EventSearchResult>[] = [
   {
     title: 'Event',
     render: ({ eventId, context, content }) => (
-      <Link to="/events/:id" params={{ id: eventId }}>
-        {describeEventType(context.eventType, hasFailed({ content }))}
-      </Link>
+      <>
+        <Link to="/events/:id" params={{ id: eventId }}>
+          {describeEventType(context.eventType, hasFailed({ content }))}
+        </Link>
+        {listValues(content.notifications, 'type').map((type) => (
+          <span key={type} class="quiet mono">{` ${type}`}</span>
+        ))}
+      </>
     ),
     csv: ({ context }) => context.eventType,
   },

@@ -31,6 +31,7 @@ export const handler = createHandler(getApp, () => ({ appCache: appCache(), apps
           urls: webhookSettings.urls.map(toDisplayUrl),
           sandboxUrls: webhookSettings.sandboxUrls.map(toDisplayUrl),
           includesPassword: webhookSettings.includesPassword,
+          events: webhookSettings.events ?? [],
         },
       }),
       catalogue: { ...catalogue },

@@ -5,6 +5,7 @@ import { recordPurchase } from '../../composition/record-purchase.ts';
 import { refundRequests } from '../../composition/refund-requests.ts';
 import { storeContextDeps } from '../../composition/store-context.ts';
 import { table } from '../../composition/table.ts';
+import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
 import { createHandledNotificationRepository } from '../../lib/db/handled-notification-repository.ts';
 import { createPriceListRepository } from '../../lib/db/price-list-repository.ts';
 import { createUserAliasRepository } from '../../lib/db/user-alias-repository.ts';
@@ -16,6 +17,7 @@ import { loadStore } from '../../lib/stores/index.ts';
 
 const deps = once(() => ({
   ...storeContextDeps(),
+  deliveries: createDeliveryRepository(table()),
   events: events(),
   handledNotifications: createHandledNotificationRepository(table()),
   loadStore,

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { webhookEvents } from '../shared/webhook-events.ts';
 import { defineContract } from './contract.ts';
 import { ProductType } from './enumerations.ts';
 import { RequestKey } from './event-records.ts';
@@ -20,6 +21,8 @@ export const WebhookSettings = v.strictObject({
   sandboxUrls: WebhookUrls,
   /** Whether the body includes the secret key. Every webhook is signed. */
   includesPassword: v.boolean(),
+  /** Events other than purchase changes that are switched on. */
+  events: v.array(v.picklist(webhookEvents)),
 });
 
 /** A product in the catalogue of the app. */
@@ -229,6 +232,8 @@ export const setWebhook = defineContract({
     urls: WebhookUrls,
     sandboxUrls: v.optional(WebhookUrls, []),
     includesPassword: v.optional(v.boolean(), false),
+    /** Default: the present ones. */
+    events: v.exactOptional(v.array(v.picklist(webhookEvents))),
     /** Issues a new signing secret. The present one becomes invalid immediately. */
     newSecret: v.optional(v.boolean(), false),
   }),

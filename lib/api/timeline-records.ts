@@ -16,6 +16,8 @@ export const TimelineEvent = v.strictObject({
   applicationUsername: v.exactOptional(v.string()),
   /** Lifecycle reasons, or the reason of a webhook. */
   reasons: OptionalTexts,
+  /** Type of a store notification in the store's terms. */
+  notificationType: v.exactOptional(v.string()),
   productIds: OptionalTexts,
   purchaseIds: OptionalTexts,
   /** Set for an attempt of a webhook. */

@@ -5,6 +5,7 @@ import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from './paging.ts';
 import { DateTime, emptyAsAbsent } from './schemas.ts';
+import { storeRequestTypes } from './store-request.ts';
 
 const PlatformToken = v.pipe(
   v.string(),
@@ -33,7 +34,7 @@ export const DeliveryNotification = v.strictObject({
 export const DeliveryRecord = v.strictObject({
   /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
-  type: v.picklist(['purchases.updated', 'refund.requested', 'test', 'forward']),
+  type: v.picklist(['purchases.updated', 'refund.requested', ...storeRequestTypes, 'test', 'forward']),
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   /** Without query, and with long path segments shortened, because they can contain credentials. */
   url: v.string(),

@@ -4,6 +4,7 @@ import { CommissionRates } from '../purchases/commission-rates.ts';
 import { maxUnverifiedHours } from '../purchases/unverified-time.ts';
 import { actionNames } from '../shared/action-names.ts';
 import { vocabularies } from '../shared/vocabulary.ts';
+import { webhookEvents } from '../shared/webhook-events.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from './request-limits.ts';
 
 /** Hours after the expiration date of a renewing subscription. 0: access ends on the date. */
@@ -69,9 +70,6 @@ export const TokenMinutes = v.pipe(
 /** Names of actions at the stores. */
 export const SupportActions = v.array(v.picklist(actionNames));
 export type SupportActions = v.InferOutput<typeof SupportActions>;
-
-/** Webhooks that an app must switch on: requests of stores for statements about refunds. */
-export const webhookEvents = ['refunds'] as const;
 
 /** Whether a refund request without a statement gets the prepared one shortly before its deadline. */
 export const refundPolicies = ['silent', 'answer'] as const;

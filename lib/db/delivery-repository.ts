@@ -16,13 +16,14 @@ export function createDeliveryRepository(table: Table): DeliveryRepository {
   const urlKey = (appName: string, url: string) => keys.webhookUrlKey(appName, toShortDigest(url));
   return {
     async createIfAbsent(delivery) {
-      const { appName, deliveryId, username, createdAt } = delivery;
+      const { appName, deliveryId, username, createdAt, dueAt } = delivery;
       const key = keys.deliveryKey(appName, deliveryId);
       const naming = username !== undefined && ({ appName, username, kind: 'delivery', date: createdAt } as const);
       const fields = {
         ...delivery,
         ...keys.deliveryListKeys(appName, deliveryId, createdAt),
         ...(naming && keys.namingIndexKeys(naming, key)),
+        ...(dueAt !== undefined && keys.dueIndexKeys(key, dueAt)),
         ttl: keys.toTtl(createdAt + deliveryRetentionMs),
       };
       return await tryUpdate(table, buildUpdate(key, fields, { expression: 'attribute_not_exists(pk)' }));

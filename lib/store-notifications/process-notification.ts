@@ -16,8 +16,10 @@ import { minuteMs } from '../shared/time.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import type { LoadStore } from '../stores/store.ts';
 import { tryFulfill } from '../stores/try-fulfill.ts';
+import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import type { HandledNotificationRepository } from './handled-notification-repository.ts';
 import type { QueuedNotification } from './queued-notification.ts';
+import { recordStoreRequest } from './record-store-request.ts';
 import { resolveStoreUser } from './resolve-store-user.ts';
 
 /** About two days of retries while the store is unavailable. */
@@ -28,6 +30,7 @@ const delayedAfterMs = 30 * minuteMs;
 const maxDelaySeconds = 900;
 
 export type ProcessDeps = StoreContextDeps & {
+  readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent'>;
   readonly events: EventRepository;
   readonly handledNotifications: HandledNotificationRepository;
   readonly loadStore: LoadStore;
@@ -81,12 +84,13 @@ async function recordNotification(
   const store = await deps.loadStore(platform);
   if (!store.observe) throw new ServiceError('InternalError', `${platform} does not support notifications.`);
   const storeContext = await createStoreContext(app.name, platform, { recorder, deps });
-  const { observations, reason, pricesChanged, refundRequest, refundOutcome } = await store.observe(
+  const { observations, reason, pricesChanged, refundRequest, refundOutcome, storeRequest } = await store.observe(
     notification,
     storeContext,
   );
   // Recorded first: a single purchase is recorded together with the marker that the notification is handled.
   if (refundRequest) await recordRefundRequest(app.name, refundRequest, deps);
+  if (storeRequest) await recordStoreRequest(storeRequest, { app, notification, recorder, deps });
   if (refundOutcome) await recordRefundOutcome(app.name, refundOutcome, notification.occurredAt, deps);
   const isPartOfSeveral = observations.length > 1;
   const notificationKey = { platform, key: notification.key };
@@ -109,7 +113,8 @@ async function recordNotification(
   const fulfilled = await tryFulfill(store, { observations }, { storeContext, recorder });
   recorded.push(...(await recordFulfilled(fulfilled, context)));
   // The event is found by its purchase even if the notification changed nothing.
-  const subjectId = observations[0]?.purchase.purchaseId ?? refundRequest?.purchaseId;
+  const subjectId = observations[0]?.purchase.purchaseId;
+  if (refundRequest) recorder.addTag(refundRequest.purchaseId, '_P');
   addRecordedPurchases(recorder, recorded, isPartOfSeveral ? undefined : subjectId);
   recorder.addContent({ notifications: [{ reason, type: notification.type }] });
   const [username] = recorded.flatMap(({ stored }) => stored.entitledUsers);

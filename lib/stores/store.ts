@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { StoreRequest } from '../api/store-request.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { Platform } from '../shared/platform.ts';
@@ -227,6 +228,8 @@ export interface ObservedNotification {
   readonly refundRequest?: StoreRefundRequest;
   /** The store has decided about a refund. */
   readonly refundOutcome?: StoreRefundOutcome;
+  /** The store requests something that only the app can do. */
+  readonly storeRequest?: StoreRequest;
   /** Whether the price list of Stripe must be reloaded. */
   readonly pricesChanged?: true;
 }

@@ -45,15 +45,16 @@ export async function attemptDelivery(
   const { secretKey, signingSecret } = sender;
   const { webhookSettings, vocabulary } = sender.app;
   if (!signingSecret) throw new ServiceError('InternalError', 'The webhook signing secret is missing.');
+  const isAboutPurchases = !delivery.refundRequest && !delivery.storeRequest;
   const purchases =
-    username === undefined || delivery.refundRequest
-      ? []
-      : await deps.ownedPurchases.listRepresentativePurchases(appName, username);
+    isAboutPurchases && username !== undefined
+      ? await deps.ownedPurchases.listRepresentativePurchases(appName, username)
+      : [];
   const startedAt = deps.now();
   const entitlements =
-    username === undefined || delivery.refundRequest
-      ? undefined
-      : await readChangedEntitlements(delivery, { sender, purchases, username, deps });
+    isAboutPurchases && username !== undefined
+      ? await readChangedEntitlements(delivery, { sender, purchases, username, deps })
+      : undefined;
   const body = buildWebhookBody(delivery, {
     ...(webhookSettings?.includesPassword && { password: secretKey }),
     purchases,

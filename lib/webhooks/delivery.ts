@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { StoreRequest, storeRequestTypes } from '../api/store-request.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { Platform } from '../shared/platform.ts';
 import { toShortDigest } from '../shared/short-digest.ts';
@@ -40,7 +41,7 @@ export const WebhookDelivery = v.object({
   /** Sent as `webhook-id`, the same for all attempts. */
   deliveryId: v.string(),
   /** `forward`: a store notification that is sent on as the store sent it. */
-  type: v.picklist(['purchases.updated', 'refund.requested', 'test', 'forward']),
+  type: v.picklist(['purchases.updated', 'refund.requested', ...storeRequestTypes, 'test', 'forward']),
   url: v.string(),
   username: v.exactOptional(v.string()),
   notification: WebhookNotification,
@@ -53,6 +54,8 @@ export const WebhookDelivery = v.object({
   forward: v.exactOptional(ForwardedMessage),
   /** The refund request of a webhook of type `refund.requested`. */
   refundRequest: v.exactOptional(AnnouncedRefundRequest),
+  /** The store's request of a webhook of the same type. */
+  storeRequest: v.exactOptional(StoreRequest),
   /** `redirected`: the app removed the URL, and deliveries for its new URLs replace this one. */
   state: v.picklist(['pending', 'delivered', 'dead', 'redirected']),
   failedAttempts: v.number(),
@@ -86,6 +89,7 @@ type DeliveryInput = Pick<
   | 'entitlement'
   | 'changedEntitlements'
   | 'refundRequest'
+  | 'storeRequest'
   | 'createdAt'
 >;
 

@@ -11,12 +11,13 @@ import type { WebhookMessage } from './webhook-message.ts';
 
 /** Returns the URLs that the app's current settings select for the delivery; for a test, all URLs. */
 export async function getCurrentUrls(
-  { type, notification }: WebhookDelivery,
+  { type, notification, storeRequest }: WebhookDelivery,
   app: App,
   { purchases }: { readonly purchases: PurchaseRepository },
 ): Promise<readonly string[]> {
   const { urls = [], sandboxUrls = [] } = app.webhookSettings ?? {};
   if (type === 'test') return [...urls, ...sandboxUrls];
+  if (storeRequest) return selectWebhookUrls(app, storeRequest.isSandbox);
   const { purchaseId } = notification;
   if (sandboxUrls.length === 0 || purchaseId === undefined) return selectWebhookUrls(app, false);
   const stored = await purchases.find(app.name, purchaseId);
@@ -36,7 +37,7 @@ export async function redirectDelivery(
     readonly webhookQueue: MessageQueue<WebhookMessage>;
   },
 ): Promise<WebhookDelivery> {
-  const { appName, type, username, notification, refundRequest } = delivery;
+  const { appName, type, username, notification, refundRequest, storeRequest } = delivery;
   const deadDelivery = markDead(delivery, 'The app replaced the webhook URL.');
   // A test webhook tests one URL.
   if (type === 'test') return deadDelivery;
@@ -48,6 +49,7 @@ export async function redirectDelivery(
       ...(username !== undefined && { username }),
       notification,
       ...(refundRequest && { refundRequest }),
+      ...(storeRequest && { storeRequest }),
       createdAt: deps.now(),
     }),
   );

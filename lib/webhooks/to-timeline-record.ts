@@ -34,6 +34,7 @@ function toEventRecord(event: EventRecord): TimelineRecord {
   const reasons = [
     ...new Set(content.notifications.map(({ reason }) => reason).filter((text) => typeof text === 'string')),
   ];
+  const notificationType = content.notifications.map(({ type }) => type).find((type) => typeof type === 'string');
   const deliveryId = parseAttemptEventId(eventId);
   return {
     type: 'event',
@@ -44,6 +45,7 @@ function toEventRecord(event: EventRecord): TimelineRecord {
     ...(outcome.message !== undefined && { message: outcome.message }),
     ...(applicationUsername !== undefined && { applicationUsername }),
     ...(reasons.length > 0 && { reasons }),
+    ...(notificationType !== undefined && { notificationType }),
     ...(productIds && { productIds }),
     ...(purchaseIds && { purchaseIds }),
     ...(deliveryId !== undefined && { deliveryId }),

@@ -35,13 +35,22 @@ export function buildWebhookBody(
     notification,
     username,
     refundRequest,
-  }: Pick<WebhookDelivery, 'type' | 'notification' | 'username' | 'refundRequest'>,
+    storeRequest,
+  }: Pick<WebhookDelivery, 'type' | 'notification' | 'username' | 'refundRequest' | 'storeRequest'>,
   { password, purchases, entitlements, vocabulary, now }: WebhookContent,
 ): string {
   const envelope = { type, ...(password !== undefined && { password }) };
   if (type === 'test') return JSON.stringify(envelope);
   if (refundRequest) {
     const body = toRefundPayload(refundRequest, notification, username);
+    return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
+  }
+  if (storeRequest) {
+    const { type: _type, ...details } = storeRequest;
+    const body = {
+      storeRequest: { ...details, date: new Date(notification.date).toISOString() },
+      applicationUsername: username,
+    };
     return JSON.stringify({ ...envelope, ...applyVocabulary(body, vocabulary) });
   }
   const body = {

@@ -11,7 +11,7 @@ const someRequests = { numRequests: 5, numFailures: 1 };
 /** An app in order. */
 const healthy: Required<AppState> = {
   app: {
-    webhooks: { urls: [url], sandboxUrls: [], includesPassword: true },
+    webhooks: { urls: [url], sandboxUrls: [], includesPassword: true, events: [] },
     stores: [{ platform: 'store_a', isConnected: true }],
   },
   due: {
@@ -135,6 +135,6 @@ describe('describeProblems', () => {
       'The app has no webhook URL: its server receives no changes of purchases.',
       'No store is connected.',
     ]);
-    expect(describeApp({ webhooks: { urls: [], sandboxUrls: [], includesPassword: true } })).toEqual([]);
+    expect(describeApp({ webhooks: { urls: [], sandboxUrls: [], includesPassword: true, events: [] } })).toEqual([]);
   });
 });

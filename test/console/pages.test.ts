@@ -94,7 +94,7 @@ const routes = [
     sandboxEntitlements: 'all' as const,
     tokenMinutes: 60,
     unverifiedHours: 24,
-    webhooks: { urls: ['https://app.example/purchases'], sandboxUrls: [], includesPassword: false },
+    webhooks: { urls: ['https://app.example/purchases'], sandboxUrls: [], includesPassword: false, events: [] },
     catalogue: {},
     stores: [{ platform: 'store_a' as const, isConnected: true }],
     service: { version: '0.1.0' },

@@ -78,6 +78,18 @@ describe('PUT /v3/app/webhooks', () => {
     expect(await readEvents()).not.toContain(first.signingSecret);
   });
 
+  it('keeps the further webhooks that are switched on, and replaces them', async () => {
+    const urls = ['https://app.example/hooks'];
+    const findEvents = async () => (await deps().apps.find(keys.appName))?.webhookSettings?.events;
+    const change = async (body: object) => await callWithSecretKey(setWebhook, keys, { body: { urls, ...body } });
+    await change({ events: ['refunds', 'consents'] });
+    await change({});
+    expect(await findEvents()).toEqual(['refunds', 'consents']);
+    await change({ events: [] });
+    expect(await findEvents()).toEqual([]);
+    expect(await change({ events: ['renewals'] })).toMatchObject({ status: 400 });
+  });
+
   it('rejects an address that is not public', async () => {
     const body = { urls: ['http://169.254.169.254/latest'] };
     expect(await callWithSecretKey(setWebhook, keys, { body })).toMatchObject({ status: 400 });

@@ -1,6 +1,7 @@
 import type { PurchaseNotification, TransactionRecord } from '../../../lib/api/purchase-records.ts';
 import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
-import { formatDate, formatMoney, formatPlatform, formatProductId } from '../../format.ts';
+import { formatDate, formatMoney, formatProductId } from '../../format.ts';
+import { describeNotification } from '../store-notification-types.ts';
 
 /** Kinds of entries, by which a timeline can be filtered. */
 export const historyKinds = [
@@ -178,10 +179,15 @@ function toEventEntry(event: EventRow): HistoryEntry {
 const isUnchangedRefresh = ({ eventType, ok, reasons = [] }: EventRow): boolean =>
   eventType === 'receipt.refreshed' && ok && reasons.length === 0;
 
-function describeEvent({ eventType, ok, applicationUsername: user }: EventRow): Pick<HistoryEntry, 'kind' | 'title'> {
+function describeEvent({
+  eventType,
+  ok,
+  applicationUsername: user,
+  notificationType = '',
+}: EventRow): Pick<HistoryEntry, 'kind' | 'title'> {
   const [, source] = /^webhook\.(\w+)\.called$/.exec(eventType) ?? [];
   if (source === 'app') return { kind: 'webhook', title: `Webhook to the server of the app ${ok ? 'sent' : 'failed'}` };
-  if (source !== undefined) return { kind: 'notification', title: `Notification from ${formatPlatform(source)}` };
+  if (source !== undefined) return { kind: 'notification', title: describeNotification(source, notificationType) };
   const title = requestTitles[eventType] ?? eventType;
   return { kind: 'request', title: user === undefined ? title : `${title} for ${user}` };
 }

@@ -37,6 +37,7 @@ export function WebhookSettingsSection({ webhooks, onSaved }: WebhookSettingsPro
           ['URLs', webhooks?.urls.join(', ') || 'None: webhooks are off'],
           ['URLs for sandbox purchases', webhooks?.sandboxUrls.join(', ') || 'The same'],
           ['Secret key in the body', webhooks?.includesPassword ? 'Yes' : 'No'],
+          ['Further webhooks', webhooks?.events.join(', ') || 'None'],
         ]}
       />
       {secret !== undefined && <SecretNotice secret={secret} label="signing secret" />}

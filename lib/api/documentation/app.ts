@@ -68,6 +68,7 @@ export const appDescriptions = [
     ],
     sandboxUrls: ['URLs for sandbox purchases. Empty if `urls` receive them, too.', []],
     includesPassword: ['Whether the body includes the secret key as `password`. Every webhook is signed.', false],
+    events: ['Webhooks in addition to `purchases.updated` that are switched on.', ['refunds', 'consents']],
   }),
   describeObject('CatalogueProduct', CatalogueProduct, 'A product in the catalogue of the app.', {
     type: ['Type of the product.'],
@@ -245,6 +246,10 @@ export const appDescriptions = [
     urls: ['URLs of your server. Empty switches webhooks off.', ['https://api.example.org/purchases']],
     sandboxUrls: ['URLs for sandbox purchases. Empty if `urls` receive them, too.', []],
     includesPassword: ['Whether the body includes the secret key as `password`.', false],
+    events: [
+      'Webhooks in addition to `purchases.updated`: `refunds`, `consents`, `external-purchases`. Default: the present ones.',
+      ['refunds', 'consents'],
+    ],
     newSecret: ['Whether to issue a new signing secret. The present one becomes invalid immediately.', false],
   }),
   describeObject('SavedWebhookSettings', setWebhook.response, 'The webhook settings are saved.', {

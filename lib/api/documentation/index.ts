@@ -13,6 +13,7 @@ import { purchaseDescriptions, purchaseOperations } from './purchases.ts';
 import { receiptDescriptions } from './receipts.ts';
 import { refundRequestDescriptions, refundRequestOperations } from './refund-requests.ts';
 import { statsDescriptions, statsOperations } from './stats.ts';
+import { storeRequestDescriptions } from './store-requests.ts';
 import { validationDescriptions, validationOperations } from './validation.ts';
 import { valueDescriptions } from './values.ts';
 import { webhookDescriptions, webhookOperations } from './webhooks.ts';
@@ -28,6 +29,7 @@ export const schemaDescriptions: readonly SchemaDescription[] = [
   ...purchaseDescriptions,
   ...actionDescriptions,
   ...refundRequestDescriptions,
+  ...storeRequestDescriptions,
   ...statsDescriptions,
   ...figureDescriptions,
   ...eventDescriptions,

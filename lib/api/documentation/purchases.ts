@@ -202,6 +202,7 @@ export const purchaseDescriptions = [
       message: ['Why the request or job failed.', 'Transaction has expired or was cancelled.'],
       applicationUsername: ['The customer of the event.', 'alice'],
       reasons: ['Lifecycle reasons, or the reason of a webhook.', ['PURCHASED']],
+      notificationType: ["Type of a store notification in the store's terms.", 'DID_RENEW'],
       productIds: ['Products of the event, with platform prefix.', ['store_a:premium']],
       purchaseIds: ['Purchases of the event, with platform prefix.', ['store_a:2000000123456789']],
       deliveryId: ['Webhook delivery, for an attempt of a webhook.', '5f2b7c9d1e3a4b6c8d0e2f4a6b8c0d1e'],

@@ -7,11 +7,12 @@ import type { StoreContext } from '../store-context.ts';
 import { connectAppStore } from './connect-app-store.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
 import { getBaseType, toNotificationReason } from './notification-reason.ts';
-import { parseConsumptionReason, verifySignedParts } from './parse-notification.ts';
+import { parseNotificationPayload, verifySignedParts } from './parse-notification.ts';
 import { refetchPurchase } from './refetch-purchase.ts';
 import { toRefundOutcome, toRefundRequest } from './refund-request.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { type AppStoreSettings, getApiKey, parseStoredSettings } from './settings.ts';
+import { toStoreRequest } from './store-request.ts';
 import { isLaterTransaction } from './store-transaction.ts';
 import { toObservation } from './to-observation.ts';
 import { createVerificationContext, type VerificationContext } from './verification.ts';
@@ -42,16 +43,22 @@ export async function observe(
   storeNotification: StoreNotification,
   context: StoreContext,
 ): Promise<ObservedNotification> {
-  const { type, occurredAt, payload } = storeNotification;
+  const { type, occurredAt } = storeNotification;
   const reason = toNotificationReason(type);
-  if (payload.transaction === undefined) return { reason, observations: [] };
   const settings = parseStoredSettings(context.settings);
   const verification = createVerificationContext(settings, context);
   const parts = verifySignedParts(storeNotification, verification);
-  if (!parts) return { reason, observations: [] };
+  if (!parts) {
+    const storeRequest = toStoreRequest(storeNotification, verification);
+    return { reason, observations: [], ...(storeRequest && { storeRequest }) };
+  }
   if (getBaseType(type) === consumptionRequestType) {
-    const consumptionReason = parseConsumptionReason(storeNotification);
-    const refundRequest = toRefundRequest({ transaction: parts.transaction, reason: consumptionReason, occurredAt });
+    const { consumptionRequestReason } = parseNotificationPayload(storeNotification);
+    const refundRequest = toRefundRequest({
+      transaction: parts.transaction,
+      reason: consumptionRequestReason,
+      occurredAt,
+    });
     return { reason, observations: [], refundRequest };
   }
   const notification = { ...parts, type, occurredAt };

@@ -2,10 +2,11 @@ import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
+import { lenientOptional } from '../lenient-optional.ts';
 import type { StoreNotification } from '../store.ts';
 import { verifyJws } from './jws.ts';
 import { Environment, type RenewalPayload, type TransactionPayload } from './payloads.ts';
-import { type VerificationContext, verifyRenewal, verifyTransaction } from './verification.ts';
+import { type VerificationContext, verifyAppTransaction, verifyRenewal, verifyTransaction } from './verification.ts';
 
 /** Identifies the app. Contained in `data`, `summary`, `externalPurchaseToken` or `appData`, depending on the type. */
 const AppReference = v.looseObject({
@@ -16,7 +17,16 @@ const AppReference = v.looseObject({
 });
 type AppReference = v.InferOutput<typeof AppReference>;
 
+/** A parent withdrew the consent for the customer of `appData`. */
+const rescindType = 'RESCIND_CONSENT';
+
 const OptionalJws = v.exactOptional(v.string());
+
+/** @see https://developer.apple.com/documentation/appstoreservernotifications/externalpurchasetoken */
+const ExternalPurchaseToken = v.object({
+  externalPurchaseId: v.pipe(v.string(), v.minLength(1), v.maxLength(200)),
+  tokenCreationDate: lenientOptional(v.pipe(v.number(), v.minValue(0), v.maxValue(8.64e15))),
+});
 
 /** @see https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload */
 const NotificationBody = v.looseObject({
@@ -32,14 +42,19 @@ const NotificationBody = v.looseObject({
       consumptionRequestReason: v.exactOptional(v.string()),
     }),
   ),
+  appData: lenientOptional(v.looseObject({ signedAppTransactionInfo: v.string() })),
+  externalPurchaseToken: lenientOptional(ExternalPurchaseToken),
 });
 
-/** `payload` of the `StoreNotification`: the parts that concern a purchase. Each JWS has its own signature. */
+/** `payload` of the `StoreNotification`: the parts that are used. Each JWS has its own signature. */
 const NotificationPayload = v.object({
   status: v.exactOptional(v.number()),
   transaction: OptionalJws,
   renewal: OptionalJws,
   consumptionRequestReason: v.exactOptional(v.string()),
+  /** The download of the app by the customer of a rescinded consent. */
+  appTransaction: OptionalJws,
+  externalPurchase: v.exactOptional(ExternalPurchaseToken),
 });
 type NotificationPayload = v.InferOutput<typeof NotificationPayload>;
 
@@ -60,9 +75,26 @@ export function parseNotification(signedPayload: string, verification: Verificat
   // Customers have their own signed transactions, which are valid JWS of the App Store.
   if (!('notificationType' in body)) throw new ServiceError('Forbidden', 'signedPayload is not a notification.');
   const appReference = requireOwnApp(body, verification);
-  const { notificationType, subtype, notificationUUID, signedDate, data = {} } = parse(NotificationBody, body);
+  const {
+    notificationType,
+    subtype,
+    notificationUUID,
+    signedDate,
+    data = {},
+    ...others
+  } = parse(NotificationBody, body);
   const { status, signedTransactionInfo: transaction, signedRenewalInfo: renewal, consumptionRequestReason } = data;
-  const payload = omitUndefined({ status, transaction, renewal, consumptionRequestReason });
+  const appTransaction = notificationType === rescindType ? others.appData?.signedAppTransactionInfo : undefined;
+  const externalPurchase = others.externalPurchaseToken;
+  if (appTransaction !== undefined) verifyAppTransaction(appTransaction, verification);
+  const payload = omitUndefined({
+    status,
+    transaction,
+    renewal,
+    consumptionRequestReason,
+    appTransaction,
+    externalPurchase,
+  });
   const parts = verifyParts(payload, verification);
   if (parts && parts.environment !== (appReference.environment ?? parts.environment)) throw otherEnvironmentError();
   return {
@@ -79,9 +111,9 @@ export const verifySignedParts = (
   verification: VerificationContext,
 ): SignedParts | undefined => verifyParts(parse(NotificationPayload, payload), verification);
 
-/** Returns the reason that the customer stated for a refund. */
-export const parseConsumptionReason = ({ payload }: StoreNotification): string | undefined =>
-  parse(NotificationPayload, payload).consumptionRequestReason;
+/** Returns the used parts of a notification. Their signatures are not verified. */
+export const parseNotificationPayload = ({ payload }: StoreNotification): NotificationPayload =>
+  parse(NotificationPayload, payload);
 
 function verifyParts(
   { status, transaction: transactionJws, renewal: renewalJws }: NotificationPayload,
@@ -128,7 +160,10 @@ function requireOwnApp(
  * @see https://developer.apple.com/documentation/appstoreservernotifications/externalpurchaseid
  */
 const isProduction = ({ environment, externalPurchaseId = '' }: AppReference): boolean =>
-  environment === undefined ? !externalPurchaseId.startsWith('SANDBOX') : environment === 'Production';
+  environment === undefined ? !isSandboxToken(externalPurchaseId) : environment === 'Production';
+
+/** Whether an external purchase token is from the sandbox. */
+export const isSandboxToken = (externalPurchaseId: string): boolean => externalPurchaseId.startsWith('SANDBOX');
 
 const otherEnvironmentError = (): ServiceError =>
   new ServiceError('InvalidPayload', 'A part of the notification is from another environment.');

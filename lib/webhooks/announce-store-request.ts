@@ -1,0 +1,74 @@
+import type { StoreRequest } from '../api/store-request.ts';
+import type { App } from '../apps/app.ts';
+import type { Purchase } from '../purchases/purchase.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { toShortDigest } from '../shared/short-digest.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import type { WebhookEvent } from '../shared/webhook-events.ts';
+import { buildDelivery } from './delivery.ts';
+import type { DeliveryRepository } from './delivery-repository.ts';
+import { selectWebhookUrls } from './select-webhook-urls.ts';
+
+export interface AnnounceRequestDeps {
+  readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent'>;
+  now(): EpochMillis;
+  readonly purchases: Pick<PurchaseRepository, 'findMany' | 'listIdsByStoreAccount'>;
+}
+
+/** The purchases of the store account that a request names, and the customers who own them. */
+interface RequestSubjects {
+  readonly purchases: readonly Purchase[];
+  readonly usernames: readonly string[];
+}
+
+/** Maximum number of purchases of a store account that are searched for its customers. */
+const maxPurchases = 100;
+
+const eventsByType: Readonly<Record<StoreRequest['type'], WebhookEvent>> = {
+  'consent.rescinded': 'consents',
+  'external-purchase.token': 'external-purchases',
+};
+
+/**
+ * Creates a webhook for each customer that a store's request concerns, or one without a customer, if the app has
+ * switched them on. They are due immediately. Idempotent: a repeated notification creates no further ones.
+ */
+export async function announceStoreRequest(
+  app: App,
+  request: StoreRequest,
+  { key, date, deps }: { readonly key: string; readonly date: EpochMillis; readonly deps: AnnounceRequestDeps },
+): Promise<RequestSubjects> {
+  const subjects = await findSubjects(app.name, request, deps);
+  if (!app.webhookSettings?.events?.includes(eventsByType[request.type])) return subjects;
+  const recipients = subjects.usernames.length > 0 ? subjects.usernames : [undefined];
+  const notification = { id: toShortDigest(`${app.name}\n${key}`), reason: 'OTHER', date } as const;
+  const now = deps.now();
+  for (const url of selectWebhookUrls(app, request.isSandbox))
+    for (const username of recipients) {
+      const delivery = buildDelivery({
+        appName: app.name,
+        type: request.type,
+        url,
+        ...(username !== undefined && { username }),
+        notification,
+        storeRequest: request,
+        createdAt: now,
+      });
+      await deps.deliveries.createIfAbsent({ ...delivery, dueAt: now });
+    }
+  return subjects;
+}
+
+async function findSubjects(
+  appName: string,
+  request: StoreRequest,
+  { purchases }: Pick<AnnounceRequestDeps, 'purchases'>,
+): Promise<RequestSubjects> {
+  if (request.type !== 'consent.rescinded') return { purchases: [], usernames: [] };
+  const ids = await purchases.listIdsByStoreAccount(appName, request.appTransactionId, maxPurchases);
+  const stored = await purchases.findMany(appName, ids);
+  return {
+    purchases: stored.map(({ purchase }) => purchase),
+    usernames: [...new Set(stored.flatMap(({ entitledUsers }) => entitledUsers))].sort(),
+  };
+}
