@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectFolder } from '../infra/project-folder.ts';
+import { findTypeProblem, type PublishedTypes, parsePublishedTypes } from './published-types.ts';
 
 /** An operation of a store's API in a library that is generated from the store's document. */
 export interface PublishedOperation {
   readonly method: string;
   readonly path: RegExp;
-  /** Names of the parameters. Undefined if the library does not have them. */
-  readonly parameters?: ReadonlySet<string>;
+  readonly parameters: ReadonlySet<string>;
+  /** The type of the JSON body, and the types that it consists of. */
+  readonly body?: { readonly type: string; readonly types: PublishedTypes };
 }
 
 const read = (file: string): string => readFileSync(join(projectFolder, 'node_modules', file), 'utf8');
@@ -42,42 +44,86 @@ function findStripeParameters(types: string, method: string): ReadonlySet<string
 /** Lists the operations of `@googleapis/androidpublisher`, which is generated from Google's discovery document. */
 export function listGooglePlayOperations(): readonly PublishedOperation[] {
   const source = read('@googleapis/androidpublisher/build/v3.js');
-  const types = read('@googleapis/androidpublisher/build/v3.d.ts');
-  const parameters = new Set(
-    [...types.matchAll(/interface Params\$Resource\$\S+ extends StandardParameters \{\n([\s\S]*?)\n {4}\}/g)].flatMap(
-      ([, body = '']) =>
-        [...body.matchAll(/^ {8}(?:'([\w.]+)'|(\w+))\?:/gm)].map(([, quoted, name]) => quoted ?? name ?? ''),
+  const types = parsePublishedTypes(read('@googleapis/androidpublisher/build/v3.d.ts'));
+  const standard = types.interfaces.get('StandardParameters')?.keys() ?? [];
+  const common = [...standard];
+  let [resource, name] = ['', ''];
+  return [
+    ...source.matchAll(
+      /class (Resource\$[\w$]+)|^ {8}(\w+)\(paramsOrCallback|'(\/androidpublisher\/v3\/[^']+)'[^{}]*?method: '(\w+)'/gm,
     ),
-  );
-  return [...source.matchAll(/'(\/androidpublisher\/v3\/[^']+)'[^{}]*?method: '(\w+)'/g)].map(
-    ([, template = '', method = '']) => ({ method, path: toPattern(template, /\{[^}]+\}/), parameters }),
-  );
+  ].flatMap(([, foundResource, foundName, template, method = '']) => {
+    resource = foundResource ?? resource;
+    name = foundName ?? name;
+    if (template === undefined) return [];
+    const members = types.interfaces.get(`Params$${resource}$${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+    const type = members?.get('requestBody')?.type;
+    return [
+      {
+        method,
+        path: toPattern(template, /\{[^}]+\}/),
+        parameters: new Set([...common, ...(members?.keys() ?? [])]),
+        ...(type !== undefined && { body: { type, types } }),
+      },
+    ];
+  });
 }
 
 /** Lists the operations of Apple's own library for the App Store Server API. */
 export function listAppStoreOperations(): readonly PublishedOperation[] {
   const source = read('@apple/app-store-server-library/dist/index.js');
-  return [...source.matchAll(/makeRequest\(("\/inApps[^,]+?"|"\/inApps.+?), "(\w+)"/g)].map(
-    ([, expression = '', method = '']) => {
-      const template = expression.replaceAll(/" \+ \w+ \+ "|" \+ \w+$/g, '{id}').replaceAll('"', '');
-      return { method, path: toPattern(template, /\{id\}/) };
-    },
+  const declarations = read('@apple/app-store-server-library/dist/index.d.ts');
+  const models = readdirSync(join(projectFolder, 'node_modules/@apple/app-store-server-library/dist/models'));
+  const types = parsePublishedTypes(
+    models
+      .filter((file) => file.endsWith('.d.ts'))
+      .map((file) => read(`@apple/app-store-server-library/dist/models/${file}`))
+      .join('\n'),
   );
+  let name = '';
+  let parameters = new Set<string>();
+  return [
+    ...source.matchAll(
+      /^ {4}async (\w+)\(|queryParameters\["(\w+)"\]|makeRequest\(("\/inApps.+?), "(\w+)", [^,]+, (\w+),/gm,
+    ),
+  ].flatMap(([, foundName, parameter, expression, method = '', argument = '']) => {
+    if (foundName !== undefined) [name, parameters] = [foundName, new Set()];
+    if (parameter !== undefined) parameters.add(parameter);
+    if (expression === undefined) return [];
+    const template = expression.replaceAll(/" \+ \w+ \+ "|" \+ \w+$/g, '{id}').replaceAll('"', '');
+    const [, type] = new RegExp(`^ {4}${name}\\(.*\\b${argument}: (\\w+)`, 'm').exec(declarations) ?? [];
+    return [
+      { method, path: toPattern(template, /\{id\}/), parameters, ...(type !== undefined && { body: { type, types } }) },
+    ];
+  });
+}
+
+interface SentRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** A form, or JSON. */
+  readonly body: string;
 }
 
 /** Describes why a request does not fit the operations. Undefined if it does. */
-export function findRequestProblem(
-  { method, url, body }: { readonly method: string; readonly url: URL; readonly body: string },
-  operations: readonly PublishedOperation[],
-): string | undefined {
+export function findRequestProblem(sent: SentRequest, operations: readonly PublishedOperation[]): string | undefined {
+  const { method, url, body } = sent;
   const request = `${method} ${url.pathname}`;
   const matches = operations.filter(({ path, method: expected }) => expected === method && path.test(url.pathname));
   if (matches.length === 0) return `${request} is not an operation of the API.`;
-  const names = [...url.searchParams.keys(), ...new URLSearchParams(body).keys()].map(
+  const form = body.startsWith('{') ? '' : body;
+  const names = [...url.searchParams.keys(), ...new URLSearchParams(form).keys()].map(
     (name) => name.split('[', 1)[0] ?? name,
   );
-  const unknown = names.find((name) =>
-    matches.every(({ parameters }) => parameters !== undefined && !parameters.has(name)),
-  );
-  return unknown === undefined ? undefined : `${request} does not have the parameter ${unknown}.`;
+  const unknown = names.find((name) => matches.every(({ parameters }) => !parameters.has(name)));
+  if (unknown !== undefined) return `${request} does not have the parameter ${unknown}.`;
+  if (!body.startsWith('{')) return undefined;
+  const problems = matches.map((operation) => findBodyProblem(body, operation));
+  return problems.includes(undefined) ? undefined : `${request}: ${problems[0]}.`;
+}
+
+function findBodyProblem(text: string, { body }: PublishedOperation): string | undefined {
+  const value: unknown = JSON.parse(text);
+  if (body) return findTypeProblem(value, body.type, body.types);
+  return Object.keys(Object(value)).length === 0 ? undefined : 'the operation has no body';
 }
