@@ -160,8 +160,11 @@ export async function findAccessibilityViolations(
   // Not by a script element, which the content security policy of the console forbids.
   await page.evaluate(`globalThis.axe || (() => { ${axeSource} })()`);
   const values = ruleSets[rules];
-  const options = values ? { runOnly: { type: 'rule', values } } : {};
-  const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults;
+  const options = { resultTypes: ['violations'], ...(values ? { runOnly: { type: 'rule', values } } : {}) };
+  // The results of the rules that pass contain each element of the page: a tenth of the suite's CPU time to transfer.
+  const violations = await page.evaluate<AxeResults['violations']>(
+    `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`,
+  );
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
   );
