@@ -22,6 +22,7 @@ import { maxUnverifiedHours } from '../lib/purchases/unverified-time.ts';
 import { actionNames } from '../lib/shared/action-names.ts';
 import { hourMs } from '../lib/shared/time.ts';
 import { vocabularies } from '../lib/shared/vocabulary.ts';
+import { addAlertCommand } from './alert-command.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { addCommissionRateCommands } from './commission-rate-commands.ts';
 import { confirmName } from './confirm-name.ts';
@@ -153,6 +154,7 @@ export function createAppCommands(): Command {
     .action(printResult(setSupportActionsAction));
   addWebhookCommands(app);
   addForwardCommand(app);
+  addAlertCommand(app);
   addCommissionRateCommands(app);
   return app;
 }

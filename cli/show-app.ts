@@ -36,6 +36,7 @@ export async function showApp(
     supportActions: app.supportActions ?? [],
     refundPolicy: app.refundPolicy ?? 'silent',
     webhooks: buildWebhookData(app),
+    alertUrl: app.alertUrl ? toDisplayUrl(app.alertUrl) : null,
     catalogue: { products },
     stores,
     keys: keys.map(toKeyData),
@@ -83,6 +84,7 @@ function formatFields(app: App, products: number): string {
     `refunds      ${app.refundPolicy ?? 'silent'}`,
     `catalogue    ${formatCount(products, 'product')}`,
     `webhooks     ${urls.length > 0 ? `${urls.join(', ')}${password}` : 'off'}`,
+    ...(app.alertUrl ? [`alerts       ${toDisplayUrl(app.alertUrl)}`] : []),
     ...(sandboxUrls.length > 0 ? [`sandbox      ${sandboxUrls.join(', ')}`] : []),
   ].join('\n');
 }

@@ -1,3 +1,5 @@
+import { formatDistance } from '../lib/problems/format-distance.ts';
+
 const browser = globalThis as {
   readonly document?: object;
   readonly navigator?: { readonly languages: readonly string[] };
@@ -72,21 +74,8 @@ export const formatUtc = (date: Date): string => `${date.toISOString().slice(0, 
 export const formatDuration = (ms: number): string =>
   ms < 1_000 ? `${formatNumber(Math.round(ms))} ms` : `${formatNumber(Math.round(ms / 100) / 10)} s`;
 
-const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
-  ['year', 365 * 86_400_000],
-  ['month', 30 * 86_400_000],
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1_000],
-];
-
 /** Formats the distance of a date from now, such as `3 days ago`. */
-export function formatRelative(date: Date, now: number): string {
-  const distance = date.getTime() - now;
-  const [unit, ms] = units.find(([, size]) => Math.abs(distance) >= size) ?? (['second', 1_000] as const);
-  return new Intl.RelativeTimeFormat(locales, { numeric: 'auto' }).format(Math.round(distance / ms), unit);
-}
+export const formatRelative = (date: Date, now: number): string => formatDistance(date.getTime() - now, locales);
 
 /** Names of the stores by platform token, neutral or brand. */
 const platformNames: Readonly<Record<string, string>> = {

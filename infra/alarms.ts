@@ -131,6 +131,10 @@ const scheduleAlarmTexts = {
     symptom: 'Exchange rates are not loaded',
     impact: 'amounts in US dollars are outdated or missing',
   },
+  'send-alerts': {
+    symptom: 'Alerts fail',
+    impact: 'the receivers of app set-alerts do not learn of problems',
+  },
   'export-apps': {
     symptom: 'Scheduled exports fail',
     impact: 'files of export schedule are missing or outdated',

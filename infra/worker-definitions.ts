@@ -144,6 +144,15 @@ export const workers: readonly WorkerDefinition[] = [
     memoryMb: 512,
   },
   {
+    id: 'send-alerts',
+    summary: 'Send the start and the end of problems to the alert URLs of apps',
+    source: { everyMinutes: 5 },
+    permissions: ['write', 'indexes', 'due'],
+    writtenKeys: ['*#T'],
+    timeoutSeconds: 280,
+    memoryMb: 512,
+  },
+  {
     id: 'load-exchange-rates',
     summary: "Load the European Central Bank's daily reference rates",
     source: { everyMinutes: 360 },

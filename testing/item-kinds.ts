@@ -27,6 +27,7 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   Catalogue: { matches: /^I I$/, names: 'never' },
   'Announcement of its change': { matches: /^I N$/, names: 'never' },
   'Forwards of store notifications': { matches: /^I F$/, names: 'never' },
+  'Announced problems': { matches: /^T A$/, names: 'never' },
   'Schedule of exports': { matches: /^W W$/, names: 'never' },
   'Keys of entitlement tokens': { matches: /^M M$/, names: 'never' },
   Purchase: { matches: /^P P$/, names: 'claims' },

@@ -1,4 +1,5 @@
 import type { EventSearchResult } from '../../lib/api/event-records.ts';
+import { describeProblems } from '../../lib/problems/describe-problems.ts';
 import { callApi } from '../api/client.ts';
 import { type CursorPage, loadPages } from '../api/cursor-pages.ts';
 import { endpoints } from '../api/endpoints.ts';
@@ -7,9 +8,8 @@ import { getNow, useNow } from '../clock.ts';
 import { Section } from '../components/layout.tsx';
 import { ErrorNotice, Notice, Skeleton } from '../components/notice.tsx';
 import { Timeline } from '../components/timeline.tsx';
-import { formatNumber } from '../format.ts';
+import { formatNumber, formatPlatform, formatRelative } from '../format.ts';
 import { Link } from '../router.tsx';
-import { describeProblems } from './describe-problems.ts';
 import { describeEventType } from './event-types.ts';
 
 const dayMs = 86_400_000;
@@ -53,7 +53,7 @@ export function CurrentProblems() {
       ...(due.data && { due: due.data }),
       ...(stores.data && { stores: stores.data }),
     },
-    now,
+    { now, formatNumber, formatPlatform, formatRelative },
   );
   if (!failed && isComplete && recent.length === 0 && problems.length === 0)
     return (
@@ -65,8 +65,8 @@ export function CurrentProblems() {
   return (
     <Section title="What is wrong now">
       {failed && <ErrorNotice error={failed.error} onRetry={failed.reload} />}
-      {problems.map(({ tone, text, link }) => (
-        <Notice key={text} tone={tone} icon="alert">
+      {problems.map(({ id, tone, text, link }) => (
+        <Notice key={id} tone={tone} icon="alert">
           {text}{' '}
           {link && (
             <Link to={link.to} {...(link.query && { query: link.query })}>

@@ -26,6 +26,7 @@ export const handler = createHandler(getApp, () => ({ appCache: appCache(), apps
       tokenMinutes: app.tokenMinutes ?? defaultTokenMinutes,
       vocabulary,
       unverifiedHours,
+      ...(app.alertUrl && { alertUrl: toDisplayUrl(app.alertUrl) }),
       ...(webhookSettings && {
         webhooks: {
           urls: webhookSettings.urls.map(toDisplayUrl),

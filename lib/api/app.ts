@@ -62,6 +62,8 @@ export const AppRecord = v.strictObject({
   vocabulary: v.picklist(['neutral', 'brand']),
   /** Hours of access after the expiration date while the renewal of a subscription cannot be verified. */
   unverifiedHours: v.number(),
+  /** URL that receives alerts, without query and with long path segments shortened. Absent without alerts. */
+  alertUrl: v.exactOptional(v.string()),
   /** Absent until the operator sets a webhook URL. */
   webhooks: v.exactOptional(WebhookSettings),
   catalogue: v.record(v.string(), CatalogueProduct),
@@ -162,19 +164,28 @@ const settings = {
   errorFormat: 'default',
 } as const;
 
-// Spec: not shown. The settings of the commands `app set-strategy` and `app set-unverified-hours`.
+// Spec: not shown. The settings of the commands `app set-strategy`, `app set-unverified-hours` and `app set-alerts`.
 export const changeApp = defineContract({
   ...settings,
   id: 'change-app',
-  summary: 'Change the entitlement strategy and the hours of access without verification',
+  summary: 'Change the entitlement strategy, the hours of access without verification and the URL for alerts',
   method: 'PATCH',
   path: '/v3/app',
   eventType: 'app.changed',
   body: v.pipe(
-    v.strictObject({ strategy: v.exactOptional(Strategy), unverifiedHours: v.exactOptional(v.number()) }),
+    v.strictObject({
+      strategy: v.exactOptional(Strategy),
+      unverifiedHours: v.exactOptional(v.number()),
+      alertUrl: v.exactOptional(v.string()),
+    }),
     v.minEntries(1),
   ),
-  response: v.strictObject({ ok: v.literal(true), strategy: Strategy, unverifiedHours: v.number() }),
+  response: v.strictObject({
+    ok: v.literal(true),
+    strategy: Strategy,
+    unverifiedHours: v.number(),
+    alertUrl: v.exactOptional(v.string()),
+  }),
   permissions: ['write'],
 });
 

@@ -115,6 +115,8 @@ export const App = v.object({
   supportActions: v.exactOptional(SupportActions),
   /** Policy for refund requests of the stores. Default: silent. */
   refundPolicy: v.exactOptional(v.picklist(refundPolicies)),
+  /** URL that receives alerts about the problems of the app. Empty or absent: no alerts. */
+  alertUrl: v.exactOptional(v.string()),
   createdAt: v.number(),
   deletedAt: v.exactOptional(v.number()),
 });

@@ -167,12 +167,14 @@ const toListedKey = (apiKey: ApiKey, level: ApiKeyLevel): ListedKey => ({
   ...omitUndefined({ createdAt: apiKey.createdAt, expiresAt: apiKey.expiresAt }),
 });
 
-/** Rules of access. */
+/** Rules of access, and the URL for alerts. */
 export interface AccessRules {
   /** Entitlement strategy. */
   readonly strategy?: Strategy;
   /** Hours of access while a renewal cannot be verified. */
   readonly unverifiedHours?: number;
+  /** The caller has checked it. */
+  readonly alertUrl?: string;
 }
 
 /**

@@ -23,6 +23,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Catalogue                        a#I                   I
  *   Announcement of its change     a#I                   N
  * Forwards of store notifications  a#I                   F
+ * Announced problems               a#T                   A
  * Schedule of exports              a#W                   W
  * Keys of entitlement tokens       a#M                   M                       byCreated
  * Purchase                         a#P#<purchaseId>      P                       byCreated, byKey, due (if scheduled),
@@ -245,6 +246,7 @@ export const appKey = (appName: string): Key => ({ pk: `APP#${appName}`, sk: 'AP
 export const keyOwnerKey = (digest: string): Key => ({ pk: `_KEY#${digest}`, sk: 'K' });
 export const forwardsKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'F' });
 export const catalogueAnnouncementKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'N' });
+export const alertsKey = (appName: string): Key => ({ pk: `${appName}#T`, sk: 'A' });
 export const exportScheduleKey = (appName: string): Key => ({ pk: `${appName}#W`, sk: 'W' });
 export const catalogueKey = (appName: string): Key => ({ pk: `${appName}#I`, sk: 'I' });
 export const tokenKeysPartition = 'TOKENKEYS';

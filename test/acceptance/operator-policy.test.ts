@@ -242,6 +242,7 @@ async function runEveryCommand(): Promise<void> {
   const products = '{"announced":{"type":"consumable","entitlements":["announced"]}}';
   expect(await cli(['app', 'set-catalogue', appName, '-', '--announce'], products)).toContain('webhooks enqueued');
   await cli(['app', 'set-forwards', 'new', `${url}/forwards`]);
+  await cli(['app', 'set-alerts', 'new', `${url}/alerts`]);
   await cli(['app', 'test-webhook', appName]);
   expect(await cli(['webhooks', 'list', appName])).toContain('  dead  ');
   expect(await cli(['webhooks', 'replay', appName, '--dead'])).toMatch(/^[1-9]\d* deliver(?:y|ies) enqueued/);

@@ -4,6 +4,7 @@ import { changeApp, createKey, getApp, listKeys, revokeKey, setWebhook } from '.
 import { getEventRaw, listEvents } from '../../lib/api/events.ts';
 import { setStore } from '../../lib/api/stores.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { setAlertUrl } from '../../lib/problems/set-alert-url.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -42,6 +43,21 @@ describe('PATCH /v3/app', () => {
       body: { code: 'InvalidPayload' },
     });
     expect(await deps().apps.find(keys.appName)).toMatchObject({ strategy: 'last' });
+  });
+
+  it('sets the URL for alerts, returns it without its credential, and switches alerts off', async () => {
+    const alertUrl = 'https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX9';
+    const shown = 'https://hooks.slack.com/services/T000/B000/…';
+    const { body } = await callWithSecretKey(changeApp, keys, { body: { alertUrl } });
+    expect(body).toMatchObject({ ok: true, alertUrl: shown });
+    const other = await service.createApp([]);
+    await setAlertUrl(other.appName, alertUrl, deps());
+    expect((await callWithSecretKey(getApp, other)).body).toMatchObject({ alertUrl: shown });
+    expect(await readEvents()).not.toContain('XXXXXXXX9');
+    const rejected = await callWithSecretKey(changeApp, keys, { body: { alertUrl: 'https://169.254.169.254/' } });
+    expect(rejected).toMatchObject({ status: 400, body: { code: 'InvalidPayload' } });
+    const off = await callWithSecretKey(changeApp, keys, { body: { alertUrl: '' } });
+    expect(off.body).not.toHaveProperty('alertUrl');
   });
 });
 

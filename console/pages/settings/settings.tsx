@@ -4,6 +4,7 @@ import { Page } from '../../components/layout.tsx';
 import { EndPlaceholders, ErrorNotice, Notice, Skeleton } from '../../components/notice.tsx';
 import { useCanChange } from '../../session.ts';
 import { AccessSection } from './access-section.tsx';
+import { AlertsSection } from './alerts-section.tsx';
 import { CatalogueSection } from './catalogue-section.tsx';
 import { KeysSection } from './keys-section.tsx';
 import { StoreSettingsSection } from './store-settings-section.tsx';
@@ -23,6 +24,7 @@ export function SettingsPage() {
             <StoreSettingsSection stores={app.stores} onSaved={reload} />
             <WebhookSettingsSection webhooks={app.webhooks} onSaved={reload} />
             <KeysSection />
+            <AlertsSection app={app} onSaved={reload} />
             <AccessSection key={`${app.strategy} ${app.unverifiedHours}`} app={app} onSaved={reload} />
             <CatalogueSection />
           </>

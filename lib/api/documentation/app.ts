@@ -50,6 +50,10 @@ const strategy = [
   'Strategy that resolves several claims on a purchase. Existing purchases change at their next update.',
   'last',
 ] as const;
+const alertUrl = [
+  'URL that receives alerts, without query and with long path segments shortened. Absent without alerts.',
+  'https://hooks.slack.com/services/T000/B000/…',
+] as const;
 const unverifiedHours = ['Hours of access after a renewal that cannot be verified, at most 168.', 24] as const;
 const ok = ['The constant true.', true] as const;
 const apiKeyFields = {
@@ -96,6 +100,7 @@ export const appDescriptions = [
       'Strategy that resolves several claims on a purchase: all, the first or the last claimant owns it, or the last one who claimed it while it gave the owner no access.',
       'all',
     ],
+    alertUrl,
     sandboxEntitlements: [
       "Which purchases of the stores' sandboxes give entitlements: all, none, or the purchases of `sandboxUsers`.",
       'all',
@@ -240,8 +245,20 @@ export const appDescriptions = [
     ...apiKeyFields,
   }),
   describeObject('RevokedApiKey', revokeKey.response, 'A revoked API key.', { ok, revoked: ['The revoked key.'] }),
-  describeObject('AppChange', changeApp.body, 'The settings to change.', { strategy, unverifiedHours }),
-  describeObject('ChangedApp', changeApp.response, 'The settings after the change.', { ok, strategy, unverifiedHours }),
+  describeObject('AppChange', changeApp.body, 'The settings to change.', {
+    strategy,
+    unverifiedHours,
+    alertUrl: [
+      'URL that receives the start and the end of each problem in the format of Slack. Empty switches alerts off.',
+      'https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX',
+    ],
+  }),
+  describeObject('ChangedApp', changeApp.response, 'The settings after the change.', {
+    ok,
+    strategy,
+    unverifiedHours,
+    alertUrl,
+  }),
   describeObject('NewWebhookSettings', setWebhook.body, 'The webhook settings to save.', {
     urls: ['URLs of your server. Empty switches webhooks off.', ['https://api.example.org/purchases']],
     sandboxUrls: ['URLs for sandbox purchases. Empty if `urls` receive them, too.', []],

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { type AppState, describeProblems } from '../../console/pages/describe-problems.ts';
+import { type AppState, describeProblems } from '../../../lib/problems/describe-problems.ts';
+import { createEnglishFormat } from '../../../lib/problems/english-format.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
+const format = createEnglishFormat(now);
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString();
 const none = { count: 0, isExact: true };
 const url = 'https://app.example/webhooks';
@@ -27,13 +29,13 @@ const healthy: Required<AppState> = {
 };
 
 const describeApp = (app: Partial<Required<AppState>['app']>) =>
-  describeProblems({ ...healthy, app: { ...healthy.app, ...app } }, now);
+  describeProblems({ ...healthy, app: { ...healthy.app, ...app } }, format);
 const describeDue = (due: Partial<Required<AppState>['due']>) =>
-  describeProblems({ ...healthy, due: { ...healthy.due, ...due } }, now);
+  describeProblems({ ...healthy, due: { ...healthy.due, ...due } }, format);
 
 describe('describeProblems', () => {
   it('describes nothing for work of the last minutes', () => {
-    expect(describeProblems(healthy, now)).toEqual([]);
+    expect(describeProblems(healthy, format)).toEqual([]);
   });
 
   it('describes a store that does not respond, with its last failure', () => {
@@ -46,8 +48,9 @@ describe('describeProblems', () => {
       lastDay: { numRequests: 9, numFailures: 9 },
     } as const;
     const rows = [{ ...activity, health: 'failing' as const, lastHour }];
-    expect(describeProblems({ ...healthy, stores: { rows } }, now)).toEqual([
+    expect(describeProblems({ ...healthy, stores: { rows } }, format)).toEqual([
       {
+        id: 'store store_b',
         tone: 'bad',
         text: 'The last request to Google Play failed, 2 hours ago: The store responded with status 503.',
         link: { to: '/stores', label: 'Show the stores' },
@@ -63,7 +66,7 @@ describe('describeProblems', () => {
   ] as const)('describes the share of failed requests of a store in the health %s', (health, tone, numFailures) => {
     const lastHour = { numRequests: 10, numFailures };
     const rows = [{ platform: 'store_b' as const, isFailing: true, health, lastHour, lastDay: lastHour }];
-    const problems = describeProblems({ ...healthy, stores: { rows } }, now);
+    const problems = describeProblems({ ...healthy, stores: { rows } }, format);
     expect(problems.map((problem) => [problem.tone, problem.text])).toEqual(
       tone ? [[tone, `${numFailures} of 10 requests to Google Play failed in the last hour.`]] : [],
     );
@@ -85,6 +88,7 @@ describe('describeProblems', () => {
     const overdueRefreshes = { count: 1_000, oldest: minutesAgo(180), isExact: false };
     expect(describeDue({ overdueRefreshes })).toEqual([
       {
+        id: 'late-refreshes',
         tone: 'bad',
         text: 'Refreshes that are late: at least 1,000, the oldest due 3 hours ago. Renewals and expirations are late, too.',
       },
@@ -117,21 +121,23 @@ describe('describeProblems', () => {
   });
 
   it('describes what is known while a part of the state cannot be loaded', () => {
-    expect(describeProblems({}, now)).toEqual([]);
-    expect(describeProblems({ app: { stores: [] } }, now)).toHaveLength(2);
+    expect(describeProblems({}, format)).toEqual([]);
+    expect(describeProblems({ app: { stores: [] } }, format)).toHaveLength(2);
   });
 
   it.each([
     ['disabled', 'bad', `Nothing is sent to ${url}: it responded with 410 Gone.`],
     ['backoff', 'warn', `${url} does not respond: webhooks are postponed.`],
   ] as const)('describes a URL in the state %s', (state, tone, text) => {
-    expect(describeDue({ webhookUrls: [{ url, state, recent }] })).toEqual([{ tone, text, link: expect.any(Object) }]);
+    expect(describeDue({ webhookUrls: [{ url, state, recent }] })).toMatchObject([
+      { tone, text, link: expect.any(Object) },
+    ]);
   });
 
   it('describes missing settings, but not webhooks that the operator has switched off', () => {
     const { webhooks: _, ...app } = healthy.app;
     const stores = [{ platform: 'store_a' as const, isConnected: false }];
-    expect(describeProblems({ ...healthy, app: { ...app, stores } }, now).map(({ text }) => text)).toEqual([
+    expect(describeProblems({ ...healthy, app: { ...app, stores } }, format).map(({ text }) => text)).toEqual([
       'The app has no webhook URL: its server receives no changes of purchases.',
       'No store is connected.',
     ]);

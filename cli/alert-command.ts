@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { getApp } from '../lib/apps/manage-apps.ts';
+import { setAlertUrl } from '../lib/problems/set-alert-url.ts';
+import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
+import { type CommandResult, printResult } from './command-result.ts';
+import { deps } from './deps.ts';
+import { formatExamples } from './examples.ts';
+
+/** Adds `set-alerts` to the commands of `app`. */
+export function addAlertCommand(app: Command): void {
+  app
+    .command('set-alerts')
+    .description(
+      'Set the URL that receives the start and the end of each problem, such as an incoming webhook of Slack',
+    )
+    .argument('<name>')
+    .argument('[url]', 'none switches alerts off')
+    .addHelpText(
+      'after',
+      formatExamples(
+        'app set-alerts my-app https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX',
+        'app set-alerts my-app',
+      ),
+    )
+    .action(printResult(setAlertsAction));
+}
+
+async function setAlertsAction(appName: string, url = ''): Promise<CommandResult> {
+  const { name } = await getApp(deps().apps, appName);
+  await setAlertUrl(name, url, deps());
+  const text = url ? `Alerts are sent to ${toDisplayUrl(url)}, every 5 minutes at most.` : 'Alerts are switched off.';
+  return { data: { app: name, alertUrl: url ? toDisplayUrl(url) : null }, text };
+}

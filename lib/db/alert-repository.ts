@@ -1,0 +1,16 @@
+import { type AlertRepository, AlertState } from '../problems/alert-repository.ts';
+import { parse } from '../shared/parse.ts';
+import { buildUpdate } from './build-update.ts';
+import { alertsKey } from './keys.ts';
+import type { Table } from './table.ts';
+
+/** Creates the repository of the announced problems. */
+export const createAlertRepository = (table: Table): AlertRepository => ({
+  async find(appName) {
+    const item = await table.get(alertsKey(appName));
+    return item && parse(AlertState, item, 'DatabaseError');
+  },
+  async save(appName, { url, problems }) {
+    await table.update(buildUpdate(alertsKey(appName), { url, problems: [...problems] }));
+  },
+});

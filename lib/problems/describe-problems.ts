@@ -1,0 +1,166 @@
+import type { InferOutput } from 'valibot';
+import type { getApp } from '../api/app.ts';
+import type { ContractResponse } from '../api/contract.ts';
+import type { Backlog, getDue } from '../api/due.ts';
+import type { listStores } from '../api/stores.ts';
+
+/** The state of an app, as far as the service has reported it. */
+export interface AppState {
+  readonly app?: Pick<ContractResponse<typeof getApp>, 'stores'> & {
+    /** Absent until the operator sets a webhook URL. */
+    readonly webhooks?: object;
+  };
+  readonly due?: Pick<
+    ContractResponse<typeof getDue>,
+    'overdueRefreshes' | 'waitingWebhooks' | 'pendingWebhooks' | 'deadWebhooks' | 'webhookUrls'
+  >;
+  readonly stores?: Pick<ContractResponse<typeof listStores>, 'rows'>;
+}
+
+/** Something that is wrong now. `bad`: customers are affected. */
+export interface Problem {
+  /** Stays the same while the problem lasts. Another problem of the app has another one. */
+  readonly id: string;
+  readonly tone: 'warn' | 'bad';
+  readonly text: string;
+  /** The page of the console with the details. */
+  readonly link?: { readonly to: string; readonly query?: Readonly<Record<string, string>>; readonly label: string };
+}
+
+/** Formats of the reader's language, and the time to which ages refer. */
+export interface ProblemFormat {
+  readonly now: number;
+  formatNumber(value: number): string;
+  formatPlatform(platform: string): string;
+  formatRelative(date: Date, now: number): string;
+}
+
+/** The worker for due items runs every minute, and a restart of the app's server fails a webhook once or twice. */
+const normalDelayMs = 10 * 60_000;
+
+/**
+ * Describes what is wrong now, the worst first: unreachable stores, late refreshes, dead and late webhooks, missing
+ * settings.
+ */
+export function describeProblems({ app, due, stores }: AppState, format: ProblemFormat): Problem[] {
+  const problems = [
+    ...(stores?.rows.flatMap((row) => describeStore(row, format)) ?? []),
+    ...(due ? describeDue(due, format) : []),
+    ...(app ? describeSettings(app) : []),
+  ];
+  return problems.toSorted((a, b) => Number(b.tone === 'bad') - Number(a.tone === 'bad'));
+}
+
+const describeDue = (due: NonNullable<AppState['due']>, format: ProblemFormat): Problem[] => [
+  ...describeRefreshes(due.overdueRefreshes, format),
+  ...due.webhookUrls.flatMap((health) => describeUrl(health, format)),
+  ...describeDead(due.deadWebhooks, format),
+  ...describeWaiting(due.waitingWebhooks, format),
+  ...describePending(due.pendingWebhooks, format),
+];
+
+const describeSettings = ({ webhooks, stores }: NonNullable<AppState['app']>): Problem[] => [
+  // An operator who has switched webhooks off has an empty list of URLs.
+  ...(webhooks
+    ? []
+    : [warn('no-webhook-url', 'The app has no webhook URL: its server receives no changes of purchases.')]),
+  ...(stores.some(({ isConnected }) => isConnected) ? [] : [warn('no-store', 'No store is connected.', storesLink)]),
+];
+
+const storesLink = { to: '/stores', label: 'Show the stores' };
+const deliveriesLink = (state: string, label: string) => ({ to: '/webhooks', query: { state }, label });
+
+const warn = (id: string, text: string, link?: Problem['link']): Problem => ({
+  id,
+  tone: 'warn',
+  text,
+  ...(link && { link }),
+});
+
+function describeStore(
+  { platform, health, lastHour, lastFailure }: NonNullable<AppState['stores']>['rows'][number],
+  { now, formatNumber, formatPlatform, formatRelative }: ProblemFormat,
+): Problem[] {
+  if (health !== 'failing' && health !== 'degraded') return [];
+  const { numRequests, numFailures } = lastHour;
+  const name = formatPlatform(platform);
+  const count =
+    numRequests === 0
+      ? `The last request to ${name} failed`
+      : `${formatNumber(numFailures)} of ${formatNumber(numRequests)} requests to ${name} failed in the last hour`;
+  const last = lastFailure && `${formatRelative(new Date(lastFailure.date), now)}: ${lastFailure.message}`;
+  const text =
+    last === undefined ? `${count}.` : numRequests === 0 ? `${count}, ${last}` : `${count}, the last one ${last}`;
+  return [{ id: `store ${platform}`, tone: health === 'failing' ? 'bad' : 'warn', text, link: storesLink }];
+}
+
+type BacklogState = InferOutput<typeof Backlog>;
+
+function describeRefreshes(backlog: BacklogState, format: ProblemFormat): Problem[] {
+  if (!isOld(backlog, format.now)) return [];
+  const text = `Refreshes that are late: ${describeBacklog(backlog, 'due', format)} Renewals and expirations are late, too.`;
+  return [{ id: 'late-refreshes', tone: 'bad', text }];
+}
+
+/** A lower share is normal: a delivery fails while the app's server restarts. */
+const minFailedShare = 0.2;
+
+function describeUrl(
+  { url, state, failing, recent }: NonNullable<AppState['due']>['webhookUrls'][number],
+  { now, formatRelative }: ProblemFormat,
+): Problem[] {
+  const id = `webhook-url ${url}`;
+  if (state === 'disabled')
+    return [
+      {
+        id,
+        tone: 'bad',
+        text: `Nothing is sent to ${url}: it responded with 410 Gone.`,
+        link: { to: '/webhooks', label: 'Show the webhooks' },
+      },
+    ];
+  if (failing) {
+    const since = formatRelative(new Date(failing.since), now);
+    const text = `Every webhook to ${url} fails, the first one ${since}: ${failing.message}`;
+    return [{ id, tone: 'bad', text, link: pendingLink }];
+  }
+  if (state === 'backoff') return [warn(id, `${url} does not respond: webhooks are postponed.`, pendingLink)];
+  const { numFailed, numDeliveries } = recent;
+  if (numFailed < 2 || numFailed < minFailedShare * numDeliveries) return [];
+  return [warn(id, `${numFailed} of the latest ${numDeliveries} webhooks to ${url} have failed.`, pendingLink)];
+}
+
+const pendingLink = deliveriesLink('pending', 'Show and retry them');
+
+function describeDead(backlog: BacklogState, format: ProblemFormat): Problem[] {
+  if (backlog.count === 0) return [];
+  const text = `Webhooks without further attempts: ${describeBacklog(backlog, 'created', format)} The app's server has not received them.`;
+  return [{ id: 'dead-webhooks', tone: 'bad', text, link: deliveriesLink('dead', 'Show and replay them') }];
+}
+
+function describeWaiting(backlog: BacklogState, format: ProblemFormat): Problem[] {
+  if (!isOld(backlog, format.now)) return [];
+  const text = `Webhooks that are not sent yet: ${describeBacklog(backlog, 'created', format)} The queue of webhooks is late.`;
+  return [{ id: 'waiting-webhooks', tone: 'bad', text, link: pendingLink }];
+}
+
+function describePending(backlog: BacklogState, format: ProblemFormat): Problem[] {
+  if (!isOld(backlog, format.now)) return [];
+  const text = `Webhooks that wait for a retry: ${describeBacklog(backlog, 'created', format)}`;
+  return [warn('pending-webhooks', text, pendingLink)];
+}
+
+const isOld = ({ oldest }: BacklogState, now: number): boolean =>
+  oldest !== undefined && now - Date.parse(oldest) > normalDelayMs;
+
+/** Describes the number and the age, such as "12, the oldest created 3 days ago." */
+function describeBacklog(
+  { count, isExact, oldest }: BacklogState,
+  date: 'created' | 'due',
+  { now, formatNumber, formatRelative }: ProblemFormat,
+): string {
+  const number = `${isExact ? '' : 'at least '}${formatNumber(count)}`;
+  return oldest === undefined
+    ? `${number}.`
+    : `${number}, the oldest ${date} ${formatRelative(new Date(oldest), now)}.`;
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from '@jest/globals';
+import type { App } from '../../../lib/apps/app.ts';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import { createAlertRepository } from '../../../lib/db/alert-repository.ts';
+import { createAppRepository } from '../../../lib/db/app-repository.ts';
+import { createDeliveryRepository } from '../../../lib/db/delivery-repository.ts';
+import { createDueItemRepository } from '../../../lib/db/due-item-repository.ts';
+import { createStoreActivityRepository } from '../../../lib/db/store-activity-repository.ts';
+import { sendAlerts } from '../../../lib/problems/send-alerts.ts';
+import { setAlertUrl } from '../../../lib/problems/set-alert-url.ts';
+import { minuteMs } from '../../../lib/shared/time.ts';
+import { buildDelivery } from '../../../lib/webhooks/delivery.ts';
+import type { PostOutcome, WebhookRequest } from '../../../lib/webhooks/post-webhook.ts';
+import { givenApp, startDate, testCipher } from '../../../testing/given.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+const alertUrl = 'https://hooks.example.com/services/T000/B000/4cretAlertToken';
+const reason = 'The server responded with 500.';
+const settings = { urls: ['https://app.example/hook?token=4cret'], sandboxUrls: [], includesPassword: false };
+
+/** An app with an alert URL and a dead webhook of a customer, and the runs of the worker at a time of the test. */
+async function givenDeadWebhook() {
+  const table = await createTestTable();
+  const apps = createAppRepository(table, testCipher);
+  const deliveries = createDeliveryRepository(table);
+  const { appName } = await givenApp(table);
+  await setAlertUrl(appName, alertUrl, { apps, emulator: { roots: [] } });
+  await apps.setWebhook(appName, settings, () => 'whsec_4cret');
+  const notification = { id: 'n-1', reason: 'RENEWED', date: startDate } as const;
+  const [url = ''] = settings.urls;
+  const delivery = buildDelivery({
+    appName,
+    type: 'purchases.updated',
+    url,
+    username: 'secret-customer',
+    notification,
+    createdAt: startDate,
+  });
+  const dead = {
+    ...delivery,
+    state: 'dead',
+    failedAttempts: 10,
+    failureReason: reason,
+    lastAttemptAt: startDate,
+  } as const;
+  await deliveries.createIfAbsent(delivery);
+  await deliveries.replaceIfUnchanged(delivery, dead, startDate);
+  const requests: WebhookRequest[] = [];
+  let outcome: PostOutcome = { status: 200, bodyExcerpt: 'ok' };
+  const run = async (now: number, change: Partial<App> = {}): Promise<string[]> => {
+    const app = { ...(await getApp(apps, appName)), ...change };
+    requests.length = 0;
+    await sendAlerts({
+      alerts: createAlertRepository(table),
+      // The table of the test run has the apps of other tests.
+      apps: { list: async () => [app], listConnectedPlatforms: apps.listConnectedPlatforms },
+      deliveries,
+      dueItems: createDueItemRepository(table),
+      now: () => now,
+      postWebhook: async (request) => {
+        requests.push(request);
+        return outcome;
+      },
+      storeActivities: createStoreActivityRepository(table),
+    });
+    return requests.flatMap(({ body }) => String(JSON.parse(body).text).split('\n').slice(1));
+  };
+  const solve = async () => await deliveries.replaceIfUnchanged(dead, { ...dead, state: 'delivered' }, startDate);
+  const respond = (next: PostOutcome) => {
+    outcome = next;
+  };
+  return { appName, apps, requests, respond, run, solve };
+}
+
+const started = [
+  `🔴 Every webhook to https://app.example/hook fails, the first one now: ${reason}`,
+  "🔴 Webhooks without further attempts: 1, the oldest created now. The app's server has not received them.",
+  '🟠 No store is connected.',
+];
+
+describe('sendAlerts', () => {
+  it('sends the start of each problem once, the worst first, without customers and credentials', async () => {
+    const { appName, requests, run } = await givenDeadWebhook();
+    expect(await run(startDate)).toEqual(started);
+    expect(requests).toMatchObject([{ url: alertUrl, headers: { 'content-type': 'application/json' } }]);
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
+      text: expect.stringContaining(`*Claimcheck, app ${appName}*\n`),
+    });
+    expect(requests[0]?.body).not.toMatch(/secret-customer|4cret/);
+    expect(await run(startDate + 5 * minuteMs)).toEqual([]);
+  });
+
+  it('sends the end of a problem once', async () => {
+    const { run, solve } = await givenDeadWebhook();
+    await run(startDate);
+    await solve();
+    expect(await run(startDate + 5 * minuteMs)).toEqual([]);
+    expect(await run(startDate + 15 * minuteMs)).toEqual([
+      expect.stringMatching(/^✅ Ended, reported 15 minutes ago: Every webhook /),
+      expect.stringMatching(/^✅ Ended, reported 15 minutes ago: Webhooks without further attempts: 1/),
+    ]);
+    expect(await run(startDate + 20 * minuteMs)).toEqual([]);
+  });
+
+  it.each([
+    { status: 500, bodyExcerpt: '' },
+    { failure: 'forbidden', message: 'The webhook URL has an address that is not public.' } as const,
+  ])('repeats an alert that fails with the next run (%j)', async (outcome) => {
+    const { respond, run } = await givenDeadWebhook();
+    respond(outcome);
+    expect(await run(startDate)).toEqual(started);
+    respond({ status: 204, bodyExcerpt: '' });
+    expect(await run(startDate)).toEqual(started);
+    expect(await run(startDate)).toEqual([]);
+  });
+
+  it('sends the present problems to a new URL, and nothing for a deleted app or without a URL', async () => {
+    const { run } = await givenDeadWebhook();
+    await run(startDate);
+    expect(await run(startDate, { alertUrl: `${alertUrl}/2` })).toEqual(started);
+    expect(await run(startDate, { alertUrl: '' })).toEqual([]);
+    expect(await run(startDate, { alertUrl: `${alertUrl}/3`, deletedAt: startDate })).toEqual([]);
+  });
+
+  it('rejects an alert URL that is not public', async () => {
+    const { apps, appName } = await givenDeadWebhook();
+    for (const url of ['http://hooks.example.com', 'https://169.254.169.254/x', 'https://127.0.0.1/x', 'text'])
+      await expect(setAlertUrl(appName, url, { apps, emulator: { roots: [] } })).rejects.toMatchObject({
+        code: 'InvalidPayload',
+      });
+    expect((await getApp(apps, appName)).alertUrl).toBe(alertUrl);
+  });
+});
