@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { ServiceError } from '../lib/shared/errors.ts';
 import type { Platform } from '../lib/shared/platform.ts';
 import { dayMs, secondMs } from '../lib/shared/time.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
@@ -56,6 +57,7 @@ async function proveAction(
   output: Output,
 ): Promise<CommandResult> {
   const url = requireOwnUrl(options.url);
+  await requireWritable(options.report);
   const signal = output.listenForInterrupt();
   const { emulator } = deps();
   const emulatorUrl = options.byHand ? undefined : emulator.url;
@@ -68,6 +70,13 @@ async function proveAction(
       : await withTemporaryKey({ ...keyOptions, level: 'public' }, prove);
   });
   return await saveProof(proof, options, emulator.url !== undefined);
+}
+
+/** A proof takes hours, so a file that cannot be written is an error at its start. */
+async function requireWritable(report: string): Promise<void> {
+  await appendFile(report, '').catch((cause: unknown) => {
+    throw new ServiceError('InvalidPayload', `The report ${report} cannot be written.`, { cause });
+  });
 }
 
 /** A proof can wait for days between its steps. */
@@ -151,5 +160,7 @@ function parseSteps(text: string): readonly StepName[] {
   const unknown = names.find((name) => !(stepNames as readonly string[]).includes(name));
   if (unknown !== undefined)
     throw new InvalidArgumentError(`${unknown} is not a step. Steps: ${stepNames.join(', ')}.`);
+  if (!names.includes('buy'))
+    throw new InvalidArgumentError('buy is missing. The other steps concern the purchase of this step.');
   return stepNames.filter((name) => names.includes(name));
 }
