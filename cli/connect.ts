@@ -101,4 +101,8 @@ function readLocalEnvironment(folder: string): Readonly<Record<string, string>> 
 }
 
 export const notRunningError = (cause: unknown): ServiceError =>
-  new ServiceError('ConnectionFailed', 'No local service is running. Start it with npm start.', { cause });
+  new ServiceError(
+    'ConnectionFailed',
+    'No local service is running. Start it with npm start. If it runs in another folder, pass its data folder with --folder.',
+    { cause },
+  );
