@@ -61,6 +61,12 @@ const languages = [
   { name: 'next', file: 'route.mjs', command: [process.execPath, 'next.mjs'], check: ['node', '--version'] },
   { name: 'python', file: 'receive.py', command: ['python3', 'receive.py'], check: ['python3', '--version'] },
   { name: 'go', file: 'receive.go', command: ['go', 'run', 'receive.go'], check: ['go', 'version'] },
+  {
+    name: 'java',
+    file: 'Receive.java',
+    command: ['java', '-cp', 'lib/*', 'Receive.java'],
+    check: ['javac', '--version'],
+  },
   { name: 'php', file: 'receive.php', command: ['php', '-S', '127.0.0.1:PORT', 'receive.php'], check: ['php', '-v'] },
 ].map((language) => ({
   ...language,
@@ -82,6 +88,8 @@ let secret: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'claimcheck-receivers-'));
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  // DynamoDB Local contains Jackson.
+  symlinkSync(resolve('node_modules/amplify-dynamodb-simulator/emulator/DynamoDBLocal_lib'), join(folder, 'lib'));
   for (const [file, code] of Object.entries(frameworkFiles)) writeFileSync(join(folder, file), code);
   recorder = await startApplicationServer();
   service = await startLocalService();
