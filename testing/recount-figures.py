@@ -1,10 +1,14 @@
-"""Recounts the figures of docs/figures.md from exported rows, independently of the service.
+"""Recounts the figures of docs/figures.md from an export, independently of the service.
 
-Reads purchases.jsonl and transactions.jsonl in the folder that is passed, and prints the figures as JSON:
-MRR with its movement and churn by month, and retention by month of the first payment. Standard library only.
+Reads the files that `export <app> --to <folder>` writes, and prints the figures after refunds as JSON: MRR with its
+movement and churn by month, retention by month of the first payment, lifetime value by month of the customer, and
+conversion by month of the trial. Standard library only.
+
+Usage: python3 recount-figures.py <folder>
 """
 
 import calendar
+import gzip
 import json
 import sys
 from collections import defaultdict
@@ -18,8 +22,46 @@ MONTHS = {28: 1, 29: 1, 30: 1, 31: 1, 59: 2, 60: 2, 61: 2, 62: 2, 89: 3, 90: 3, 
 MONTHS |= {123: 4, 181: 6, 182: 6, 183: 6, 184: 6, 365: 12, 366: 12, 730: 24, 731: 24, 1095: 36, 1096: 36}
 
 
-def read_rows(path):
-    return [json.loads(line) for line in path.read_text().splitlines() if line]
+def read_table(folder, table, *key):
+    """Returns the newest row of each key, with dates in epoch milliseconds."""
+    rows = {}
+    for path in sorted(folder.glob(f"dt=*/{table}.*jsonl.gz")):
+        with gzip.open(path, "rt") as lines:
+            for row in map(json.loads, lines):
+                name = tuple(row[field] for field in key)
+                if name not in rows or rows[name]["seq"] <= row["seq"]:
+                    rows[name] = row
+    return [to_times(row) for row in rows.values()]
+
+
+def to_times(row):
+    return {name: to_ms(value) if is_date(name) and value else value for name, value in row.items()}
+
+
+def is_date(name):
+    return name.endswith("Date") or name == "createdAt"
+
+
+def to_ms(text):
+    return int(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
+
+
+def to_micros(usd):
+    return int(Fraction(str(usd or 0)) * 1_000_000)
+
+
+def read_payment(row):
+    """Returns a transaction with its amount and refunds in micros of US dollars."""
+    amount = to_micros(row["amountUSD"])
+    refunds = [(to_ms(refund["date"]), to_micros(refund["amountUSD"])) for refund in row["refunds"]]
+    is_whole = amount > 0 and sum(micros for _, micros in refunds) >= amount
+    return {
+        **row,
+        "amount": amount,
+        "refunds": refunds,
+        "net": amount - sum(micros for _, micros in refunds),
+        "refundedAt": max(date for date, _ in refunds) if is_whole else None,
+    }
 
 
 def round_half_up(value):
@@ -39,28 +81,36 @@ def add_months(ms, months):
     return int((whole - datetime(1970, 1, 1, tzinfo=timezone.utc)) / timedelta(milliseconds=1))
 
 
-def monthly(transaction, until):
+def monthly(payment, until):
     """Monthly micros of US dollars after the partial refunds before `until`."""
-    total = transaction.get("amountMicros") or 0
-    refunded = 0
-    for refund in transaction.get("partialRefunds", []):
-        if refund["date"] < until and refund.get("status") != "returned":
-            refunded = min(total, refunded + refund["amountMicros"])
-    days = max(1, (transaction["expirationDate"] - transaction["purchaseDate"] + DAY // 2) // DAY)
+    whole = payment["refundedAt"]
+    refunded = sum(micros for date, micros in payment["refunds"] if date < until and date != whole)
+    days = max(1, (payment["expirationDate"] - payment["purchaseDate"] + DAY // 2) // DAY)
     months = MONTHS.get(days)
     factor = Fraction(1, months) if months else Fraction(304375, 10_000 * days)
-    return round_half_up((total - refunded) * factor)
+    return round_half_up((payment["amount"] - refunded) * factor)
 
 
-def list_periods(purchase, transactions):
+def is_payment(row):
+    return not row.get("isTrialPeriod") and not row.get("isPending") and row["amountMicros"] != 0
+
+
+def by_date(rows):
+    return sorted(rows, key=lambda row: (row["purchaseDate"], row["transactionId"]))
+
+
+def is_renewing(purchase):
+    return purchase.get("productType", "paid subscription") == "paid subscription" and "expirationDate" in purchase
+
+
+def list_periods(purchase, payments):
     """The paid periods of an auto-renewing subscription, each with its end."""
-    paid = [row for row in transactions if not row.get("isTrialPeriod") and row.get("amountMicros") != 0]
-    paid = sorted((row for row in paid if "expirationDate" in row), key=lambda row: (row["purchaseDate"], row["transactionId"]))
+    paid = [row for row in payments if row.get("expirationDate")]
     periods = []
     for row, following in zip(paid, paid[1:] + [None]):
-        ends = [row["expirationDate"], row.get("refundedAt", row["expirationDate"])]
-        if purchase["transactionId"] == row["transactionId"]:
-            ends.append(purchase.get("endedAt", row["expirationDate"]))
+        ends = [row["expirationDate"], row["refundedAt"] or row["expirationDate"]]
+        if "endDate" in purchase and purchase["transactionId"] == row["transactionId"]:
+            ends.append(purchase["endDate"])
         if following and following["purchaseDate"] <= row["expirationDate"] + HOUR:
             ends.append(following["purchaseDate"])
         if min(ends) > row["purchaseDate"]:
@@ -69,18 +119,24 @@ def list_periods(purchase, transactions):
 
 
 def main(folder):
-    purchases = {row["purchaseId"]: row for row in read_rows(folder / "purchases.jsonl")}
+    purchases = {row["purchaseId"]: row for row in read_table(folder, "purchases", "purchaseId")}
     by_purchase = defaultdict(list)
-    for row in read_rows(folder / "transactions.jsonl"):
-        by_purchase[row["purchaseId"]].append(row)
+    for row in read_table(folder, "transactions", "purchaseId", "transactionId"):
+        by_purchase[row["purchaseId"]].append(read_payment(row))
     movement = defaultdict(lambda: defaultdict(int))
     cohorts = defaultdict(lambda: {"size": 0, "active": defaultdict(int), "revenue": defaultdict(int)})
-    for purchase_id, transactions in by_purchase.items():
+    trials = defaultdict(lambda: {"trials": 0, "converted": 0})
+    paid_by_customer = defaultdict(list)
+    for purchase_id, rows in by_purchase.items():
         purchase = purchases[purchase_id]
-        is_renewing = purchase.get("productType") == "paid subscription"
-        if purchase["sandbox"] or purchase.get("isSharedPurchase") or not is_renewing:
+        if purchase["sandbox"] or purchase.get("isSharedPurchase"):
             continue
-        periods = list_periods(purchase, transactions)
+        payments = by_date(filter(is_payment, rows))
+        paid_by_customer[purchase["entitledUsers"][0]] += payments
+        if not is_renewing(purchase):
+            continue
+        periods = list_periods(purchase, payments)
+        add_trial(trials, rows, payments)
         previous = None
         for index, (row, end) in enumerate(periods):
             start, amount = row["purchaseDate"], monthly(row, row["purchaseDate"])
@@ -94,7 +150,7 @@ def main(folder):
             else:
                 change = amount - monthly(previous[0], previous[1])
                 month["expansion" if change > 0 else "contraction"] += abs(change)
-            for date in sorted({refund["date"] for refund in row.get("partialRefunds", [])}):
+            for date in sorted({date for date, _ in row["refunds"]}):
                 if start <= date < end:
                     movement[to_month(date)]["contraction"] += monthly(row, date) - monthly(row, date + 1)
             following = periods[index + 1][0]["purchaseDate"] if index + 1 < len(periods) else None
@@ -107,7 +163,50 @@ def main(folder):
                     month["involuntary"] += 1
             previous = (row, end)
         add_cohort(cohorts, periods)
-    print(json.dumps({"months": build_months(movement), "cohorts": build_cohorts(cohorts)}))
+    figures = {
+        "months": build_months(movement),
+        "cohorts": build_cohorts(cohorts),
+        "customers": build_customers(read_table(folder, "customers", "applicationUsername"), paid_by_customer),
+        "trials": [{"start": f"{month}-01", **counts} for month, counts in sorted(trials.items())],
+    }
+    print(json.dumps(figures))
+
+
+def add_trial(trials, rows, payments):
+    """Counts the trial with which a subscription starts, and whether a payment followed it."""
+    first = min((row["purchaseDate"] for row in rows if row.get("isTrialPeriod")), default=None)
+    if first is None or (payments and payments[0]["purchaseDate"] <= first):
+        return
+    counts = trials[to_month(first)]
+    counts["trials"] += 1
+    paid = next((payment for payment in payments if payment["refundedAt"] != payment["purchaseDate"]), None)
+    counts["converted"] += 1 if paid and paid["refundedAt"] is None else 0
+
+
+def build_customers(customers, paid_by_customer):
+    """Returns the payers of each month of first payment, and what they have paid by month of their age."""
+    cohorts = defaultdict(lambda: {"customers": 0, "payers": 0, "revenue": defaultdict(int)})
+    for customer in customers:
+        payments = by_date(paid_by_customer[customer["applicationUsername"]])
+        since = min([customer["createdAt"], *(payment["purchaseDate"] for payment in payments)])
+        cohort = cohorts[to_month(since)]
+        cohort["customers"] += 1
+        cohort["payers"] += 1 if payments else 0
+        for payment in payments:
+            age = 0
+            while add_months(since, age + 1) <= payment["purchaseDate"]:
+                age += 1
+            cohort["revenue"][age] += payment["net"]
+    return [build_customer_cohort(month, cohort) for month, cohort in sorted(cohorts.items()) if cohort["payers"]]
+
+
+def build_customer_cohort(month, cohort):
+    ages, paid = [], 0
+    for age in range(max(cohort["revenue"]) + 1):
+        paid += cohort["revenue"][age]
+        per_customer, per_payer = (to_usd(Fraction(paid, cohort[name])) for name in ("customers", "payers"))
+        ages.append({"month": age, "revenuePerCustomerUSD": per_customer, "revenuePerPayerUSD": per_payer})
+    return {"start": f"{month}-01", "customers": cohort["customers"], "payers": cohort["payers"], "ages": ages}
 
 
 def add_cohort(cohorts, periods):
@@ -124,9 +223,7 @@ def add_cohort(cohorts, periods):
         index = 0
         while add_months(first, index + 1) <= row["purchaseDate"] + 3 * DAY:
             index += 1
-        total = row.get("amountMicros") or 0
-        refunded = sum(refund["amountMicros"] for refund in row.get("partialRefunds", []))
-        cohort["revenue"][index] += 0 if "refundedAt" in row else total - min(total, refunded)
+        cohort["revenue"][index] += row["net"]
 
 
 def to_usd(micros):

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { EntitlementRecord } from '../api/entitlements.ts';
+import { ProductType } from '../api/enumerations.ts';
 import { CustomerInfo, PlatformToken, PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
 import { DateTime } from '../api/schemas.ts';
 import type { StoredCustomer } from '../customer-data/customer-data-repository.ts';
@@ -21,6 +22,9 @@ const seq = v.number();
 export const ExportedPurchase = v.strictObject({
   seq,
   ...PurchaseDetails.entries,
+  productType: v.exactOptional(ProductType),
+  /** When the store ended the purchase by refund, revocation or replacement. */
+  endDate: v.exactOptional(DateTime),
   createdAt: DateTime,
   updatedAt: DateTime,
 });
@@ -73,12 +77,19 @@ export const ExportedEntitlement = v.strictObject({
 export type ExportedEntitlement = v.InferOutput<typeof ExportedEntitlement>;
 
 /** Returns the row of a purchase that was read at `now`. */
-export const toExportedPurchase = (stored: StoredPurchase, now: EpochMillis): ExportedPurchase => ({
-  seq: now,
-  ...toPurchaseDetails(stored.state.purchase, stored.entitledUsers, { now }),
-  createdAt: toIsoSeconds(stored.createdAt),
-  updatedAt: toIsoSeconds(stored.updatedAt),
-});
+export function toExportedPurchase(stored: StoredPurchase, now: EpochMillis): ExportedPurchase {
+  const { purchase } = stored.state;
+  return {
+    seq: now,
+    ...toPurchaseDetails(purchase, stored.entitledUsers, { now }),
+    ...omitUndefined({
+      productType: purchase.productType,
+      endDate: purchase.endedAt === undefined ? undefined : toIsoSeconds(purchase.endedAt),
+    }),
+    createdAt: toIsoSeconds(stored.createdAt),
+    updatedAt: toIsoSeconds(stored.updatedAt),
+  };
+}
 
 /** Returns the row of a transaction that was read at `now`. */
 export const toExportedTransaction = (

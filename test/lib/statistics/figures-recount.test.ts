@@ -1,20 +1,23 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { deps } from '../../../composition/deps.ts';
-import type { ChurnRow, MrrRow, RetentionCohort } from '../../../lib/api/figures.ts';
-import { getChurn, getMrr, getRetention } from '../../../lib/api/figures.ts';
-import { purchasePartition } from '../../../lib/db/keys.ts';
+import { createFolderTarget } from '../../../cli/export/folder-target.ts';
+import type { ChurnRow, ConversionCohort, LtvCohort, MrrRow, RetentionCohort } from '../../../lib/api/figures.ts';
+import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../../lib/api/figures.ts';
+import { getApp } from '../../../lib/apps/manage-apps.ts';
+import type { Table } from '../../../lib/db/table.ts';
+import { exportApp } from '../../../lib/export/export-app.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { addBillingPeriods } from '../../../lib/shared/billing-period.ts';
 import { platforms } from '../../../lib/shared/platform.ts';
 import { hourMs, minuteMs } from '../../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
+import { createExportDeps } from '../../../testing/export-deps.ts';
 import { createObservation, createTransaction, givenApp } from '../../../testing/given.ts';
 import { givenPurchase } from '../../../testing/given-purchase.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
@@ -28,7 +31,8 @@ const arbitraryPayment = fc.record({
   kind: fc.constantFrom('renewal', 'renewal', 'renewal', 'interruption', 'plan'),
   hours: fc.integer({ min: 2, max: 900 }),
   period: fc.constantFrom('P1W', 'P10D', 'P1M', 'P1M', 'P3M', 'P6M', 'P1Y'),
-  cents: fc.integer({ min: 1, max: 20_000 }),
+  // Large enough for parts of it to be less than the payment.
+  cents: fc.integer({ min: 10, max: 20_000 }),
   refund: fc.option(fc.record({ hours: fc.nat(1_200), share: fc.constantFrom(0.3, 0.7, 1) }), { freq: 5 }),
 });
 
@@ -70,41 +74,49 @@ function buildTransactions(purchase: Purchase, { payments, hasTrial, startHour }
   return transactions;
 }
 
-/** Records a subscription in two observations. */
-async function givenSubscription(appName: string, subscription: Subscription, index: number): Promise<string> {
-  const { platform, sandbox, hasFailed, firstSize } = subscription;
+/** A purchase of a subscription with its transactions, and a number for its ids. */
+function buildSubscription(subscription: Subscription, index: number) {
+  const { platform, sandbox } = subscription;
   const purchaseId = `${platform}:${index}`;
   const { purchase } = createObservation({ purchaseId, platform, sandbox, productType: 'paid subscription' });
-  const all = buildTransactions(purchase, subscription);
+  return { ...subscription, index, purchase, transactions: buildTransactions(purchase, subscription) };
+}
+type BuiltSubscription = ReturnType<typeof buildSubscription>;
+
+const getFirstPaymentDate = ({ transactions }: BuiltSubscription): number =>
+  transactions.find(({ isTrialPeriod }) => !isTrialPeriod)?.purchaseDate ?? Infinity;
+
+/** Records a subscription in two observations. */
+async function recordSubscription(
+  appName: string,
+  { index, purchase, transactions: all, hasFailed, firstSize }: BuiltSubscription,
+): Promise<void> {
   for (const size of [Math.min(firstSize, all.length), all.length]) {
     const transactions = all.slice(0, size);
     const last = transactions.at(-1);
     if (!last) continue;
-    const { transactionId, expirationDate } = last;
+    const { transactionId, expirationDate, refundedAt } = last;
     const state = {
       ...purchase,
       transactionId,
       purchaseDate: all[0]?.purchaseDate ?? start,
       ...(expirationDate !== undefined && { expirationDate }),
+      ...(refundedAt !== undefined && { endedAt: refundedAt }),
       ...(hasFailed && size === all.length && { cancelationReason: 'System.BillingError' as const }),
     };
     const asOf = Date.now() - (all.length - size) * minuteMs;
     await givenPurchase(appName, `user-${index % 3}`, { asOf, purchase: state, transactions, userAliases: [] });
   }
-  return purchaseId;
 }
 
-/** Writes the rows of the purchases, and recounts the figures with the program in Python. */
-async function recountWithPython(appName: string, purchaseIds: readonly string[]) {
+/** Exports the app, and recounts the figures with the program in Python. */
+async function recountWithPython(table: Table, appName: string) {
   const folder = await mkdtemp(path.join(tmpdir(), 'figures-'));
   try {
-    const items = await Promise.all(
-      purchaseIds.map(async (id) => await deps().table.query({ partition: purchasePartition(appName, id) })),
-    );
-    const toLines = (name: 'purchase' | 'transaction') =>
-      items.flat().flatMap((item) => (item[name] ? [`${JSON.stringify(item[name])}\n`] : []));
-    await writeFile(path.join(folder, 'purchases.jsonl'), toLines('purchase').join(''));
-    await writeFile(path.join(folder, 'transactions.jsonl'), toLines('transaction').join(''));
+    const exportDeps = createExportDeps(table);
+    exportDeps.moveTo(Date.now());
+    const app = await getApp(exportDeps.apps, appName);
+    await exportApp(app, await createFolderTarget(folder), exportDeps, { kind: 'full', rowsPerPart: 10 });
     const { stdout } = await promisify(execFile)('python3', ['testing/recount-figures.py', folder]);
     return JSON.parse(stdout);
   } finally {
@@ -123,14 +135,22 @@ describe('figures (any history of two years)', () => {
       const property = fc.asyncProperty(
         fc.array(arbitrarySubscription, { minLength: 1, maxLength: 8 }),
         async (subscriptions) => {
-          const keys = await givenApp(await createTestTable());
-          const ids: string[] = [];
-          for (const [index, subscription] of subscriptions.entries())
-            ids.push(await givenSubscription(keys.appName, subscription, index));
-          const expected = await recountWithPython(keys.appName, ids);
-          const mrr = (await callWithSecretKey(getMrr, keys, { query: range })).body;
-          const churn = (await callWithSecretKey(getChurn, keys, { query: range })).body;
-          const retention = (await callWithSecretKey(getRetention, keys, { query: range })).body;
+          const table = await createTestTable();
+          const keys = await givenApp(table);
+          // The cohort of a customer starts with the first payment that is recorded.
+          const built = subscriptions.map(buildSubscription);
+          for (const subscription of built.sort((a, b) => getFirstPaymentDate(a) - getFirstPaymentDate(b)))
+            await recordSubscription(keys.appName, subscription);
+          const expected = await recountWithPython(table, keys.appName);
+          const read = async (contract: Parameters<typeof callWithSecretKey>[0]) =>
+            (await callWithSecretKey(contract, keys, { query: range })).body;
+          const [mrr, churn, retention, ltv, conversion] = [
+            await read(getMrr),
+            await read(getChurn),
+            await read(getRetention),
+            await read(getLtv),
+            await read(getConversion),
+          ];
           for (const month of expected.months.filter(({ date }: { date: string }) => date <= range.enddate)) {
             const { mrrUSD, movement } = mrr.rows.find(({ date }: MrrRow) => date === month.date);
             const { activeAtStart, churned, involuntary } = churn.rows.find(
@@ -141,12 +161,29 @@ describe('figures (any history of two years)', () => {
           expect(retention.cohorts.filter(({ size }: RetentionCohort) => size > 0).map(toRecount)).toEqual(
             expected.cohorts,
           );
+          const isInRange = ({ start: date }: { start: string }): boolean => date <= range.enddate;
+          const payers = ltv.cohorts.filter((cohort: LtvCohort) => cohort.payers > 0);
+          const customers = expected.customers.filter(isInRange);
+          // The last age of the recount is that of the latest payment.
+          const cut = (cohort: LtvCohort, index: number) => ({
+            ...cohort,
+            ages: cohort.ages.slice(0, customers[index]?.ages.length),
+          });
+          expect(payers.map(cut)).toEqual(customers);
+          const trials = conversion.cohorts.filter((cohort: ConversionCohort) => cohort.trials > 0);
+          expect(trials.map(pickTrials)).toEqual(expected.trials);
         },
       );
       await fc.assert(property, { ...sampleRuns({ sample: 3, full: 60 }), endOnFailure: true });
     },
     10 * minuteMs,
   );
+});
+
+const pickTrials = ({ start: cohortStart, trials, converted }: ConversionCohort) => ({
+  start: cohortStart,
+  trials,
+  converted,
 });
 
 /** Converts a cohort to the format of the recount, which leaves out zeros. */
