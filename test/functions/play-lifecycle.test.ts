@@ -416,6 +416,18 @@ describe('subscriptions with add-ons of Google Play', () => {
     expect(items.get(productId)).toMatchObject({ ...running, paid: [] });
   });
 
+  it('count the order of an added item for this item only, after the renewal of all items', async () => {
+    const [productId, addOnId] = [createUniqueName('base'), createUniqueName('z-addon')];
+    const { act } = await buy({ productId, priceMicros });
+    const successor = (await act('add-item', { productId: addOnId, priceMicros: 5_000_000 })).replace('store_b:', '');
+    await advance(31 * dayMs);
+    await fixture.callControl(`/purchases/${successor}/renew`, {});
+    await fixture.processNotifications();
+    const items = await readItems(successor, [productId, addOnId]);
+    expect(items.get(addOnId)).toMatchObject({ ...running, paid: [5, 5] });
+    expect(items.get(productId)).toMatchObject({ ...running, paid: [10] });
+  });
+
   it('end a revoked item alone and count its refund once', async () => {
     const { id, act, productId, addOnId } = await buyWithAddOn();
     await act('revoke-item', { productId: addOnId });

@@ -115,7 +115,7 @@ async function observeSubscription(
     now,
     storedData,
   });
-  return [...[...observations, ...dropped].map((observation) => withPastOrders(observation, pastOrders)), ...replaced];
+  return [...withPastOrders([...observations, ...dropped], pastOrders), ...replaced];
 }
 
 /**

@@ -23,30 +23,59 @@ export function listEarlierOrderIds(orderId: string): string[] {
 /** @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders */
 const paidStates = new Set(['PROCESSED', 'PARTIALLY_REFUNDED', 'PENDING_REFUND', 'REFUNDED']);
 
-/** Adds the payments of earlier periods, which the subscription resource does not have. */
-export function withPastOrders(observation: Observation, orders: ReadonlyMap<string, Order>): Observation {
+/** Adds the payments of earlier periods, which the subscription resource does not have, to the purchases of a token. */
+export const withPastOrders = (
+  observations: readonly Observation[],
+  orders: ReadonlyMap<string, Order>,
+): Observation[] => observations.map((observation) => addPastOrders(observation, { orders, siblings: observations }));
+
+interface TokenOrders {
+  readonly orders: ReadonlyMap<string, Order>;
+  /** The purchases of the same token. */
+  readonly siblings: readonly Observation[];
+}
+
+function addPastOrders(observation: Observation, { orders, siblings }: TokenOrders): Observation {
   const pastTransactions = [...orders].flatMap(([orderId, order]) => {
     const isCurrent = observation.purchase.transactionId === withPlatform(platformTokens.googlePlay, orderId);
-    return isCurrent || !paidStates.has(order.state ?? '') ? [] : toTransactions(order, orderId, observation);
+    return isCurrent || !paidStates.has(order.state ?? '')
+      ? []
+      : (toOrderTransaction(order, { orderId, observation, siblings }) ?? []);
   });
   return { ...observation, transactions: [...observation.transactions, ...pastTransactions] };
 }
 
-function toTransactions(order: Order, orderId: string, observation: Observation): Transaction[] {
-  const item = findOrderItem(order, observation);
-  return item === 'otherPurchase' ? [] : [toPastTransaction(observation, { orderId, order, item })];
+interface OrderPurchase {
+  readonly orderId: string;
+  readonly observation: Observation;
+  /** The purchases of the same token. */
+  readonly siblings: readonly Observation[];
+}
+
+/** Converts a past order of a token to the transaction of one of its purchases. Undefined if it paid for others. */
+export function toOrderTransaction(
+  order: Order,
+  { orderId, observation, siblings }: OrderPurchase,
+): Transaction | undefined {
+  const item = findOrderItem(order, observation, siblings);
+  return item === 'otherPurchase' ? undefined : toPastTransaction(observation, { orderId, order, item });
 }
 
 /**
- * Finds the line of an order that belongs to the purchase. A single line belongs to the first purchase of the token
- * even if its product differs, because plans change. Returns undefined if the order lacks lines.
+ * Finds the line of an order that belongs to the purchase. A single line of a product that the token lacks belongs to
+ * its first purchase, because plans change. Returns undefined if the order lacks lines.
  */
-export function findOrderItem(order: Order, { purchase }: Observation): OrderItem | undefined | 'otherPurchase' {
+function findOrderItem(
+  order: Order,
+  { purchase }: Observation,
+  siblings: readonly Observation[],
+): OrderItem | undefined | 'otherPurchase' {
   const { lineItems } = order;
   const item = findLine(order, withoutPlatform(purchase.productId));
   if (item) return item;
   const isFirstOfToken = !withoutPlatform(purchase.purchaseId).includes(':');
-  return isFirstOfToken && lineItems.length <= 1 ? lineItems[0] : 'otherPurchase';
+  const isOfSibling = siblings.some((sibling) => findLine(order, withoutPlatform(sibling.purchase.productId)));
+  return isFirstOfToken && !isOfSibling && lineItems.length <= 1 ? lineItems[0] : 'otherPurchase';
 }
 
 interface PastOrder {
@@ -56,7 +85,7 @@ interface PastOrder {
 }
 
 /** Converts the order of a past period to a transaction. */
-export function toPastTransaction({ purchase, asOf }: Observation, { orderId, order, item }: PastOrder): Transaction {
+function toPastTransaction({ purchase, asOf }: Observation, { orderId, order, item }: PastOrder): Transaction {
   const details = item?.subscriptionDetails ?? {};
   const { basePlanId, offerId, offerPhaseDetails, servicePeriodStartTime, servicePeriodEndTime } = details;
   const productId =

@@ -9,7 +9,7 @@ import type { StoredData } from './known-purchases.ts';
 import { listVoidedOrders, voidedRetentionMs } from './list-voided-orders.ts';
 import { toPartialRefundId } from './order-refunds.ts';
 import type { NotificationPayload } from './parse-notification.ts';
-import { findOrderItem, toPastTransaction } from './past-orders.ts';
+import { toOrderTransaction } from './past-orders.ts';
 import type { Order } from './payloads.ts';
 import type { PlayApi } from './play-api.ts';
 import { lacksCancelationReason, withCancelationReason, withEndDate } from './revocation.ts';
@@ -76,7 +76,9 @@ async function findTransactions(
   );
   if (isNonEmpty(current)) return current;
   const order = await tryFetchOrder(play, orderId);
-  const past = order ? findIn(own, (observation) => toTransaction(observation, orderId, order)) : [];
+  const past = order
+    ? findIn(own, (observation) => toOrderTransaction(order, { orderId, observation, siblings: own }))
+    : [];
   if (isNonEmpty(past)) return past;
   const stored: FoundTransaction[] = [];
   for (const observation of own) {
@@ -101,11 +103,6 @@ const findIn = (
     const transaction = find(observation);
     return transaction ? [{ observation, transaction }] : [];
   });
-
-function toTransaction(observation: Observation, orderId: string, order: Order): Transaction | undefined {
-  const item = findOrderItem(order, observation);
-  return item === 'otherPurchase' ? undefined : toPastTransaction(observation, { orderId, order, item });
-}
 
 /** Returns undefined if Google Play does not have the order, or the service account is not permitted to read it. */
 const tryFetchOrder = async (play: PlayApi, orderId: string): Promise<Order | undefined> =>
