@@ -51,6 +51,7 @@ function buildOrderInfo(
   payment: Payment,
   at: number,
 ): object {
+  const periodStart = payment.periodStart ?? payment.purchasedDate;
   return {
     lineItemId: payment.lineItemId,
     orderId: payment.orderId,
@@ -64,9 +65,9 @@ function buildOrderInfo(
     ...(recurrence && {
       recurrenceData: {
         recurrenceId: id,
-        durationIntervalStart: toTimestamp(payment.purchasedDate),
-        durationInDays: countDaysBetween(payment.purchasedDate, recurrence.expirationTime),
-        consumedDurationInDays: countDaysBetween(payment.purchasedDate, at),
+        durationIntervalStart: toTimestamp(periodStart),
+        durationInDays: countDaysBetween(periodStart, recurrence.expirationTime),
+        consumedDurationInDays: countDaysBetween(periodStart, at),
         refundType: 'Full',
       },
     }),

@@ -3,20 +3,38 @@ import { controlError } from '../control-error.ts';
 import { getLatestPayment } from './collection-item.ts';
 import type { Payment, Purchase } from './records.ts';
 
+/** What is paid: a quantity of a product, or a free trial. */
+export interface Sold {
+  readonly quantity: number;
+  readonly priceMicros: number;
+  readonly periodStart?: number;
+}
+
 /** Builds a payment. */
-export const createPayment = (at: number, quantity: number): Payment => ({
+export const createPayment = (at: number, { quantity, priceMicros, periodStart }: Sold): Payment => ({
   orderId: randomUUID(),
   lineItemId: randomUUID(),
   state: 'Purchased',
   purchasedDate: at,
   quantity,
+  amountMicros: priceMicros * quantity,
+  ...(periodStart !== undefined && { periodStart }),
 });
 
 /** Copies a purchase with a payment added. */
-export const withPayment = (purchase: Purchase, at: number, quantity: number): Purchase => ({
+export const withPayment = (purchase: Purchase, at: number, sold: Sold): Purchase => ({
   ...purchase,
-  payments: [...purchase.payments, createPayment(at, quantity)],
+  payments: [...purchase.payments, createPayment(at, sold)],
 });
+
+/** Sums the payments and the refunds of a purchase. */
+export function sumPayments({ payments }: Purchase): { readonly paidMicros: number; readonly refundedMicros: number } {
+  const refunded = payments.filter(({ state }) => state !== 'Purchased');
+  return { paidMicros: sumAmounts(payments), refundedMicros: sumAmounts(refunded) };
+}
+
+const sumAmounts = (payments: readonly Payment[]): number =>
+  payments.reduce((sum, { amountMicros }) => sum + amountMicros, 0);
 
 /** Copies a purchase with its latest payment refunded. The state is `Revoked` if the item was consumed before. */
 export function refundLatestPayment(purchase: Purchase, at: number, state: 'Refunded' | 'Revoked'): Purchase {

@@ -2,6 +2,7 @@ import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
 import { getLatestPayment, getStatus } from './collection-item.ts';
+import { sumPayments } from './payments.ts';
 import type { Purchase } from './records.ts';
 import { getAccount, type StoreState } from './store-state.ts';
 
@@ -20,6 +21,7 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase, now: nu
     transactionId: getLatestPayment(purchase).orderId,
     transactions: purchase.payments.length,
     quantity: item.quantity,
+    ...sumPayments(purchase),
     ...(item.endDate !== undefined && { endDate: formatTime(item.endDate) }),
     ...(recurrence && {
       autoRenew: recurrence.autoRenew,

@@ -29,7 +29,7 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, at: num
   const [owned] = listPurchases(state, account, order.sandbox ? sandboxId : 'RETAIL').filter(
     (purchase) => purchase.productId === product.id && isStillOwned(purchase, at),
   );
-  if (owned !== undefined) return addQuantity(owned, order, at);
+  if (owned !== undefined) return addQuantity(owned, { order, product, at });
   return product.type === 'paid subscription'
     ? createSubscription({ order, account, product, at })
     : createOneTimePurchase({ order, account, product, at });
@@ -60,11 +60,12 @@ function isStillOwned(purchase: Purchase, at: number): boolean {
   return getStatus(purchase, at) === 'Active';
 }
 
-function addQuantity(owned: Purchase, { quantity = 1 }: PurchaseOrder, at: number): Purchase {
+function addQuantity(owned: Purchase, { order, product, at }: Omit<Sale, 'account'>): Purchase {
+  const { quantity = 1 } = order;
   const { id, item } = owned;
   if (item.kind !== 'Consumable') throw controlError(422, `This customer already owns ${owned.productId} (${id}).`);
   const increased = { ...item, quantity: item.quantity + quantity, modifiedDate: at };
-  return withPayment({ ...owned, item: increased }, at, quantity);
+  return withPayment({ ...owned, item: increased }, at, { quantity, priceMicros: product.priceMicros });
 }
 
 function createSubscription({ order, account, product, at }: Sale): Purchase {
@@ -105,6 +106,9 @@ const buildItem = (kind: ItemKind, at: number, quantity: number): Item => ({
   isTrial: false,
 });
 
+/** Whether the order starts with a free trial. */
+const isFree = ({ trial = false }: PurchaseOrder): boolean => trial !== false;
+
 const buildPurchase = ({ order, account, product, at }: Sale, item: Item): Purchase => ({
   id: item.id,
   accountId: account.id,
@@ -112,6 +116,6 @@ const buildPurchase = ({ order, account, product, at }: Sale, item: Item): Purch
   country: order.country ?? 'US',
   sandboxId: order.sandbox ? sandboxId : 'RETAIL',
   item,
-  payments: [createPayment(at, item.quantity)],
+  payments: [createPayment(at, { quantity: item.quantity, priceMicros: isFree(order) ? 0 : product.priceMicros })],
   consumed: {},
 });

@@ -32,6 +32,10 @@ export const Payment = v.object({
   purchasedDate: v.number(),
   refundedDate: v.exactOptional(v.number()),
   quantity: v.number(),
+  /** Absent in a state of an earlier version. The APIs of the store do not return it. */
+  amountMicros: v.exactOptional(v.number(), 0),
+  /** Start of the paid period of a renewal. */
+  periodStart: v.exactOptional(v.number()),
 });
 export type Payment = Readonly<v.InferOutput<typeof Payment>>;
 

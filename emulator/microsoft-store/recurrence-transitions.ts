@@ -36,12 +36,12 @@ export function createRecurrence(
 }
 
 /** Pays the next period, on time or during dunning. */
-export function renew(purchase: Purchase, at: number, { period = 'P1M' }: Product): Purchase {
+export function renew(purchase: Purchase, at: number, { period = 'P1M', priceMicros }: Product): Purchase {
   const { state, autoRenew, anchor } = requireRecurrence(purchase);
   requirePossible(state === 'Active' || state === 'InDunning', purchase, `is ${state} and does not renew`);
   requirePossible(autoRenew, purchase, 'is canceled and does not renew');
   const next = advanceAnchor(anchor, period);
-  const paid = withPayment(purchase, at, 1);
+  const paid = withPayment(purchase, at, { quantity: 1, priceMicros, periodStart: getPeriodEnd(anchor) });
   return withRecurrence(paid, { state: 'Active', isTrial: false, ...computeExpiration(next), anchor: next }, at);
 }
 

@@ -56,6 +56,18 @@ async function emptyQueue(): Promise<void> {
   for (const message of await take()) await remove(message);
 }
 
+it('names the start of the refunded period, and sums the payments and refunds of the purchase', async () => {
+  const { id } = (await client.buy({ productId: 'early', priceMicros: 3_000_000 })).body;
+  await client.act(id, 'renew');
+  await client.act(id, 'refund');
+  const [{ event } = { event: undefined }] = await take();
+  const { recurrenceData } = event.data;
+  expect(recurrenceData.durationIntervalStart).toMatch(/^2027-02-28T10:00:00/);
+  const { body } = await client.call(`/control/purchases/${id}`);
+  expect(body).toMatchObject({ paidMicros: 6_000_000, refundedMicros: 3_000_000 });
+  await emptyQueue();
+});
+
 it('queues an event for each refunded subscription of every sandbox', async () => {
   const { id } = (await client.buy({ productId: 'club', sandbox: true })).body;
   await client.act(id, 'refund');
