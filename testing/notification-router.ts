@@ -1,10 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Deps, deps } from '../composition/deps.ts';
+import { getApp } from '../lib/apps/manage-apps.ts';
 import type { PurchaseChange } from '../lib/purchases/purchase-change.ts';
 import type { Platform } from '../lib/shared/platform.ts';
+import { hourMs } from '../lib/shared/time.ts';
 import { processNotification } from '../lib/store-notifications/process-notification.ts';
 import type { QueuedNotification } from '../lib/store-notifications/queued-notification.ts';
 import { receiveNotification } from '../lib/store-notifications/receive-notification.ts';
+import { pollNotifications } from '../lib/store-notifications/recover-notifications.ts';
 import { startHttpServer } from './http-server.ts';
 import { toProxyEvent } from './proxy-event.ts';
 import type { NotificationDelivery, TestService } from './service.ts';
@@ -18,6 +21,8 @@ export interface NotificationRouter {
   routeTo(appNames: readonly string[]): void;
   /** Waits until the stores have posted all pending notifications. Throws if a notification was rejected. */
   waitUntilPosted(): Promise<void>;
+  /** Enqueues the notifications of the stores that do not post them. */
+  poll(appName: string): Promise<void>;
   /** Removes the queued notifications of an app from the queue and returns them, oldest first. */
   take(appName: string): QueuedNotification[];
   /** Processes the notifications one after the other. */
@@ -59,6 +64,11 @@ export async function startNotificationRouter(
       const accepted = accepting;
       accepting = [];
       await Promise.all(accepted);
+    },
+    async poll(appName) {
+      const app = await getApp(routerDeps.apps, appName);
+      const apps = { ...routerDeps.apps, list: async () => [app] };
+      await pollNotifications({ ...routerDeps, apps }, () => hourMs);
     },
     take(appName) {
       const taken = queue.filter((notification) => notification.appName === appName);

@@ -2,6 +2,14 @@ import fc from 'fast-check';
 import type { Catalogue } from '../lib/purchases/catalogue.ts';
 import type { Platform } from '../lib/shared/platform.ts';
 import { createUniqueName } from './given.ts';
+import {
+  buildVariantDetails,
+  buildVariantOrder,
+  type LineProducts,
+  listVariantActions,
+  type Variant,
+  variantsByPlatform,
+} from './ownership-variants.ts';
 import type { TestService } from './service.ts';
 import type { PurchaseSummary } from './store-oracle.ts';
 
@@ -12,6 +20,7 @@ export type Round = 'validation' | 'no validation' | 'wrong product' | 'outage';
 export interface OwnershipHistory {
   readonly platform: Platform;
   readonly type: 'paid subscription' | 'non consumable';
+  readonly variant: Variant;
   readonly period: 'P1M' | 'P1Y';
   readonly autoRenew: boolean;
   readonly trial: boolean;
@@ -38,6 +47,7 @@ export const ownershipPlatforms = [
 ] as const satisfies readonly Platform[];
 
 const oneTimeActions = ['refund', 'revoke'];
+const seatActions = ['assign-seat', 'remove-seat'];
 const renewalActions = ['renew', 'cancel', 'fail-payment', 'recover', 'expire', ...oneTimeActions];
 const actionsByPlatform: Readonly<Record<(typeof ownershipPlatforms)[number], readonly string[]>> = {
   store_a: [...renewalActions, 'uncancel', 'change-plan', 'raise-price', 'accept-price', 'extend', 'reverse-refund'],
@@ -64,17 +74,26 @@ const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
     isPending: fc.nat(2).map((number) => number === 0),
     hasTrial: fc.nat(3).map((number) => number === 0),
     isSandbox: fc.nat(3).map((number) => number === 0),
+    variantNumber: fc.nat(3),
   })
-  .chain(({ platform, type, isPending, hasTrial, isSandbox }) => {
-    const pending = isPending && pendingPlatforms.includes(platform);
-    const trial = hasTrial && type === 'paid subscription' && trialPlatforms.includes(platform) && !pending;
+  .chain(({ platform, type, isPending, hasTrial, isSandbox, variantNumber }) => {
+    const variants = (type === 'paid subscription' && variantsByPlatform[platform]) || [];
+    const variant = variants[variantNumber] ?? 'plain';
+    const pending = isPending && pendingPlatforms.includes(platform) && variant === 'plain';
+    const hasTrials = type === 'paid subscription' && trialPlatforms.includes(platform) && variant === 'plain';
+    const trial = hasTrial && hasTrials && !pending;
     const actions = [
-      ...(type === 'paid subscription' ? actionsByPlatform[platform] : oneTimeActions),
+      ...(type !== 'paid subscription'
+        ? oneTimeActions
+        : variant === 'plain'
+          ? actionsByPlatform[platform]
+          : listVariantActions(platform, variant)),
       ...(pending ? ['pay', 'pay', 'pay', 'abandon'] : []),
     ];
     return fc.record({
       platform: fc.constant(platform),
       type: fc.constant(type),
+      variant: fc.constant(variant),
       period: fc.constantFrom('P1M', 'P1M', 'P1Y'),
       autoRenew: fc.boolean(),
       trial: fc.constant(trial),
@@ -107,6 +126,8 @@ export interface OwnedPurchase {
   readonly history: OwnershipHistory;
   readonly platform: Platform;
   readonly username: string;
+  /** The customer, and the members to whom seats of the purchase are assigned. */
+  readonly usernames: readonly string[];
   /** Whether the store calls the purchase one of its sandbox. The emulated merchant of Braintree is in the sandbox. */
   readonly isSandbox: boolean;
   /** A product of the store that the customer did not buy. */
@@ -133,9 +154,12 @@ export interface OwnedPurchase {
 
 /** Makes the purchase of a history. */
 export async function startOwnership(history: OwnershipHistory, service: TestService): Promise<OwnedPurchase> {
-  const { platform, type, period, autoRenew, trial, pending, sandbox } = history;
+  const { platform, type, variant, autoRenew, trial, pending, sandbox } = history;
+  // A commitment is billed each month.
+  const period = variant === 'commitment' ? 'P1M' : history.period;
   const username = createUniqueName('user');
-  const { first, other, wrong } = chooseProductIds(history);
+  const member = createUniqueName('member');
+  const { first, other, wrong, ...lineProducts } = chooseProductIds({ platform, type, period });
   const order = {
     platform,
     // The service acknowledges the others.
@@ -143,10 +167,14 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     productId: first,
     type,
     applicationUsername: username,
-    ...(type === 'paid subscription' && { autoRenew, ...(trial && { trial: 'P1W' }) }),
+    ...(type === 'paid subscription' && {
+      autoRenew: autoRenew && variant !== 'prepaid',
+      ...(trial && { trial: 'P1W' }),
+    }),
     ...(type === 'paid subscription' && platform !== 'processor_b' && { period }),
     ...(pending && { pending }),
     ...(sandbox && { sandbox }),
+    ...buildVariantOrder(platform, variant, lineProducts),
     // The period of a one-time product has no other effect.
     ...(platform === 'store_b' && type === 'non consumable' && period === 'P1Y' && { rentalPeriod: 'P8D' }),
   };
@@ -157,8 +185,9 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
   let isValidated = false;
   const perform = async (action: string, details: object = {}): Promise<boolean> => {
     const result = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
-    id = result?.id ?? id;
-    ids.add(id);
+    ids.add(result?.id ?? id);
+    // The result of an action on a seat is the purchase of the member.
+    if (!seatActions.includes(action)) id = result?.id ?? id;
     return result !== undefined;
   };
   const getPurchase = async () =>
@@ -167,12 +196,16 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     history,
     platform,
     username,
+    usernames: variant === 'seats' ? [username, member] : [username],
     isSandbox: sandbox || platform === 'processor_b',
     wrongProductId: wrong,
     async act(round) {
       const action = history.actions[round];
       if (action === undefined) return;
-      const details = action === 'change-plan' ? { productId: planChanges % 2 === 0 ? other : first, period } : {};
+      const details =
+        action === 'change-plan'
+          ? { productId: planChanges % 2 === 0 ? other : first, period }
+          : buildVariantDetails(action, lineProducts, member);
       if (!(await perform(action, details))) return;
       accepted.push(action);
       if (action === 'change-plan') planChanges++;
@@ -200,27 +233,41 @@ export function buildOwnershipCatalogue(entitlement: string): Catalogue {
   );
   return Object.fromEntries(
     kinds.flatMap(({ type, ...kind }) => {
-      const { first, other } = chooseProductIds({ type, ...kind });
+      const { first, other, bought, added } = chooseProductIds({ type, ...kind });
       const product = { type, entitlements: [entitlement] };
-      return [first, other].map((id) => [`${kind.platform}:${id}`, product]);
+      return [first, other, bought, added].map((id) => [`${kind.platform}:${id}`, product]);
     }),
   );
 }
 
-/** Ids in the format of the store: two plans of one group, and a product that is never bought. */
+interface ProductIds extends LineProducts {
+  readonly first: string;
+  readonly other: string;
+  readonly wrong: string;
+}
+
+/** Ids in the format of the store: two plans of one group, two other products, and one that is never bought. */
 function chooseProductIds({
   platform,
   type,
   period,
-}: Pick<OwnershipHistory, 'platform' | 'type' | 'period'>): Record<'first' | 'other' | 'wrong', string> {
+}: Pick<OwnershipHistory, 'platform' | 'type' | 'period'>): ProductIds {
   const kind = type === 'paid subscription' ? period : 'lifetime';
   // The app's settings contain these products.
-  if (platform === 'processor_b')
+  if (platform === 'processor_b') {
+    const lines = { bought: 'unused_1', added: 'unused_2' };
     return kind === 'lifetime'
-      ? { first: 'full_version', other: 'coins', wrong: 'tip_jar' }
-      : { first: 'monthly', other: 'basic', wrong: 'premium' };
+      ? { first: 'full_version', other: 'coins', wrong: 'tip_jar', ...lines }
+      : { first: 'monthly', other: 'basic', wrong: 'premium', ...lines };
+  }
   const prefix = platform === 'store_c' ? `9NBLGGH5${{ P1M: 'M', P1Y: 'Y', lifetime: 'L' }[kind]}00` : kind;
-  return { first: `${prefix}A`, other: `${prefix}B`, wrong: `${prefix}C` };
+  return {
+    first: `${prefix}A`,
+    other: `${prefix}B`,
+    wrong: `${prefix}C`,
+    bought: `${prefix}D`,
+    added: `${prefix}E`,
+  };
 }
 
 /** The store rejects an action that a purchase in this state does not allow. */

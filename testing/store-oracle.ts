@@ -15,6 +15,29 @@ export function isPaidAndRunning(platform: Platform, purchase: PurchaseSummary, 
   return oracle(purchase, now);
 }
 
+/**
+ * Returns for each product of the purchase whether it is paid and running, as `isPaidAndRunning` does. The items of a
+ * subscription of Google Play or Stripe have their own ends.
+ */
+export function listRunningProducts(
+  platform: Platform,
+  purchase: PurchaseSummary,
+  now: number,
+): ReadonlyMap<string, boolean | undefined> {
+  const hasItems = platform !== 'store_a' && purchase.type === 'paid subscription';
+  const lines: readonly PurchaseSummary[] = (hasItems && purchase.lines) || [{ productId: purchase.productId }];
+  const isAnyAhead = lines.some((line) => isAfter(getLineEnd(line), now));
+  return new Map(
+    lines.map(({ productId, ...line }) => {
+      const end = getLineEnd(line);
+      const isRunning = isPaidAndRunning(platform, { ...purchase, ...(end === undefined ? {} : line) }, now);
+      return [productId, isRunning === undefined && isAnyAhead && !isAfter(end, now) ? false : isRunning];
+    }),
+  );
+}
+
+const getLineEnd = ({ expiryTime, currentPeriodEnd }: PurchaseSummary): unknown => expiryTime ?? currentPeriodEnd;
+
 type Oracle = (purchase: PurchaseSummary, now: number) => boolean | undefined;
 
 const isAfter = (date: unknown, now: number): boolean => Date.parse(String(date)) > now;

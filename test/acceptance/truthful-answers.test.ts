@@ -11,8 +11,9 @@ import { setCatalogue, setSandboxRule } from '../../lib/apps/manage-apps.ts';
 import { purchasePartition } from '../../lib/db/keys.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import { ServiceError } from '../../lib/shared/errors.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs, hourMs } from '../../lib/shared/time.ts';
 import { setWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows, type PurchaseAnswer, readCustomerAnswers } from '../../testing/customer-answers.ts';
@@ -32,7 +33,7 @@ import {
 import { sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { readLedger, sumLedger } from '../../testing/store-ledger.ts';
-import { isPaidAndRunning, type PurchaseSummary } from '../../testing/store-oracle.ts';
+import { isPaidAndRunning, listRunningProducts, type PurchaseSummary } from '../../testing/store-oracle.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 let service: TestService;
@@ -109,6 +110,7 @@ async function runHistories({ histories, clockAdvances }: OwnershipHistories): P
     problems.push(...(await checkRound(owned, round, keys)));
     problems.push(...(await findEntitlementProblems(owned, access, keys)));
   }
+  problems.push(...(await checkRenewalsInOutage(owned, clockAdvances.length, keys)));
   router.routeTo([]);
   problems.push(...(await findMoneyProblems(owned, keys)));
   await Promise.all(owned.map((purchase) => purchase.end()));
@@ -150,6 +152,7 @@ async function findEntitlementProblems(
 const ledgerPlatforms: readonly Platform[] = [
   'store_a',
   'store_b',
+  'store_c',
   'processor_a',
   'service_processor_a',
   'processor_b',
@@ -160,11 +163,12 @@ async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedAp
   // Purchases of earlier runs renew, too: only those with a customer of this run count.
   const validated = owned.filter((purchase) => purchase.wasValidated() && !purchase.history.sandbox);
   const rows = (await listPurchaseRows(keys)).filter(({ entitledUsers }) =>
-    validated.some(({ username }) => entitledUsers?.includes(username)),
+    validated.some(({ usernames }) => usernames.some((username) => entitledUsers?.includes(username))),
   );
   await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
   const transactions = (await callWithSecretKey(listTransactions, keys, { query: { limit: '1000' } })).body.rows;
-  const [startdate, enddate] = [-400, 400].map((days) => toUtcDay(router.deps.now() + days * dayMs)) as [
+  // The emulator renews ahead of the time: yearly periods of several renewals are years ahead.
+  const [startdate, enddate] = [-400, 3000].map((days) => toUtcDay(router.deps.now() + days * dayMs)) as [
     string,
     string,
   ];
@@ -207,6 +211,7 @@ async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedAp
 
 async function processNotifications({ appName }: IssuedApiKeys): Promise<void> {
   await router.waitUntilPosted();
+  await router.poll(appName);
   await router.process(router.take(appName));
 }
 
@@ -288,12 +293,76 @@ async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiK
   return problems;
 }
 
+/** Longer would pass the 60 days after which Google Play deletes an expired subscription. */
+const maxOutageMs = 10 * dayMs;
+
+/**
+ * A subscription whose renewal date passes while its store is unavailable keeps access for the app's unverified hours,
+ * marked, and is not announced as expired. Afterwards, all responses agree with the store again.
+ */
+async function checkRenewalsInOutage(
+  owned: readonly OwnedPurchase[],
+  round: number,
+  keys: IssuedApiKeys,
+): Promise<Problem[]> {
+  const now = router.deps.now();
+  const renewing = (await listPurchaseRows(keys)).flatMap((row) => {
+    const end = Date.parse(String(row.expirationDate));
+    const isRenewing = isOwnedRow(row) && row.renewalIntent === 'Renew' && row.isBillingRetryPeriod !== true;
+    return isRenewing && end > now && end - now < maxOutageMs ? [{ purchaseId: String(row.purchaseId), end }] : [];
+  });
+  const first = renewing.toSorted((a, b) => a.end - b.end)[0];
+  if (first === undefined) return [];
+  const announced = router.listChanges(keys.appName).length;
+  for (const platform of ownershipPlatforms) {
+    await service.callControl('/faults', { platform, fault: 'down', times: 10_000 });
+  }
+  await service.callControl('/notifications', { held: true });
+  await service.callControl('/clock', { set: new Date(first.end + 2 * hourMs).toISOString() });
+  service.freezeClock();
+  for (const { purchaseId } of renewing) {
+    await refreshPurchase({ appName: keys.appName, purchaseId }, router.deps).catch(ignoreOutage);
+  }
+  const rows = await listPurchaseRows(keys);
+  const problems: Problem[] = [];
+  for (const { purchaseId, end } of renewing) {
+    const row = rows.find((other) => other.purchaseId === purchaseId);
+    const unverifiedSince = end <= router.deps.now() ? new Date(end).toISOString() : undefined;
+    if (row && (!isOwnedRow(row) || row.unverifiedSince !== unverifiedSince))
+      problems.push({ problem: 'a renewal in an outage ends access', row, unverifiedSince });
+  }
+  const changes = router.listChanges(keys.appName).slice(announced);
+  if (changes.some(({ announcedReasons }) => announcedReasons.includes('EXPIRED')))
+    problems.push({ problem: 'an outage is announced as an expiration', changes });
+  await service.clearFaults();
+  await service.callControl('/notifications/release', {});
+  await clearDeliveryRules();
+  await processNotifications(keys);
+  return [...problems, ...(await checkRound(owned, round, keys))];
+}
+
+const isOwnedRow = ({ isExpired, isPending, isConsumed }: Readonly<Record<string, unknown>>): boolean =>
+  ![isExpired, isPending, isConsumed].includes(true);
+
+const clearDeliveryRules = async (): Promise<void> =>
+  void (await fetch(`${service.emulatorUrl}/control/notifications`, { method: 'DELETE' }));
+
+/** The queue repeats a refresh that failed. */
+const ignoreOutage = (error: unknown): void => {
+  if (!(error instanceof ServiceError) || error.code !== 'ConnectionFailed') throw error;
+};
+
 /** The processors and the Microsoft Store do not document what a refund does to a subscription: undefined then. */
-function findExpectedOwnership(purchase: OwnedPurchase, summary: PurchaseSummary): boolean | undefined {
+function findExpectedProducts(
+  purchase: OwnedPurchase,
+  summary: PurchaseSummary,
+): ReturnType<typeof listRunningProducts> {
   const { platform, history } = purchase;
+  const products = listRunningProducts(platform, summary, router.deps.now());
   const isDecidedByStore = platform === 'store_a' || platform === 'store_b';
-  if (purchase.isMoneyReturned() && !isDecidedByStore) return history.type === 'paid subscription' ? undefined : false;
-  return isPaidAndRunning(platform, summary, router.deps.now());
+  if (!purchase.isMoneyReturned() || isDecidedByStore) return products;
+  const isOwned = history.type === 'paid subscription' ? undefined : false;
+  return new Map([...products.keys()].map((productId) => [productId, isOwned]));
 }
 
 interface Answers {
@@ -306,22 +375,25 @@ async function findProblems(purchase: OwnedPurchase, { validation, keys, rows }:
   const summary = await purchase.getSummary();
   const isKnown = validation?.ok || purchase.wasValidated();
   if (validation?.ok) purchase.markValidated();
-  const expected = findExpectedOwnership(purchase, summary);
+  const products = findExpectedProducts(purchase, summary);
+  const isPaid = products.get(summary.productId) === true;
+  const isNonePaid = [...products.values()].every((isRunning) => isRunning === false);
   const answers = await readCustomerAnswers(keys, purchase.username, rows);
   const owned = answers.rows.filter(({ isOwned }) => isOwned);
+  const ownedIds = owned.map(({ productId }) => productId.slice(purchase.platform.length + 1));
   const problems: Problem[] = [];
   const report = (problem: string, details: object = {}) => problems.push({ problem, summary, ...details });
 
   // Google refunds a purchase that is not acknowledged within three days.
-  if (expected === true && summary.isAcknowledged === false) report('a paid purchase is not acknowledged');
-  if (expected === false && owned.length > 0) report('an unpaid purchase is owned', { owned });
-  if (expected === false && validation?.ok) report('an unpaid purchase is validated', { validation });
-  if (expected === true && validation?.ok === false) report('a paid purchase is refused', { validation });
-  if (expected === true && isKnown && owned.length === 0)
+  if (isPaid && summary.isAcknowledged === false) report('a paid purchase is not acknowledged');
+  if (ownedIds.some((id) => products.get(id) === false)) report('an unpaid purchase is owned', { owned });
+  if (isNonePaid && validation?.ok) report('an unpaid purchase is validated', { validation });
+  if (isPaid && validation?.ok === false) report('a paid purchase is refused', { validation });
+  if (isKnown && [...products].some(([id, isRunning]) => isRunning && !ownedIds.includes(id)))
     report('a paid purchase is not owned', { rows: answers.rows });
-  if (owned.length > 1) report('one purchase is owned twice', { owned });
-  if (owned.some(({ productId }) => productId !== `${purchase.platform}:${summary.productId}`))
-    report('another product is owned', { owned });
+  if (new Set(ownedIds).size < ownedIds.length) report('one purchase is owned twice', { owned });
+  if (ownedIds.some((id) => !products.has(id))) report('another product is owned', { owned });
+  if (owned.length > 0) problems.push(...findVariantProblems(owned, summary, rows));
   for (const row of answers.rows) {
     if (row.isOwned && row.cancelationReason !== undefined)
       report('an owned purchase has a cancelation reason', { row });
@@ -330,6 +402,21 @@ async function findProblems(purchase: OwnedPurchase, { validation, keys, rows }:
   problems.push(...findDisagreements(answers, isUnpaid).map((problem) => ({ ...problem, summary })));
   if (validation)
     problems.push(...findValidationDisagreements(validation, answers.rows, { platform: purchase.platform, summary }));
+  return problems;
+}
+
+/** A multiseat purchase shows the seats that are not refunded. A canceled commitment ends with its last period. */
+function findVariantProblems(
+  owned: readonly PurchaseAnswer[],
+  summary: PurchaseSummary,
+  rows: Answers['rows'],
+): Problem[] {
+  const records = owned.map(({ purchaseId }) => rows.find((row) => row.purchaseId === purchaseId));
+  const problems: Problem[] = [];
+  if (summary.seats !== undefined && records.some((record) => record?.quantity !== summary.seats))
+    problems.push({ problem: 'the seats differ', summary, records });
+  if (summary.commitment?.renews === false && owned.some(({ renewalIntent }) => renewalIntent !== 'Lapse'))
+    problems.push({ problem: 'a canceled commitment renews', summary, owned });
   return problems;
 }
 
@@ -360,11 +447,12 @@ function findDisagreements(answers: Awaited<ReturnType<typeof readCustomerAnswer
 function findValidationDisagreements(
   validation: ValidationAnswer,
   rows: readonly PurchaseAnswer[],
-  { platform, summary }: { readonly platform: Platform; readonly summary: object },
+  { platform, summary }: { readonly platform: Platform; readonly summary: PurchaseSummary },
 ): Problem[] {
   const owned = rows.filter(({ isOwned }) => isOwned);
   if (!validation.ok) {
-    return owned.length > 0 ? [{ problem: 'an owned purchase is refused', validation, owned, summary }] : [];
+    const isRefused = owned.some(({ productId }) => productId === `${platform}:${summary.productId}`);
+    return isRefused ? [{ problem: 'an owned purchase is refused', validation, owned, summary }] : [];
   }
   const problems: Problem[] = [];
   if (owned.length === 0)

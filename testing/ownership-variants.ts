@@ -1,0 +1,59 @@
+import type { Platform } from '../lib/shared/platform.ts';
+
+/** Kind of a purchase of a random history; `plain` is one unit of one product. */
+export type Variant = 'plain' | 'lines' | 'seats' | 'commitment' | 'prepaid';
+
+/** The variants of subscriptions that each store sells. */
+export const variantsByPlatform: Readonly<Partial<Record<Platform, readonly Variant[]>>> = {
+  store_a: ['seats', 'commitment'],
+  store_b: ['lines', 'prepaid'],
+  processor_a: ['lines'],
+  service_processor_a: ['lines'],
+};
+
+const ends = ['expire', 'refund', 'revoke'];
+const renewals = ['renew', 'cancel', 'uncancel', 'fail-payment', 'recover', ...ends];
+
+/** Returns the actions of a subscription with the variant. */
+export function listVariantActions(platform: Platform, variant: Exclude<Variant, 'plain'>): readonly string[] {
+  if (variant === 'prepaid') return ['top-up', 'top-up', ...ends];
+  if (variant === 'commitment') return renewals;
+  if (variant === 'seats') return [...renewals, 'add-seats', 'refund-seats', 'assign-seat', 'remove-seat'];
+  const changes = ['add-item', 'add-item', 'remove-item', ...(platform === 'store_b' ? ['revoke-item'] : [])];
+  return [...renewals, ...changes];
+}
+
+/** Ids of the products after the first. */
+export interface LineProducts {
+  readonly bought: string;
+  /** Added later. */
+  readonly added: string;
+}
+
+/** Returns the members of an order with the variant. */
+export function buildVariantOrder(platform: Platform, variant: Variant, { bought }: LineProducts): object {
+  if (variant === 'lines') {
+    const lines = [{ productId: bought, priceMicros: 2_000_000 }];
+    return platform === 'store_b' ? { addOns: lines } : { items: lines };
+  }
+  if (variant === 'seats') return { seats: 3 };
+  if (variant === 'commitment') return { commitment: true };
+  return variant === 'prepaid' ? { prepaid: true } : {};
+}
+
+/** Returns the body of an action that only a variant has. */
+export function buildVariantDetails(
+  action: string,
+  { bought, added }: LineProducts,
+  applicationUsername: string,
+): object {
+  const details: Readonly<Record<string, object>> = {
+    'add-item': { productId: added, priceMicros: 3_000_000 },
+    'remove-item': { productId: bought },
+    'revoke-item': { productId: bought },
+    'add-seats': { quantity: 2 },
+    'refund-seats': { quantity: 1 },
+    'assign-seat': { applicationUsername },
+  };
+  return details[action] ?? {};
+}
