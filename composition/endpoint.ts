@@ -1,12 +1,14 @@
 import { createRejectionLimiter } from '../lib/apps/rejection-limiter.ts';
 import { createRequestLimiter } from '../lib/apps/request-limiter.ts';
+import { appKey } from '../lib/db/keys.ts';
 import { createTokenBucketRepository } from '../lib/db/token-bucket-repository.ts';
 import { createHandlerFactory } from '../lib/http/endpoint.ts';
 import { once } from '../lib/shared/once.ts';
 import { appCache } from './apps.ts';
-import { now } from './environment.ts';
+import { clientOptions, now } from './environment.ts';
 import { events } from './events.ts';
 import { table } from './table.ts';
+import { registerWarmUp } from './warm-up.ts';
 
 export const rejectionLimiter = once(() => createRejectionLimiter(createTokenBucketRepository(table()), now));
 export const requestLimiter = once(() => createRequestLimiter(createTokenBucketRepository(table()), now));
@@ -27,3 +29,9 @@ export const createHandler = createHandlerFactory({
     return requestLimiter();
   },
 });
+
+// Compiles the calls of the table, and connects to it. No app has an empty name.
+registerWarmUp(
+  async () => await (await import('../lib/db/rehearse-table-calls.ts')).rehearseTableCalls(clientOptions()),
+  async () => await table().get(appKey('')),
+);

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
-import { type InputOptions, rolldown } from 'rolldown';
+import { type InputOptions, type Plugin, rolldown } from 'rolldown';
 import { buildConsole } from './build-console.ts';
 import { omitUnusedModules } from './omit-unused-modules.ts';
 import { projectFolder } from './project-folder.ts';
@@ -54,6 +54,7 @@ export async function buildFunctions(
     async (name) => {
       const files = await bundleFile(join('functions', `${name}.ts`), join(outdir, name), {
         ...(mapsFolder && { mapsFolder }),
+        runsWarmUp: true,
       });
       return { name, files };
     },
@@ -86,7 +87,28 @@ interface BundleOptions {
   readonly mapsFolder?: string;
   /** Whether to leave out code of packages that the functions never use; true by default. */
   readonly omitsUnused?: boolean;
+  /** Whether the bundle ends with the warm-up of the function. */
+  readonly runsWarmUp?: boolean;
 }
+
+const warmUpEntry = '\0warm-up';
+
+/**
+ * Creates an entry that exports the function and runs its warm-up. It is not in the chunk of the function: a chunk that
+ * the warm-up imports waits for that chunk.
+ */
+const createWarmUpEntry = (entry: string): Plugin => ({
+  name: 'warm-up-entry',
+  resolveId: (id) => (id === warmUpEntry ? id : undefined),
+  load: (id) =>
+    id === warmUpEntry
+      ? [
+          `export * from ${JSON.stringify(entry)};`,
+          `import { runWarmUp } from ${JSON.stringify(join(projectFolder, 'composition', 'warm-up.ts'))};`,
+          'await runWarmUp();',
+        ].join('\n')
+      : undefined,
+});
 
 /**
  * Bundles a file of the project for Lambda, as `<file>.mjs` in a folder of its own: what the start needs is one chunk,
@@ -97,14 +119,14 @@ interface BundleOptions {
 export async function bundleFile(
   file: string,
   outdir: string,
-  { mapsFolder, omitsUnused = true }: BundleOptions = {},
+  { mapsFolder, omitsUnused = true, runsWarmUp = false }: BundleOptions = {},
 ): Promise<BundleFile[]> {
   const entry = join(projectFolder, file);
   const name = basename(file, '.ts');
   const build = await rolldown({
     ...functionInput,
-    input: { [name]: entry },
-    ...(!omitsUnused && { plugins: [] }),
+    input: { [name]: runsWarmUp ? warmUpEntry : entry },
+    plugins: [...(omitsUnused ? [omitUnusedModules] : []), ...(runsWarmUp ? [createWarmUpEntry(entry)] : [])],
   });
   let staticModules: ReadonlySet<string> | undefined;
   const { output } = await build.write({

@@ -80,6 +80,7 @@ async function runService<T>(
       const appServer: ApplicationServer = add(await startApplicationServer());
       const environment = {
         ...process.env,
+        AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
         AWS_ENDPOINT_URL_DYNAMODB: await record('table', meter.endpoint),
         AWS_ENDPOINT_URL_SQS: await record('queue', process.env.AWS_ENDPOINT_URL_SQS),
         AWS_ENDPOINT_URL_SECRETS_MANAGER: await record('secret', process.env.AWS_ENDPOINT_URL_SECRETS_MANAGER),

@@ -2,6 +2,7 @@ import { createHandler } from '../../composition/endpoint.ts';
 import { exchangeRates, recordPurchase } from '../../composition/record-purchase.ts';
 import { storeContextDeps } from '../../composition/store-context.ts';
 import { table } from '../../composition/table.ts';
+import { registerWarmUp } from '../../composition/warm-up.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
 import { createUserAliasRepository } from '../../lib/db/user-alias-repository.ts';
@@ -30,3 +31,11 @@ export const handler = createHandler(validateReceipt, () => ({
   const outcome = await validateAtAccounts(request, transactionType.platform, { app, recorder, deps });
   return toValidationResponse(request, outcome, { vocabulary: transactionType.vocabulary, now: deps.now() });
 });
+
+// In place of the first request of an instance. Other adapters are loaded with their first request.
+registerWarmUp(
+  async () => await (await import('../../composition/rehearse-validation.ts')).rehearseRecording(),
+  async () => await (await import('../../composition/rehearse-app-store.ts')).rehearseAppStoreQuery(),
+  async () => await import('../../lib/stores/app-store/app-store.ts'),
+  async () => await import('../../lib/stores/google-play/google-play.ts'),
+);

@@ -2,6 +2,7 @@ import {
   ConditionalCheckFailedException,
   type ConsumedCapacity,
   DynamoDBClient,
+  type DynamoDBClientConfig,
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
@@ -18,7 +19,6 @@ import {
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { splitIntoChunks } from '../shared/batches.ts';
-import type { AwsClientOptions } from '../shared/connections.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { indexes, type Key, tableKey } from './keys.ts';
 
@@ -91,7 +91,7 @@ const maxBatchWriteItems = 25;
 export const unmarshallOptions = { wrapNumbers: Number };
 
 /** Creates the table client. */
-export function createTableClient(name: string, options: AwsClientOptions = {}): Table {
+export function createTableClient(name: string, options: DynamoDBClientConfig = {}): Table {
   const client = DynamoDBDocumentClient.from(new DynamoDBClient(options), {
     marshallOptions: { removeUndefinedValues: true, allowImpreciseNumbers: true },
     // Copied, because the client adds a member to the object.

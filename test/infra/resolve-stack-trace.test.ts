@@ -97,7 +97,10 @@ describe('buildFunctions', () => {
   it('builds the same bundles again, because stack traces are resolved with a rebuilt version', async () => {
     for (const name of ['customers/list-customers', 'validation/validate-receipt', 'workers/send-webhook']) {
       const rebuilt = join(folder, 'rebuilt', name);
-      await bundleFile(join('functions', `${name}.ts`), rebuilt, { mapsFolder: join(folder, 'rebuilt-maps') });
+      await bundleFile(join('functions', `${name}.ts`), rebuilt, {
+        mapsFolder: join(folder, 'rebuilt-maps'),
+        runsWarmUp: true,
+      });
       expect(listFiles(rebuilt)).toEqual(listFiles(join(bundles, name)));
       for (const file of listFiles(rebuilt))
         expect(readFileSync(join(rebuilt, file), 'utf8')).toBe(readFileSync(join(bundles, name, file), 'utf8'));
