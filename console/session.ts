@@ -28,7 +28,7 @@ export const useSessions = (): readonly StoredSession[] => sessions.use();
 /** Whether the key of the session may change data. Pages offer changes only if it may. */
 export const useCanChange = (): boolean => useSession()?.level === 'secret';
 
-/** Whether the key of the session may make grants, links, refreshes and replays. */
+/** Whether the key of the session may make grants, links, refreshes, replays and statements about refunds. */
 export function useCanSupport(): boolean {
   const level = useSession()?.level;
   return level === 'secret' || level === 'support';

@@ -50,7 +50,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Process store notifications',
     source: { queue: 'notifications' },
     // The index finds the customers of a store account.
-    permissions: ['write', 'stores', 'indexes', 'notifications'],
+    permissions: ['write', 'stores', 'userIndex', 'notifications'],
     timeoutSeconds: 60,
     memoryMb: 512,
   },

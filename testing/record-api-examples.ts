@@ -117,6 +117,17 @@ async function recordRefundRequests(service: LocalService, { call }: Recorder): 
   await call('answer-refund-request', { params, body: { preference: 'decline', customerConsented: true } });
 }
 
+/** Notifications of the App Store that only the app can act on. Their webhooks are due at the next minute. */
+async function sendStoreRequests(service: LocalService, { call }: Recorder): Promise<void> {
+  const bought = await buy(service, 'store_a', 'frank');
+  await call('validate-receipt', { body: bought.validate });
+  for (const action of ['rescind-consent', 'external-purchase-token'])
+    await callLocalControl(service, `/purchases/${bought.id}/${action}`, {});
+  await waitUntilQueuesEmpty(service);
+  await callLocalControl(service, '/clock', { advance: 'PT1M' });
+  await waitUntilQueuesEmpty(service);
+}
+
 async function recordWebhooks({ call }: Recorder, webhooks: readonly Json[]): Promise<Pick<ApiExamples, 'webhooks'>> {
   await call('test-webhook', { body: {} });
   const { rows } = (await waitFor(
@@ -213,6 +224,7 @@ try {
   await recordPurchases(service, recorder);
   await recordCheckout(service, recorder);
   await recordGrants(recorder);
+  await sendStoreRequests(service, recorder);
   await recordRefundRequests(service, recorder);
   const bodies = await recordWebhooks(recorder, webhooks);
   const secrets = await recordSettings(recorder, service, server.url);

@@ -10,7 +10,7 @@ import { EmptyState } from '../components/notice.tsx';
 import { Badge, DateTime, None, type Tone } from '../components/values.tsx';
 import { formatDuration, formatPlatform, formatProductId, formatUsd } from '../format.ts';
 import { Link } from '../router.tsx';
-import { useCanChange } from '../session.ts';
+import { useCanSupport } from '../session.ts';
 import type { PageProps } from './page.ts';
 
 const endpoints = {
@@ -20,7 +20,7 @@ const endpoints = {
 
 /** The refund requests of the stores: open ones with the time left and the buttons of a statement, then the rest. */
 export function RefundRequestsPage(_props: PageProps) {
-  const canAnswer = useCanChange();
+  const canAnswer = useCanSupport();
   const { data, error, isStale, reload } = useApi(endpoints.list, { query: { limit: 100 } }, { refreshMs: 10_000 });
   const open = data?.rows.filter(({ state }) => state === 'open');
   const closed = data?.rows.filter(({ state }) => state !== 'open');

@@ -152,6 +152,7 @@ async function requestRefund(username: string): Promise<string> {
   const order = await control('/purchases', coins);
   await validate(order.validate);
   await control(`/purchases/${order.id}/request-refund`, {});
+  await control(`/purchases/${order.id}/rescind-consent`, {});
   const findRequests = async (): Promise<Json[]> => (await callService('/v3/refund-requests?state=open')).rows;
   const [request] = await waitFor('the refund request', findRequests, ({ length }) => length > 0);
   return request?.id;

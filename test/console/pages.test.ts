@@ -507,6 +507,13 @@ describe('Refund requests page', () => {
     expect(bodies).toEqual([{ preference: 'decline', customerConsented: true }]);
   });
 
+  it('shows the statement buttons to a support agent', async () => {
+    const list = respondTo(listRefundRequests, () => ({ rows: [refundRequest] }));
+    const page = await open('/refund-requests', [list], { level: 'support' });
+    await page.waitForText('The purchase is consumed.');
+    expect(page.findAll('button').map(({ textContent }) => textContent)).toContain('Decline');
+  });
+
   it('shows no statement button to a viewer', async () => {
     const list = respondTo(listRefundRequests, () => ({ rows: [refundRequest] }));
     const page = await open('/refund-requests', [list], { level: 'viewer' });
