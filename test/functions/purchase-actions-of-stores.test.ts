@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { actOnPurchase } from '../../lib/api/actions.ts';
+import { refreshPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
 import { type BoughtPurchase, buyForActions } from '../../testing/purchase-actions.ts';
@@ -75,6 +76,30 @@ describe('POST /v3/purchases/:purchaseId/actions crossed with notifications', ()
     expect(new Set(reasons).size).toBe(reasons.length);
     expect(await findActions(bought)).toHaveLength(1);
   });
+});
+
+describe('POST /v3/purchases/:purchaseId/actions at the Microsoft Store', () => {
+  it.each([7, 30, 60])(
+    'extends the period by %d days without a payment, also before the next renewal',
+    async (days) => {
+      const bought = await buy('store_c');
+      const { keys, purchaseId } = bought;
+      const listPayments = async () =>
+        (await deps().purchases.listTransactions(keys.appName, [purchaseId])).map((payment) => payment.transactionId);
+      const before = await listPayments();
+      await bought.act({ action: 'extend', days, idempotencyKey });
+      expect(await listPayments()).toEqual(before);
+      expect(await listReasons(bought)).toEqual(expect.arrayContaining(['EXTENDED']));
+      expect(await listReasons(bought)).not.toContain('RENEWED');
+      const refresh = async () => await callWithSecretKey(refreshPurchase, keys, { params: { purchaseId }, body: {} });
+      await refresh();
+      expect(await listPayments()).toEqual(before);
+      await bought.control('renew');
+      await refresh();
+      expect(await listPayments()).toHaveLength(before.length + 1);
+      expect((await listReasons(bought)).filter((reason) => reason === 'RENEWED')).toHaveLength(1);
+    },
+  );
 });
 
 describe('POST /v3/purchases/:purchaseId/actions of a purchase that has changed at the store', () => {

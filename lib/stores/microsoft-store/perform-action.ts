@@ -5,6 +5,7 @@ import { type ActionRequest, rejectedActionError, type StoreAction, type StoreAn
 import type { StoreContext } from '../store-context.ts';
 import { storeName } from './api-errors.ts';
 import { renewKeys } from './key-renewal.ts';
+import { saveExtension } from './known-period.ts';
 import { RecurrenceItem } from './payloads.ts';
 import { RefreshToken } from './refresh-token.ts';
 import { missingKeyError } from './service-ticket.ts';
@@ -43,6 +44,7 @@ export async function performAction(
   if (result.kind !== 'found') throw missingKeyError('purchase');
   const { recurrenceState, expirationTime } = result.value;
   const end = parseTimestamp(expirationTime);
+  if (action === 'extend' && end !== undefined) await saveExtension(purchase.purchaseId, end, context);
   return {
     status: recurrenceState ?? 'changed',
     ...(end !== undefined && { until: new Date(end).toISOString() }),

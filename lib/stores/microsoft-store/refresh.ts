@@ -5,6 +5,7 @@ import { withEstimatedAmount } from './estimated-amount.ts';
 import { needsConsumption } from './fulfill.ts';
 import { withIntentChange } from './intent-change.ts';
 import { renewKeys } from './key-renewal.ts';
+import { withKnownPeriod } from './known-period.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, lookUpProduct } from './lookup.ts';
 import { RefreshToken } from './refresh-token.ts';
@@ -42,7 +43,9 @@ export async function refreshFromStore(
   const token = await renewKeys(session, parse(RefreshToken, refreshToken));
   const lookup = await lookUpProduct(session, toLookupRequest(token, session));
   if (lookup.kind === 'keyNeeded') throw missingKeyError(lookup.service);
-  const observations = await Promise.all(lookup.observed.map(async (item) => await withIntentChange(item, context)));
+  const observations = await Promise.all(
+    lookup.observed.map(async (item) => await withKnownPeriod(await withIntentChange(item, context), context)),
+  );
   return observations.map(withEstimatedAmount);
 }
 

@@ -6,6 +6,7 @@ import type { StoreContext } from '../store-context.ts';
 import { startFulfillDeadline } from '../time-budget.ts';
 import { withEstimatedAmount } from './estimated-amount.ts';
 import { withIntentChange } from './intent-change.ts';
+import { withKnownPeriod } from './known-period.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './lookup.ts';
 import { parseLookupRequest } from './lookup-request.ts';
@@ -43,7 +44,9 @@ async function withStoredData(
   session: MicrosoftSession,
   context: StoreContext,
 ): Promise<Observation[]> {
-  const observations = await Promise.all(items.map(async (item) => await withIntentChange(item, context)));
+  const observations = await Promise.all(
+    items.map(async (item) => await withKnownPeriod(await withIntentChange(item, context), context)),
+  );
   const complete = await withNewestKeys(await withKnownRefunds(observations, context), session, context);
   return complete.map(withEstimatedAmount);
 }
