@@ -19,8 +19,8 @@ export async function createRevenueCatValidator(
       Promise.reject(new ServiceError('InvalidPayload', `${title} is compared by customers: pass --users.`)),
     async listPurchases(username) {
       const path = `/projects/${encodeURIComponent(project)}/customers/${encodeURIComponent(username)}`;
-      const subscriptions = await collect(client.list(`${path}/subscriptions`, Subscription));
-      const purchases = await collect(client.list(`${path}/purchases`, Purchase));
+      const subscriptions = await collect(client.listOfCustomer(`${path}/subscriptions`, Subscription));
+      const purchases = await collect(client.listOfCustomer(`${path}/purchases`, Purchase));
       return {
         isOk: true,
         hasStatesOnly: true,

@@ -188,6 +188,9 @@ describe('claimcheck compare', () => {
   it.each([
     [['--with', 'http://validator.example.com'], /Expected the base URL of a validator with https/],
     [['--with', 'https://user:password@validator.example.com'], /Expected the base URL/],
+    [['--with', 'revenuecat'], /Pass the key of the other validator as CLAIMCHECK_OTHER_KEY or --key/],
+    [['--with', 'revenuecat', '--key', 'sk_test'], /Pass --users: RevenueCat is compared by customers/],
+    [['--with', 'adapty', '--key', 'sk_test'], /Expected the base URL/],
   ])('rejects wrong usage: %j', async (args, message) => {
     const outcome = await runCommand(here.environment, ['compare', here.appName, 'bodies.jsonl', ...args]);
     expect(outcome).toMatchObject({ code: 2, out: '', error: expect.stringMatching(message) });

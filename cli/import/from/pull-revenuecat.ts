@@ -90,11 +90,13 @@ export async function pullRevenueCat({ client, project, path, isResumed, signal,
 
 async function pullCustomer(client: RevenueCatClient, base: string, id: string): Promise<PulledCustomer> {
   const path = `${base}/${encodeURIComponent(id)}`;
-  const subscriptions = await collect(client.list(`${path}/subscriptions`, Subscription));
-  const purchases = await collect(client.list(`${path}/purchases`, Purchase));
+  const subscriptions = await collect(client.listOfCustomer(`${path}/subscriptions`, Subscription));
+  const purchases = await collect(client.listOfCustomer(`${path}/purchases`, Purchase));
   const hasPurchases = subscriptions.length + purchases.length > 0;
   const aliases =
-    hasPurchases && isAnonymous(id) ? (await collect(client.list(`${path}/aliases`, Item))).map(({ id }) => id) : [];
+    hasPurchases && isAnonymous(id)
+      ? (await collect(client.listOfCustomer(`${path}/aliases`, Item))).map(({ id }) => id)
+      : [];
   return { id, aliases, subscriptions, purchases };
 }
 

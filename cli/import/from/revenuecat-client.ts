@@ -27,6 +27,8 @@ export interface RevenueCatClient {
   find<S extends v.GenericSchema>(path: string, schema: S): Promise<v.InferOutput<S> | undefined>;
   /** Reads a list with all its pages. */
   list<S extends v.GenericSchema>(path: string, item: S): AsyncGenerator<readonly v.InferOutput<S>[]>;
+  /** Reads a list of a customer. A customer who does not exist, or was deleted meanwhile, has none. */
+  listOfCustomer<S extends v.GenericSchema>(path: string, item: S): AsyncGenerator<readonly v.InferOutput<S>[]>;
 }
 
 const defaultBaseUrl = 'https://api.revenuecat.com/v2';
@@ -73,17 +75,24 @@ export function createRevenueCatClient(options: RevenueCatOptions): RevenueCatCl
   return {
     find,
     get,
-    async *list(path, item) {
-      const Page = v.object({ items: v.array(item), next_page: v.nullish(v.string()) });
-      const separator = path.includes('?') ? '&' : '?';
-      let next: string | undefined = `${path}${separator}limit=${pageSize}`;
-      while (next !== undefined) {
-        const page: v.InferOutput<typeof Page> = await get(next, Page);
-        yield page.items;
-        next = page.next_page ? toPath(page.next_page) : undefined;
-      }
-    },
+    list: (path, item) => readPages(path, item, get),
+    listOfCustomer: (path, item) => readPages(path, item, find),
   };
+}
+
+async function* readPages<S extends v.GenericSchema>(
+  path: string,
+  item: S,
+  load: RevenueCatClient['find'],
+): AsyncGenerator<readonly v.InferOutput<S>[]> {
+  const Page = v.object({ items: v.array(item), next_page: v.nullish(v.string()) });
+  const separator = path.includes('?') ? '&' : '?';
+  let next: string | undefined = `${path}${separator}limit=${pageSize}`;
+  while (next !== undefined) {
+    const page: v.InferOutput<typeof Page> | undefined = await load(next, Page);
+    if (page) yield page.items;
+    next = page?.next_page ? toPath(page.next_page) : undefined;
+  }
 }
 
 /** `next_page` starts with the version of the API. */
