@@ -6,6 +6,7 @@ import { buildStartupMessage } from '../local/startup-message.ts';
 import { callLocalControl, callLocalService, type Json } from './call-local.ts';
 import { emulatorSteps, performStep } from './emulator-steps.ts';
 import { type ConsolePage, type RunningConsole, startConsole, type Theme, waitUntilLoaded } from './open-console.ts';
+import { createRunKeys } from './run-keys.ts';
 import { loadShowcase, showcaseTime } from './showcase.ts';
 
 const folder = fileURLToPath(new URL('../docs/images', import.meta.url));
@@ -118,13 +119,20 @@ async function makeTerminalScreenshot({ service, openSignedOut }: RunningConsole
  */
 async function makeScreenshots(): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  for (const make of [makeTerminalScreenshot, makePageScreenshots, makeStepScreenshots]) {
-    const running = await startConsole();
-    try {
-      await make(running);
-    } finally {
-      await running.close();
-    }
+  const deleteRunKeys = await createRunKeys();
+  try {
+    for (const make of [makeTerminalScreenshot, makePageScreenshots, makeStepScreenshots]) await makeWith(make);
+  } finally {
+    await deleteRunKeys();
+  }
+}
+
+async function makeWith(make: (running: RunningConsole) => Promise<void>): Promise<void> {
+  const running = await startConsole();
+  try {
+    await make(running);
+  } finally {
+    await running.close();
   }
 }
 
