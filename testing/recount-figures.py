@@ -120,6 +120,8 @@ def list_periods(purchase, payments):
 
 def main(folder):
     purchases = {row["purchaseId"]: row for row in read_table(folder, "purchases", "purchaseId")}
+    # Paid time that ends on the day of the export can still be renewed.
+    today = max((row["seq"] for row in purchases.values()), default=0) // DAY * DAY
     by_purchase = defaultdict(list)
     for row in read_table(folder, "transactions", "purchaseId", "transactionId"):
         by_purchase[row["purchaseId"]].append(read_payment(row))
@@ -154,7 +156,7 @@ def main(folder):
                 if start <= date < end:
                     movement[to_month(date)]["contraction"] += monthly(row, date) - monthly(row, date + 1)
             following = periods[index + 1][0]["purchaseDate"] if index + 1 < len(periods) else None
-            if following is None or following - end > HOUR:
+            if end < today and (following is None or following - end > HOUR):
                 month = movement[to_month(end)]
                 month["churned"] += monthly(row, end)
                 month["left"] += 1
