@@ -43,8 +43,9 @@ describe('buildConsole', () => {
     expect(Math.max(...sizes)).toBeLessThan(70_000);
   });
 
-  it('bundles the console, Preact and uPlot, and nothing of the service', () => {
-    expect(inputs.filter((path) => !/^(?:console|node_modules\/(?:preact|uplot))\//.test(path))).toEqual([]);
+  it('bundles the console, Preact, uPlot and the texts of problems, and nothing else of the service', () => {
+    const expected = /^(?:console|lib\/problems|node_modules\/(?:preact|uplot))\//;
+    expect(inputs.filter((path) => !expected.test(path))).toEqual([]);
   });
 
   it('names each asset by the hash of its content, and refers to the assets by relative URLs', () => {
