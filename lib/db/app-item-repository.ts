@@ -4,6 +4,7 @@ import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import { scanShards } from './merge-shards.ts';
+import { addKeyTimes } from './purchase-item.ts';
 import type { Item, Table } from './table.ts';
 
 /** Maximum number of partitions that are read concurrently. */
@@ -74,4 +75,7 @@ const buildUpdatedRange = (appName: string, startdate: EpochMillis) =>
     between: keys.timestampRange({ startdate }),
   }) as const;
 
-const toStoredItem = (item: Item): StoredItem => ({ kind: keys.parseItemKey(keys.toKey(item)).kind, item });
+function toStoredItem(item: Item): StoredItem {
+  const { kind } = keys.parseItemKey(keys.toKey(item));
+  return { kind, item: kind === 'purchase' ? addKeyTimes(item) : item };
+}

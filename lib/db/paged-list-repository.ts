@@ -7,6 +7,7 @@ import { findRows } from './find-rows.ts';
 import * as keys from './keys.ts';
 import { countRows, findHour, findMonth, type PagePosition } from './locate-page.ts';
 import { queryShards, scanShards } from './merge-shards.ts';
+import { addKeyTimes } from './purchase-item.ts';
 import type { Item, Table } from './table.ts';
 
 /** A page of a list. */
@@ -80,7 +81,7 @@ export function createPagedListRepository(table: Table, counters: CounterReposit
     loadItems: async (itemKeys) => await loadItems(table, itemKeys),
     async *scanPurchasesUpdatedSince(appName, startdate) {
       for await (const entries of scanShards(table, buildUpdatedRange(appName, { startdate }))) {
-        yield await loadItems(table, toUniqueKeys(entries));
+        yield (await loadItems(table, toUniqueKeys(entries))).map(addKeyTimes);
       }
     },
   };

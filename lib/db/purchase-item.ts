@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import { StoredPeriods } from '../purchases/active-periods.ts';
 import { Purchase } from '../purchases/purchase.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse } from '../shared/parse.ts';
+import type { EpochMillis } from '../shared/time.ts';
+import { indexes, parseKeyTimestamp } from './keys.ts';
 import type { Item } from './table.ts';
 
 const PurchaseItem = v.object({
@@ -24,6 +27,21 @@ const PurchaseItem = v.object({
   version: v.number(),
 });
 
+/**
+ * Adds `createdAt` and `updatedAt` to a stored purchase item. They are only in the keys of the lists, which keeps most
+ * items below 1,024 bytes.
+ */
+export const addKeyTimes = (item: Item): Item => ({
+  ...omitUndefined({
+    createdAt: parseTime(item[indexes.byCreated.sk]),
+    updatedAt: parseTime(item[indexes.byKey.sk]),
+  }),
+  ...item,
+});
+
+const parseTime = (sortKey: unknown): EpochMillis | undefined =>
+  typeof sortKey === 'string' ? parseKeyTimestamp(sortKey) : undefined;
+
 /** Parses a purchase item. Throws `DatabaseError` if it does not match the schema. */
 export const parsePurchaseItem = (item: Item): v.InferOutput<typeof PurchaseItem> =>
-  parse(PurchaseItem, item, 'DatabaseError');
+  parse(PurchaseItem, addKeyTimes(item), 'DatabaseError');

@@ -58,8 +58,10 @@ export function buildChangeTransactions(
 
 function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
   const { before, after, announcedReasons, announcedUsers } = change;
-  const { state, claims: _claims, nextRefreshAt: _due, ...bookkeeping } = after;
+  const { state, claims: _claims, nextRefreshAt: _due, ...stored } = after;
   const { transactions: _transactions, ...purchaseState } = state;
+  // The index keys contain the times: see `addKeyTimes`.
+  const { createdAt: _createdAt, updatedAt: _updatedAt, ...bookkeeping } = stored;
   const { purchaseId } = state.purchase;
   const key = keys.purchaseKey(appName, purchaseId);
   return {

@@ -1,6 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import type { StreamRecord } from '../shared/stream-record.ts';
+import type { ItemImage, StreamRecord } from '../shared/stream-record.ts';
 import { parseItemKey } from './keys.ts';
+import { addKeyTimes } from './purchase-item.ts';
 import { unmarshallImage } from './stream-image.ts';
 
 /**
@@ -10,15 +11,20 @@ import { unmarshallImage } from './stream-image.ts';
 export function parseStreamRecord({ eventName, dynamodb = {}, userIdentity }: DynamoDBRecord): StreamRecord {
   const { Keys, NewImage, OldImage, SequenceNumber = '', ApproximateCreationDateTime: writtenSeconds = 0 } = dynamodb;
   const key = { pk: Keys?.pk?.S ?? '', sk: Keys?.sk?.S ?? '' };
+  const itemKey = parseItemKey(key);
+  const toItem = (image: NonNullable<typeof NewImage>): ItemImage => {
+    const item = unmarshallImage(image);
+    return itemKey.kind === 'purchase' ? addKeyTimes(item) : item;
+  };
   return {
-    ...parseItemKey(key),
+    ...itemKey,
     key,
     eventName: eventName ?? 'MODIFY',
     // DynamoDB names itself as the user of a TTL deletion.
     isTtlDeletion: eventName === 'REMOVE' && userIdentity?.type === 'Service',
     sequenceNumber: SequenceNumber,
     writtenAt: writtenSeconds * 1_000,
-    ...(OldImage && { before: unmarshallImage(OldImage) }),
-    ...(NewImage && { after: unmarshallImage(NewImage) }),
+    ...(OldImage && { before: toItem(OldImage) }),
+    ...(NewImage && { after: toItem(NewImage) }),
   };
 }
