@@ -51,7 +51,12 @@ describe('GET /v3/app', () => {
       { newSecret: false, deps: deps() },
     );
     const { body } = await callWithSecretKey(getApp, keys);
-    expect(body.webhooks).toEqual({ urls: ['https://example.com/hooks/…'], sandboxUrls: [], includesPassword: false });
+    expect(body.webhooks).toEqual({
+      urls: ['https://example.com/hooks/…'],
+      sandboxUrls: [],
+      includesPassword: false,
+      events: [],
+    });
     expect(JSON.stringify(body)).not.toContain(secret);
   });
 
