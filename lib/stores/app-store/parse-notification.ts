@@ -84,9 +84,9 @@ export function parseNotification(signedPayload: string, verification: Verificat
     ...others
   } = parse(NotificationBody, body);
   const { status, signedTransactionInfo: transaction, signedRenewalInfo: renewal, consumptionRequestReason } = data;
-  const appTransaction = notificationType === rescindType ? others.appData?.signedAppTransactionInfo : undefined;
+  const appTransaction =
+    notificationType === rescindType ? dropInvalid(others.appData?.signedAppTransactionInfo, verification) : undefined;
   const externalPurchase = others.externalPurchaseToken;
-  if (appTransaction !== undefined) verifyAppTransaction(appTransaction, verification);
   const payload = omitUndefined({
     status,
     transaction,
@@ -103,6 +103,21 @@ export function parseNotification(signedPayload: string, verification: Verificat
     occurredAt: signedDate,
     payload,
   };
+}
+
+/**
+ * Returns undefined for an app transaction that is not valid. The notification is recorded without its customer,
+ * because the App Store would send the same content again.
+ */
+function dropInvalid(appTransaction: string | undefined, verification: VerificationContext): string | undefined {
+  if (appTransaction === undefined) return undefined;
+  try {
+    verifyAppTransaction(appTransaction, verification);
+    return appTransaction;
+  } catch (error) {
+    if (error instanceof ServiceError) return undefined;
+    throw error;
+  }
 }
 
 /** Returns undefined if the notification does not concern a purchase. Throws `InvalidPayload`. */
