@@ -26,7 +26,7 @@ export async function saveExtension(
 }
 
 /**
- * Keeps the stored period of a subscription if an extension moved its end. Microsoft reports neither the start of a
+ * Keeps the stored period of a subscription if an extension or an early end moved its end. Microsoft reports neither the start of a
  * period nor its payment. A renewal adds a whole billing period.
  */
 export async function withKnownPeriod(observation: Observation, storedData: StoredData): Promise<Observation> {
@@ -53,9 +53,10 @@ async function isSamePeriod(
   { observation, storedData }: { readonly observation: Observation; readonly storedData: StoredData },
 ): Promise<boolean> {
   const { expirationDate: knownEnd } = known;
-  if (end === undefined || knownEnd === undefined || end < knownEnd) return false;
+  if (end === undefined || knownEnd === undefined) return false;
   // The end of a trial is the first renewal, after any time.
   if (known.isTrialPeriod && !isTrialPeriod) return false;
+  if (end < knownEnd) return end > known.purchaseDate;
   const period = observation.refreshToken?.period;
   const periodMs = period === undefined ? minPeriodMs : Math.max(dayMs, addBillingPeriods(0, period, 1));
   if (end - knownEnd < periodMs - Math.min(maxToleranceMs, periodMs / 4)) return true;
