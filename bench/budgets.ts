@@ -47,7 +47,7 @@ export const writeUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = 
     'validation, new': 33.5,
     'validation, repeated': 4.3,
     'read, ': 2.2,
-    'notification with its webhook': 32.1,
+    'notification with its webhook': 30.5,
   },
 };
 

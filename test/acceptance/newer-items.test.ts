@@ -136,7 +136,8 @@ describe('stream records that the workers cannot read', () => {
       ...purchase,
       version: purchase.version + 1,
       announcedReasons: ['RENEWED'],
-      updatedAt: purchase.updatedAt + 1,
+      // Starts with the time of the update, in milliseconds.
+      keySk: purchase.keySk.replace(/^\d+/, (time: string) => Number(time) + 1),
     };
     const payment = {
       ...transaction,

@@ -110,8 +110,9 @@ async function computeSums(appName: string): Promise<SumsByPeriod> {
     }
   };
   for (const { createdAt } of await readRows(appName, 'C')) add(Number(createdAt), 'C', { isHourly: true });
-  for (const { pk, createdAt } of await readRows(appName, 'P')) {
-    add(Number(createdAt), 'P', { isHourly: true });
+  for (const { pk, createdSk } of await readRows(appName, 'P')) {
+    // The sort key starts with the time, in milliseconds.
+    add(Number(String(createdSk).split('#')[0]), 'P', { isHourly: true });
     const notifications = await table.query({ partition: String(pk), prefix: keys.notificationPrefix });
     for (const { date, reason, isSubscription } of notifications) {
       add(Number(date), `N.${reason}`);
