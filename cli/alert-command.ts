@@ -18,7 +18,7 @@ export function addAlertCommand(app: Command): void {
     .addHelpText(
       'after',
       formatExamples(
-        'app set-alerts my-app https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX',
+        'app set-alerts my-app https://alerts.example.com/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX',
         'app set-alerts my-app',
       ),
     )

@@ -46,8 +46,8 @@ describe('PATCH /v3/app', () => {
   });
 
   it('sets the URL for alerts, returns it without its credential, and switches alerts off', async () => {
-    const alertUrl = 'https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX9';
-    const shown = 'https://hooks.slack.com/services/T000/B000/…';
+    const alertUrl = 'https://alerts.example.com/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX9';
+    const shown = 'https://alerts.example.com/T000/B000/…';
     const { body } = await callWithSecretKey(changeApp, keys, { body: { alertUrl } });
     expect(body).toMatchObject({ ok: true, alertUrl: shown });
     const other = await service.createApp([]);

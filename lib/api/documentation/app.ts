@@ -52,7 +52,7 @@ const strategy = [
 ] as const;
 const alertUrl = [
   'URL that receives alerts, without query and with long path segments shortened. Absent without alerts.',
-  'https://hooks.slack.com/services/T000/B000/…',
+  'https://alerts.example.com/T000/B000/…',
 ] as const;
 const unverifiedHours = ['Hours of access after a renewal that cannot be verified, at most 168.', 24] as const;
 const ok = ['The constant true.', true] as const;
@@ -250,7 +250,7 @@ export const appDescriptions = [
     unverifiedHours,
     alertUrl: [
       'URL that receives the start and the end of each problem in the format of Slack. Empty switches alerts off.',
-      'https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX',
+      'https://alerts.example.com/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX',
     ],
   }),
   describeObject('ChangedApp', changeApp.response, 'The settings after the change.', {

@@ -40,7 +40,7 @@ const readIds = (path: string): string[] =>
     .map((line) => JSON.parse(line).id);
 
 describe('pullRevenueCat', () => {
-  it('reads each customer once despite rate limits and interruptions, also one who is deleted meanwhile', async () => {
+  it('reads each customer once despite rate limits and interruptions, also one who is deleted in that time', async () => {
     const path = join(folder, 'customers.jsonl');
     const progress: number[] = [];
     for (let run = 0; run < 3; run++) {
