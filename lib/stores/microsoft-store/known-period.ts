@@ -26,8 +26,8 @@ export async function saveExtension(
 }
 
 /**
- * Keeps the stored period of a subscription if an extension or an early end moved its end. Microsoft reports neither the start of a
- * period nor its payment. A renewal adds a whole billing period.
+ * Keeps the stored period of a subscription if an extension or an early end moved its end. Microsoft reports neither
+ * the start of a period nor its payment. A renewal adds a whole billing period.
  */
 export async function withKnownPeriod(observation: Observation, storedData: StoredData): Promise<Observation> {
   const { purchase, transactions } = observation;
