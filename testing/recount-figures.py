@@ -121,7 +121,8 @@ def list_periods(purchase, payments):
 def main(folder):
     purchases = {row["purchaseId"]: row for row in read_table(folder, "purchases", "purchaseId")}
     # Paid time that ends on the day of the export can still be renewed.
-    today = max((row["seq"] for row in purchases.values()), default=0) // DAY * DAY
+    now = max((row["seq"] for row in purchases.values()), default=0)
+    today = now // DAY * DAY
     by_purchase = defaultdict(list)
     for row in read_table(folder, "transactions", "purchaseId", "transactionId"):
         by_purchase[row["purchaseId"]].append(read_payment(row))
@@ -164,7 +165,7 @@ def main(folder):
                 if failed and purchase["transactionId"] == row["transactionId"]:
                     month["involuntary"] += 1
             previous = (row, end)
-        add_cohort(cohorts, periods)
+        add_cohort(cohorts, periods, now)
     figures = {
         "months": build_months(movement),
         "cohorts": build_cohorts(cohorts),
@@ -211,13 +212,16 @@ def build_customer_cohort(month, cohort):
     return {"start": f"{month}-01", "customers": cohort["customers"], "payers": cohort["payers"], "ages": ages}
 
 
-def add_cohort(cohorts, periods):
+def add_cohort(cohorts, periods, now):
     if not periods:
         return
     first = periods[0][0]["purchaseDate"]
     cohort = cohorts[to_month(first)]
     cohort["size"] += 1
     for index in range(1, 40):
+        # The figures have no period that starts after the export.
+        if add_months(to_ms(f"{to_month(first)}-01T00:00:00Z"), index) > now:
+            break
         middle = add_months(first, index) + 15 * DAY
         if any(row["purchaseDate"] <= middle < end for row, end in periods):
             cohort["active"][index] += 1
