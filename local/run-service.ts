@@ -1,5 +1,5 @@
 import '../lib/shared/disable-node-version-warning.ts';
-import { rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { assertPortFree } from './free-port.ts';
 import { findLockOwner, lockFolder } from './lock-folder.ts';
@@ -92,8 +92,11 @@ function writeServiceFiles(service: LocalService, folder: string): void {
   write(join(folder, readyFile), { ...urls, app: appName, ...keys });
 }
 
+/** Replaces a file as a whole: a script that waits for it never reads a part of it. */
 function write(file: string, content: object): void {
-  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  const draft = `${file}.draft`;
+  writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, file);
 }
 
 function removeServiceFiles(folder: string): void {
