@@ -59,7 +59,7 @@ export const definitions = {
     title: 'Lifetime value',
     paragraphs: [
       'Realized, not predicted. The cohort of a customer is the week or month in which the service stored the customer, or of the first payment if that is earlier (an import).',
-      'revenuePerCustomerUSD of month k = all payments, one-time purchases included, until the end of the k-th month since then ÷ customers. revenuePerPayerUSD = the same ÷ payers, the customers with a payment. With by, customers are those of the app.',
+      'revenuePerCustomerUSD of month k = all payments, one-time purchases included, until the end of the k-th month since then ÷ customers. revenuePerPayerUSD = the same ÷ payers, the customers with a payment. With by, customers counts all customers of the app.',
     ],
     differences: [
       ['RevenueCat', 'The same, by days instead of months'],
