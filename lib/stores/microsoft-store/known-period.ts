@@ -1,17 +1,15 @@
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
-import { addBillingPeriods } from '../../shared/billing-period.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { StoreContext } from '../store-context.ts';
+import { getPeriodMs, getToleranceMs } from './period-start.ts';
 
 type StoredData = Pick<StoreContext, 'findPurchase' | 'listTransactions' | 'storedResults'>;
 
 /** The store offers no shorter billing period than a month. */
 const minPeriodMs = 28 * dayMs;
-/** Tolerance between the computed and the actual end of a period. */
-const maxToleranceMs = 4 * dayMs;
 
 const Extension = v.object({ until: v.number() });
 const toExtensionKey = (purchaseId: string): string => `extension#${purchaseId}`;
@@ -58,8 +56,8 @@ async function isSamePeriod(
   if (known.isTrialPeriod && !isTrialPeriod) return false;
   if (end < knownEnd) return end > known.purchaseDate;
   const period = observation.refreshToken?.period;
-  const periodMs = period === undefined ? minPeriodMs : Math.max(dayMs, addBillingPeriods(0, period, 1));
-  if (end - knownEnd < periodMs - Math.min(maxToleranceMs, periodMs / 4)) return true;
+  const periodMs = period === undefined ? minPeriodMs : getPeriodMs(period);
+  if (end - knownEnd < periodMs - getToleranceMs(periodMs)) return true;
   const extension = await storedData.storedResults?.find(toExtensionKey(observation.purchase.purchaseId));
   return v.is(Extension, extension) && extension.until === end;
 }

@@ -15,6 +15,12 @@ const maxFirstPeriodMs = 32 * dayMs;
 /** Tolerance between the computed and the actual end of a period. */
 const maxToleranceMs = 4 * dayMs;
 
+/** Returns the length of a billing period from its code, such as `P1M`. */
+export const getPeriodMs = (period: string): number => Math.max(dayMs, addBillingPeriods(0, period, 1));
+
+/** Returns by how much the end of a period can differ from the computed one. */
+export const getToleranceMs = (periodMs: number): number => Math.min(maxToleranceMs, periodMs / 4);
+
 /**
  * Estimates the start of a subscription's current period. The store reports only the start of the first period and the
  * end of the current one. Returns undefined without a billing period and an earlier expiration.
@@ -36,8 +42,8 @@ export function estimatePeriodStart({
  * extension moved the periods.
  */
 function estimateStartByPeriod(startTime: EpochMillis, expirationTime: EpochMillis, period: string): EpochMillis {
-  const periodMs = Math.max(dayMs, addBillingPeriods(0, period, 1));
-  const toleranceMs = Math.min(maxToleranceMs, periodMs / 4);
+  const periodMs = getPeriodMs(period);
+  const toleranceMs = getToleranceMs(periodMs);
   const count = Math.max(1, Math.round((expirationTime - startTime) / periodMs));
   const isRegular = Math.abs(addBillingPeriods(startTime, period, count) - expirationTime) <= toleranceMs;
   const start = isRegular
