@@ -148,16 +148,6 @@ async function findEntitlementProblems(
   return problems;
 }
 
-/** Stores whose records say which payments were made and returned. */
-const ledgerPlatforms: readonly Platform[] = [
-  'store_a',
-  'store_b',
-  'store_c',
-  'processor_a',
-  'service_processor_a',
-  'processor_b',
-];
-
 /** Compares the transactions and the statistics of each platform with the payments that its store has recorded. */
 async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedApiKeys): Promise<Problem[]> {
   // Purchases of earlier runs renew, too: only those with a customer of this run count.
@@ -175,7 +165,7 @@ async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedAp
   const range = { startdate, enddate, interval: 'range', by: 'platform' };
   const { groups } = (await callWithSecretKey(getStatsBreakdown, keys, { query: range })).body;
   const problems: Problem[] = [];
-  for (const platform of ledgerPlatforms) {
+  for (const platform of ownershipPlatforms) {
     const histories = validated.filter((purchase) => purchase.platform === platform);
     const summaries = (await Promise.all(histories.map(async (purchase) => await purchase.listSummaries()))).flat();
     const entries = summaries.map(readLedger).filter((entry) => entry !== undefined);
