@@ -4,7 +4,7 @@ import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import * as keys from './keys.ts';
 import { scanShards } from './merge-shards.ts';
-import { addKeyTimes } from './purchase-item.ts';
+import { toItemImage } from './purchase-item.ts';
 import type { Item, Table } from './table.ts';
 
 /** Maximum number of partitions that are read concurrently. */
@@ -77,5 +77,5 @@ const buildUpdatedRange = (appName: string, startdate: EpochMillis) =>
 
 function toStoredItem(item: Item): StoredItem {
   const { kind } = keys.parseItemKey(keys.toKey(item));
-  return { kind, item: kind === 'purchase' ? addKeyTimes(item) : item };
+  return { kind, item: toItemImage(kind, item) };
 }

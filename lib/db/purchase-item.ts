@@ -3,6 +3,7 @@ import { StoredPeriods } from '../purchases/active-periods.ts';
 import { Purchase } from '../purchases/purchase.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse } from '../shared/parse.ts';
+import type { ItemKind } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { indexes, parseKeyTimestamp } from './keys.ts';
 import type { Item } from './table.ts';
@@ -38,6 +39,9 @@ export const addKeyTimes = (item: Item): Item => ({
   }),
   ...item,
 });
+
+/** Returns an item as the workers read it: that of a purchase has its times. */
+export const toItemImage = (kind: ItemKind, item: Item): Item => (kind === 'purchase' ? addKeyTimes(item) : item);
 
 const parseTime = (sortKey: unknown): EpochMillis | undefined =>
   typeof sortKey === 'string' ? parseKeyTimestamp(sortKey) : undefined;

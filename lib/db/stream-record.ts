@@ -1,7 +1,7 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { ItemImage, StreamRecord } from '../shared/stream-record.ts';
 import { parseItemKey } from './keys.ts';
-import { addKeyTimes } from './purchase-item.ts';
+import { toItemImage } from './purchase-item.ts';
 import { unmarshallImage } from './stream-image.ts';
 
 /**
@@ -12,10 +12,7 @@ export function parseStreamRecord({ eventName, dynamodb = {}, userIdentity }: Dy
   const { Keys, NewImage, OldImage, SequenceNumber = '', ApproximateCreationDateTime: writtenSeconds = 0 } = dynamodb;
   const key = { pk: Keys?.pk?.S ?? '', sk: Keys?.sk?.S ?? '' };
   const itemKey = parseItemKey(key);
-  const toItem = (image: NonNullable<typeof NewImage>): ItemImage => {
-    const item = unmarshallImage(image);
-    return itemKey.kind === 'purchase' ? addKeyTimes(item) : item;
-  };
+  const toItem = (image: NonNullable<typeof NewImage>): ItemImage => toItemImage(itemKey.kind, unmarshallImage(image));
   return {
     ...itemKey,
     key,
