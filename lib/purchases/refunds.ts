@@ -15,7 +15,8 @@ export interface RefundedAmount {
 
 /**
  * Merges partial refunds by id, sorted by date. Idempotent, commutative and associative: the earliest date, the largest
- * amount, the largest quantity and the latest status of a refund win, because a response of the store can lack any.
+ * amount of the latest sum, the largest quantity, the latest status and the latest reversal of a refund win, because a
+ * response of the store can lack any.
  */
 export function mergePartialRefunds(
   a: readonly PartialRefund[] = [],
@@ -31,17 +32,31 @@ const mergePartialRefund = (a: PartialRefund, b: PartialRefund): PartialRefund =
   id: a.id,
   date: Math.min(a.date, b.date),
   ...omitUndefined({
-    amountMicros: chooseLarger(a.amountMicros, b.amountMicros),
+    amountMicros: chooseAmount(a, b),
     quantity: chooseLarger(a.quantity, b.quantity),
     status: chooseLaterStatus(a.status, b.status),
+    latestDate: chooseLarger(a.latestDate, b.latestDate),
+    reversedAt: chooseLarger(a.reversedAt, b.reversedAt),
   }),
 });
+
+/** The latest sum replaces the earlier ones: a reversed refund no longer belongs to it. */
+function chooseAmount(a: PartialRefund, b: PartialRefund): number | undefined {
+  const { latestDate = 0 } = a;
+  const { latestDate: otherDate = 0 } = b;
+  if (latestDate === otherDate) return chooseLarger(a.amountMicros, b.amountMicros);
+  return latestDate > otherDate ? a.amountMicros : b.amountMicros;
+}
 
 /** A dispute ends as a refund or is returned. Both can still be returned. */
 function chooseLaterStatus(a: PartialRefund['status'], b: PartialRefund['status']): PartialRefund['status'] {
   if (a === 'returned' || b === 'returned') return 'returned';
   return a && b;
 }
+
+/** Whether the money of a refund came back to the developer. */
+const isReturned = ({ status, latestDate = 0, reversedAt }: PartialRefund): boolean =>
+  status === 'returned' || (reversedAt !== undefined && reversedAt >= latestDate);
 
 const chooseLarger = (a?: number, b?: number): number | undefined =>
   a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
@@ -54,7 +69,7 @@ export function listRefundedAmounts(transaction: Transaction): RefundedAmount[] 
   const { partialRefunds = [], refundedAt, amountMicros: total } = transaction;
   const refunds = [
     ...partialRefunds
-      .filter(({ status }) => status !== 'returned')
+      .filter((refund) => !isReturned(refund))
       .map((refund) => ({ date: refund.date, amountMicros: computePartialAmount(refund, transaction) })),
     ...(refundedAt === undefined ? [] : [{ date: refundedAt, amountMicros: total }]),
   ];
@@ -92,7 +107,7 @@ function subtractUsd(transaction: Transaction, micros: number, microsBefore: num
 export const listRefundKeys = (transactions: readonly Transaction[]): string[] =>
   transactions.flatMap(({ transactionId, partialRefunds = [], refundedAt }) => [
     ...partialRefunds
-      .filter(({ status }) => status === undefined)
+      .filter((refund) => refund.status === undefined && !isReturned(refund))
       .map(({ id }) => toCanonicalJson([transactionId, id])),
     ...(refundedAt === undefined ? [] : [transactionId]),
   ]);

@@ -22,6 +22,10 @@ export const PartialRefund = v.object({
    * Absent for a final refund.
    */
   status: v.exactOptional(v.picklist(['disputed', 'returned'])),
+  /** Latest date of the refunds, if the store reports all refunds of the payment as one sum, which it can reverse. */
+  latestDate: v.exactOptional(v.number()),
+  /** When the store reversed the sum. It counts again if `latestDate` is later. */
+  reversedAt: v.exactOptional(v.number()),
 });
 export type PartialRefund = v.InferOutput<typeof PartialRefund>;
 

@@ -68,6 +68,20 @@ const sequences: readonly (readonly [title: string, Platform, order: object, rea
     [['premium', 'Customer.OtherReason', 'PURCHASED REFUNDED RENEWED REFUNDED']],
   ],
   [
+    'a reversed refund of some units',
+    'store_a',
+    { type: 'consumable', productId: 'coins', quantity: 3 },
+    [['refund', { quantity: 1 }], 'reverse-refund', 'P1D', 'refund'],
+    [['coins', 'Customer.OtherReason', 'PURCHASED REFUNDED REFUNDED']],
+  ],
+  [
+    'a reversed refund of the unused time, and a second one',
+    'store_a',
+    renewing,
+    ['P10D', ['refund', { prorated: true }], 'P1D', 'reverse-refund', 'P5D', ['refund', { prorated: true }]],
+    [['premium', 'Customer.OtherReason', 'PURCHASED REFUNDED RENEWED REFUNDED']],
+  ],
+  [
     'a commitment plan that fails, recovers after two months, and loses an earlier period',
     'store_a',
     { ...renewing, commitment: true },

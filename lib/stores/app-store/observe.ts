@@ -2,6 +2,7 @@ import { compareAsOf } from '../../purchases/as-of.ts';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Purchase } from '../../purchases/purchase.ts';
 import { ServiceError } from '../../shared/errors.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
 import type { ObservedNotification, StoreNotification } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { connectAppStore } from './connect-app-store.ts';
@@ -15,6 +16,7 @@ import { type AppStoreSettings, getApiKey, parseStoredSettings } from './setting
 import { toStoreRequest } from './store-request.ts';
 import { isLaterTransaction } from './store-transaction.ts';
 import { toObservation } from './to-observation.ts';
+import { reverseProratedRefunds } from './transaction-refunds.ts';
 import { createVerificationContext, type VerificationContext } from './verification.ts';
 import {
   isNotificationCurrent,
@@ -67,7 +69,7 @@ export async function observe(
   const refundOutcome = toRefundOutcome(type, parts.transaction);
   return {
     reason,
-    observations: [withRenewalIntentChange(observation, notification)],
+    observations: [withReversedRefund(withRenewalIntentChange(observation, notification), notification)],
     ...(refundOutcome && { refundOutcome }),
   };
 }
@@ -126,4 +128,19 @@ function withRenewalIntentChange(observation: Observation, { type, occurredAt }:
   if (purchase.renewalIntent === undefined || intent === undefined) return observation;
   const changeDate = intent === purchase.renewalIntent ? { renewalIntentChangeDate: occurredAt } : {};
   return { ...observation, purchase: { ...purchase, ...changeDate, renewalIntentDates: { [intent]: occurredAt } } };
+}
+
+/** Only the notification states that an earlier refund does not count any longer. */
+function withReversedRefund(
+  observation: Observation,
+  { type, occurredAt, transaction: { transactionId } }: VerifiedNotification,
+): Observation {
+  if (getBaseType(type) !== 'REFUND_REVERSED') return observation;
+  const reversedId = withPlatform(platformTokens.appStore, transactionId);
+  const transactions = observation.transactions.map((transaction) =>
+    transaction.transactionId === reversedId
+      ? { ...transaction, partialRefunds: reverseProratedRefunds(transaction.partialRefunds, occurredAt) }
+      : transaction,
+  );
+  return { ...observation, transactions };
 }

@@ -7,6 +7,9 @@ import { microsPerMilliunit, toAmountMicros } from './transaction-amount.ts';
 
 type RefundFields = Pick<StoreTransaction, 'revokedAt' | 'refundedAt' | 'partialRefunds'>;
 
+/** Id of the sum of the prorated refunds of a transaction. */
+const proratedId = 'revocation';
+
 /** `revocationPercentage` of a full refund: 100 %. */
 const fullPercentage = 100_000;
 
@@ -66,8 +69,17 @@ function listProratedRefunds(payload: TransactionPayload): PartialRefund[] {
   if (revocationDate === undefined || !isProratedRefund(payload) || revocationPercentage <= 0) return [];
   const total = toAmountMicros(payload);
   const amountMicros = total === undefined ? undefined : Math.round((total * revocationPercentage) / fullPercentage);
-  return [{ id: 'revocation', date: revocationDate, ...omitUndefined({ amountMicros }) }];
+  return [{ id: proratedId, date: revocationDate, latestDate: revocationDate, ...omitUndefined({ amountMicros }) }];
 }
+
+/**
+ * Returns the partial refunds of a transaction whose refund Apple has reversed. Its payload lacks the reversed refund.
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+ */
+export const reverseProratedRefunds = (
+  partialRefunds: readonly PartialRefund[] = [],
+  reversedAt: EpochMillis,
+): readonly PartialRefund[] => [...partialRefunds, { id: proratedId, date: reversedAt, reversedAt }];
 
 /**
  * A refund of some seats keeps the transaction valid for the others and has no date of its own. The App Store does not

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { EncryptedObservation } from '../../../lib/purchases/merge.ts';
 import { computePurchaseChange, type StoredPurchase } from '../../../lib/purchases/purchase-change.ts';
-import { listRefundedAmounts } from '../../../lib/purchases/refunds.ts';
+import { listRefundedAmounts, mergePartialRefunds } from '../../../lib/purchases/refunds.ts';
 import { toTransactionRecord } from '../../../lib/purchases/to-records.ts';
 import type { PartialRefund, Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
@@ -63,6 +63,30 @@ describe('partial refunds', () => {
         expect(actual.announced).toEqual(['PURCHASED', ...days.map(() => 'REFUNDED')]);
       }),
       { numRuns: 300 },
+    );
+  });
+
+  it('counts the latest sum that is not reversed, in any order', () => {
+    const events = fc.uniqueArray(fc.record({ day: fc.integer({ min: 1, max: 20 }), isReversal: fc.boolean() }), {
+      selector: ({ day }) => day,
+      minLength: 1,
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(events, (history) => {
+        const refunds = history.map(({ day, isReversal }): PartialRefund => {
+          const date = startDate + day * dayMs;
+          return isReversal
+            ? { id: 'sum', date, reversedAt: date }
+            : { id: 'sum', date, latestDate: date, amountMicros: day * 100_000 };
+        });
+        const partialRefunds = refunds
+          .map((refund) => [refund])
+          .reduce((a, b) => [...(mergePartialRefunds(a, b) ?? [])]);
+        const counted = listRefundedAmounts({ ...payment, partialRefunds }).map(({ amountMicros }) => amountMicros);
+        const last = history.toSorted((a, b) => a.day - b.day).at(-1);
+        expect(counted).toEqual(last?.isReversal === false ? [last.day * 100_000] : []);
+      }),
     );
   });
 
