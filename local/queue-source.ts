@@ -36,6 +36,8 @@ const BatchResponse = v.object({
 interface PollingState extends QueueSource {
   readonly visibilityTimeoutMs: number;
   readonly signal: AbortSignal;
+  /** Waits for messages. One request at a time waits, because each one takes processor time while the queue is empty. */
+  readonly receiveInTurn: () => Promise<readonly Message[]>;
 }
 
 /** Consumes the queue until it is closed, like a Lambda event source mapping. */
@@ -43,7 +45,14 @@ export async function pollQueue(source: QueueSource): Promise<Closable> {
   const closing = new AbortController();
   // One for each poll and for each batch that waits for its visibility timeout.
   setMaxListeners(0, closing.signal);
-  const state = { ...source, visibilityTimeoutMs: await fetchVisibilityTimeoutMs(source), signal: closing.signal };
+  let lastTurn: Promise<unknown> = Promise.resolve();
+  const receiveInTurn = async (): Promise<readonly Message[]> => {
+    const turn = lastTurn.then(async () => await receive(source, closing.signal));
+    lastTurn = turn.catch(() => {});
+    return await turn;
+  };
+  const visibilityTimeoutMs = await fetchVisibilityTimeoutMs(source);
+  const state: PollingState = { ...source, visibilityTimeoutMs, signal: closing.signal, receiveInTurn };
   const polling = Array.from({ length: concurrency }, async () => {
     while (!closing.signal.aborted) await poll(state);
   });
@@ -62,9 +71,9 @@ async function fetchVisibilityTimeoutMs({ client, url }: QueueSource): Promise<n
 }
 
 async function poll(state: PollingState): Promise<void> {
-  const { clock, visibilityTimeoutMs, signal, log } = state;
+  const { clock, visibilityTimeoutMs, signal, receiveInTurn, log } = state;
   try {
-    const messages = await receive(state);
+    const messages = await receiveInTurn();
     if (messages.length === 0) return;
     const visibleAt = clock.now() + visibilityTimeoutMs;
     const failed = await handle(state, messages);
@@ -76,7 +85,7 @@ async function poll(state: PollingState): Promise<void> {
   }
 }
 
-async function receive({ client, url, batchSize, signal: abortSignal }: PollingState): Promise<Message[]> {
+async function receive({ client, url, batchSize }: QueueSource, abortSignal: AbortSignal): Promise<Message[]> {
   const command = new ReceiveMessageCommand({
     QueueUrl: url,
     MaxNumberOfMessages: Math.min(10, batchSize),
