@@ -1,15 +1,14 @@
 import { DescribeTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import * as v from 'valibot';
 import { matchesPattern } from './event-filter.ts';
 import type { TemplateNames } from './intrinsics.ts';
 import type { LocalFunctions } from './local-functions.ts';
-import { region } from './local-names.ts';
 import { pollQueue } from './queue-source.ts';
 import type { SharedClock } from './shared-clock.ts';
 import type { Closable } from './shutdown.ts';
 import { consumeStream } from './stream-source.ts';
+import { createStreamsClient } from './streams-client.ts';
 import { listResources, type Template } from './template.ts';
 import type { Wakeup } from './wakeup.ts';
 
@@ -88,15 +87,11 @@ async function connectStream(
   template: Template,
   runtime: LocalRuntime,
 ): Promise<Closable> {
-  const { functions, queues, clock, changes, log, databaseEndpoint: endpoint } = runtime;
+  const { functions, queues, clock, changes, log, databaseEndpoint } = runtime;
   const patterns = mapping.FilterCriteria?.Filters.map(({ Pattern }) => Pattern);
   const { TumblingWindowInSeconds: window, DestinationConfig: destination, MaximumRecordAgeInSeconds: age } = mapping;
   return consumeStream({
-    streams: new DynamoDBStreamsClient({
-      endpoint,
-      region,
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    }),
+    streams: createStreamsClient(databaseEndpoint),
     streamArn: await findStreamArn(findTableName(mapping.EventSourceArn, template, runtime), runtime),
     handler: functions.getByName(mapping.FunctionName),
     name: mapping.FunctionName,

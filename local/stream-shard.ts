@@ -1,20 +1,15 @@
-import {
-  type DynamoDBStreamsClient,
-  GetRecordsCommand,
-  GetShardIteratorCommand,
-  type _Record as WireRecord,
-} from '@aws-sdk/client-dynamodb-streams';
 import { splitIntoChunks } from '../lib/shared/batches.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { sleep } from './sleep.ts';
 import { deliverRecords, type StreamConsumer } from './stream-batch.ts';
 import type { StreamRecord } from './stream-record.ts';
+import type { StreamsClient, WireRecord } from './streams-client.ts';
 import type { Wakeup } from './wakeup.ts';
 
 /** Settings of a function that reads a stream. */
 export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
   readonly client: StreamConsumer['client'];
-  readonly streams: DynamoDBStreamsClient;
+  readonly streams: StreamsClient;
   readonly streamArn: string;
   readonly batchSize: number;
   readonly matches: (record: StreamRecord) => boolean;
@@ -40,12 +35,11 @@ const settleMs = 20;
 export async function readShard(shardId: string, options: ShardReaderOptions): Promise<void> {
   const { streams, streamArn, signal, batchSize, changes } = options;
   const window = createWindows(shardId, options);
-  const iteratorRequest = { StreamArn: streamArn, ShardId: shardId, ShardIteratorType: 'TRIM_HORIZON' as const };
-  let { ShardIterator: iterator } = await streams.send(new GetShardIteratorCommand(iteratorRequest));
+  let iterator = await streams.getFirstIterator(streamArn, shardId);
   let intervalMs = minPollIntervalMs;
   while (iterator !== undefined && !signal.aborted) {
     const { count } = changes;
-    const { Records = [], NextShardIterator } = await streams.send(new GetRecordsCommand({ ShardIterator: iterator }));
+    const { Records = [], NextShardIterator } = await streams.getRecords(iterator);
     const records = Records.map((record) => toLambdaRecord(record, streamArn)).filter(options.matches);
     for (const batch of splitIntoChunks(records, batchSize)) await window.deliver(batch);
     iterator = NextShardIterator;
@@ -106,33 +100,11 @@ const toIsoDateTime = (ms: number): string => new Date(ms).toISOString();
 const ttlIdentity = { type: 'Service', principalId: 'dynamodb.amazonaws.com' };
 
 /**
- * Converts a record of the streams API. In Lambda events, the members of `userIdentity` begin with a lower-case letter.
- * Dynoxide writes them so in the streams API, too, and the SDK drops them: an identity without members is that of a TTL
- * deletion.
+ * Converts a record of the streams API to the format of Lambda events, in which the members of `userIdentity` begin with
+ * a lower-case letter. In the streams API, the engines differ in it.
  */
-function toLambdaRecord({ dynamodb, userIdentity, ...record }: WireRecord, eventSourceARN: string): StreamRecord {
-  const { ApproximateCreationDateTime: at, SequenceNumber = '', ...images } = dynamodb ?? {};
-  return {
-    ...record,
-    ...(userIdentity && { userIdentity: toLambdaIdentity(userIdentity) }),
-    eventSourceARN,
-    dynamodb: {
-      ...(encodeBinary(images) as object),
-      SequenceNumber,
-      ...(at && { ApproximateCreationDateTime: at.getTime() / 1000 }),
-    },
-  };
-}
-
-const toLambdaIdentity = ({
-  Type = ttlIdentity.type,
-  PrincipalId = ttlIdentity.principalId,
-}: NonNullable<WireRecord['userIdentity']>) => ({ type: Type, principalId: PrincipalId });
-
-/** Encodes bytes as base64, as in the JSON of Lambda events. */
-function encodeBinary(value: unknown): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (Array.isArray(value)) return value.map(encodeBinary);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, encodeBinary(inner)]));
-}
+const toLambdaRecord = ({ userIdentity, ...record }: WireRecord, eventSourceARN: string): StreamRecord => ({
+  ...record,
+  ...(userIdentity && { userIdentity: ttlIdentity }),
+  eventSourceARN,
+});

@@ -1,4 +1,3 @@
-import { DescribeStreamCommand, type Shard } from '@aws-sdk/client-dynamodb-streams';
 import type { Closable } from './shutdown.ts';
 import { sleep } from './sleep.ts';
 import { readShard, type ShardReaderOptions } from './stream-shard.ts';
@@ -31,11 +30,11 @@ async function followShards(options: ShardReaderOptions): Promise<void> {
   const shardEnd = createWakeup();
   while (!options.signal.aborted) {
     const { count } = shardEnd;
-    const shards = await listShards(options).catch(() => []);
+    const shards = await options.streams.listShards(options.streamArn).catch(() => []);
     const listedIds = new Set(shards.map(({ ShardId }) => ShardId));
     for (const { ShardId: id, ParentShardId: parent } of shards) {
       const mustWait = parent !== undefined && listedIds.has(parent) && !finished.has(parent);
-      if (id === undefined || started.has(id) || mustWait) continue;
+      if (started.has(id) || mustWait) continue;
       started.set(id, readShardToEnd(id, options, { finished, shardEnd }));
     }
     const intervalMs = shards.length > 0 ? discoveryIntervalMs : firstDiscoveryIntervalMs;
@@ -61,16 +60,4 @@ async function readShardToEnd(
       await sleep(1_000, options.signal);
     }
   }
-}
-
-async function listShards({ streams, streamArn }: ShardReaderOptions): Promise<Shard[]> {
-  const shards: Shard[] = [];
-  let lastShardId: string | undefined;
-  do {
-    const page = { StreamArn: streamArn, ...(lastShardId !== undefined && { ExclusiveStartShardId: lastShardId }) };
-    const { StreamDescription } = await streams.send(new DescribeStreamCommand(page));
-    shards.push(...(StreamDescription?.Shards ?? []));
-    lastShardId = StreamDescription?.LastEvaluatedShardId;
-  } while (lastShardId !== undefined);
-  return shards;
 }

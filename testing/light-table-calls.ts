@@ -1,5 +1,3 @@
-import { Agent, type IncomingMessage, request } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import {
   ConditionalCheckFailedException,
   DynamoDBServiceException,
@@ -17,6 +15,7 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { postToEngine } from '../local/table-engine/post-to-engine.ts';
 import { fromDynamoJson, toDynamoJson } from './dynamo-json.ts';
 
 type Send = (this: DynamoDBDocumentClient, command: { readonly input: object }, ...rest: unknown[]) => Promise<unknown>;
@@ -36,13 +35,10 @@ const operations = new Map<unknown, string>([
 /** Codes of errors after which the SDK repeats a call. */
 const retryableErrors = /Throttl|ThroughputExceeded|InternalServerError|TransactionInProgress/;
 
-const agent = new Agent({ keepAlive: true });
-
 let isInstalled = false;
 
 /**
- * Sends the item calls of document clients to the table engine of the test run without the middleware of the SDK, which
- * takes two thirds of the processor time of a call. All other calls and endpoints, and calls that the SDK would repeat,
+ * Sends the item calls of document clients to the table engine of the test run without the SDK. All other calls and endpoints, and calls that the SDK would repeat,
  * still use the SDK.
  */
 export function installLightTableCalls(): void {
@@ -59,7 +55,8 @@ export function installLightTableCalls(): void {
     if (!endpoint || endpoint !== process.env.TEST_DYNAMODB_ENDPOINT || !operation || rest.length > 0)
       return await sendWithSdk.call(this, command, ...rest);
     const { marshallOptions } = this.config.translateConfig ?? {};
-    const { status, text } = await post(endpoint, operation, toDynamoJson(command.input, marshallOptions));
+    const body = toDynamoJson(command.input, marshallOptions);
+    const { status, text } = await postToEngine(endpoint, `DynamoDB_20120810.${operation}`, body);
     if (status === 200) return { $metadata: {}, ...fromDynamoJson(text) };
     if (status >= 500 || retryableErrors.test(text)) return await sendWithSdk.call(this, command);
     throw toServiceException(JSON.parse(text));
@@ -68,22 +65,6 @@ export function installLightTableCalls(): void {
 
 const findEndpoint = ({ config }: DynamoDBDocumentClient): string | undefined =>
   config.endpoint === undefined ? process.env.AWS_ENDPOINT_URL_DYNAMODB : undefined;
-
-async function post(endpoint: string, operation: string, body: string): Promise<{ status: number; text: string }> {
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const headers = {
-      'content-type': 'application/x-amz-json-1.0',
-      'content-length': Buffer.byteLength(body),
-      'x-amz-date': '20260101T000000Z',
-      'x-amz-target': `DynamoDB_20120810.${operation}`,
-      // The engines require a signature and do not verify it.
-      authorization:
-        'AWS4-HMAC-SHA256 Credential=local/20260101/eu-west-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0',
-    };
-    request(endpoint, { method: 'POST', agent, headers }, resolve).on('error', reject).end(body);
-  });
-  return { status: response.statusCode ?? 0, text: (await buffer(response)).toString('utf8') };
-}
 
 interface ErrorBody {
   readonly __type: string;

@@ -1,4 +1,3 @@
-import { type DynamoDBStreamsClient, GetShardIteratorCommand } from '@aws-sdk/client-dynamodb-streams';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from '@jest/globals';
 import { createSharedClock } from '../../local/shared-clock.ts';
@@ -14,12 +13,13 @@ const record = { eventName: 'INSERT' as const, dynamodb: { SequenceNumber: '1', 
 async function readPolls(polls: readonly number[], { wakesAtWait }: { readonly wakesAtWait?: number } = {}) {
   const counts = [...polls];
   const streams = {
-    send: async (command: unknown) => {
-      if (command instanceof GetShardIteratorCommand) return { ShardIterator: 'first' };
+    listShards: async () => [],
+    getFirstIterator: async () => 'first',
+    getRecords: async () => {
       const Records = Array(counts.shift()).fill(record);
       return { Records, ...(counts.length > 0 && { NextShardIterator: 'next' }) };
     },
-  } as unknown as DynamoDBStreamsClient;
+  };
   const waits: number[] = [];
   let count = 0;
   const changes: Wakeup = {

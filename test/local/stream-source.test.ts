@@ -6,7 +6,6 @@ import {
   PutItemCommand,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { DynamoDBStreamsClient } from '@aws-sdk/client-dynamodb-streams';
 import { CreateQueueCommand, type Message, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '../../emulator/test/notification-receiver.ts';
@@ -16,6 +15,7 @@ import { type QueueServer, startQueueServer } from '../../local/queue-server.ts'
 import { createSharedClock, type SharedClock } from '../../local/shared-clock.ts';
 import type { Closable } from '../../local/shutdown.ts';
 import { consumeStream } from '../../local/stream-source.ts';
+import { createStreamsClient } from '../../local/streams-client.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import type { TableEngine } from '../../local/table-engine/table-engine.ts';
 import { createWakeup } from '../../local/wakeup.ts';
@@ -24,18 +24,14 @@ const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
 let engine: TableEngine;
 let database: DynamoDBClient;
-let streams: DynamoDBStreamsClient;
 let queues: QueueServer;
 beforeAll(async () => {
   engine = await startTableEngine({ expirationIntervalMs: 100, hasStreams: true });
-  const options = { endpoint: engine.endpoint, region: 'eu-west-1', credentials };
-  database = new DynamoDBClient(options);
-  streams = new DynamoDBStreamsClient(options);
+  database = new DynamoDBClient({ endpoint: engine.endpoint, region: 'eu-west-1', credentials });
   queues = await startQueueServer();
 });
 afterAll(async () => {
   database?.destroy();
-  streams?.destroy();
   await queues?.close();
   await engine?.close();
 });
@@ -78,7 +74,7 @@ async function stream(handle: (batch: Batch) => InvocationResult, options: Readi
   clock.onSet(changes.wake);
   const source: Closable = consumeStream({
     changes,
-    streams,
+    streams: createStreamsClient(engine.endpoint),
     streamArn: Table?.LatestStreamArn ?? '',
     handler: { invoke: async (payload) => handle(JSON.parse(payload)), close: async () => {} },
     name: 'reader',
