@@ -56,6 +56,7 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   'One of its purchases': { matches: /^K K#/, names: 'never' },
   'Recovered and enqueued': { matches: /^K Q$/, names: 'never' },
   'Refund request': { matches: /^R Z#/, names: 'never' },
+  'Decision about the payment': { matches: /^R O$/, names: 'never' },
   Event: { matches: /^E E#/, names: 'tag' },
   'Raw view (compressed)': { matches: /^E R#/, names: 'tag' },
   'Event tag': { matches: /^G /, names: 'tag' },

@@ -54,6 +54,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *   One of its purchases           a#K#<platform>#<key>  K#<purchaseId>                                            TTL
  *   Recovered and enqueued         a#K#<platform>#<key>  Q                                                         TTL
  * Refund request                   a#R#<SHA-256 of payment>  Z#<number>          byCreated, byKey, due (until it is settled)
+ *   Decision about the payment     a#R#<SHA-256 of payment>  O                                                     TTL
  * Event                            a#E#<shard>           E#<date>#<eventId>                                        TTL
  *   Raw view (compressed)          a#E#<shard>           R#<date>#<eventId>      (large views only)                TTL
  * Event tag                        a#G#<tag>             <date>#<eventId>                                          TTL
@@ -406,6 +407,10 @@ export function parseRefundRequestId(appName: string, requestId: string): Key | 
   const [, digest, number] = /^refund_([0-9a-f]{24})_(\d{4})$/.exec(requestId) ?? [];
   return digest === undefined ? undefined : { pk: `${appName}#R#${digest}`, sk: `${refundRequestPrefix}${number}` };
 }
+export const refundDecisionKey = (appName: string, transactionId: string): Key => ({
+  pk: refundRequestPartition(appName, transactionId),
+  sk: 'O',
+});
 export const refundRequestListPartition = (appName: string): string => `${appName}#R`;
 export const refundRequestStatePartition = (appName: string, isAnswered: boolean): string =>
   `${appName}#R#${isAnswered ? 'replied' : 'waiting'}`;

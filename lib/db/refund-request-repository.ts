@@ -1,12 +1,13 @@
 import {
   getAnswerEnd,
+  RefundDecision,
   RefundRequest,
   type RefundRequestRepository,
   type RefundRequestState,
 } from '../refund-requests/refund-request-repository.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { buildUpdate } from './build-update.ts';
 import { readCursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
@@ -16,6 +17,9 @@ import { tryUpdate, tryWrite } from './try-update.ts';
 
 const maxAttempts = 10;
 const maxScanned = 1_000;
+
+/** Longer than stores repeat a notification: App Store 6 days, Google Play 7 days. */
+const decisionRetentionMs = 30 * dayMs;
 
 export function createRefundRequestRepository(table: Table): RefundRequestRepository {
   const find: RefundRequestRepository['find'] = async (appName, requestId) => {
@@ -58,6 +62,18 @@ export function createRefundRequestRepository(table: Table): RefundRequestReposi
         if (await replace(table, appName, after)) return after;
       }
       throw new ServiceError('Conflict', 'Other changes were made concurrently. Try again.');
+    },
+    async findDecision(appName, transactionId) {
+      const item = await table.get(keys.refundDecisionKey(appName, transactionId));
+      return item && parse(RefundDecision, item, 'DatabaseError');
+    },
+    async saveDecision(appName, transactionId, { outcome, outcomeAt }) {
+      const fields = { outcome, outcomeAt, ttl: keys.toTtl(outcomeAt + decisionRetentionMs) };
+      const condition = {
+        expression: 'attribute_not_exists(pk) OR outcomeAt < :outcomeAt',
+        values: { ':outcomeAt': outcomeAt },
+      };
+      await tryUpdate(table, buildUpdate(keys.refundDecisionKey(appName, transactionId), fields, condition));
     },
     async listPage(appName, { state, now, ...page }) {
       return await readCursorPage<{ readonly sortKey: string; readonly key: keys.Key }, RefundRequest>(

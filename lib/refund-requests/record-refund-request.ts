@@ -7,31 +7,37 @@ import type { RefundRequest, RefundRequestRepository } from './refund-request-re
 
 export interface RecordDeps {
   readonly purchases: Pick<PurchaseRepository, 'listTransactions'>;
-  readonly refundRequests: Pick<RefundRequestRepository, 'findLatest' | 'create' | 'update'>;
+  readonly refundRequests: Pick<
+    RefundRequestRepository,
+    'findLatest' | 'create' | 'update' | 'findDecision' | 'saveDecision'
+  >;
 }
 
 const maxAttempts = 5;
 
 /**
  * Records a store's request for a statement. Idempotent: a store repeats its notification during a review. A request
- * for a payment that was refunded since is recorded with this outcome.
+ * about which the store has decided since is recorded with the outcome: notifications have no order.
  */
 export async function recordRefundRequest(
   appName: string,
   request: StoreRefundRequest,
   { purchases, refundRequests }: RecordDeps,
 ): Promise<RefundRequest> {
-  const payments = await purchases.listTransactions(appName, [request.purchaseId]);
-  const { refundedAt = 0 } = payments.find(({ transactionId }) => transactionId === request.transactionId) ?? {};
-  const outcome =
-    refundedAt >= request.requestedAt
-      ? { outcome: 'refunded' as const, outcomeAt: refundedAt }
-      : { dueAt: request.deadline - policyLeadMs };
+  const { purchaseId, transactionId, requestedAt, deadline } = request;
+  const payments = await purchases.listTransactions(appName, [purchaseId]);
+  const refundedAt = payments.find((payment) => payment.transactionId === transactionId)?.refundedAt ?? 0;
+  const decision = (await refundRequests.findDecision(appName, transactionId)) ?? {
+    outcome: 'refunded',
+    outcomeAt: refundedAt,
+  };
+  const outcome = decision.outcomeAt >= requestedAt ? decision : { dueAt: deadline - policyLeadMs };
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const latest = await refundRequests.findLatest(appName, request.transactionId);
+    const latest = await refundRequests.findLatest(appName, transactionId);
     if (latest && isSameReview(latest, request)) return latest;
     const created = await refundRequests.create(appName, { ...request, ...outcome }, latest);
-    if (created) return created;
+    // A decision that was stored after it was read did not find the request.
+    if (created) return (await closeLatest(appName, transactionId, refundRequests)) ?? created;
   }
   throw new ServiceError('Conflict', 'The refund request was created concurrently. Try again.');
 }
@@ -40,16 +46,28 @@ export async function recordRefundRequest(
 const isSameReview = (latest: RefundRequest, { requestedAt }: StoreRefundRequest): boolean =>
   requestedAt <= latest.requestedAt || (latest.outcome === undefined && requestedAt < latest.deadline);
 
-/** Closes the latest request of a payment with the store's decision. Ignores a decision that an older one reports. */
+/** Closes the latest request of a payment with the store's decision, or one that is processed later. */
 export async function recordRefundOutcome(
   appName: string,
   { transactionId, outcome }: StoreRefundOutcome,
   outcomeAt: EpochMillis,
   { refundRequests }: Pick<RecordDeps, 'refundRequests'>,
 ): Promise<void> {
-  const latest = await refundRequests.findLatest(appName, transactionId);
-  if (!latest) return;
-  await refundRequests.update(appName, latest.requestId, (request) => {
+  await refundRequests.saveDecision(appName, transactionId, { outcome, outcomeAt });
+  await closeLatest(appName, transactionId, refundRequests);
+}
+
+/** Ignores a decision about an older request. */
+async function closeLatest(
+  appName: string,
+  transactionId: string,
+  refundRequests: RecordDeps['refundRequests'],
+): Promise<RefundRequest | undefined> {
+  const decision = await refundRequests.findDecision(appName, transactionId);
+  const latest = decision && (await refundRequests.findLatest(appName, transactionId));
+  if (!latest) return undefined;
+  const { outcome, outcomeAt } = decision;
+  return await refundRequests.update(appName, latest.requestId, (request) => {
     if (outcomeAt < Math.max(request.requestedAt, request.outcomeAt ?? 0) || request.outcome === outcome)
       return request;
     const { dueAt: _settled, ...settled } = request;

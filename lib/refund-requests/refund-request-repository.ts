@@ -55,6 +55,10 @@ interface RefundRequestQuery {
   readonly now: EpochMillis;
 }
 
+/** The latest decision of a store about the refund of a payment. */
+export const RefundDecision = v.object({ outcome: RefundOutcome, outcomeAt: v.number() });
+export type RefundDecision = v.InferOutput<typeof RefundDecision>;
+
 /** The refund requests of all apps, and the consent of customers to statements about their refunds. */
 export interface RefundRequestRepository {
   find(appName: string, requestId: string): Promise<RefundRequest | undefined>;
@@ -78,6 +82,10 @@ export interface RefundRequestRepository {
     requestId: string,
     change: (request: RefundRequest) => RefundRequest,
   ): Promise<RefundRequest | undefined>;
+  /** Returns the latest decision about a payment. */
+  findDecision(appName: string, transactionId: string): Promise<RefundDecision | undefined>;
+  /** Stores a decision about a payment, unless a later one is stored. */
+  saveDecision(appName: string, transactionId: string, decision: RefundDecision): Promise<void>;
   /** Lists a page, newest first. With a state: by the end of the time for a statement, or by its date. */
   listPage(appName: string, query: RefundRequestQuery): Promise<CursorPage<RefundRequest>>;
   /** Returns when the customer consented. Undefined without consent. */

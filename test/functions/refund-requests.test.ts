@@ -205,6 +205,17 @@ describe('refund requests of store_a', () => {
     expect(own.map((row: { state: string }) => row.state)).toEqual(['open', 'expired']);
   });
 
+  it('closes a request that is processed after the decision about it', async () => {
+    const id = await buyCoins(service, keys, { platform: 'store_a', applicationUsername: nextUser() });
+    for (const action of ['request-refund', 'decline-refund'])
+      await service.callControl(`/purchases/${id}/${action}`, {});
+    await router.waitUntilPosted();
+    await router.process(router.take(keys.appName).reverse());
+    const { body } = await callWithSecretKey(listRefundRequests, keys);
+    const request = body.rows.find((row: { purchaseId: string }) => row.purchaseId === `store_a:${id}`);
+    expect(request).toMatchObject({ state: 'expired', outcome: 'declined', preparedAnswer: null });
+  });
+
   it('reports a reversed refund', async () => {
     const { id, request } = await givenRequest('store_a');
     for (const action of ['refund', 'reverse-refund']) {
