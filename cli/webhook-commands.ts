@@ -60,15 +60,14 @@ async function setWebhookAction(
   const isOnlyEvents = events !== undefined && url === '' && !off;
   const entered = { urls: parseUrls(url), sandboxUrls: parseUrls(sandboxUrl), includesPassword: password };
   const current = isOnlyEvents ? app.webhookSettings : undefined;
-  const chosenEvents = events ?? app.webhookSettings?.events;
-  const settings = { ...(current ?? entered), ...(chosenEvents && { events: [...chosenEvents] }) };
+  const settings = { ...(current ?? entered), ...(events && { events: [...events] }) };
   if (settings.urls.length === 0 && !off)
     throw new InvalidArgumentError('Pass --url with one or more URLs, or --off to switch webhooks off.');
   const secret = await setWebhook(name, settings, { newSecret: newSecret === true, deps: deps() });
   const saved = 'Webhook settings saved. They take effect within 15 seconds.';
-  const { includesPassword, ...urls } = settings;
+  const { webhookSettings } = await getApp(deps().apps, name);
   return {
-    data: { app: name, ...urls, includesPassword, ...(secret && { signingSecret: secret }) },
+    data: { app: name, ...webhookSettings, ...(secret && { signingSecret: secret }) },
     text: secret ? `signing secret  ${secret}\nStore the signing secret now. It is not shown again.\n${saved}` : saved,
   };
 }

@@ -11,8 +11,6 @@ export const handler = createHandler(contract, () => ({
   deliveries: createDeliveryRepository(table()),
   emulator: emulator(),
 }))(async ({ app, body: { newSecret, ...settings } }, deps) => {
-  // Not from the app cache, because they may have just been set.
-  const events = settings.events ?? (await deps.apps.find(app.name))?.webhookSettings?.events;
-  const signingSecret = await setWebhook(app.name, { ...settings, ...(events && { events }) }, { newSecret, deps });
+  const signingSecret = await setWebhook(app.name, settings, { newSecret, deps });
   return { ok: true, ...(signingSecret !== undefined && { signingSecret }) };
 });

@@ -26,8 +26,8 @@ export interface AppRepository {
    */
   update(name: string, change: (app: App) => AppChange | Promise<AppChange>): Promise<App>;
   /**
-   * Replaces the webhook settings, and the signing secret if `createSecret` returns one. Returns the new secret. Throws
-   * `AppNotFound`, also for a deleted app.
+   * Replaces the webhook settings, and the signing secret if `createSecret` returns one. Settings without `events` keep
+   * the stored ones. Returns the new secret. Throws `AppNotFound`, also for a deleted app.
    */
   setWebhook(
     name: string,

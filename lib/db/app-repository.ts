@@ -52,10 +52,12 @@ export function createAppRepository(table: Table, cipher: Cipher): AppRepository
       return app;
     },
     async setWebhook(name, webhookSettings, createSecret) {
-      const { secret } = await changeItem(table, name, async (_app, { signingSecret }) => {
+      const { secret } = await changeItem(table, name, async (app, { signingSecret }) => {
         const secret = createSecret(signingSecret !== undefined);
         const encrypted = secret && (await cipher.encrypt(secret, signingSecretContext(name)));
-        return { secret, fields: { webhookSettings, ...(encrypted && { signingSecret: encrypted }) } };
+        const { events } = app.webhookSettings ?? {};
+        const fields = { webhookSettings: { ...(events && { events }), ...webhookSettings } };
+        return { secret, fields: { ...fields, ...(encrypted && { signingSecret: encrypted }) } };
       });
       return secret;
     },

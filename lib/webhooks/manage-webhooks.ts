@@ -26,8 +26,8 @@ export const parseUrls = (text: string): string[] =>
     .filter((url) => url !== '');
 
 /**
- * Sets the webhook URLs of an app, without duplicates, and enables them. Returns the signing secret if it is new: for
- * the first settings, or if `newSecret` is true. Throws `InvalidPayload` for a URL that is not allowed.
+ * Sets the webhook URLs of an app, without duplicates, and enables them. Settings without `events` keep the stored
+ * ones. Returns the signing secret if it is new: for the first settings, or if `newSecret` is true. Throws `InvalidPayload` for a URL that is not allowed.
  */
 export async function setWebhook(
   name: string,

@@ -50,6 +50,22 @@ async function putLikeEarlierRelease(appName: string, changes: object): Promise<
   await table.transact([{ Put: { TableName: table.name, Item: { ...item, ...changes } } }]);
 }
 
+describe('setWebhook', () => {
+  it('keeps the further webhooks that are switched on if the settings lack them, and replaces them otherwise', async () => {
+    const { appName } = await givenApp();
+    const settings = { urls: ['https://example.com/hook'], sandboxUrls: [], includesPassword: false };
+    const deps = { apps, deliveries: createDeliveryRepository(table), emulator: { roots: [] } };
+    const change = async (events: object) => {
+      await setWebhook(appName, { ...settings, ...events }, { newSecret: false, deps });
+      return (await apps.find(appName))?.webhookSettings?.events;
+    };
+    expect(await change({})).toBeUndefined();
+    expect(await change({ events: ['refunds'] })).toEqual(['refunds']);
+    expect(await change({})).toEqual(['refunds']);
+    expect(await change({ events: [] })).toEqual([]);
+  });
+});
+
 describe('concurrent changes of an app', () => {
   it.each(rounds)('stores all changes, and restores no revoked key (round %i)', async () => {
     const { appName } = await givenApp();
