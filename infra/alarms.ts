@@ -76,19 +76,19 @@ const queueAlarmTexts: Readonly<Record<QueueName, { readonly delayed: AlarmText;
     webhooks: {
       delayed: {
         symptom: 'Webhooks are sent late',
-        impact: 'app servers learn of changes late',
+        impact: 'app servers receive changes late',
         action: 'check the errors of send-webhook',
       },
       deadLettered: {
         symptom: 'Webhooks are in the dead-letter queue',
-        impact: 'app servers do not learn of changes',
+        impact: 'app servers do not receive changes',
         action: 'fix the internal error, then redrive the queue',
       },
     },
     forwards: {
       delayed: {
         symptom: 'Store notifications are forwarded late',
-        impact: 'the servers of set-forwards learn of changes late',
+        impact: 'the servers of set-forwards receive changes late',
         action: 'check the errors of send-forward',
       },
       deadLettered: {
@@ -109,7 +109,7 @@ const workerAlarmTexts = {
   'send-webhook': {
     queue: 'webhooks',
     symptom: 'Webhooks fail because of an internal error, or of the table',
-    impact: 'app servers learn of changes late',
+    impact: 'app servers receive changes late',
   },
 } as const satisfies Record<string, Omit<AlarmText, 'action'> & { readonly queue: QueueName }>;
 
@@ -133,7 +133,7 @@ const scheduleAlarmTexts = {
   },
   'send-alerts': {
     symptom: 'Alerts fail',
-    impact: 'the receivers of app set-alerts do not learn of problems',
+    impact: 'the receivers of app set-alerts get no messages about problems',
   },
   'export-apps': {
     symptom: 'Scheduled exports fail',

@@ -71,7 +71,7 @@ const createMissingFinding = (app: string): Finding =>
   createFinding(
     'webhook-url-missing',
     {
-      problem: `The app ${app} lacks a webhook URL, so its server does not learn of renewals, refunds and expirations.`,
+      problem: `The app ${app} lacks a webhook URL, so its server is not notified of renewals, refunds and expirations.`,
       cure: `Run \`app set-webhook ${app} --url https://…\`, or \`--off\` if the server does not need webhooks.`,
     },
     { app },

@@ -155,8 +155,7 @@ function Actions({ purchase, names, onChange }: ActionsProps) {
       <ErrorNotice error={error} />
       {purchase.platform === 'store_c' && (
         <p class="quiet">
-          The Microsoft Store does not send notifications: the service learns of changes by refreshes, so move the
-          clock.
+          The Microsoft Store does not send notifications: the service detects changes by refreshes, so move the clock.
         </p>
       )}
       {selected?.input && (
