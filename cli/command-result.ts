@@ -29,6 +29,6 @@ export const printResult =
       output.result(result.data, result.text);
       if (result.exitCode) throw new CommanderError(result.exitCode, exitErrorCode, '');
     } finally {
-      output.clearProgress();
+      output.close();
     }
   };

@@ -29,10 +29,10 @@ export interface Output {
   note(text: string): void;
   /** Prints the only result: `text`, or with `--json` a document with `data`. */
   result(data: unknown, text: string): void;
-  /** Deletes the progress line. */
-  clearProgress(): void;
   /** Returns a signal that is aborted when the operator ends the command (Ctrl-C). */
   listenForInterrupt(): AbortSignal;
+  /** Ends the output: deletes the progress line and removes the listeners of interrupts. */
+  close(): void;
 }
 
 /** Minimum time between two progress lines: terminals are slower than reads. */
@@ -47,6 +47,7 @@ export function createOutput(command: Command): Output {
   const isJson = program.opts().json === true;
   const errorWidth = isJson ? undefined : getErrHelpWidth();
   let lastProgress = Number.NEGATIVE_INFINITY;
+  const removals: (() => void)[] = [];
   const clearProgress = () => {
     if (lastProgress !== Number.NEGATIVE_INFINITY) writeErr(clearLine);
     lastProgress = Number.NEGATIVE_INFINITY;
@@ -57,8 +58,11 @@ export function createOutput(command: Command): Output {
   };
   return {
     width: getOutHelpWidth(),
-    clearProgress,
-    listenForInterrupt: () => listenForInterrupt(program),
+    listenForInterrupt: () => listenForInterrupt(program, removals),
+    close() {
+      clearProgress();
+      for (const remove of removals.splice(0)) remove();
+    },
     line: (data, text) => print(isJson ? JSON.stringify(data) : text),
     result: (data, text) => print(isJson ? JSON.stringify(data, null, 2) : text),
     note(text) {
@@ -82,13 +86,17 @@ const interruptCodes = new WeakMap<Command, number>();
 /** Returns the exit code of a program whose command was interrupted and ended in order. */
 export const findInterruptCode = (program: Command): number | undefined => interruptCodes.get(program);
 
-function listenForInterrupt(program: Command): AbortSignal {
+/** Adds to `removals` how to remove the listeners. */
+function listenForInterrupt(program: Command, removals: (() => void)[]): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    const listener = (): void => {
       interruptCodes.set(program, signalExitCodes[signal]);
       controller.abort();
-    });
+    };
+    process.once(signal, listener);
+    removals.push(() => process.off(signal, listener));
+  }
   return controller.signal;
 }
 

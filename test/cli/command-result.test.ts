@@ -84,6 +84,18 @@ describe('printResult', () => {
     expect(JSON.parse(out)).toEqual(result.data);
   });
 
+  it('removes the listeners of interrupts with the end of the command, also after an error', async () => {
+    const count = () => process.listenerCount('SIGINT') + process.listenerCount('SIGTERM');
+    const before = count();
+    const listen = async (_options: object, output: Output) => {
+      output.listenForInterrupt();
+      expect(count()).toBe(before + 2);
+      throw new InvalidArgumentError('Pass an app.');
+    };
+    await run(listen);
+    expect(count()).toBe(before);
+  });
+
   it('deletes the progress line before an error', async () => {
     const { error } = await run(
       async (_options, output) => {
