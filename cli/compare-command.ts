@@ -3,11 +3,12 @@ import { secondMs } from '../lib/shared/time.ts';
 import { type Vocabulary, vocabularies } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { isProof } from './compare/is-proof.ts';
-import type { CompareReport, RowDifference } from './compare/run-compare.ts';
+import type { CompareProgress, CompareReport, RowDifference } from './compare/run-compare.ts';
 import { createValidator, type Validator } from './compare/validator.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { formatPosition } from './import/format-position.ts';
 import { createNumberParser } from './option-parsers.ts';
 import type { Output } from './output.ts';
 import { requireOwnUrl, withTemporaryKey } from './own-service.ts';
@@ -112,6 +113,7 @@ async function compareAction(appName: string, path: string, options: Options, ou
           signal,
         });
   const level = options.users ? 'viewer' : 'public';
+  const startedAt = performance.now();
   const report = await withTemporaryKey({ appName, level, prefix: 'compare', signal }, async (ownKey) => {
     const { runCompare } = await import('./compare/run-compare.ts');
     return await runCompare({
@@ -125,8 +127,8 @@ async function compareAction(appName: string, path: string, options: Options, ou
       toleranceMs: options.tolerance * secondMs,
       rate: options.rate,
       signal,
-      onProgress: (rows, differences) =>
-        output.progress(`${formatCount(rows, 'row')} compared, ${formatCount(differences, 'difference')}`),
+      onProgress: (progress) =>
+        output.progress(formatProgress(progress, { path, elapsedMs: performance.now() - startedAt })),
     });
   });
   return {
@@ -134,6 +136,14 @@ async function compareAction(appName: string, path: string, options: Options, ou
     text: formatReport(report, output.width),
     exitCode: getExitCode(report),
   };
+}
+
+function formatProgress(
+  { rows, differences, bytesDone }: CompareProgress,
+  file: { readonly path: string; readonly elapsedMs: number },
+): string {
+  const { percent, remaining } = formatPosition({ ...file, bytesDone });
+  return `${formatCount(rows, 'row')} compared (${percent}), ${formatCount(differences, 'difference')}${remaining}`;
 }
 
 const revenuecat = 'revenuecat';

@@ -6,6 +6,7 @@ import { type CommandResult, exitCodes, printResult } from './command-result.ts'
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
 import { formatCount } from './format.ts';
+import { formatPosition } from './import/format-position.ts';
 import type { ConversionReport } from './import/from/convert-export.ts';
 import type { ProjectReport } from './import/from/convert-revenuecat-project.ts';
 import { defaultRates, type StoreRates } from './import/rate-limiter.ts';
@@ -192,17 +193,9 @@ function formatProgress(
   { rows, refused, resumedRows, bytesDone, resumedBytes }: ImportState,
   { path, elapsedMs }: { readonly path: string; readonly elapsedMs: number },
 ): string {
-  const { size } = statSync(path);
   const perSecond = ((rows - resumedRows) * secondMs) / elapsedMs;
-  const remainingMs = ((size - bytesDone) * elapsedMs) / Math.max(1, bytesDone - resumedBytes);
-  const remaining = bytesDone < size ? `, ${formatDuration(remainingMs / secondMs)} left` : '';
-  const percent = Math.floor((100 * bytesDone) / Math.max(1, size));
-  return `${formatCount(rows, 'row')} done (${percent} %), ${perSecond.toFixed(1)} per second, ${refused} refused${remaining}`;
-}
-
-function formatDuration(seconds: number): string {
-  if (seconds < 90) return `${Math.ceil(seconds)} s`;
-  return seconds < 90 * 60 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+  const { percent, remaining } = formatPosition({ path, bytesDone, resumedBytes, elapsedMs });
+  return `${formatCount(rows, 'row')} done (${percent}), ${perSecond.toFixed(1)} per second, ${refused} refused${remaining}`;
 }
 
 function parseRate(text: string, rates: StoreRates): StoreRates {

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { RawRow } from '../../lib/import/parse-import-row.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import type { Vocabulary } from '../../lib/shared/vocabulary.ts';
+import { createLineTracker } from '../import/line-tracker.ts';
 import { createRateLimiter } from '../import/rate-limiter.ts';
 import { readLines } from '../import/read-lines.ts';
 import { type FileRow, getFileFormat, readRows } from '../import/read-rows.ts';
@@ -24,7 +25,14 @@ export interface CompareOptions {
   /** Rows per second. */
   readonly rate: number;
   readonly signal: AbortSignal;
-  readonly onProgress: (rows: number, differences: number) => void;
+  readonly onProgress: (progress: CompareProgress) => void;
+}
+
+export interface CompareProgress {
+  readonly rows: number;
+  readonly differences: number;
+  /** Length of the lines of these rows in the file. */
+  readonly bytesDone: number;
 }
 
 /** A difference with the line of its row. */
@@ -64,6 +72,7 @@ export async function runCompare(options: CompareOptions): Promise<CompareReport
   const limiter = createRateLimiter({ rows: rate });
   const differences: RowDifference[] = [];
   const notCompared: NotCompared[] = [];
+  const lines = createLineTracker(readLines(path));
   let isInterrupted = false;
   let rows = 0;
   let equal = 0;
@@ -75,9 +84,9 @@ export async function runCompare(options: CompareOptions): Promise<CompareReport
     if ('reason' in rowResult) notCompared.push({ ...rowResult, line });
     else differences.push(...rowResult.differences);
     if ('differences' in rowResult && rowResult.differences.length === 0) equal++;
-    onProgress(rows, differences.length);
+    onProgress({ rows, differences: differences.length, bytesDone: lines.finish(line) });
   };
-  for await (const comparison of listComparisons(readRows(readLines(path), getFileFormat(path)), options)) {
+  for await (const comparison of listComparisons(readRows(lines.lines, getFileFormat(path)), options)) {
     if (signal.aborted) {
       isInterrupted = true;
       break;

@@ -8,10 +8,11 @@ import { type ErrorCode, ServiceError } from '../../lib/shared/errors.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { secondMs } from '../../lib/shared/time.ts';
 import { parsePlatform } from '../../lib/shared/vocabulary.ts';
+import { createLineTracker } from './line-tracker.ts';
 import { lockImport } from './lock-file.ts';
 import { deleteProgress, loadProgress, type Progress, saveProgress } from './progress-file.ts';
 import { createRateLimiter, type RateLimiter, type StoreRates } from './rate-limiter.ts';
-import { type Line, readLines } from './read-lines.ts';
+import { readLines } from './read-lines.ts';
 import { type FileFormat, type FileRow, getFileFormat, readRows } from './read-rows.ts';
 import { openRefusedRows, type RefusedRow, type RefusedRows } from './refused-rows.ts';
 import { createSeenRows, type SeenRows } from './seen-rows.ts';
@@ -176,27 +177,6 @@ async function importRows(
 interface RunningRow {
   readonly line: number;
   readonly result: Promise<RowResult>;
-}
-
-/** Records the end of each line of the rows in progress. */
-function createLineTracker(source: AsyncIterable<Line>) {
-  const ends = new Map<number, number>();
-  async function* trackLines(): AsyncGenerator<Line> {
-    for await (const line of source) {
-      ends.set(line.number, line.endByte);
-      yield line;
-    }
-  }
-  /** Returns the bytes up to the line, and drops the earlier lines. */
-  const finish = (line: number): number => {
-    const bytes = ends.get(line) ?? 0;
-    for (const number of ends.keys()) {
-      if (number >= line) break;
-      ends.delete(number);
-    }
-    return bytes;
-  };
-  return { lines: trackLines(), finish };
 }
 
 const isFulfilled = async (promise: Promise<unknown> | undefined): Promise<boolean> =>

@@ -56,6 +56,17 @@ describe('runCompare', () => {
     expect(isProof(report)).toBe(true);
   });
 
+  it('reports the rows, the differences and the position in the file', async () => {
+    const reported: object[] = [];
+    const other = createFakeValidator(async () => ({ isOk: false, purchases: [], reason: 'expired' }));
+    await compareRows([body, charge], { there: other, onProgress: (progress) => reported.push(progress) });
+    const lengths = [body, charge].map((row) => JSON.stringify(row).length + 1);
+    expect(reported).toEqual([
+      { rows: 1, differences: 1, bytesDone: lengths[0] },
+      { rows: 2, differences: 1, bytesDone: (lengths[0] ?? 0) + (lengths[1] ?? 0) },
+    ]);
+  });
+
   it('returns no proof if a validator rejects the key', async () => {
     const there = createFakeValidator(async () => {
       throw new ServiceError('Forbidden', 'The other validator rejected the app or its key: Forbidden');
@@ -129,7 +140,7 @@ describe('runCompare', () => {
     const controller = new AbortController();
     const report = await compareRows(
       Array.from({ length: 100 }, () => body),
-      { signal: controller.signal, onProgress: (rows) => rows === 3 && controller.abort() },
+      { signal: controller.signal, onProgress: ({ rows }) => rows === 3 && controller.abort() },
     );
     expect(report).toMatchObject({ interrupted: true, differences: [], notCompared: [] });
     expect(report.rows).toBeLessThan(20);
