@@ -18,9 +18,8 @@ export const handler = createHandler(getCustomer, () => ({
   ownedPurchases: createOwnedPurchaseRepository(table()),
 }))(async ({ app, params, query }, { now, ownedPurchases, events }) => {
   const { applicationUsername } = params;
-  const [purchases, transactions, latestEvents] = await Promise.all([
-    ownedPurchases.listRepresentativePurchases(app.name, applicationUsername),
-    ownedPurchases.listTransactions(app.name, applicationUsername, toTransactionPage(query)),
+  const [{ purchases, transactions }, latestEvents] = await Promise.all([
+    ownedPurchases.listWithTransactions(app.name, applicationUsername, toTransactionPage(query)),
     events.listByUser(app.name, applicationUsername, maxEvents),
   ]);
   return {

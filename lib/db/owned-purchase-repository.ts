@@ -37,21 +37,47 @@ const growthFactor = 8;
 const TransactionLink = v.object({ transactionId: v.string(), purchaseId: v.string() });
 
 export function createOwnedPurchaseRepository(table: Table, bounds = defaultBounds): OwnedPurchaseRepository {
+  const queryPurchaseLinks = async ({ partition }: Owner): Promise<Item[]> => {
+    const range = { partition, between: keys.toPrefixRange(keys.ownedPurchasePrefix) };
+    return await table.query({ ...range, newestFirst: true, limit: bounds.purchases + 1 });
+  };
+  const listRepresentatives = async (owner: Owner, links: readonly Item[], products = 'all'): Promise<Purchase[]> => {
+    if (links.length <= bounds.purchases) {
+      const stored = await loadPurchases(table, owner.appName, links.map(toPurchaseId));
+      return selectEntitled(owner, stored.values());
+    }
+    const rankings = await listRankings(table, owner, {
+      between: keys.toPrefixRange(products === 'all' ? keys.rankingPrefix : keys.subscriptionRankingPrefix),
+      limit: bounds.rankings,
+    });
+    const latestFirst: Ranking = { between: keys.datedPurchaseRange };
+    return await findFirstPurchases(table, owner, [latestFirst, ...rankings]);
+  };
   return {
     async listRepresentativePurchases(appName, username, products = 'all') {
       const owner = createOwner(appName, username);
-      const range = { partition: owner.partition, between: keys.toPrefixRange(keys.ownedPurchasePrefix) };
-      const links = await table.query({ ...range, newestFirst: true, limit: bounds.purchases + 1 });
-      if (links.length <= bounds.purchases) {
-        const stored = await loadPurchases(table, appName, links.map(toPurchaseId));
-        return selectEntitled(owner, stored.values());
+      return await listRepresentatives(owner, await queryPurchaseLinks(owner), products);
+    },
+    async listWithTransactions(appName, username, page) {
+      const owner = createOwner(appName, username);
+      const [purchaseLinks, links] = await Promise.all([
+        queryPurchaseLinks(owner),
+        queryTransactionLinks(table, owner, page),
+      ]);
+      if (purchaseLinks.length <= bounds.purchases) {
+        // One read for both, because most purchases of a page are representative.
+        const loaded = await loadOwnedTransactions(table, owner, {
+          links: links.slice(page.skip),
+          purchaseIds: purchaseLinks.map(toPurchaseId),
+        });
+        const purchases = loaded.purchases.toSorted(compareByPurchaseDate);
+        if (isComplete(loaded, links, page)) return { ...loaded, purchases };
       }
-      const rankings = await listRankings(table, owner, {
-        between: keys.toPrefixRange(products === 'all' ? keys.rankingPrefix : keys.subscriptionRankingPrefix),
-        limit: bounds.rankings,
-      });
-      const latestFirst: Ranking = { between: keys.datedPurchaseRange };
-      return await findFirstPurchases(table, owner, [latestFirst, ...rankings]);
+      const [purchases, { transactions }] = await Promise.all([
+        listRepresentatives(owner, purchaseLinks),
+        listOwnedTransactions(table, owner, page),
+      ]);
+      return { transactions, purchases };
     },
     async listPurchaseIds(appName, username) {
       const range = {
@@ -158,17 +184,29 @@ async function listOwnedTransactions(
   { skip, limit }: TransactionPage,
 ): Promise<OwnedTransactions> {
   for (let wanted = limit; ; wanted *= growthFactor) {
-    const range = {
-      partition: owner.partition,
-      between: keys.toPrefixRange(keys.ownedTransactionPrefix),
-      newestFirst: true,
-    };
-    const links = await table.query({ ...range, limit: skip + wanted });
-    const { transactions, purchases } = await loadOwnedTransactions(table, owner, links.slice(skip));
-    if (transactions.length >= limit || links.length < skip + wanted)
-      return { transactions: transactions.slice(0, limit), purchases };
+    const page = { skip, limit: wanted };
+    const links = await queryTransactionLinks(table, owner, page);
+    const loaded = await loadOwnedTransactions(table, owner, { links: links.slice(skip) });
+    if (loaded.transactions.length >= limit || isComplete(loaded, links, page))
+      return { transactions: loaded.transactions.slice(0, limit), purchases: loaded.purchases };
   }
 }
+
+const queryTransactionLinks = async (
+  table: Table,
+  { partition }: Owner,
+  { skip, limit }: TransactionPage,
+): Promise<Item[]> => {
+  const range = { partition, between: keys.toPrefixRange(keys.ownedTransactionPrefix), newestFirst: true };
+  return await table.query({ ...range, limit: skip + limit });
+};
+
+/** Whether a page has all of its transactions: it is full, or there are no further links. */
+const isComplete = (
+  { transactions }: OwnedTransactions,
+  links: readonly Item[],
+  { skip, limit }: TransactionPage,
+): boolean => transactions.length >= limit || links.length < skip + limit;
 
 /** Finds transactions by the links of the customer's partition. */
 async function findOwnedTransactions(
@@ -190,11 +228,7 @@ async function findOwnedTransactions(
       .slice(0, count);
   };
   const load = async (entries: readonly { readonly sortKey: string; readonly link: Item }[]) => {
-    const { transactions } = await loadOwnedTransactions(
-      table,
-      owner,
-      entries.map(({ link }) => link),
-    );
+    const { transactions } = await loadOwnedTransactions(table, owner, { links: entries.map(({ link }) => link) });
     const bySortKey = new Map(transactions.map((transaction) => [toTransactionSortKey(transaction), transaction]));
     return await Promise.all(
       entries.map(async ({ link }) => {
@@ -206,8 +240,18 @@ async function findOwnedTransactions(
   return await readCursorPage({ readBefore, load }, { limit, cursor, maxScanned });
 }
 
-/** Loads the transactions of the links. Leaves out stale links, and purchases that do not entitle the customer. */
-async function loadOwnedTransactions(table: Table, owner: Owner, links: readonly Item[]): Promise<OwnedTransactions> {
+/**
+ * Loads the transactions of the links with their purchases, and further purchases. Leaves out stale links, and
+ * purchases that do not entitle the customer.
+ */
+async function loadOwnedTransactions(
+  table: Table,
+  owner: Owner,
+  {
+    links,
+    purchaseIds: furtherIds = [],
+  }: { readonly links: readonly Item[]; readonly purchaseIds?: readonly string[] },
+): Promise<OwnedTransactions> {
   const { appName } = owner;
   const ids = new Map(
     links.map((link) => [
@@ -215,7 +259,7 @@ async function loadOwnedTransactions(table: Table, owner: Owner, links: readonly
       parse(TransactionLink, link, 'DatabaseError'),
     ]),
   );
-  const purchaseIds = new Set([...ids.values()].map(({ purchaseId }) => purchaseId));
+  const purchaseIds = new Set([...furtherIds, ...[...ids.values()].map(({ purchaseId }) => purchaseId)]);
   const items = await table.batchGet([
     ...[...purchaseIds].map((id) => keys.purchaseKey(appName, id)),
     ...[...ids.values()].map(({ purchaseId, transactionId }) =>

@@ -7,9 +7,10 @@ import { tryUpdate } from './try-update.ts';
 
 export function createUserAliasRepository(table: Table): UserAliasRepository {
   return {
-    async hasAlias(appName, username) {
-      const item = await table.get(keys.aliasKey(appName, toMd5Alias(username)));
-      return item?.username === username;
+    async findMd5Alias(appName, username, limit) {
+      const alias = toMd5Alias(username);
+      const { item, links } = await queryAlias(table, appName, { alias, limit });
+      return { alias, isSaved: item?.username === username, purchaseIds: toUnclaimedIds(links, limit) };
     },
     async saveAliases(appName, user) {
       const { username } = user;
@@ -25,10 +26,8 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
       const { username } = user;
       // A purchase filed under an MD5 belongs to the customer with that MD5 only, even if a store shows it for another
       // one.
-      const md5Alias = toMd5Alias(username);
       const otherAliases = [...new Set([username, ...listConfirmedAliases(user)])].filter((alias) => !isMd5(alias));
-      const [md5Links, customers, ...partitions] = await Promise.all([
-        queryUnclaimed(table, keys.aliasKey(appName, md5Alias).pk, limit),
+      const [customers, ...partitions] = await Promise.all([
         // The name of the user itself identifies no second customer.
         table.batchGet(
           otherAliases.filter((alias) => alias !== username).map((alias) => keys.customerKey(appName, alias)),
@@ -41,8 +40,11 @@ export function createUserAliasRepository(table: Table): UserAliasRepository {
         return isOwn ? [{ alias: normalizeAlias(alias), links }] : [];
       });
       return {
-        ownAliases: [...new Set([md5Alias, ...own.map(({ alias }) => alias)])],
-        purchaseIds: toUnclaimedIds([...md5Links, ...own.flatMap(({ links }) => links)], limit),
+        ownAliases: [...new Set(own.map(({ alias }) => alias))],
+        purchaseIds: toUnclaimedIds(
+          own.flatMap(({ links }) => links),
+          limit,
+        ),
       };
     },
     async listUnclaimedPurchases(appName, aliases, limit) {

@@ -34,6 +34,8 @@ export interface OwnedPurchaseRepository {
   listPurchaseIds(appName: string, username: string): Promise<string[]>;
   /** Lists a page of the transactions of the customer's purchases, latest first. */
   listTransactions(appName: string, username: string, page: TransactionPage): Promise<Transaction[]>;
+  /** Lists the same page, with the representative purchases of the customer. */
+  listWithTransactions(appName: string, username: string, page: TransactionPage): Promise<OwnedTransactions>;
   /** Lists the same page, with the purchases of its transactions. */
   listTransactionPage(appName: string, username: string, page: TransactionPage): Promise<OwnedTransactions>;
   /** Finds the transactions of the customer's purchases that match, by purchase date. */

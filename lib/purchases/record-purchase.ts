@@ -123,7 +123,10 @@ export function createRecordPurchase(
         if (isHandled) return found && { stored: found };
         const foundUpdate = await prepareUpdate(found);
         const foundDraft = computePurchaseChange(found, foundUpdate);
-        const isLoadedAgain = isCheckedOnce && found !== undefined && foundDraft !== undefined;
+        // The update of a check depends on the purchase item only, which is read as one, and is conditional on its version.
+        const isCheck =
+          foundDraft !== undefined && isCheckOnly(foundDraft) && findUnregisteredPayer(foundDraft) === undefined;
+        const isLoadedAgain = isCheckedOnce && found !== undefined && foundDraft !== undefined && !isCheck;
         const before = isLoadedAgain ? await purchases.load(appName, purchaseId, found) : found;
         const purchaseUpdate = isLoadedAgain ? await prepareUpdate(before) : foundUpdate;
         const draft = isLoadedAgain ? computePurchaseChange(before, purchaseUpdate) : foundDraft;
@@ -155,18 +158,25 @@ interface Registration {
  */
 async function registerPayer(
   appName: string,
-  { after: { state, entitledUsers }, gainedUsers }: PurchaseChange,
+  draft: PurchaseChange,
   { payers, now }: { readonly payers: PayerRepository; readonly now: EpochMillis },
 ): Promise<Registration | undefined> {
+  const unregistered = findUnregisteredPayer(draft);
+  if (!unregistered) return undefined;
+  const { username, paidAt } = unregistered;
+  const isGained = draft.gainedUsers.includes(username);
+  const { purchaseId } = draft.after.state.purchase;
+  const firstPayment = { purchaseId, paidAt, now, isGained };
+  const { payer, isNewCustomer } = await payers.register(appName, username, firstPayment);
+  return { payer, ...(isNewCustomer !== undefined && { customer: { username, isNew: isNewCustomer } }) };
+}
+
+/** Finds the customer of a paid purchase whose payments do not have a customer yet. */
+function findUnregisteredPayer({ after: { state, entitledUsers } }: PurchaseChange) {
   const [username] = entitledUsers;
   const payment = findFirstPayment(state);
   const hasCustomer = state.transactions.some(({ figures }) => figures?.customerSince !== undefined);
-  if (username === undefined || !payment || hasCustomer) return undefined;
-  const isGained = gainedUsers.includes(username);
-  const { purchaseId } = state.purchase;
-  const firstPayment = { purchaseId, paidAt: payment.purchaseDate, now, isGained };
-  const { payer, isNewCustomer } = await payers.register(appName, username, firstPayment);
-  return { payer, ...(isNewCustomer !== undefined && { customer: { username, isNew: isNewCustomer } }) };
+  return username === undefined || !payment || hasCustomer ? undefined : { username, paidAt: payment.purchaseDate };
 }
 
 /** Whether the next observation can be the first payment: the purchase is not stored, or its payment was pending. */

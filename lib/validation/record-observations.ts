@@ -9,8 +9,8 @@ import { changesPurchase } from '../purchases/purchase-change.ts';
 import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
-import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
-import { containsAliasOf } from '../purchases/user-aliases.ts';
+import type { Md5Alias, UnclaimedPurchases, UserAliasRepository } from '../purchases/user-alias-repository.ts';
+import { containsAliasOf, isMd5 } from '../purchases/user-aliases.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { parseBillingPeriod } from '../stores/billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
@@ -71,17 +71,18 @@ export async function recordObservations(
     username: request.applicationUsername,
     unlistedPurchaseIds: validation?.unlistedPurchaseIds,
   });
-  const results = await pMap(selected, async (observation) => await recordObservation(observation, context), {
-    concurrency,
-  });
+  const [results, aliases] = await Promise.all([
+    pMap(selected, async (observation) => await recordObservation(observation, context), { concurrency }),
+    selected.length + unchanged.length > 0 ? findAliases(context) : undefined,
+  ]);
   const recorded = results.filter((result) => result !== undefined);
   const hasNewClaim = recorded.some(({ change }) => change && change.newClaims.length > 0);
   const stored = [
     ...recorded.map(({ stored: { state, entitledUsers } }) => ({ purchase: state.purchase, entitledUsers })),
     ...unchanged,
   ];
-  if (stored.length > 0)
-    await linkUserAliases(listEvidenceAliases(observations, stored, context), hasNewClaim, context);
+  if (stored.length > 0 && aliases && (hasNewClaim || !aliases.md5.isSaved))
+    await linkUserAliases(listEvidenceAliases(observations, stored, context), aliases, context);
   addRecordedPurchases(recorder, recorded, validation?.purchaseId);
   if (validation?.appDownload) recorder.setAppDownload(validation.appDownload);
   return recorded.map(({ stored: { state, entitledUsers }, change }) => ({
@@ -110,6 +111,30 @@ function listEvidenceAliases(
     .flatMap(({ userAliases }) => userAliases);
 }
 
+/** The aliases of the customer before the purchases are recorded. */
+interface FoundAliases {
+  readonly username: string;
+  readonly md5: Md5Alias;
+  /** Further aliases, without those that the store must confirm. Absent if the aliases have been saved. */
+  readonly others?: UnclaimedPurchases;
+}
+
+/**
+ * Reads the customer's aliases while the purchases are recorded. `linkUserAliases` reads those again that another
+ * request can have changed since.
+ */
+async function findAliases({
+  app,
+  deps: { userAliases },
+  request: { applicationUsername: username },
+}: RecordingContext): Promise<FoundAliases | undefined> {
+  if (username === undefined) return undefined;
+  const md5 = await userAliases.findMd5Alias(app.name, username, maxUnclaimedPurchases);
+  if (md5.isSaved) return { username, md5 };
+  const user = { username, storeAliases: [] };
+  return { username, md5, others: await userAliases.findUnclaimed(app.name, user, maxUnclaimedPurchases) };
+}
+
 /**
  * Stores the customer's aliases and claims the unclaimed purchases filed under them. Also runs for an existing owner
  * without aliases: an earlier request may have failed after it wrote the claim. Does not store the aliases while more
@@ -117,19 +142,22 @@ function listEvidenceAliases(
  */
 async function linkUserAliases(
   storeAliases: readonly string[],
-  hasNewClaim: boolean,
+  { username, md5, others: found }: FoundAliases,
   context: RecordingContext,
 ): Promise<void> {
   const { app, deps, request } = context;
-  const { applicationUsername: username, obfuscatedUsername } = request;
-  if (username === undefined || (!hasNewClaim && (await deps.userAliases.hasAlias(app.name, username)))) return;
+  const { obfuscatedUsername } = request;
   const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
   const { userAliases } = deps;
-  const { ownAliases, purchaseIds } = await userAliases.findUnclaimed(app.name, user, maxUnclaimedPurchases);
+  const canBeConfirmed = obfuscatedUsername !== undefined || isMd5(username);
+  const others =
+    found && !canBeConfirmed ? found : await userAliases.findUnclaimed(app.name, user, maxUnclaimedPurchases);
+  const purchaseIds = [...new Set([...md5.purchaseIds, ...others.purchaseIds])].slice(0, maxUnclaimedPurchases);
   await claimPurchases(username, purchaseIds, context);
   if (purchaseIds.length === maxUnclaimedPurchases) return;
   await userAliases.saveAliases(app.name, user);
   // A notification that was processed concurrently did not find the aliases.
+  const ownAliases = [md5.alias, ...others.ownAliases];
   const filedSince = await userAliases.listUnclaimedPurchases(app.name, ownAliases, maxUnclaimedPurchases);
   await claimPurchases(username, filedSince, context);
 }

@@ -52,7 +52,7 @@ describe('POST /v3/customers/:applicationUsername/purchases', () => {
     const keys = await givenApp(table);
     await givenPurchase(keys.appName, 'ann', createObservation({}, { userAliases: ['bob'] }));
     await callWithSecretKey(addCustomerPurchase, keys, { params, body });
-    expect(await deps().userAliases.hasAlias(keys.appName, 'bob')).toBe(true);
+    expect(await deps().userAliases.findMd5Alias(keys.appName, 'bob', 1)).toMatchObject({ isSaved: true });
   });
 
   it('records the claim as an event of the customer and of the purchase', async () => {

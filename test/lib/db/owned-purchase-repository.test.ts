@@ -164,6 +164,14 @@ async function expectAnswersOfAll(appName: string, owned: OwnedPurchaseRepositor
     );
     const firstTwo = await owned.listTransactions(appName, user, { skip: 0, limit: 2 });
     expect(firstTwo).toEqual(listed.slice(0, 2));
+    for (const page of [
+      { skip: 0, limit: 2 },
+      { skip: 1, limit: 1_000 },
+    ]) {
+      const both = await owned.listWithTransactions(appName, user, page);
+      expect(both.transactions).toEqual(await owned.listTransactions(appName, user, page));
+      expect(computeAnswers(both.purchases, startDate)).toEqual(computeAnswers(all, startDate));
+    }
   }
 }
 

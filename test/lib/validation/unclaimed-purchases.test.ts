@@ -36,6 +36,6 @@ describe('recordObservations', () => {
     };
     expect(await validate()).toBe(101);
     expect(await validate()).toBe(count + 1);
-    expect(await deps().userAliases.hasAlias(keys.appName, 'ann')).toBe(true);
+    expect(await deps().userAliases.findMd5Alias(keys.appName, 'ann', 1)).toMatchObject({ isSaved: true });
   });
 });
