@@ -57,6 +57,20 @@ export const readUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
   limits: { 'read, purchases of a customer': 4 },
 };
 
+/** Table calls of one request by an instance with filled caches. */
+export const tableCallBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
+  targets: { 'validation, new': 9, 'validation, repeated': 2, 'read, ': 2 },
+  limits: {
+    'validation, new': 15,
+    'validation, repeated at once': 3,
+    'validation, repeated later': 4,
+    'read, customer': 6,
+    'read, purchases of a customer': 3,
+    'read, subscription of a customer': 3,
+    'read, transactions of a customer': 3,
+  },
+};
+
 /**
  * Import time of functions in multiples of a bare document client with the same build. Exports load a client of Amazon
  * S3, which no request waits for.

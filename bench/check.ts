@@ -10,6 +10,7 @@ import {
   readUnitBudgets,
   startBudgets,
   summarizeBudgets,
+  tableCallBudgets,
   writeUnitBudgets,
 } from './budgets.ts';
 import { measureCosts } from './cost.ts';
@@ -109,6 +110,11 @@ async function checkCosts(checks: readonly CheckName[], kind: BudgetKind): Promi
             check: 'units',
             unit: 'read units',
             read: ({ requestReadUnits }) => requestReadUnits,
+          }),
+          ...compareOperations(operations, tableCallBudgets[kind], {
+            check: 'units',
+            unit: 'table calls',
+            read: ({ requestTableCalls }) => requestTableCalls,
           }),
         ]
       : []),

@@ -10,6 +10,7 @@ import { benchCost } from './cost.ts';
 import { benchCustomers } from './customers.ts';
 import { benchFigures } from './figures.ts';
 import { benchFlood } from './flood.ts';
+import { benchInvocations } from './invocations.ts';
 import { benchLaunch } from './launch.ts';
 import { benchLoad } from './load.ts';
 import { benchLocal } from './local.ts';
@@ -27,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult | readonly Benc
   customers: benchCustomers,
   figures: benchFigures,
   flood: benchFlood,
+  invocations: benchInvocations,
   launch: async () => await benchLaunch({ minutes: Number(values.minutes) }),
   load: async () => {
     const { PORT: port } = process.env;

@@ -1,4 +1,5 @@
 import { request as sendRequest } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { startHttpServer } from '../../testing/http-server.ts';
 
 /** The other side of a call, which decides how long a function waits for it. */
@@ -19,16 +20,17 @@ export interface CallRecorder {
   close(): Promise<void>;
 }
 
-/** Starts a server that forwards all calls to `url` and passes each one to `onCall`. */
+/** Starts a server that forwards all calls to `url`, after `delayMs`, and passes each one to `onCall`. */
 export const startCallRecorder = async (
   target: CallTarget,
   url: string,
-  onCall: (call: RecordedCall) => void,
+  { onCall, delayMs }: { readonly onCall: (call: RecordedCall) => void; readonly delayMs: number },
 ): Promise<CallRecorder> =>
   await startHttpServer(async (incoming, response) => {
     const startedAt = performance.now();
     const { method = 'GET', url: path = '/', headers, rawHeaders } = incoming;
     const body = Buffer.concat(await incoming.toArray());
+    if (delayMs > 0) await setTimeout(delayMs);
     const forwarded = await new Promise<{ status: number; headers: object; body: Buffer }>((resolve, reject) => {
       const outgoing = sendRequest(new URL(path, url), { method, headers }, async (result) => {
         resolve({
@@ -41,7 +43,12 @@ export const startCallRecorder = async (
     });
     response.writeHead(forwarded.status, { ...forwarded.headers }).end(forwarded.body);
     const headBytes = Buffer.byteLength(`${method} ${path} HTTP/1.1\r\n${rawHeaders.join(': ')}\r\n\r\n`);
-    onCall({ target, startedAt, endedAt: performance.now(), requestBytes: headBytes + body.length });
+    onCall({
+      target,
+      startedAt,
+      endedAt: performance.now(),
+      requestBytes: headBytes + body.length,
+    });
   });
 
 /**

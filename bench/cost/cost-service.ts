@@ -37,21 +37,24 @@ const queueWorkers: Readonly<Record<QueueName, string>> = {
   forwards: 'workers/send-forward',
 };
 
-/** Builds the functions, starts everything, runs `use` and stops everything. */
-export async function withCostService<T>(use: (cost: CostService) => Promise<T>): Promise<T> {
+/**
+ * Builds the functions, starts everything, runs `use` and stops everything. Each call of a function takes `delayMs` in
+ * addition, so that calls which do not wait for each other overlap.
+ */
+export async function withCostService<T>(use: (cost: CostService) => Promise<T>, { delayMs = 0 } = {}): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-cost-'));
   try {
     const bundles = join(folder, 'functions');
     await buildFunctions(bundles);
     const template = await synthesizeTemplate(bundles);
-    return await withTableEngine(async (tableUrl) => await runService({ bundles, template, tableUrl }, use));
+    return await withTableEngine(async (tableUrl) => await runService({ bundles, template, tableUrl, delayMs }, use));
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
 async function runService<T>(
-  { bundles, template, tableUrl }: { bundles: string; template: Template; tableUrl: string },
+  { bundles, template, tableUrl, delayMs }: { bundles: string; template: Template; tableUrl: string; delayMs: number },
   use: (cost: CostService) => Promise<T>,
 ): Promise<T> {
   const closables: { close(): unknown }[] = [];
@@ -64,7 +67,7 @@ async function runService<T>(
     return await withServiceOn(meter.endpoint, async (service) => {
       const calls: RecordedCall[] = [];
       const record = async (target: CallTarget, url = '') =>
-        add(await startCallRecorder(target, url, (call) => calls.push(call))).url;
+        add(await startCallRecorder(target, url, { onCall: (call) => calls.push(call), delayMs })).url;
       const { startWorkQueues } = await import('../../testing/work-queues.ts');
       const invocations: Invocation[] = [];
       const invoke: CostService['invoke'] = async (functionName, event) => {

@@ -25,7 +25,9 @@ export interface Invocation {
 export interface FunctionHost {
   /** Invokes a function. Throws if it fails. One invocation at a time, because calls are attributed to it. */
   invoke(functionName: string, event: unknown): Promise<{ readonly result: unknown; readonly invocation: Invocation }>;
-  /** Returns the CPU time of the import of each started function, in milliseconds. */
+  /** Ends the instance of a function: the next invocation starts another one. */
+  stop(functionName: string): void;
+  /** Returns the CPU time of the initialization of each started function, in milliseconds. */
   listStarts(): ReadonlyMap<string, number>;
   close(): void;
 }
@@ -76,6 +78,10 @@ export async function createFunctionHost({
         result,
         invocation: { functionName, cpuMs, logBytes, ...takeCalls(), responseBytes: countBytes(result) },
       };
+    },
+    stop(functionName) {
+      instances.get(functionName)?.process.kill();
+      instances.delete(functionName);
     },
     listStarts: () => new Map([...instances].map(([name, { startCpuMs }]) => [name, startCpuMs])),
     close() {

@@ -1,4 +1,5 @@
 import { dayMs } from '../../lib/shared/time.ts';
+import { median } from '../median.ts';
 import { addQuantities, computeBill, type Quantities, scaleQuantities, sumBill } from '../prices.ts';
 import { countStoredBytes } from '../units/capacity.ts';
 import type { ItemImage } from '../units/item-size.ts';
@@ -18,6 +19,8 @@ export interface OperationCost {
   readonly readUnits: number;
   /** Read units of the request itself, without workers. */
   readonly requestReadUnits: number;
+  /** Table calls of the request itself, by an instance with filled caches: the median. */
+  readonly requestTableCalls: number;
   /** Billed time of all invocations, in milliseconds. */
   readonly billedMs: number;
   /** CPU time of all invocations, in milliseconds. */
@@ -72,12 +75,14 @@ export function computeOperationCost(
   const dollarParts = scaleQuantities(parts, million);
   const usage = sumUsage(invocations.flatMap(({ tableCalls }) => tableCalls));
   const storages = invocations.map(measureStorage);
+  const requests = invocations.filter(isApiRequest);
   return {
     name,
     load,
     writeUnits: (usage.table + usage.indexes) / count,
     readUnits: usage.read / count,
-    requestReadUnits: sumUsage(invocations.filter(isApiRequest).flatMap(({ tableCalls }) => tableCalls)).read / count,
+    requestReadUnits: sumUsage(requests.flatMap(({ tableCalls }) => tableCalls)).read / count,
+    requestTableCalls: requests.length === 0 ? 0 : median(requests.map(({ tableCalls }) => tableCalls.length)),
     billedMs: mean(costs.map(({ billedMs }) => billedMs)),
     cpuMs: mean(invocations.map(({ cpuMs }) => cpuMs)),
     logBytes: mean(costs.map(({ logBytes }) => logBytes)),

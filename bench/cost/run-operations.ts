@@ -37,15 +37,32 @@ interface Bench extends CostService {
 }
 
 /** Measures the operations whose name `isMeasured` selects, by default all, at each load. */
-export async function measureOperations(
+export const measureOperations = async (
   cost: CostService,
   isMeasured: (name: string) => boolean = () => true,
-): Promise<MeasuredOperation[]> {
+): Promise<MeasuredOperation[]> =>
+  await withRequests(cost, async (requests, bench) => {
+    const measured: MeasuredOperation[] = [];
+    for (const [name, prepare] of Object.entries(requests))
+      if (isMeasured(name)) measured.push(...(await measureRequests(bench, name, prepare)));
+    if (isMeasured('notification with its webhook')) measured.push(...(await measureNotifications(bench)));
+    if (isMeasured('refresh')) measured.push(...(await measureRefreshes(bench)));
+    return measured;
+  });
+
+/** API requests by name. Each member prepares a request and returns the function that sends it. */
+export type Requests = Readonly<Record<string, () => Promise<() => Promise<void>>>>;
+
+/** Creates the app of the bench, runs `use` with its requests, and closes its notification server. */
+export async function withRequests<T>(
+  cost: CostService,
+  use: (requests: Requests, bench: Bench) => Promise<T>,
+): Promise<T> {
   const server = await startNotificationServer(cost);
   try {
     const keys = await createApp(cost, server.url);
     const bench: Bench = { ...cost, keys, streams: listStreamSettings(cost.template) };
-    const requests: Readonly<Record<string, () => Promise<() => Promise<void>>>> = {
+    const requests: Requests = {
       'validation, new': async () => await prepareValidation(bench),
       'validation, repeated at once': async () => await prepareRepeatedValidation(bench, 0),
       'validation, repeated later': async () => await prepareRepeatedValidation(bench, dayMs),
@@ -53,12 +70,7 @@ export async function measureOperations(
       ...(await listReads(bench)),
       ...(await listUnrecordedReads(bench)),
     };
-    const measured: MeasuredOperation[] = [];
-    for (const [name, prepare] of Object.entries(requests))
-      if (isMeasured(name)) measured.push(...(await measureRequests(bench, name, prepare)));
-    if (isMeasured('notification with its webhook')) measured.push(...(await measureNotifications(bench)));
-    if (isMeasured('refresh')) measured.push(...(await measureRefreshes(bench)));
-    return measured;
+    return await use(requests, bench);
   } finally {
     await server.close();
   }

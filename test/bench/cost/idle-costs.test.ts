@@ -86,6 +86,7 @@ const operations = [...names, 'notification with its webhook', 'refresh'].flatMa
       writeUnits: 0,
       readUnits: 0,
       requestReadUnits: 0,
+      requestTableCalls: 0,
       billedMs: 0,
       cpuMs: 0,
       logBytes: 0,
