@@ -10,7 +10,7 @@ interface Variant {
  * Lists a variant of an object for every member, at every level: with null, without the member, and with an unknown
  * value if it is a text.
  */
-function listVariants(object: unknown): Variant[] {
+export function listVariants(object: unknown): Variant[] {
   return listPaths(object).flatMap((path) => {
     const isText = typeof path.reduce<unknown>((value, key) => (value as Json)[key], object) === 'string';
     return (['null', 'absent', ...(isText ? ['unknown' as const] : [])] as const).map((change) => ({

@@ -136,7 +136,7 @@ export const HistoryResponse = v.object({
   ...appFields,
   signedTransactions: v.array(v.string()),
   revision: OptionalText,
-  hasMore: v.boolean(),
+  hasMore: OptionalFlag,
 });
 export type HistoryResponse = v.InferOutput<typeof HistoryResponse>;
 
