@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
 import {
   answerRefundRequest,
   getRefundRequest,
@@ -58,6 +59,16 @@ const answer = async (requestId: string, body: object) =>
 const advance = async (period: string) => await service.callControl('/clock', { advance: period });
 const consent = async (applicationUsername: string, consented = true) =>
   await callWithSecretKey(setRefundConsent, keys, { params: { applicationUsername }, body: { consented } });
+
+it('ends a purchase after a lost chargeback (Google Play) with the reason of a lost dispute', async () => {
+  const { id, request } = await givenRequest('store_b');
+  await answer(request.id, { preference: 'approve', customerConsented: true });
+  await processNotifications(router, keys);
+  const query = { include_notifications: 'true' };
+  const { body } = await callWithSecretKey(getPurchase, keys, { params: { purchaseId: `store_b:${id}` }, query });
+  expect(body).toMatchObject({ isExpired: true, cancelationReason: 'System' });
+  expect(body.notifications.map(({ reason }: { reason: string }) => reason)).toContain('REVOKED');
+});
 
 describe.each([
   ['store_a', 12, 'UNINTENDED_PURCHASE'],

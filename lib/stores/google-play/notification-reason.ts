@@ -4,7 +4,7 @@ import type { NotificationReason } from '../../purchases/lifecycle-reasons.ts';
 /** Facts about the purchase that was queried for a notification. */
 export interface ObservedFacts {
   readonly isExpired?: boolean;
-  /** Whether Google Play ended the subscription whose latest order was voided. */
+  /** Whether Google Play ended the purchase whose latest order was voided, without a request of the customer. */
   readonly isRevoked?: boolean;
   /** Whether the purchase has a payment. */
   readonly isPaid?: boolean;

@@ -1,5 +1,5 @@
 import type { Observation } from '../../purchases/observation.ts';
-import { hasOtherPlan, isExpired, isSubscription, type Purchase } from '../../purchases/purchase.ts';
+import { hasOtherPlan, isExpired, type Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
 import { platformTokens, withPlatform } from '../../shared/platform.ts';
@@ -45,7 +45,7 @@ export async function observe(notification: StoreNotification, context: StoreCon
   const updated = await applyNotification(notification, { payload, own, play, now, storedData: context });
   const refundOutcome = toRefundOutcome(payload);
   return {
-    reason: toNotificationReason(notification.type, summarizeObservations(own, replaced, { payload, now })),
+    reason: toNotificationReason(notification.type, summarizeObservations(own, { updated, replaced, payload, now })),
     observations: markForFulfillment([...updated, ...replaced], parseStoredSettings(context.settings), now),
     ...(refundOutcome && { refundOutcome }),
   };
@@ -117,21 +117,30 @@ const isPurchaseOfToken = (token: string, purchaseId: string): boolean =>
 const isRevoked = (purchase: Purchase, voidedOrderId: string | undefined, now: EpochMillis): boolean =>
   voidedOrderId !== undefined &&
   purchase.transactionId === withPlatform(platformTokens.googlePlay, voidedOrderId) &&
-  isSubscription(purchase) &&
   isExpired(purchase, now) &&
   purchase.cancelationReason === 'System';
 
 function summarizeObservations(
   [first, ...rest]: readonly Observation[],
-  replaced: readonly Observation[],
-  { payload: { voidedOrderId }, now }: { readonly payload: NotificationPayload; readonly now: EpochMillis },
+  {
+    updated,
+    replaced,
+    payload: { voidedOrderId },
+    now,
+  }: {
+    /** The observations with what the notification adds. */
+    readonly updated: readonly Observation[];
+    readonly replaced: readonly Observation[];
+    readonly payload: NotificationPayload;
+    readonly now: EpochMillis;
+  },
 ): ObservedFacts {
   if (!first) return {};
   const { purchase, replacedPurchaseId } = first;
   const predecessor = replaced.find((observation) => observation.purchase.purchaseId === replacedPurchaseId);
   return {
     isExpired: isExpired(purchase, now),
-    isRevoked: isRevoked(purchase, voidedOrderId, now),
+    isRevoked: [first, ...updated].some((observation) => isRevoked(observation.purchase, voidedOrderId, now)),
     isPaid: [first, ...rest].some(({ transactions }) => transactions.length > 0),
     isPlanChange: predecessor !== undefined && hasOtherPlan(predecessor.purchase, purchase),
     ...(purchase.priceConsentStatus && { priceConsentStatus: purchase.priceConsentStatus }),

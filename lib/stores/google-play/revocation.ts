@@ -18,7 +18,8 @@ const reasonsByVoidedReason: Readonly<Record<number, CancelationReason>> = {
   4: 'Customer.OtherReason',
   5: 'System',
   6: 'System',
-  7: 'Customer',
+  // A chargeback is the lost dispute of a processor.
+  7: 'System',
   8: 'System',
 };
 
