@@ -1,5 +1,5 @@
 import type { ObservedUser, UserAliasRepository } from '../purchases/user-alias-repository.ts';
-import { isMd5, normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
+import { isMd5, listClientAliases, normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
@@ -128,12 +128,7 @@ async function saveReceivedAlias(
 }
 
 /** Lists the client's aliases that the store confirms. A plain username is found by the customer item instead. */
-function listConfirmedAliases({ username, obfuscatedUsername, storeAliases }: ObservedUser): string[] {
+function listConfirmedAliases({ storeAliases, ...user }: ObservedUser): string[] {
   const confirmed = new Set(storeAliases.map(normalizeAlias));
-  const clientAliases = [...(isMd5(username) ? [username] : []), obfuscatedUsername].filter(
-    (alias) => alias !== undefined,
-  );
-  return clientAliases.filter(
-    (alias) => confirmed.has(normalizeAlias(alias)) && normalizeAlias(alias) !== toMd5Alias(username),
-  );
+  return listClientAliases(user).filter((alias) => confirmed.has(normalizeAlias(alias)));
 }

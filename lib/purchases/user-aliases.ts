@@ -24,6 +24,12 @@ export function containsAliasOf(
 export const containsAliasForm = (userAliases: readonly string[], text: string): boolean =>
   containsAliasOf(userAliases, { username: text });
 
+/** Lists the forms that the client says and that do not follow from the username. They count if a store confirms them. */
+export const listClientAliases = ({ username, obfuscatedUsername }: AliasedUser): string[] =>
+  [...(isMd5(username) ? [username] : []), ...(obfuscatedUsername === undefined ? [] : [obfuscatedUsername])].filter(
+    (alias) => normalizeAlias(alias) !== toMd5Alias(username),
+  );
+
 /** Returns the normalized MD5 of a username. */
 export const toMd5Alias = (username: string): string => normalizeAlias(toMd5Hex(username));
 

@@ -10,7 +10,7 @@ import type { EntitledPurchase } from '../purchases/purchase-repository.ts';
 import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import type { Md5Alias, UnclaimedPurchases, UserAliasRepository } from '../purchases/user-alias-repository.ts';
-import { containsAliasOf, isMd5 } from '../purchases/user-aliases.ts';
+import { containsAliasOf, listClientAliases } from '../purchases/user-aliases.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { parseBillingPeriod } from '../stores/billing-period.ts';
 import type { StoreValidation, ValidationRequest } from '../stores/store.ts';
@@ -149,7 +149,7 @@ async function linkUserAliases(
   const { obfuscatedUsername } = request;
   const user = { username, storeAliases, ...(obfuscatedUsername !== undefined && { obfuscatedUsername }) };
   const { userAliases } = deps;
-  const canBeConfirmed = obfuscatedUsername !== undefined || isMd5(username);
+  const canBeConfirmed = listClientAliases(user).length > 0;
   const others =
     found && !canBeConfirmed ? found : await userAliases.findUnclaimed(app.name, user, maxUnclaimedPurchases);
   const purchaseIds = [...new Set([...md5.purchaseIds, ...others.purchaseIds])].slice(0, maxUnclaimedPurchases);
