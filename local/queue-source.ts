@@ -36,7 +36,7 @@ const BatchResponse = v.object({
 interface PollingState extends QueueSource {
   readonly visibilityTimeoutMs: number;
   readonly signal: AbortSignal;
-  /** Waits for messages. One request at a time waits, because each one takes processor time while the queue is empty. */
+  /** Waits for messages. One request waits at a time: each one takes processor time while the queue is empty. */
   readonly receiveInTurn: () => Promise<readonly Message[]>;
 }
 

@@ -100,8 +100,8 @@ const toIsoDateTime = (ms: number): string => new Date(ms).toISOString();
 const ttlIdentity = { type: 'Service', principalId: 'dynamodb.amazonaws.com' };
 
 /**
- * Converts a record of the streams API to the format of Lambda events, in which the members of `userIdentity` begin with
- * a lower-case letter. In the streams API, the engines differ in it.
+ * Converts a record of the streams API to the format of Lambda events, in which the members of `userIdentity` begin
+ * with a lower-case letter. In the streams API, the engines differ in it.
  */
 const toLambdaRecord = ({ userIdentity, ...record }: WireRecord, eventSourceARN: string): StreamRecord => ({
   ...record,

@@ -38,8 +38,8 @@ const retryableErrors = /Throttl|ThroughputExceeded|InternalServerError|Transact
 let isInstalled = false;
 
 /**
- * Sends the item calls of document clients to the table engine of the test run without the SDK. All other calls and endpoints, and calls that the SDK would repeat,
- * still use the SDK.
+ * Sends the item calls of document clients to the table engine of the test run without the SDK. All other calls and
+ * endpoints, and calls that the SDK would repeat, still use the SDK.
  */
 export function installLightTableCalls(): void {
   if (isInstalled) return;

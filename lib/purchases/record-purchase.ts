@@ -123,7 +123,8 @@ export function createRecordPurchase(
         if (isHandled) return found && { stored: found };
         const foundUpdate = await prepareUpdate(found);
         const foundDraft = computePurchaseChange(found, foundUpdate);
-        // The update of a check depends on the purchase item only, which is read as one, and is conditional on its version.
+        // The update of a check depends on the purchase item only, which is read as one, and is conditional on its
+        // version.
         const isCheck =
           foundDraft !== undefined && isCheckOnly(foundDraft) && findUnregisteredPayer(foundDraft) === undefined;
         const isLoadedAgain = isCheckedOnce && found !== undefined && foundDraft !== undefined && !isCheck;

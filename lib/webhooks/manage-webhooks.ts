@@ -27,7 +27,8 @@ export const parseUrls = (text: string): string[] =>
 
 /**
  * Sets the webhook URLs of an app, without duplicates, and enables them. Settings without `events` keep the stored
- * ones. Returns the signing secret if it is new: for the first settings, or if `newSecret` is true. Throws `InvalidPayload` for a URL that is not allowed.
+ * ones. Returns the signing secret if it is new: for the first settings, or if `newSecret` is true. Throws
+ * `InvalidPayload` for a URL that is not allowed.
  */
 export async function setWebhook(
   name: string,

@@ -7,7 +7,7 @@ import { createContext, createFetch, startMicrosoft, startTime } from './fake-mi
 const toTime = (days: number): string => new Date(startTime + days * 86_400_000).toISOString();
 const identity = { identityType: 'pub', identityValue: 'user-1' };
 
-/** One object of each type that the adapter reads, with all members of the documents and values of an active product. */
+/** One object of each type that the adapter reads, with all documented members and values of an active product. */
 const examples = {
   /** @see https://learn.microsoft.com/en-us/windows/uwp/monetize/query-for-products */
   'an item of version 6': {
@@ -36,7 +36,9 @@ const examples = {
     tags: ['tag'],
     transactionId: '0b1c2d3e-1111-4222-8333-444455556668',
   },
-  /** @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v9-query-for-products */
+  /**
+   * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v9-query-for-products
+   */
   'an item of version 9': {
     acquiredDate: toTime(-1),
     acquisitionType: 'Single',
