@@ -14,23 +14,21 @@ export const toVisibleText = (text: string): string =>
     (character) => `⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}⟩`,
   );
 
-const toVisible = (children: unknown): unknown => {
-  if (typeof children === 'string') return toVisibleText(children);
-  return Array.isArray(children) ? children.map(toVisible) : children;
-};
-
 /** Attributes that browsers show as text. */
 const textAttributes = ['title', 'placeholder'] as const;
 
-/** Shows hidden characters in the text of all elements. Values of fields and of the clipboard stay as they are. */
+/** Shows hidden characters in all text. Values of fields and of the clipboard stay as they are. */
 export function showHiddenCharacters(): void {
   const { vnode: next } = options;
   options.vnode = (vnode) => {
-    const props = vnode.props as Record<string, unknown> | null;
-    if (props && typeof vnode.type === 'string') {
-      if (props.children !== undefined) props.children = toVisible(props.children);
-      for (const name of textAttributes) if (typeof props[name] === 'string') props[name] = toVisibleText(props[name]);
-    }
+    const node = vnode as { readonly type: unknown; props: unknown };
+    // Preact creates a node without a type for each text, also for one that a component returns.
+    if (node.type === null && typeof node.props === 'string') node.props = toVisibleText(node.props);
+    if (typeof node.type === 'string') showInAttributes(node.props as Record<string, unknown>);
     next?.(vnode);
   };
+}
+
+function showInAttributes(props: Record<string, unknown>): void {
+  for (const name of textAttributes) if (typeof props[name] === 'string') props[name] = toVisibleText(props[name]);
 }

@@ -4,6 +4,7 @@ import { type RunningConsole, startConsole, withApp } from '../../testing/open-c
 import { describeEmulator } from './browser/emulator.ts';
 import { describeEvents } from './browser/events.ts';
 import { describeFigures } from './browser/figures.ts';
+import { describeLongNames } from './browser/long-names.ts';
 import { describeOverview } from './browser/overview.ts';
 import { describePeoplePages } from './browser/people-pages.ts';
 import { describeReference } from './browser/reference.ts';
@@ -40,3 +41,7 @@ describe.each([
 ])('%s', (name, describePages) =>
   describePages(async () => withApp(running, await createConnectedApp(running.service, name))),
 );
+
+// The last one: the notifications of the App Store go to its app.
+describe('long-names', () =>
+  describeLongNames(async () => withApp(running, await createConnectedApp(running.service, 'a'.repeat(64)))));
