@@ -46,4 +46,18 @@ describe('toHistory', () => {
     ] as never);
     expect(entries.filter(({ isUnchanged }) => isUnchanged).map(({ eventId }) => eventId)).toEqual(['e1']);
   });
+
+  it('names the type of an event as the log of events does', () => {
+    const event = { type: 'event', date: '2026-03-01T00:00:00.000Z', eventId: '1', ok: true, message: 'OK' } as const;
+    const rows = ['grant.created', 'purchase.claimed', 'webhook.app.called'].map((eventType) => ({
+      ...event,
+      eventId: eventType,
+      eventType,
+    }));
+    expect(toHistory(rows).map(({ title }) => title)).toEqual([
+      'Access granted',
+      'Purchase linked',
+      'Webhook to the server of the app sent',
+    ]);
+  });
 });

@@ -1,6 +1,7 @@
 import type { PurchaseNotification, TransactionRecord } from '../../../lib/api/purchase-records.ts';
 import type { TimelineRecord } from '../../../lib/api/timeline-records.ts';
 import { formatDate, formatMoney, formatProductId } from '../../format.ts';
+import { describeEventType } from '../event-types.ts';
 import { describeNotification } from '../store-notification-types.ts';
 
 /** Kinds of entries, by which a timeline can be filtered. */
@@ -188,17 +189,6 @@ function describeEvent({
   const [, source] = /^webhook\.(\w+)\.called$/.exec(eventType) ?? [];
   if (source === 'app') return { kind: 'webhook', title: `Webhook to the server of the app ${ok ? 'sent' : 'failed'}` };
   if (source !== undefined) return { kind: 'notification', title: describeNotification(source, notificationType) };
-  const title = requestTitles[eventType] ?? eventType;
+  const title = eventType === 'receipt.refreshed' ? 'Refreshed at the store' : describeEventType(eventType);
   return { kind: 'request', title: user === undefined ? title : `${title} for ${user}` };
 }
-
-const requestTitles: Readonly<Record<string, string>> = {
-  'receipt.validated': 'Receipt validated',
-  'receipt.refreshed': 'Refreshed at the store',
-  'purchase.claimed': 'Purchase linked',
-  'purchase.imported': 'Purchase imported',
-  'webhook.repeated': 'Webhook repeated',
-  'checkout.created': 'Checkout created',
-  'portal.created': 'Portal opened',
-  'plan.changed': 'Plan changed',
-};
