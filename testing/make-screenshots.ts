@@ -78,7 +78,7 @@ async function makeStepScreenshots(running: RunningConsole): Promise<void> {
     await performStep(emulator.page, step);
     purchase ??= await openSelectedPurchase(running, emulator);
     // Each step sends one webhook. The purchase page shows it without a reload.
-    await purchase.page.getByText('Webhook sent to the server of the app').nth(index).waitFor();
+    await purchase.page.getByText('Webhook to the server of the app sent').nth(index).waitFor();
     await waitUntilLoaded(purchase);
     await writeScreenshot(emulator, `step-${index + 1}-${step.name}`);
     await writeScreenshot(purchase, `step-${index + 1}-${step.name}-purchase`);

@@ -14,6 +14,8 @@ import { DayStatistics } from './day-statistics.tsx';
 import { SelectedPurchase } from './selected-purchase.tsx';
 
 const refreshMs = 1_000;
+/** While nothing changes: a busy machine can process a change later than usual. */
+const idleRefreshMs = 5_000;
 
 /**
  * Buys in the emulated stores, acts on purchases and moves the clock. Shows each purchase as the service reports it,
@@ -30,7 +32,7 @@ export function EmulatorPage({ query }: PageProps) {
     setChanges((count) => count + 1);
     reload();
   };
-  const refreshServiceMs = useSettling(JSON.stringify([changes, state?.platforms])) ? refreshMs : undefined;
+  const refreshServiceMs = useSettling(JSON.stringify([changes, state?.platforms])) ? refreshMs : idleRefreshMs;
   return (
     <Page
       title="Emulator"
