@@ -3,7 +3,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { assertPortFree, findFreePort } from '../free-port.ts';
+import { startupError } from '../startup-error.ts';
 import { describeOutput, startEngineProcess } from './engine-process.ts';
+import { findOnPath, isExecutable, toFileName } from './find-executable.ts';
 import type { TableEngine, TableEngineOptions } from './table-engine.ts';
 
 const require = createRequire(import.meta.url);
@@ -25,6 +27,13 @@ export async function startDynamoDbLocal({ port, directory }: TableEngineOptions
     cwd: folder ?? tmpdir(),
     explainFailure,
   });
+}
+
+/** Throws a `StartupError` if there is no Java, without starting it. */
+export function assertJavaInstalled(): void {
+  const { JAVA_HOME } = process.env;
+  const isInstalled = JAVA_HOME ? isExecutable(join(JAVA_HOME, 'bin', toFileName('java'))) : findOnPath('java');
+  if (!isInstalled) throw startupError(explainFailure('ENOENT'));
 }
 
 function getJavaCommand(): string {

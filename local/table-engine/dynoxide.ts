@@ -1,20 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { assertPortFree, findFreePort } from '../free-port.ts';
 import { describeOutput, startEngineProcess } from './engine-process.ts';
+import { findOnPath, toFileName } from './find-executable.ts';
 import type { TableEngine, TableEngineOptions } from './table-engine.ts';
 
 const require = createRequire(import.meta.url);
 
 /** Folder of the data in the data folder of the service. */
 export const dynoxideFolder = 'dynoxide';
-
-/** Name of the binary in its npm package and on the PATH. */
-const binaryName = process.platform === 'win32' ? 'dynoxide.exe' : 'dynoxide';
 
 interface DynoxidePlaces {
   /** npm installs an optional dependency only on the platform that it names, so the package can be absent. */
@@ -29,28 +27,14 @@ export function findDynoxide({
   packageName = `@dynoxide/${process.platform}-${process.arch}`,
   path = process.env.PATH,
 }: DynoxidePlaces = {}): string | undefined {
-  return findInPackage(packageName) ?? findOnPath(path);
+  return findInPackage(packageName) ?? findOnPath('dynoxide', path);
 }
 
 function findInPackage(packageName: string): string | undefined {
   try {
-    return require.resolve(`${packageName}/${binaryName}`);
+    return require.resolve(`${packageName}/${toFileName('dynoxide')}`);
   } catch {
     return undefined;
-  }
-}
-
-function findOnPath(path = ''): string | undefined {
-  const folders = path.split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, binaryName)).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startupError } from '../startup-error.ts';
-import { dynamoDbLocalFolder, startDynamoDbLocal } from './dynamodb-local.ts';
+import { assertJavaInstalled, dynamoDbLocalFolder, startDynamoDbLocal } from './dynamodb-local.ts';
 import { dynoxideFolder, findDynoxide, startDynoxide } from './dynoxide.ts';
 import type { TableEngine, TableEngineOptions } from './table-engine.ts';
 
@@ -15,6 +15,12 @@ export async function startTableEngine(options: TableEngineOptions = {}): Promis
   const binary = chooseDynoxide(process.env.TABLE_ENGINE);
   assertSameEngine(options, binary !== undefined);
   return binary === undefined ? await startDynamoDbLocal(options) : await startDynoxide(binary, options);
+}
+
+/** Throws a `StartupError` if no table engine is installed. Starts no process. */
+export function assertEngineInstalled(): void {
+  const { DYNAMODB_ENDPOINT, TABLE_ENGINE } = process.env;
+  if (!DYNAMODB_ENDPOINT && chooseDynoxide(TABLE_ENGINE) === undefined) assertJavaInstalled();
 }
 
 /**

@@ -76,6 +76,14 @@ describe('npm start', () => {
     expect(code).toBe(1);
   });
 
+  it('reports a missing table engine before it loads the program', async () => {
+    const environment = { TABLE_ENGINE: 'dynamodb-local', JAVA_HOME: join(folder, 'nowhere') };
+    // The program checks the port first.
+    const { code, output } = await failure({ PORT: 'four thousand', ...environment });
+    expect(output).toMatch(/^DynamoDB Local requires Java 11 or later: Java is not installed\. .+\.\n$/);
+    expect(code).toBe(1);
+  });
+
   it('rejects an invalid PORT', async () => {
     const { code, output } = await failure({ PORT: 'four thousand' });
     expect(output).toMatch(/^PORT four thousand is not valid: .+\.\n$/);
