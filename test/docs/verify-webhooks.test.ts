@@ -51,8 +51,29 @@ const nextServer = `
     response.writeHead(status).end();
   }).listen(process.env.PORT, '127.0.0.1');`;
 
+/** Passes requests to an application as Rack does. */
+const rackServer = `
+  require 'socket'
+  require 'stringio'
+  def respond(client, app)
+    client.gets
+    env = {}
+    until (line = client.gets.chomp).empty?
+      name, value = line.split(': ', 2)
+      env['HTTP_' + name.upcase.tr('-', '_')] = value
+    end
+    env['rack.input'] = StringIO.new(client.read(env['HTTP_CONTENT_LENGTH'].to_i))
+    client.write("HTTP/1.1 #{app.call(env).first} -\\r\\nConnection: close\\r\\n\\r\\n")
+    client.close
+  end
+  def run(app)
+    server = TCPServer.new('127.0.0.1', ENV.fetch('PORT').to_i)
+    loop { Thread.new(server.accept) { |client| respond(client, app) } }
+  end
+  load 'receive.ru'`;
+
 /** Files that the receivers of frameworks need, which the project does not install. */
-const frameworkFiles = { 'express-module.mjs': expressModule, 'next.mjs': nextServer };
+const frameworkFiles = { 'express-module.mjs': expressModule, 'next.mjs': nextServer, 'rack.rb': rackServer };
 
 /** Start of each receiver of the page. `check` ends with 0 if the language is on this machine. */
 const languages = [
@@ -67,6 +88,7 @@ const languages = [
     command: ['java', '-cp', 'lib/*', 'Receive.java'],
     check: ['javac', '--version'],
   },
+  { name: 'ruby', file: 'receive.ru', command: ['ruby', 'rack.rb'], check: ['ruby', '-v'] },
   { name: 'php', file: 'receive.php', command: ['php', '-S', '127.0.0.1:PORT', 'receive.php'], check: ['php', '-v'] },
 ].map((language) => ({
   ...language,
