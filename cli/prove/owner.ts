@@ -18,11 +18,20 @@ export interface Owner {
 }
 
 /** Creates the owner at the terminal. Without a terminal, a step counts as done when it is announced. */
-export const createTerminalOwner = (output: Output): Owner => ({
+export const createTerminalOwner = (
+  output: Pick<Output, 'note'>,
+  {
+    input,
+    prompts,
+  }: { readonly input: NodeJS.ReadableStream & { isTTY?: boolean }; readonly prompts: NodeJS.WritableStream } = {
+    input: process.stdin,
+    prompts: process.stderr,
+  },
+): Owner => ({
   async perform({ name, instruction, isAutomatic, document }) {
     output.note(`\n${name}: ${instruction}\n  ${document}`);
-    if (isAutomatic || !process.stdin.isTTY) return 'done';
-    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    if (isAutomatic || !input.isTTY) return 'done';
+    const terminal = createInterface({ input, output: prompts });
     try {
       const reply = await terminal.question('Press Enter when you have done it, or type s to skip the step: ');
       return reply.trim().toLowerCase() === 's' ? 'skipped' : 'done';
