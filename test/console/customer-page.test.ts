@@ -361,7 +361,7 @@ describe('Customer page', () => {
 
     it('shows the source of an entitlement, and the reasons on request', async () => {
       const page = await open(givenAccess());
-      await page.waitForText(/premium Active renews on .*From premium, App Store/, 'Entitlements');
+      await page.waitForText(/premium Active renews by .*From premium, App Store/, 'Entitlements');
       await page.click('Why has the customer premium?', 'Entitlements');
       await page.waitForText(/The customer sent the receipt\..*Access is paid\. Gives access.*Next/, 'Entitlements');
     });

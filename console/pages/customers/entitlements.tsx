@@ -118,7 +118,7 @@ function EntitlementEnd({ entitlement: { isActive, until, willRenew } }: Pick<En
   if (until === null) return isActive ? <span>without an end</span> : null;
   return (
     <span>
-      {isActive ? (willRenew ? 'renews on ' : 'until ') : 'ended on '}
+      {isActive ? (willRenew ? 'renews by ' : 'until ') : 'ended on '}
       <DateTime value={until} kind="date" />
     </span>
   );
