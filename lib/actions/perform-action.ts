@@ -3,6 +3,7 @@ import type { VerifiedKey } from '../apps/api-keys.ts';
 import type { App } from '../apps/app.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { isMd5 } from '../purchases/user-aliases.ts';
 import { type RefreshDeps, refreshPurchaseNow } from '../refresh/refresh-purchase.ts';
 import type { ActionName } from '../shared/action-names.ts';
 import { isPermanent, ServiceError } from '../shared/errors.ts';
@@ -164,16 +165,23 @@ async function recoverAction({ digest, name, storeContext, ...attempt }: Attempt
   const { purchaseId, input, context } = attempt;
   const { days, account } = input;
   const request = { action: toStoreAction(input.action), ...omitUndefined({ days, account }) };
-  await refreshPurchaseNow(purchaseId, withStoreReason(request, context));
+  await refreshPurchaseNow(purchaseId, withAction(request, context));
   if (!(await readEffect(request, baseline, attempt))) return undefined;
   return { ...toOutcome(attempt, { effect: 'The store had performed the action.' }), digest, isConfirmed: true };
 }
 
-/** The state alone does not show whether a later expiration is an extension. The notification can arrive later. */
-const withStoreReason = ({ action }: EffectRequest, context: ActionContext) => ({
+/**
+ * The state alone shows neither whether a later expiration is an extension, whose notification can arrive later, nor the
+ * username of an account that no customer has had before.
+ */
+const withAction = ({ action, account }: EffectRequest, context: ActionContext) => ({
   ...context,
   ...(action === 'extend' && { storeReason: 'EXTENDED' as const }),
+  ...(action === 'set-account' && account !== undefined && !isDigest(account) && { storeUser: account }),
 });
+
+/** Whether the account is a form of a username at the store and not the username. */
+const isDigest = (account: string): boolean => isMd5(account) || /^[0-9a-f]{33,64}$/i.test(account);
 
 const toOutcome = (
   { input: { action, reason }, context: { key, deps } }: Pick<Attempt, 'input' | 'context'>,
@@ -244,7 +252,7 @@ async function confirm(
   attempt: Pick<Attempt, 'purchaseId' | 'context'>,
 ): Promise<boolean | null> {
   try {
-    await refreshPurchaseNow(attempt.purchaseId, withStoreReason(request, attempt.context));
+    await refreshPurchaseNow(attempt.purchaseId, withAction(request, attempt.context));
   } catch (error) {
     attempt.context.recorder.addContent({
       refreshFailures: [

@@ -8,6 +8,7 @@ import type { Observation } from '../purchases/observation.ts';
 import type { PurchaseRefreshState } from '../purchases/purchase-repository.ts';
 import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
+import { containsAliasForm } from '../purchases/user-aliases.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
@@ -33,6 +34,8 @@ export interface RefreshContext {
   readonly deps: RefreshDeps;
   /** Reason of the change at the store if the caller has caused it. */
   readonly storeReason?: NotificationReason;
+  /** Customer whom the caller has named to the store. The service can meet the customer for the first time. */
+  readonly storeUser?: string | undefined;
 }
 
 /**
@@ -141,13 +144,14 @@ async function recordAndFulfill(
 
 async function recordObservations(
   observations: readonly Observation[],
-  { app, deps, storeReason }: RefreshContext,
+  { app, deps, storeReason, storeUser: namedUser }: RefreshContext,
 ): Promise<RecordPurchaseResult[]> {
   const update = { trigger: 'refresh', strategy: app.strategy, ...(storeReason && { storeReason }) } as const;
   const results: (RecordPurchaseResult | undefined)[] = [];
   for (const observation of observations) {
+    const isNamed = namedUser !== undefined && containsAliasForm(observation.userAliases, namedUser);
     const storeUser = await resolveStoreUser(app.name, observation, deps.userAliases);
-    const input = { ...update, ...storeUser, observation, now: deps.now() };
+    const input = { ...update, ...(isNamed && { storeUser: namedUser }), ...storeUser, observation, now: deps.now() };
     results.push(await deps.recordPurchase(app.name, observation.purchase.purchaseId, input));
   }
   return results.filter((result) => result !== undefined);

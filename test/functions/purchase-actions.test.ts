@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { actOnPurchase, listPurchaseActions } from '../../lib/api/actions.ts';
+import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, setSupportActions } from '../../lib/apps/manage-apps.ts';
 import { dayMs } from '../../lib/shared/time.ts';
-import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
+import { buildBasicAuth, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { type BoughtPurchase, buyForActions } from '../../testing/purchase-actions.ts';
@@ -209,13 +210,17 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
     });
   });
 
-  it('sets the account of a purchase, which the customer then owns', async () => {
-    const bought = await buyForActions(service, 'store_a');
+  it('sets the account of a purchase that no customer has claimed, which the customer then owns', async () => {
+    const bought = await buyForActions(service, 'store_a', { applicationUsername: undefined });
     const other = await buyForActions(service, 'store_a');
     const account = createUniqueName('user');
     const { status, body } = await bought.act({ action: 'set-account', account, idempotencyKey });
     expect(status).toBe(200);
     expect(body).toMatchObject({ storeAnswer: { status: 'account set' }, isConfirmed: true });
+    const { entitledUsers } = (
+      await callWithSecretKey(getPurchase, bought.keys, { params: { purchaseId: bought.purchaseId } })
+    ).body;
+    expect(entitledUsers).toEqual([account]);
     expect((await other.act({ action: 'set-account', idempotencyKey })).status).toBe(400);
   });
 
@@ -323,8 +328,8 @@ describe('POST /v3/purchases/:purchaseId/actions at each store', () => {
     expect(await getExpiration(bought)).toBe(before);
   });
 
-  it('sets the account of a resubscription in the Play Store', async () => {
-    const bought = await buyForActions(service, 'store_b');
+  it('sets the account of a resubscription in the Play Store, which the customer then owns', async () => {
+    const bought = await buyForActions(service, 'store_b', { applicationUsername: undefined });
     await bought.control('expire');
     const { id, validate } = await service.callControl(`/purchases/${bought.id}/resubscribe`, {});
     await service.validate(bought.keys, validate);
@@ -335,5 +340,8 @@ describe('POST /v3/purchases/:purchaseId/actions at each store', () => {
       body: { action: 'set-account', account, reason: 'Bought in the Play Store', idempotencyKey },
     });
     expect(response).toMatchObject({ status: 200, body: { isConfirmed: true, purchase: { isAcknowledged: true } } });
+    const params = { purchaseId: `store_b:${id}` };
+    const { entitledUsers } = (await callWithSecretKey(getPurchase, bought.keys, { params })).body;
+    expect(entitledUsers).toEqual([account]);
   });
 });
