@@ -41,6 +41,7 @@ const ChangeBody = v.object({
 /**
  * `POST /v8.0/b2b/recurrences/{id}/change`: changes a subscription on behalf of the developer.
  *
+ * @see https://github.com/microsoft/Microsoft-Store-Services/blob/main/Microsoft.StoreServices/Microsoft.StoreServices/Recurrence/RecurrenceChangeRequest.cs
  * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/change-the-billing-state-of-a-subscription-for-a-user
  */
 export function changeRecurrence(context: ResponseContext, call: StoreHttpRequest, id: string): HttpResponse {
@@ -60,11 +61,11 @@ function applyChange(purchase: Purchase, change: v.InferOutput<typeof ChangeBody
   const { recurrence } = purchase;
   if (recurrence?.state !== 'Active') throw badRequestError('The recurrence is not active.');
   switch (changeType) {
-    case 'Cancel':
     case 'Refund':
-      return terminate(purchase, at, changeType === 'Refund');
+      return terminate(purchase, at, true);
+    // The customer keeps the rest of the paid period after `Cancel`, too. Neither turns automatic renewal on.
+    case 'Cancel':
     case 'ToggleAutoRenew':
-      // It only turns automatic renewal off. If renewal is off, the request does not change anything.
       return recurrence.autoRenew
         ? { ...purchase, recurrence: { ...recurrence, autoRenew: false, cancellationDate: at, lastModified: at } }
         : purchase;

@@ -155,7 +155,10 @@ describe('POST /v8.0/b2b/recurrences/{id}/change', () => {
     });
 
   test.each([
-    [{ changeType: 'Cancel' }, { recurrenceState: 'Canceled' }],
+    [
+      { changeType: 'Cancel' },
+      { recurrenceState: 'Active', autoRenew: false, expirationTime: formatTimestamp('2027-02-28') },
+    ],
     [{ changeType: 'Refund' }, { recurrenceState: 'Canceled' }],
     [{ changeType: 'ToggleAutoRenew' }, { recurrenceState: 'Active', autoRenew: false }],
     [{ changeType: 'Extend', extensionTimeInDays: '3' }, { expirationTime: formatTimestamp('2027-03-03') }],
