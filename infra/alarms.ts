@@ -1,19 +1,19 @@
 import { Duration } from 'aws-cdk-lib';
 import {
-  Alarm,
+  type Alarm,
   type AlarmProps,
   ComparisonOperator,
   type IMetric,
   Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { type ITable, Operation } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { createApiMetric } from './api-metrics.ts';
+import { type AlarmText, createAlarm } from './create-alarm.ts';
 import { Dashboard } from './dashboard.ts';
 import type { DeploymentOptions } from './deployment-options.ts';
 import { createFailureMetric, createLogMetric, createSumMetric, createThrottleMetric } from './failure-metrics.ts';
@@ -33,14 +33,6 @@ export interface AlarmsProps {
   readonly workers: ReadonlyMap<string, LambdaFunction>;
   readonly queues: Queues;
   readonly options: DeploymentOptions;
-}
-
-interface AlarmText {
-  readonly symptom: string;
-  /** Affected party and effect. */
-  readonly impact: string;
-  /** Log, command or console to use. */
-  readonly action: string;
 }
 
 const staleEntitlements = 'apps see stale entitlements';
@@ -391,21 +383,10 @@ export class Alarms extends Construct {
     id: string,
     metric: IMetric,
     threshold: number,
-    { symptom, impact, action }: AlarmText,
+    text: AlarmText,
     options: Partial<AlarmProps> = {},
   ): void {
-    const alarm = new Alarm(this, id, {
-      metric,
-      threshold,
-      alarmDescription: `${symptom}. Impact: ${impact}. Action: ${action}.`,
-      evaluationPeriods: 1,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-      ...options,
-    });
+    const alarm = createAlarm(this, id, { topic: this.topic, metric, threshold, text, options });
     this.alarms.set(id, alarm);
-    const notify = new SnsAction(this.topic);
-    alarm.addAlarmAction(notify);
-    alarm.addOkAction(notify);
   }
 }

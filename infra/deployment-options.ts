@@ -80,6 +80,8 @@ const DeploymentOptions = v.pipe(
     wafRequestsPerAddress: v.optional(WholeNumber(100, 2_000_000_000)),
     /** Maximum requests with one key in five minutes. */
     wafRequestsPerKey: v.optional(WholeNumber(100, 2_000_000_000)),
+    /** Calls the public URL each minute, with an alarm if it does not respond. */
+    syntheticCheck: v.optional(Flag),
     /** Locations in Amazon S3 that scheduled exports may write, separated by commas. */
     exportLocations: v.optional(
       v.pipe(

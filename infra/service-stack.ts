@@ -2,6 +2,7 @@ import { CfnOutput, Stack, Tags } from 'aws-cdk-lib';
 import type { SpecRestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
 import { contracts as allContracts } from '../lib/api/index.ts';
@@ -23,6 +24,7 @@ import { OperatorPolicy } from './operator-policy.ts';
 import type { SharedResources, StoreEmulatorConfig } from './permissions.ts';
 import { Queues } from './queues.ts';
 import type { ServiceFunction } from './service-function.ts';
+import { SyntheticCheck } from './synthetic-check.ts';
 import { DataTable } from './table.ts';
 import { TableBackup } from './table-backup.ts';
 import { Triggers } from './triggers.ts';
@@ -92,7 +94,7 @@ export class ServiceStack extends Stack {
       alarmTopic: topic,
       ...exports,
     });
-    this.addOptionalResources(options, { api, table });
+    this.addOptionalResources(options, { api, url, topic, table });
     this.addOutput('ApiUrl', url, 'Base URL for clients');
     if (domainTarget !== undefined)
       this.addOutput('DomainTarget', domainTarget, 'Target of the DNS record of the domain name');
@@ -131,10 +133,16 @@ export class ServiceStack extends Stack {
 
   private addOptionalResources(
     options: DeploymentOptions,
-    { api, table }: { readonly api: SpecRestApi; readonly table: ITable },
+    {
+      api,
+      url,
+      topic,
+      table,
+    }: { readonly api: SpecRestApi; readonly url: string; readonly topic: ITopic; readonly table: ITable },
   ): void {
-    const { waf, backup, monthlyBudgetUsd, alarmEmail, tableName: adoptedTableName } = options;
+    const { waf, syntheticCheck, backup, monthlyBudgetUsd, alarmEmail, tableName: adoptedTableName } = options;
     if (waf) new WebAcl(this, 'WebAcl', { api, options });
+    if (syntheticCheck) new SyntheticCheck(this, 'SyntheticCheck', { url, topic });
     if (backup) new TableBackup(this, 'Backup', { table, adoptedTableName });
     if (monthlyBudgetUsd !== undefined && alarmEmail !== undefined)
       new MonthlyBudget(this, 'Budget', { limitUsd: monthlyBudgetUsd, email: alarmEmail });

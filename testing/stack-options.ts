@@ -16,6 +16,7 @@ export const everyOption = {
   maxConcurrency: '5',
   eventRetentionDays: '30',
   backup: 'true',
+  syntheticCheck: 'true',
   exportLocations: 's3://example-exports/claimcheck',
   monthlyBudgetUsd: '200',
   canary: 'true',

@@ -136,6 +136,34 @@ describe('ServiceStack with deployment options', () => {
     );
   });
 
+  it('calls the public URL each minute without repetitions, and starts an alarm without successful calls', () => {
+    const find = (type: string) => listResources('every', type);
+    expect(find('AWS::Events::ApiDestination').map(({ Properties }) => Properties)).toMatchObject([
+      { InvocationEndpoint: 'https://purchases.example.com/claimcheck/.well-known/jwks.json', HttpMethod: 'GET' },
+    ]);
+    const rules = Object.entries(findResources('every', 'AWS::Events::Rule'));
+    const [id, rule] = rules.find(([key]) => key.startsWith('SyntheticCheck')) ?? [];
+    expect(rule?.Properties).toMatchObject({
+      ScheduleExpression: 'rate(1 minute)',
+      Targets: [{ RetryPolicy: { MaximumRetryAttempts: 0 } }],
+    });
+    const alarm = find('AWS::CloudWatch::Alarm').find(({ Properties }) =>
+      String(Properties.AlarmDescription).startsWith('The public URL'),
+    );
+    expect(alarm?.Properties).toMatchObject({
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 3,
+      EvaluationPeriods: 2,
+      TreatMissingData: 'breaching',
+    });
+    const names = alarm?.Properties.Metrics.flatMap(
+      ({ MetricStat }: { MetricStat?: { Metric: { Dimensions: { Value: unknown }[] } } }) =>
+        MetricStat?.Metric.Dimensions.map(({ Value }) => Value) ?? [],
+    );
+    expect(names).toEqual([{ Ref: id }, { Ref: id }]);
+    expect(listResources('none', 'AWS::Events::ApiDestination')).toEqual([]);
+  });
+
   it('throttles validations below the stage', () => {
     const [stage] = listResources('none', 'AWS::ApiGateway::Stage');
     const [all, ...methods] = stage?.Properties.MethodSettings ?? [];
@@ -232,7 +260,8 @@ describe('ServiceStack with deployment options', () => {
     const headings = listHeadings(readDocument(file)).filter(({ level }) => level === 3);
     const names = headings.flatMap(({ title }) => [...title.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
     const patterns = names.map(
-      (name) => new RegExp(`^MonitoringAlarms${name.replaceAll('-', '').replace('…', '\\w+')}[0-9A-F]{8}$`),
+      (name) =>
+        new RegExp(`^(?:MonitoringAlarms|SyntheticCheck)${name.replaceAll('-', '').replace('…', '\\w+')}[0-9A-F]{8}$`),
     );
     const alarms = Object.keys(findResources('every', 'AWS::CloudWatch::Alarm'));
     expect(alarms.filter((alarm) => !patterns.some((pattern) => pattern.test(alarm)))).toEqual([]);

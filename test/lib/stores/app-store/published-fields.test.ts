@@ -53,7 +53,7 @@ const payloads = {
   },
 };
 
-/** Whose purchase it is, where it was made and until when it gives access. */
+/** The fields that decide about the app, the environment, the product and the end of access. */
 const decisive =
   /^(originalTransactionId|transactionId|bundleId|productId|environment|signedDate|purchaseDate|expiresDate|revocationDate)$/;
 const unknownNumber = 99;

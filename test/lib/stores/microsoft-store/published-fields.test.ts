@@ -75,7 +75,7 @@ const examples = {
   },
 } as const;
 
-/** Which product it is, and until when it gives access. */
+/** The fields that decide about the product and its access. */
 const decisive: Readonly<Record<keyof typeof examples, RegExp>> = {
   'an item of version 6': /^(itemId|productId|status)$/,
   'an item of version 9': /^(id|productId|status)$/,
