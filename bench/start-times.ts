@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { type BundleFile, buildFunctions, bundleFile } from '../infra/build-functions.ts';
+import { type BundleFile, bundleFile } from '../infra/build-functions.ts';
 import type { BenchResult } from './bench-result.ts';
+import { buildBundles } from './build-bundles.ts';
 import { computeMedianInterval, type MedianInterval, median } from './median.ts';
 
 const run = promisify(execFile);
@@ -87,7 +88,7 @@ export async function withBundles<T>(use: (bundles: Bundles) => Promise<T>): Pro
       join(outdirs.completeBase, 'bare-document-client.mjs'),
       await bundleFile('bench/bare-document-client.ts', outdirs.completeBase, { omitsUnused: false }),
     );
-    const functions = (await buildFunctions(outdirs.functions)).map(({ name, files }) =>
+    const functions = (await buildBundles(outdirs.functions)).map(({ name, files }) =>
       toBundle(name, join(outdirs.functions, name, `${basename(name)}.mjs`), files),
     );
     return await use({ base, completeBase, functions });

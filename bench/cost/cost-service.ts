@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DynamoDBBatchResponse, SQSBatchResponse } from 'aws-lambda';
-import { buildFunctions } from '../../infra/build-functions.ts';
 import type { Template } from '../../local/template.ts';
 import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
 import type { TestService } from '../../testing/service.ts';
 import type { QueueName, WorkQueues } from '../../testing/work-queues.ts';
+import { buildBundles } from '../build-bundles.ts';
 import { startMeter } from '../units/meter.ts';
 import { withServiceOn, withTableEngine } from '../with-test-service.ts';
 import { type CallTarget, type RecordedCall, startCallRecorder } from './call-recorder.ts';
@@ -45,7 +45,7 @@ export async function withCostService<T>(use: (cost: CostService) => Promise<T>,
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-cost-'));
   try {
     const bundles = join(folder, 'functions');
-    await buildFunctions(bundles);
+    await buildBundles(bundles);
     const template = await synthesizeTemplate(bundles);
     return await withTableEngine(async (tableUrl) => await runService({ bundles, template, tableUrl, delayMs }, use));
   } finally {
