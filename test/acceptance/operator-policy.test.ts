@@ -22,7 +22,7 @@ import type { LocalService } from '../../local/start-local.ts';
 import { listResources } from '../../local/template.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl, waitUntilQueuesEmpty } from '../../testing/call-local.ts';
-import { spawnSuccessfully } from '../../testing/command-line.ts';
+import { runCommand, runSuccessfully, spawnSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { readStack } from '../../testing/stack-templates.ts';
@@ -63,6 +63,8 @@ let folder: string;
 let service: LocalService;
 let table: Table;
 beforeAll(async () => {
+  // Loads the commands while no connection is open that the service would close meanwhile.
+  await runCommand({}, ['--version']);
   folder = await mkdtemp(join(tmpdir(), 'claimcheck-operator-'));
   const masterKey = names.ref(findId('AWS::SecretsManager::Secret', /./));
   await saveState(folder, { run: runName, secrets: { [masterKey]: `${currentKey} ${earlierKey}` } });
@@ -83,7 +85,9 @@ afterAll(async () => {
 async function cli(args: readonly string[], input?: string): Promise<string> {
   const path = commandPaths.find((command) => `${args.join(' ')} `.startsWith(`${command} `));
   if (path !== undefined) commandsRun.add(path);
-  return await spawnSuccessfully(service.environment, args, input);
+  // An export goes to the standard output of the process.
+  const run = path === 'customer export' ? spawnSuccessfully : runSuccessfully;
+  return await run(service.environment, args, input);
 }
 
 const control = async (path: string, body?: object) => await callLocalControl(service, path, body);
