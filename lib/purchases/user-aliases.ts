@@ -24,7 +24,7 @@ export function containsAliasOf(
 export const containsAliasForm = (userAliases: readonly string[], text: string): boolean =>
   containsAliasOf(userAliases, { username: text });
 
-/** Lists the forms that the client says and that do not follow from the username. They count if a store confirms them. */
+/** Lists the forms of the client that do not follow from the username. They count if a store confirms them. */
 export const listClientAliases = ({ username, obfuscatedUsername }: AliasedUser): string[] =>
   [...(isMd5(username) ? [username] : []), ...(obfuscatedUsername === undefined ? [] : [obfuscatedUsername])].filter(
     (alias) => normalizeAlias(alias) !== toMd5Alias(username),
