@@ -4,6 +4,7 @@ import { findLifecycleReasons } from '../../../../lib/purchases/lifecycle-reason
 import { type EncryptedObservation, merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
 import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { toPurchaseRecord } from '../../../../lib/purchases/to-records.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { createAppStore, createContext, validateSignedTransaction } from '../../../../testing/fake-apple.ts';
 import { sampleRuns } from '../../../../testing/sample.ts';
 import { observeNotification, signatureOnly } from './notification-fixture.ts';
@@ -144,6 +145,18 @@ describe('merging partial observations (App Store)', () => {
         expect(toPurchaseRecord(state.purchase, life.endsAt)).toMatchObject(expected);
       }
     }
+  });
+
+  it('keeps a running subscription whose first notification is the refund of an earlier period', async () => {
+    const life = buildLife(['renew', 'refund first']);
+    const notification = life.notifications.at(-1);
+    // The renewal information of every notification has the end of the current period.
+    const renewal = { ...notification?.renewal, renewalDate: life.endsAt + dayMs };
+    const refund = { type: 'REFUND', ...notification, renewal };
+    const { observations } = await observeNotification(refund, { ...signatureOnly, now: () => life.endsAt });
+    const state = observations.map(withoutToken).reduce<PurchaseState | undefined>(merge, undefined);
+    expect(state && toPurchaseRecord(state.purchase, life.endsAt)).toMatchObject({ isExpired: false });
+    expect(state?.transactions).toMatchObject([{ transaction: { transactionId: 'store_a:1001' } }]);
   });
 
   it('moves lastRenewalDate with a renewal and not with an upgrade', async () => {
