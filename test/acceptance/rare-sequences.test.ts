@@ -47,6 +47,13 @@ const sequences: readonly (readonly [title: string, Platform, order: object, rea
     [['cheaper', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD PLAN_CHANGED RENEWED']],
   ],
   [
+    'a downgrade that is withdrawn before the renewal',
+    'store_a',
+    renewing,
+    ['P10D', cheaper, ['change-plan', { productId: 'premium' }], 'P1M'],
+    [['premium', 'owned', 'PURCHASED PLAN_CHANGED RENEWED']],
+  ],
+  [
     'an upgrade while a failed payment is retried',
     'store_a',
     renewing,
