@@ -171,8 +171,8 @@ async function recoverAction({ digest, name, storeContext, ...attempt }: Attempt
 }
 
 /**
- * The state alone shows neither whether a later expiration is an extension, whose notification can arrive later, nor the
- * username of an account that no customer has had before.
+ * The state alone shows neither whether a later expiration is an extension, whose notification can arrive later, nor
+ * the username of an account that no customer has had before.
  */
 const withAction = ({ action, account }: EffectRequest, context: ActionContext) => ({
   ...context,
