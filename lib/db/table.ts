@@ -97,7 +97,7 @@ export function createTableClient(name: string, options: DynamoDBClientConfig = 
     // Copied, because the client adds a member to the object.
     unmarshallOptions: { ...unmarshallOptions },
   });
-  // It copies the input and the output of each call for a logger, which the client lacks: a tenth of the time of a call.
+  // It copies the input and the output of each call for a logger, which the client lacks: a tenth of its time.
   client.middlewareStack.remove('loggerMiddleware');
   const consumed: CapacityUsage = { read: 0, write: 0 };
   const capacityOption = { ReturnConsumedCapacity: 'TOTAL' } as const;
