@@ -23,8 +23,8 @@ const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey',
 /**
  * Partition keys of the items that the commands write: apps, owners of API keys, catalogues, token keys, schedules of
  * exports, purchases, customers, aliases, handled notifications, deliveries, webhook URLs, statistics, stream markers,
- * events with their tags, access tokens, vault references, erased names, idempotent operations and the activity of
- * stores. See lib/db/keys.ts.
+ * events with their tags, access tokens, vault references, erased names, idempotent operations, refund requests and the
+ * activity of stores. See lib/db/keys.ts.
  */
 const writtenKeys = [
   'APP#*',
@@ -48,6 +48,7 @@ const writtenKeys = [
   '*#V#*',
   '*#X#*',
   '*#O#*',
+  '*#R#*',
   '*#Y',
   '*#Y#*',
 ];

@@ -277,7 +277,8 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'set-webhook', 'new', '--off']);
   expect(await cli(['doctor', 'new', '--timeout', '120'])).toContain('checks made');
   await setNotificationUrl(`${service.baseUrl}/unknown`);
-  await control('/purchases', { ...order, applicationUsername: 'bob' });
+  const { id: unreported } = await control('/purchases', { ...order, applicationUsername: 'bob' });
+  await control(`/purchases/${unreported}/request-refund`, {});
   const recover = ['notifications', 'recover', appName, '--from', from];
   const isRecovered = (output: string) => /^store_a {2}[1-9]\d* notifications? processed, 0 failed/.test(output);
   await waitFor('a recovered notification', async () => await cli(recover), isRecovered);
