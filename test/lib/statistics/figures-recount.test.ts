@@ -176,7 +176,7 @@ describe('figures (any history of two years)', () => {
       );
       await fc.assert(property, { ...sampleRuns({ sample: 3, full: 60 }), endOnFailure: true });
     },
-    10 * minuteMs,
+    30 * minuteMs,
   );
 });
 
