@@ -14,7 +14,7 @@ const neighbors = 2;
 
 /**
  * Measures the built functions, each in a process of its own with the variables that Lambda sets: the processor time of
- * the initialization with its warm-up, of the first invocation and of later ones, and the table calls of a request.
+ * the initialization with its warm-up and of invocations, the first one included, and the table calls of a request.
  */
 export const benchInvocations = async (): Promise<BenchResult> =>
   await withCostService(

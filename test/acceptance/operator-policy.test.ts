@@ -63,7 +63,7 @@ let folder: string;
 let service: LocalService;
 let table: Table;
 beforeAll(async () => {
-  // Loads the commands while no connection is open that the service would close meanwhile.
+  // Loads the commands before a connection is open, which the service would close during that time.
   await runCommand({}, ['--version']);
   folder = await mkdtemp(join(tmpdir(), 'claimcheck-operator-'));
   const masterKey = names.ref(findId('AWS::SecretsManager::Secret', /./));

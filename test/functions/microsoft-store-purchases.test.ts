@@ -107,37 +107,40 @@ describe('a one-time purchase of the Microsoft Store', () => {
   });
 });
 
-describe('a consumable of the Microsoft Store that is bought again after its fulfillment', () => {
+describe('a consumable of the Microsoft Store', () => {
   it.each([
     ['developer-managed', {}],
     ['store-managed', { quantity: 2 }],
-  ])('is granted, counted and consumed again (%s)', async (_kind, order) => {
-    const { keys, storeId, validate } = await buy({ type: 'consumable', ...order }, { consume: true });
-    const ids: unknown[] = [];
-    for (const count of [1, 2]) {
-      if (count === 2) {
-        const again = {
-          platform: 'store_c',
-          productId: storeId,
-          applicationUsername: 'ann',
-          type: 'consumable',
-          ...order,
-        };
-        await service.callControl('/purchases', again);
+  ])(
+    'gives access, counts and is consumed again if it is bought again after its fulfillment (%s)',
+    async (_kind, order) => {
+      const { keys, storeId, validate } = await buy({ type: 'consumable', ...order }, { consume: true });
+      const ids: unknown[] = [];
+      for (const count of [1, 2]) {
+        if (count === 2) {
+          const again = {
+            platform: 'store_c',
+            productId: storeId,
+            applicationUsername: 'ann',
+            type: 'consumable',
+            ...order,
+          };
+          await service.callControl('/purchases', again);
+        }
+        const { ok, data } = await validate();
+        expect({ count, ok, collection: data.collection.length }).toEqual({ count, ok: true, collection: 1 });
+        ids.push(data.transaction.transactionId);
+        const { rows } = (await callWithSecretKey(listTransactions, keys, { query: {} })).body;
+        expect(rows.map(({ amountMicros }: { amountMicros: number }) => amountMicros)).toEqual(
+          Array(count).fill(4_990_000),
+        );
       }
-      const { ok, data } = await validate();
-      expect({ count, ok, collection: data.collection.length }).toEqual({ count, ok: true, collection: 1 });
-      ids.push(data.transaction.transactionId);
-      const { rows } = (await callWithSecretKey(listTransactions, keys, { query: {} })).body;
-      expect(rows.map(({ amountMicros }: { amountMicros: number }) => amountMicros)).toEqual(
-        Array(count).fill(4_990_000),
-      );
-    }
-    expect(new Set(ids).size).toBe(2);
-    // A client that repeats its request receives the same result, and it counts nothing.
-    expect((await validate()).data.transaction.transactionId).toBe(ids[1]);
-    expect((await callWithSecretKey(listTransactions, keys, { query: {} })).body.rows).toHaveLength(2);
-  });
+      expect(new Set(ids).size).toBe(2);
+      // A client that repeats its request receives the same result, and it counts nothing.
+      expect((await validate()).data.transaction.transactionId).toBe(ids[1]);
+      expect((await callWithSecretKey(listTransactions, keys, { query: {} })).body.rows).toHaveLength(2);
+    },
+  );
 });
 
 describe('a subscription of the Microsoft Store', () => {

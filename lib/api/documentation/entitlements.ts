@@ -68,7 +68,7 @@ export const entitlementDescriptions = [
     isActive: ['Whether the customer has access now.', true],
     since: ['Start of the purchase or grant. Null if the store does not report it.', '2026-01-15T09:30:00.000Z'],
     until: [
-      'End of access: of a subscription that renews, 24 hours (`unverifiedHours`) after the renewal date. Null without an end, or, if it is not active, without a known end.',
+      'End of access. A subscription that renews keeps access for 24 hours (`unverifiedHours`) after the renewal date. Null without an end, or, if it is not active, without a known end.',
       '2026-02-16T09:30:00.000Z',
     ],
     willRenew: ['Whether the store renews the purchase at the end.', true],

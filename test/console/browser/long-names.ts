@@ -48,8 +48,8 @@ async function givenNamedSettings({ url }: ApplicationServer): Promise<void> {
 }
 
 /**
- * Gives the customer what pages show: purchases, the claim of another customer, a grant, a refund request, and webhooks
- * that fail. Returns the paths of all pages that show names.
+ * Creates purchases, a second claim, a grant, a refund request, and webhooks that fail. Returns the paths of all pages
+ * that show names.
  */
 async function givenCustomer(): Promise<string[]> {
   const { service } = running;
