@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApplicationServer, startApplicationServer } from '../../../testing/application-server.ts';
 import { callLocalControl, callLocalService, type Json, letSettingsTakeEffect } from '../../../testing/call-local.ts';
 import { runSuccessfully } from '../../../testing/command-line.ts';
+import { listProblems } from '../../../testing/emulator-steps.ts';
 import { getHorizontalOverflow, type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';
 import { waitFor } from '../../../testing/wait-for.ts';
 
@@ -118,7 +119,7 @@ export function describeLongNames(getRunning: () => Promise<RunningConsole>): vo
         }
       }
       expect(findings).toEqual([]);
-      expect(consolePage.problems).toEqual([]);
+      expect(listProblems(consolePage)).toEqual([]);
       await server.close();
     }, 300_000);
   });
