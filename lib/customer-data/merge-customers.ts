@@ -44,7 +44,7 @@ export interface MergeResult {
 }
 
 /** Purchases of one request, so that it ends before the timeout of the gateway. */
-const maxMovedPurchases = 1_000;
+const maxMovedPurchases = 250;
 const concurrency = 25;
 
 /**
