@@ -23,15 +23,19 @@ const views: readonly View[] = [
     rules: 'colors',
   },
   {
-    name: 'light, 375 px',
+    name: 'dark, 360 px',
     async show(page) {
-      await page.emulateMedia({ colorScheme: 'light' });
-      await page.setViewportSize({ width: 375, height: 800 });
+      await page.setViewportSize({ width: 360, height: 800 });
       // A phone loads the page at this width, which a resized window does not do.
       await page.reload();
     },
     // The elements are the same, in another layout.
     rules: 'layout',
+  },
+  {
+    name: 'light, 360 px',
+    show: async (page) => await page.emulateMedia({ colorScheme: 'light' }),
+    rules: 'colors',
   },
 ];
 
