@@ -10,6 +10,9 @@ import type { TableEngine, TableEngineOptions } from './table-engine.ts';
 
 const require = createRequire(import.meta.url);
 
+/** Found on the PATH without `JAVA_HOME`. */
+const javaCommand = 'java';
+
 /** Folder of the data in the data folder of the service. */
 export const dynamoDbLocalFolder = 'dynamodb';
 
@@ -31,14 +34,14 @@ export async function startDynamoDbLocal({ port, directory }: TableEngineOptions
 
 /** Throws a `StartupError` if there is no Java, without starting it. */
 export function assertJavaInstalled(): void {
-  const { JAVA_HOME } = process.env;
-  const isInstalled = JAVA_HOME ? isExecutable(join(JAVA_HOME, 'bin', toFileName('java'))) : findOnPath('java');
+  const command = getJavaCommand();
+  const isInstalled = command === javaCommand ? findOnPath(command) : isExecutable(command);
   if (!isInstalled) throw startupError(explainFailure('ENOENT'));
 }
 
 function getJavaCommand(): string {
   const { JAVA_HOME } = process.env;
-  return JAVA_HOME ? join(JAVA_HOME, 'bin', 'java') : 'java';
+  return JAVA_HOME ? join(JAVA_HOME, 'bin', toFileName(javaCommand)) : javaCommand;
 }
 
 function buildJavaArguments(port: number, folder: string | undefined): string[] {
