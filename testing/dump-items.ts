@@ -7,8 +7,11 @@ import type { Item } from '../lib/db/table.ts';
 /** Scans the whole table and returns the items of one app as JSON, with the compressed parts of events decompressed. */
 export async function dumpItems(table: string, appName: string): Promise<string[]> {
   const items = await scanItems(table);
-  return items.filter(({ pk }) => String(pk).startsWith(`${appName}#`) || pk === `APP#${appName}`).map(formatItem);
+  return items.filter((item) => isOfApp(item, appName)).map(formatItem);
 }
+
+export const isOfApp = ({ pk }: Item, appName: string): boolean =>
+  String(pk).startsWith(`${appName}#`) || pk === `APP#${appName}`;
 
 /** Scans all items of the table. */
 export async function scanItems(table: string): Promise<Item[]> {
