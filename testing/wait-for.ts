@@ -3,7 +3,10 @@ import { inspect } from 'node:util';
 import { secondMs } from '../lib/shared/time.ts';
 
 const timeoutMs = 180 * secondMs;
-const pollIntervalMs = 20;
+const minIntervalMs = 20;
+/** Part of the elapsed time: a long wait leaves the processor to what it waits for. */
+const intervalShare = 0.1;
+const maxIntervalMs = secondMs;
 
 /**
  * Polls `read` until `isReached` accepts its value (by default: until the value is truthy) and returns that value.
@@ -14,13 +17,13 @@ export async function waitFor<T>(
   read: () => T | Promise<T>,
   isReached: (value: T) => boolean = Boolean,
 ): Promise<T> {
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
   for (;;) {
     const value = await read();
     if (isReached(value)) return value;
-    if (performance.now() > deadline)
-      throw new Error(`Timed out waiting for ${description}. Last value: ${show(value)}`);
-    await delay(pollIntervalMs);
+    const elapsedMs = performance.now() - startedAt;
+    if (elapsedMs > timeoutMs) throw new Error(`Timed out waiting for ${description}. Last value: ${show(value)}`);
+    await delay(Math.min(maxIntervalMs, Math.max(minIntervalMs, intervalShare * elapsedMs)));
   }
 }
 
