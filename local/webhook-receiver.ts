@@ -78,9 +78,14 @@ function formatWebhook({
   purchases = {},
 }: v.InferOutput<typeof Webhook>): string {
   if (!notification) return `Webhook  ${type}`;
-  const owned = Object.entries(purchases).map(([product, { isExpired, expirationDate }]) =>
-    [product, isExpired ? 'expired' : 'active', ...(expirationDate ? [`until ${expirationDate}`] : [])].join(' '),
+  const owned = Object.entries(purchases).map(
+    ([product, { isExpired, expirationDate }]) => `${product} ${formatState(isExpired, expirationDate)}`,
   );
   const purchaseList = owned.length > 0 ? owned.join(', ') : 'nothing';
   return `Webhook  ${notification.reason}  ${applicationUsername} owns ${purchaseList}`;
+}
+
+function formatState(isExpired: boolean | undefined, expirationDate: string | undefined): string {
+  if (expirationDate === undefined) return isExpired ? 'expired' : 'active';
+  return isExpired ? `expired on ${expirationDate}` : `active until ${expirationDate}`;
 }

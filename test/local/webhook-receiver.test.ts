@@ -17,6 +17,7 @@ const send = async (url: string, body: string) => (await fetch(url, { method: 'P
 it('reports each webhook as one line', async () => {
   const { url } = await start();
   const premium = { expirationDate: '2026-02-01T00:00:00.000Z', isExpired: false };
+  const gold = { expirationDate: '2025-12-31T00:00:00.000Z', isExpired: true };
   const updated = {
     type: 'purchases.updated',
     password: 'sec_nobody_prints_this',
@@ -26,10 +27,12 @@ it('reports each webhook as one line', async () => {
   };
   expect(await send(url, JSON.stringify(updated))).toBe(200);
   expect(await send(url, JSON.stringify({ ...updated, purchases: {} }))).toBe(200);
+  expect(await send(url, JSON.stringify({ ...updated, purchases: { 'store_a:gold': gold } }))).toBe(200);
   expect(await send(url, '{"type":"test"}')).toBe(200);
   expect(lines).toEqual([
     'Webhook  RENEWED  alice owns store_a:premium active until 2026-02-01T00:00:00.000Z, store_a:coins active',
     'Webhook  RENEWED  alice owns nothing',
+    'Webhook  RENEWED  alice owns store_a:gold expired on 2025-12-31T00:00:00.000Z',
     'Webhook  test',
   ]);
 });
