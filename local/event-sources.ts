@@ -20,6 +20,7 @@ const EventSourceMapping = v.object({
   MaximumRetryAttempts: v.optional(v.number(), 10_000),
   MaximumRecordAgeInSeconds: v.optional(v.number()),
   TumblingWindowInSeconds: v.optional(v.number()),
+  MaximumBatchingWindowInSeconds: v.optional(v.number(), 0),
   DestinationConfig: v.optional(v.object({ OnFailure: v.object({ Destination: v.string() }) })),
   FilterCriteria: v.optional(v.object({ Filters: v.array(v.object({ Pattern: v.pipe(v.string(), v.parseJson()) })) })),
 });
@@ -103,6 +104,7 @@ async function connectStream(
     ...(destination && { onFailure: toQueueUrl(destination.OnFailure.Destination, runtime) }),
     ...(age !== undefined && { maxRecordAgeMs: age * 1_000 }),
     ...(window !== undefined && { windowMs: window * 1_000 }),
+    batchingWindowMs: mapping.MaximumBatchingWindowInSeconds * 1_000,
     clock,
     changes,
     log,

@@ -15,6 +15,8 @@ export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
   readonly matches: (record: StreamRecord) => boolean;
   /** Length of the tumbling window, if the function uses one. */
   readonly windowMs?: number;
+  /** Time for which the function collects records, if it does. */
+  readonly batchingWindowMs?: number;
   readonly clock: SharedClock;
   /** Wakes the readers after a write and after the clock is set. */
   readonly changes: Wakeup;
@@ -27,14 +29,20 @@ export interface ShardReaderOptions extends Omit<StreamConsumer, 'shardId'> {
 const [minPollIntervalMs, maxPollIntervalMs] = [120, 5_000];
 /** Time between a write and the poll, which reads the writes of one invocation together. */
 const settleMs = 20;
+/**
+ * Maximum time between two batches of a function that collects records. Unlike on Lambda, the first record does not
+ * wait.
+ */
+const maxBatchIntervalMs = 500;
 
 /**
  * Reads a shard from TRIM_HORIZON until it is closed. Records of an earlier run are delivered again: the functions are
  * idempotent, and a saved position could be wrong.
  */
-export async function readShard(shardId: string, options: ShardReaderOptions): Promise<void> {
-  const { streams, streamArn, signal, batchSize, changes } = options;
+export async function readShard(shardId: string, options: ShardReaderOptions, wait = sleep): Promise<void> {
+  const { streams, streamArn, signal, batchSize, batchingWindowMs = 0, changes } = options;
   const window = createWindows(shardId, options);
+  const batchIntervalMs = Math.min(batchingWindowMs, maxBatchIntervalMs);
   let iterator = await streams.getFirstIterator(streamArn, shardId);
   let intervalMs = minPollIntervalMs;
   while (iterator !== undefined && !signal.aborted) {
@@ -43,11 +51,12 @@ export async function readShard(shardId: string, options: ShardReaderOptions): P
     const records = Records.map((record) => toLambdaRecord(record, streamArn)).filter(options.matches);
     for (const batch of splitIntoChunks(records, batchSize)) await window.deliver(batch);
     iterator = NextShardIterator;
+    if (records.length > 0) await wait(batchIntervalMs, signal);
     if (Records.length > 0) intervalMs = minPollIntervalMs;
     else if (iterator !== undefined) {
       await changes.wait(count, Math.min(intervalMs, window.getRemainingMs()), signal);
       const isWoken = changes.count !== count;
-      if (isWoken) await sleep(settleMs, signal);
+      if (isWoken) await wait(settleMs, signal);
       intervalMs = isWoken ? minPollIntervalMs : Math.min(2 * intervalMs, maxPollIntervalMs);
     }
     await window.closeElapsedWindow();

@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it } from '@jest/globals';
 import { createSharedClock } from '../../local/shared-clock.ts';
-import { readShard } from '../../local/stream-shard.ts';
+import { readShard, type ShardReaderOptions } from '../../local/stream-shard.ts';
 import type { Wakeup } from '../../local/wakeup.ts';
 
 const record = { eventName: 'INSERT' as const, dynamodb: { SequenceNumber: '1', Keys: { pk: { S: 'a' } } } };
@@ -10,7 +10,10 @@ const record = { eventName: 'INSERT' as const, dynamodb: { SequenceNumber: '1', 
  * Reads a shard whose polls return the given numbers of records. Returns how long the reader waits after each empty
  * poll.
  */
-async function readPolls(polls: readonly number[], { wakesAtWait }: { readonly wakesAtWait?: number } = {}) {
+async function readPolls(
+  polls: readonly number[],
+  { wakesAtWait, batchingWindowMs }: { readonly wakesAtWait?: number; readonly batchingWindowMs?: number } = {},
+) {
   const counts = [...polls];
   const streams = {
     listShards: async () => [],
@@ -33,7 +36,9 @@ async function readPolls(polls: readonly number[], { wakesAtWait }: { readonly w
     },
   };
   let delivered = 0;
-  await readShard('shard', {
+  const intervals: number[] = [];
+  const options: ShardReaderOptions = {
+    ...(batchingWindowMs !== undefined && { batchingWindowMs }),
     ...{ streams, streamArn: 'arn', name: 'reader', batchSize: 10, bisectOnError: false, maxRetries: 0 },
     matches: () => true,
     handler: {
@@ -48,8 +53,9 @@ async function readPolls(polls: readonly number[], { wakesAtWait }: { readonly w
     changes,
     signal: new AbortController().signal,
     log: () => {},
-  });
-  return { waits, delivered };
+  };
+  await readShard('shard', options, async (ms) => void intervals.push(ms));
+  return { waits, delivered, intervals: intervals.filter((ms) => ms > 0) };
 }
 
 describe('readShard', () => {
@@ -67,5 +73,11 @@ describe('readShard', () => {
     const { waits, delivered } = await readPolls([0, 0, 2, 3, 0, 1]);
     expect(waits).toEqual([120, 240, 120]);
     expect(delivered).toBe(6);
+  });
+
+  it('collects records for at most half a second after each batch of a function with a batching window', async () => {
+    expect((await readPolls([2, 0, 3, 0], { batchingWindowMs: 10_000 })).intervals).toEqual([500, 500]);
+    expect((await readPolls([2, 0, 3, 0], { batchingWindowMs: 100 })).intervals).toEqual([100, 100]);
+    expect((await readPolls([2, 0, 3, 0])).intervals).toEqual([]);
   });
 });
