@@ -19,10 +19,13 @@ export function createCounterRepository(table: Table): CounterRepository {
   const listBetween = async (
     appName: string,
     between: readonly [string, string],
-    { isEventuallyConsistent = false, ...group }: CounterQuery,
+    { isEventuallyConsistent = false, names, ...group }: CounterQuery,
   ): Promise<CounterPeriod[]> => {
     const partition = keys.counterPartition(appName, group);
-    return (await table.query({ partition, between, isEventuallyConsistent })).map(toCounterPeriod);
+    const paths = names && [['sk'], ['version'], ...names.map((name) => ['counts', name])];
+    return (await table.query({ partition, between, isEventuallyConsistent, ...(paths && { paths }) })).map(
+      toCounterPeriod,
+    );
   };
   const checkpoints = createCheckpointRepository(table);
   return {
@@ -99,7 +102,13 @@ const buildCounterUpdate = (Key: keys.Key, counter: Counter, before: Counter): U
   },
 });
 
+/** A query for names that a counter lacks returns no counts. */
+const ListedCounter = v.object({
+  ...v.omit(Counter, ['checkpoints']).entries,
+  counts: v.optional(Counter.entries.counts, {}),
+});
+
 function toCounterPeriod(item: Item): CounterPeriod {
-  const { counts, version } = parse(Counter, item, 'DatabaseError');
+  const { counts, version } = parse(ListedCounter, item, 'DatabaseError');
   return { period: keys.parseCounterPeriod(String(item.sk)), counts, version };
 }

@@ -21,6 +21,8 @@ export interface CounterGroup {
 export interface CounterQuery extends CounterGroup {
   /** Half the read units; the latest counts can be missing for some seconds. */
   readonly isEventuallyConsistent?: boolean;
+  /** Names of the sums to return. Default: all. */
+  readonly names?: readonly string[] | undefined;
 }
 
 interface CounterName extends CounterGroup {

@@ -9,7 +9,8 @@ export type FiguresDimension = 'platforms' | 'countries' | 'product';
  * `moved` (from or to another product or country), `left` (ended), `failed` (the part of them whose payment failed),
  * `trials`, `converted` and `unconverted`.
  */
-export type Movement = 'new' | 'up' | 'down' | 'back' | 'lost';
+const movements = ['new', 'up', 'down', 'back', 'lost'] as const;
+export type Movement = (typeof movements)[number];
 
 /**
  * Amounts that are stored: `g` before refunds, `r` the refunded part, `p` proceeds, `q` the proceeds that the store
@@ -17,6 +18,12 @@ export type Movement = 'new' | 'up' | 'down' | 'back' | 'lost';
  */
 const amountPrefixes = ['g', 'r', 'p', 'q'] as const;
 export type AmountPrefix = (typeof amountPrefixes)[number];
+
+/** Names of the sums of movements and of subscriptions. The sums of cohorts are the most of a month. */
+export const movementNames: readonly string[] = [
+  ...amountPrefixes.flatMap((prefix) => movements.map((movement) => `${prefix}.${movement}`)),
+  ...['began', 'moved', 'left', 'failed'],
+];
 
 /** Units of cohorts and of their periods. */
 export const cohortUnits = ['week', 'month'] as const;

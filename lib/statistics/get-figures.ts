@@ -3,7 +3,7 @@ import type { StatsInterval } from '../api/stats.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { addDays, addMonths } from '../shared/calendar.ts';
 import { indexByPeriod } from './counts.ts';
-import { maxCohortPeriods } from './figure-names.ts';
+import { maxCohortPeriods, movementNames } from './figure-names.ts';
 import { type FigureSums, findProceedsSource, sumCounts } from './figure-sums.ts';
 import { planReads } from './plan-reads.ts';
 import { type FiguresDeps, readFigures } from './read-figures.ts';
@@ -51,7 +51,11 @@ export async function getIntervalFigures<Row>(
   const today = toUtcDay(deps.now());
   const intervals = days ? listIntervals(days, interval).filter(({ first }) => first <= today) : [];
   const { range, wholeMonths } = planReads(intervals, { interval, today });
-  const readings = await readFigures(appName, { range, by, page: query, rowsPerGroup: intervals.length }, deps);
+  const readings = await readFigures(
+    appName,
+    { range, by, page: query, rowsPerGroup: intervals.length, names: movementNames },
+    deps,
+  );
   const { total, groups } = readings;
   const build = (sums: FigureSums): Row[] => buildRows(sums, { intervals, wholeMonths, today, amount });
   return {

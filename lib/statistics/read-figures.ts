@@ -7,7 +7,7 @@ import { ServiceError } from '../shared/errors.ts';
 import { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { Product } from './count-product.ts';
-import type { CounterGroup, CounterRepository } from './counter-repository.ts';
+import type { CounterQuery, CounterRepository } from './counter-repository.ts';
 import { indexByPeriod } from './counts.ts';
 import { type FigureSums, mergeSums, splitByPrefix } from './figure-sums.ts';
 
@@ -31,6 +31,8 @@ interface FiguresRequest {
   };
   /** Number of rows of each group in the response. */
   readonly rowsPerGroup: number;
+  /** Names of the sums of a product that the figures need. Default: all. */
+  readonly names?: readonly string[];
 }
 
 export interface FiguresDeps {
@@ -61,20 +63,22 @@ const concurrency = 25;
  */
 export async function readFigures(
   appName: string,
-  { range, by, page, rowsPerGroup }: FiguresRequest,
+  { range, by, page, rowsPerGroup, names }: FiguresRequest,
   { counters, findCatalogue }: FiguresDeps,
 ): Promise<FigureReadings> {
-  const readGroup = async (group: CounterGroup): Promise<Omit<FigureSums, 'segment'>> => {
+  // The aggregator writes the counters after seconds, so an eventually consistent read is hardly older.
+  const readGroup = async (group: CounterQuery): Promise<Omit<FigureSums, 'segment'>> => {
+    const query = { ...group, isEventuallyConsistent: true };
     const [months, ...days] = await Promise.all([
-      range.months[0] <= range.months[1] ? counters.listMonths(appName, ...range.months, group) : [],
-      ...range.days.map(async (days) => await counters.listDays(appName, ...days, group)),
+      range.months[0] <= range.months[1] ? counters.listMonths(appName, ...range.months, query) : [],
+      ...range.days.map(async (days) => await counters.listDays(appName, ...days, query)),
     ]);
     return { days: indexByPeriod(days.flat()), months: indexByPeriod(months) };
   };
   const readProducts = async (products: readonly Product[]): Promise<FigureSums[]> =>
     await pMap(
       products,
-      async (product) => ({ segment: product, ...(await readGroup({ product, figures: 'product' })) }),
+      async (product) => ({ segment: product, ...(await readGroup({ product, figures: 'product', names })) }),
       { concurrency },
     );
   const platformSums = [...splitByPrefix(await readGroup({ figures: 'platforms' }))].map(([platform, sums]) => ({

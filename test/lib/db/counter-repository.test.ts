@@ -1,0 +1,40 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
+import type { CounterRepository } from '../../../lib/statistics/counter-repository.ts';
+import { createUniqueName } from '../../../testing/given.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+let counters: CounterRepository;
+beforeAll(async () => {
+  counters = createCounterRepository(await createTestTable());
+});
+
+const figures = { figures: 'platforms' } as const;
+
+/** Counts two months, of which only the second one has the sum `g.new`. */
+async function givenCounters(): Promise<string> {
+  const appName = createUniqueName('app');
+  const position = { sequenceNumber: '1', writtenAt: 1 };
+  const increment = async (period: string, counts: Readonly<Record<string, number>>) =>
+    await counters.increment(appName, { ...figures, period }, 'shard', [{ ...position, counts }]);
+  await increment('2026-01', { 'm2026-01:a1': 1 });
+  await increment('2026-02', { 'g.new': 5, 'm2026-01:a1': 2, left: 3 });
+  return appName;
+}
+
+describe('counter repository', () => {
+  it('returns all sums of each period without names', async () => {
+    expect(await counters.listMonths(await givenCounters(), '2026-01', '2026-02', figures)).toEqual([
+      { period: '2026-01', counts: { 'm2026-01:a1': 1 }, version: 1 },
+      { period: '2026-02', counts: { 'g.new': 5, 'm2026-01:a1': 2, left: 3 }, version: 1 },
+    ]);
+  });
+
+  it('returns the named sums only, also of a period without them', async () => {
+    const query = { ...figures, names: ['g.new', 'left', 'g.up'] };
+    expect(await counters.listMonths(await givenCounters(), '2026-01', '2026-02', query)).toEqual([
+      { period: '2026-01', counts: {}, version: 1 },
+      { period: '2026-02', counts: { 'g.new': 5, left: 3 }, version: 1 },
+    ]);
+  });
+});
