@@ -1,4 +1,5 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { projectFolder } from '../infra/project-folder.ts';
@@ -65,6 +66,26 @@ export async function copyBuild(
   } finally {
     await lock.close();
   }
+}
+
+/**
+ * Runs a build unless the cache has its output. Returns the folder of the output, which is missing if sources changed
+ * during the build.
+ */
+export async function ensureBuild(
+  name: string,
+  build: (folder: string) => Promise<void>,
+  cache: BuildCache = defaultCache,
+): Promise<string> {
+  const cached = findBuild(name, cache);
+  if (existsSync(cached)) return cached;
+  const work = mkdtempSync(join(tmpdir(), 'claimcheck-'));
+  try {
+    await copyBuild(name, work, build, cache);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return cached;
 }
 
 /** Returns the folder in the cache with the output of a build for the present sources. It can be missing. */

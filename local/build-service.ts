@@ -6,7 +6,6 @@ import { buildConsole } from '../infra/build-console.ts';
 import type { DeploymentOptions } from '../infra/deployment-options.ts';
 import { projectFolder } from '../infra/project-folder.ts';
 import { ServiceStack } from '../infra/service-stack.ts';
-import { buildProgram } from './build-program.ts';
 import { buildSharedFunctions, writeFunctionAssets } from './build-shared-functions.ts';
 import { joinStackTemplates, readStackTemplates } from './nested-stacks.ts';
 import { buildFolders, placeholders } from './synthesize.ts';
@@ -34,10 +33,9 @@ function writeAssembly(folder: string, options: DeploymentOptions): void {
 const [folder = '', optionsText] = process.argv.slice(2);
 if (optionsText === undefined) {
   const functions = join(folder, buildFolders.functions);
-  const building = Promise.all([
-    buildSharedFunctions(functions).then(async () => await buildConsole(join(functions, 'console', 'assets'))),
-    buildProgram(join(folder, 'program')),
-  ]);
+  const building = buildSharedFunctions(functions).then(
+    async () => await buildConsole(join(functions, 'console', 'assets')),
+  );
   writeAssembly(folder, {});
   await building;
 } else {

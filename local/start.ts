@@ -1,13 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 // Before any other import: loading the program takes up to a second.
 console.log('Starting Claimcheck. Press Ctrl-C to stop.');
 await assertEngineInstalled();
-const { findBuild } = await import('./build-cache.ts');
-const program = join(findBuild('service'), 'program', 'run-service.mjs');
-// The first start builds the program for the next ones, which load it in a third of the time.
+const { ensureBuild } = await import('./build-cache.ts');
+const programs = await ensureBuild('programs', async (folder) => {
+  const { runBuild } = await import('./run-build.ts');
+  await runBuild('--import', 'tsx', fileURLToPath(new URL('./build-programs.ts', import.meta.url)), folder);
+});
+const program = join(programs, 'run-service.mjs');
+// The TypeScript loader takes twice the processor time of the build and the program.
 if (existsSync(program)) await import(pathToFileURL(program).href);
 else await import('./run-service.ts');
 

@@ -1,14 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as v from 'valibot';
 import type { DeploymentOptions } from '../infra/deployment-options.ts';
 import type { StoreEmulatorConfig } from '../infra/permissions.ts';
-import { projectFolder } from '../infra/project-folder.ts';
-import { copyBuild } from './build-cache.ts';
+import { copyBuild, findBuild } from './build-cache.ts';
+import { runBuild } from './run-build.ts';
 import { Template } from './template.ts';
 
 /** The synthesized stack: its template and the code of its functions. */
@@ -45,9 +43,9 @@ export const buildFolders = {
 export async function synthesize(folder: string, { emulator, options, onBuild }: SynthesisInput): Promise<Assembly> {
   await copyBuild('service', folder, async (target) => {
     onBuild();
-    await runBuild(target);
+    await buildService(target);
   });
-  if (Object.keys(options).length > 0) await runBuild(folder, JSON.stringify(options));
+  if (Object.keys(options).length > 0) await buildService(folder, JSON.stringify(options));
   const template = await readFile(join(folder, buildFolders.template), 'utf8');
   return {
     template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),
@@ -56,18 +54,11 @@ export async function synthesize(folder: string, { emulator, options, onBuild }:
   };
 }
 
-/** Runs `build-service.ts` as a process of its own: the memory of the bundler and of the CDK is free after a build. */
-async function runBuild(folder: string, ...options: readonly string[]): Promise<void> {
-  const program = fileURLToPath(new URL('./build-service.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', program, folder, ...options], {
-    cwd: projectFolder,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const kill = (): void => void child.kill();
-  process.once('exit', kill);
-  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
-  process.off('exit', kill);
-  if (code !== 0) throw new Error(`The build failed.\n${errors}`);
+/** Runs `build-service.ts`, as a bundle if `npm start` has built it. */
+async function buildService(folder: string, ...options: readonly string[]): Promise<void> {
+  const bundle = join(findBuild('programs'), 'build-service.mjs');
+  const source = fileURLToPath(new URL('./build-service.ts', import.meta.url));
+  await runBuild(...(existsSync(bundle) ? [bundle] : ['--import', 'tsx', source]), folder, ...options);
 }
 
 function fillIn(template: string, { url, rootCertificate }: StoreEmulatorConfig): string {

@@ -1,9 +1,18 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { dayMs } from '../../lib/shared/time.ts';
-import { buildSources, copyBuild } from '../../local/build-cache.ts';
+import { buildSources, copyBuild, ensureBuild } from '../../local/build-cache.ts';
 
 let folder: string;
 let cache: { readonly project: string; readonly folder: string };
@@ -116,5 +125,21 @@ describe('copyBuild', () => {
     writeSource('lib/main.ts', 'changed');
     await copyOutput();
     expect(readdirSync(cache.folder)).not.toContain(old);
+  });
+});
+
+describe('ensureBuild', () => {
+  it('runs a build once and returns the folder of its output', async () => {
+    const folders = [await ensureBuild('programs', build, cache), await ensureBuild('programs', build, cache)];
+    expect(folders.map((output) => readFileSync(join(output, 'output.txt'), 'utf8'))).toEqual(['lib', 'lib']);
+    expect(build).toHaveBeenCalledTimes(1);
+  });
+
+  it('returns a missing folder if a source changed during the build', async () => {
+    build.mockImplementationOnce(async (target) => {
+      writeFileSync(join(target, 'output.txt'), 'mixed');
+      writeSource('lib/main.ts', 'changed');
+    });
+    expect(existsSync(await ensureBuild('programs', build, cache))).toBe(false);
   });
 });

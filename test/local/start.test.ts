@@ -119,9 +119,9 @@ describe('npm start', () => {
     await assertPortFree(port + 1, 'the emulator');
   });
 
-  it('runs the program that the first start has built', () => {
-    // The services of the other tests start it, because the first of them has built it.
-    expect(existsSync(join(findBuild('service'), 'program', 'run-service.mjs'))).toBe(true);
+  it('builds the programs that it runs', () => {
+    for (const file of ['run-service.mjs', 'build-service.mjs'])
+      expect(existsSync(join(findBuild('programs'), file))).toBe(true);
   });
 
   it('keeps the files of a running service and writes its own files to another folder', async () => {
