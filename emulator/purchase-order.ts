@@ -66,6 +66,8 @@ export const PurchaseOrder = v.strictObject({
   addOns: v.exactOptional(v.pipe(v.array(AddOn), v.minLength(1), v.maxLength(49))),
   /** store_b: time that the customer has a rented one-time product. */
   rentalPeriod: v.exactOptional(Period),
+  /** store_b: time until the release of a one-time product that the customer orders before. It is charged then. */
+  preorderPeriod: v.exactOptional(Period),
   /** store_b: whether the plan of the subscription is prepaid: it ends after a period, unless it is topped up. */
   prepaid: v.exactOptional(v.boolean()),
   /** Whether the subscription renews automatically when the clock passes the end of a period. */

@@ -10,7 +10,7 @@ import { dropDeclinedItems, getDeclinedEnd, hasDeclinedItems } from './declined-
 import { endSubscription, expire, lapse, refund, revoke } from './end-subscription.ts';
 import { addItem, removeItem, revokeItem } from './item-changes.ts';
 import { failPayment, startAccountHold } from './payment-failure.ts';
-import { abandonPending, payPending } from './pending-payment.ts';
+import { abandonPending, getReleaseTime, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
 import {
   buildSubscriptionNotification,
@@ -93,7 +93,7 @@ const scheduledStates: ReadonlySet<string> = new Set(['ACTIVE', 'PAUSED', 'IN_GR
 
 /** Returns the time of the next scheduled transition of a purchase. */
 export const getNextDueTime = (purchase: Purchase): number | undefined =>
-  findEarliestTime([getAcknowledgementDeadline(purchase), getScheduledTime(purchase)]);
+  findEarliestTime([getAcknowledgementDeadline(purchase), getReleaseTime(purchase), getScheduledTime(purchase)]);
 
 function getScheduledTime({ subscription }: Purchase): number | undefined {
   if (subscription === undefined || !scheduledStates.has(subscription.state)) return undefined;
@@ -112,6 +112,7 @@ const endPeriod = (purchase: Purchase, at: number): Transition =>
 /** Runs the scheduled transition of a purchase that is due. */
 export function runDueTransition(purchase: Purchase, context: TransitionContext): Transition {
   if (getAcknowledgementDeadline(purchase) === context.at) return revokeUnacknowledged(purchase, context.at);
+  if (getReleaseTime(purchase) === context.at) return payPending(purchase, context);
   const { state, renewsAutomatically } = requireSubscription(purchase);
   if (state === 'IN_GRACE_PERIOD') return startAccountHold(purchase, context.at);
   if (state === 'PAUSED') return resume(purchase, context);

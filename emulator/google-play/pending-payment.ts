@@ -29,6 +29,14 @@ export function withPendingPayment(purchase: Purchase): Purchase {
 export const isPending = ({ isUnpaid, isCancelled, subscription }: Purchase): boolean =>
   subscription === undefined ? isUnpaid === true && !isCancelled : subscription.state === 'PENDING';
 
+/**
+ * Returns the release of a pre-ordered product. Google charges the order then, and sends a notification.
+ *
+ * @see https://developer.android.com/google/play/billing/lifecycle/one-time
+ */
+export const getReleaseTime = (purchase: Purchase): number | undefined =>
+  isPending(purchase) ? purchase.releaseAt : undefined;
+
 /** Completes the pending payment. The first period of a subscription starts now. */
 export function payPending(purchase: Purchase, context: TransitionContext): Transition {
   requirePossible(isPending(purchase), purchase, 'does not have a pending payment');

@@ -23,10 +23,12 @@ export const getPurchaseState = (purchase: Purchase): keyof typeof legacyStates 
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.productsv2/getproductpurchasev2
  */
 export function toProductView(purchase: Purchase): androidpublisher_v3.Schema$ProductPurchaseV2 {
-  const { productId, isConsumed, isAcknowledged, sandbox, quantity, isUnpaid, purchasedAt, rentalPeriod } = purchase;
+  const { productId, isConsumed, isAcknowledged, sandbox, quantity, isUnpaid, purchasedAt, rentalPeriod, releaseAt } =
+    purchase;
   const productOfferDetails = {
     purchaseOptionId: toPurchaseOptionId(rentalPeriod),
     ...(rentalPeriod !== undefined && { rentOfferDetails: {} }),
+    ...(releaseAt !== undefined && { preorderOfferDetails: { preorderReleaseTime: formatTime(releaseAt) } }),
     quantity,
     refundableQuantity: getRemainingQuantity(purchase),
     consumptionState: `CONSUMPTION_STATE_${isConsumed ? 'CONSUMED' : 'YET_TO_BE_CONSUMED'}`,

@@ -1,5 +1,5 @@
 import { createAnchor, getPeriodEnd } from '../billing-anchor.ts';
-import { floorToSecond } from '../calendar.ts';
+import { addPeriod, floorToSecond } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import type { Product } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
@@ -26,6 +26,8 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: nu
   if (!isSubscription && (order.addOns || order.prepaid))
     throw controlError(422, 'addOns and prepaid are only for subscriptions.');
   if (isSubscription && order.rentalPeriod) throw controlError(422, 'rentalPeriod is only for one-time products.');
+  if (order.preorderPeriod && (isSubscription || order.rentalPeriod))
+    throw controlError(422, 'preorderPeriod is only for one-time products that are bought.');
   if (order.pending && trial) throw controlError(422, 'pending: a free trial does not have a payment.');
   const product = getOrCreateProduct(state, order);
   const owned = [...state.purchases.values()].find(
@@ -42,12 +44,13 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: nu
       ? { purchase: withPendingPayment(purchase), notifications: [] }
       : { purchase, notifications: [buildSubscriptionNotification(purchase, 'PURCHASED')] };
   }
-  const { rentalPeriod } = order;
+  const { rentalPeriod, preorderPeriod } = order;
   const purchase = {
     ...createOneTimePurchase({ order, product, at }),
     ...(rentalPeriod !== undefined && { rentalPeriod }),
+    ...(preorderPeriod !== undefined && { releaseAt: addPeriod(at, preorderPeriod) }),
   };
-  return order.pending
+  return order.pending || preorderPeriod !== undefined
     ? { purchase: withPendingPayment(purchase), notifications: [] }
     : { purchase, notifications: [buildOneTimeNotification(purchase, 'PURCHASED')] };
 }

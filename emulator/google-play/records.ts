@@ -122,6 +122,8 @@ export const Purchase = v.object({
   quantity: v.number(),
   /** Time that the customer has a rented product, from the payment on. */
   rentalPeriod: v.exactOptional(Period),
+  /** Release of a pre-ordered product, at which the order is charged. */
+  releaseAt: v.exactOptional(v.number()),
   /** Whether Google Play no longer has the purchase. */
   isDeleted: v.exactOptional(v.literal(true)),
   /** Quantity that was refunded while the customer kept the purchase. */

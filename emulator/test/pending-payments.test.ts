@@ -22,6 +22,27 @@ async function buyPending(order: object) {
 const receiptOf = (purchase: { validate: { transaction: { receipt: string } } }) =>
   JSON.parse(purchase.validate.transaction.receipt);
 
+describe('a pre-ordered product of Google Play', () => {
+  it('is pending until its release, when it is charged and notified', async () => {
+    const order = { platform: 'store_b', productId: 'game', type: 'non consumable', preorderPeriod: 'P1M' };
+    const { id, latestOrderId } = (await client.buy(order)).body;
+    const release = { preorderReleaseTime: '2027-02-28T10:00:00.000Z' };
+    expect((await client.product(id)).body).toMatchObject({
+      purchaseStateContext: { purchaseState: 'PENDING' },
+      productLineItem: [{ productOfferDetails: { preorderOfferDetails: release } }],
+    });
+    expect((await client.order(latestOrderId)).body.state).toBe('PENDING');
+    await client.advance('P1M');
+    const { notifications } = (await client.control('GET', '/control')).body;
+    expect(notifications).toMatchObject([{ oneTimeProductNotification: { notificationType: 1, purchaseToken: id } }]);
+    expect((await client.product(id)).body).toMatchObject({
+      purchaseStateContext: { purchaseState: 'PURCHASED' },
+      purchaseCompletionTime: '2027-02-28T10:00:00.000Z',
+    });
+    expect((await client.order(latestOrderId)).body.state).toBe('PROCESSED');
+  });
+});
+
 describe('a pending subscription of Google Play', () => {
   const order = { platform: 'store_b', type: 'paid subscription', priceMicros: 5_000_000 };
 

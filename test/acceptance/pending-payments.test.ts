@@ -9,6 +9,7 @@ import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { parse } from '../../lib/shared/parse.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
+import { hourMs, secondMs } from '../../lib/shared/time.ts';
 import { processValidation } from '../../lib/validation/process-validation.ts';
 import { toValidationRequest } from '../../lib/validation/to-validation-request.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
@@ -45,11 +46,11 @@ const toOrder = (platform: Platform, type: (typeof types)[number]) => ({
 });
 
 /** A purchase whose payment is pending, in an app of its own. */
-async function buyPending(platform: Platform, type: (typeof types)[number]) {
+async function buyPending(platform: Platform, type: (typeof types)[number], terms: object = { pending: true }) {
   const keys = await service.createApp([platform]);
   router.routeTo([keys.appName]);
   const username = createUniqueName('user');
-  const order = { ...toOrder(platform, type), applicationUsername: username, pending: true };
+  const order = { ...toOrder(platform, type), applicationUsername: username, ...terms };
   const { id } = await service.callControl('/purchases', order);
   const processNotifications = async () => {
     await router.waitUntilPosted();
@@ -59,8 +60,13 @@ async function buyPending(platform: Platform, type: (typeof types)[number]) {
   const headers = buildBasicAuth(keys.appName, keys.secretKey);
   const read = async (endpoint: Parameters<typeof callEndpoint>[0]) =>
     (await callEndpoint(endpoint, { headers, params: { applicationUsername: username } })).body;
+  // Purchases of earlier tests continue, and their stores notify this app, too.
+  const listChanges = () =>
+    router
+      .listChanges(keys.appName)
+      .filter(({ after }) => after.state.purchase.productId === `${platform}:${order.productId}`);
   const findId = async (): Promise<string> => {
-    const [change] = router.listChanges(keys.appName);
+    const [change] = listChanges();
     return change?.after.state.purchase.purchaseId ?? '';
   };
   /** Processes the queued notifications, then the same ones again. */
@@ -89,12 +95,11 @@ async function buyPending(platform: Platform, type: (typeof types)[number]) {
       subscription: (await read(getCustomerSubscription)).subscription,
     }),
     listTransactions: () =>
-      router
-        .listChanges(keys.appName)
+      listChanges()
         .at(-1)
         ?.after.state.transactions.map(({ transaction }) => transaction) ?? [],
-    listAnnounced: () => router.listChanges(keys.appName).flatMap(({ announcedReasons }) => announcedReasons),
-    listLifecycle: () => router.listChanges(keys.appName).flatMap(({ lifecycleReasons }) => lifecycleReasons),
+    listAnnounced: () => listChanges().flatMap(({ announcedReasons }) => announcedReasons),
+    listLifecycle: () => listChanges().flatMap(({ lifecycleReasons }) => lifecycleReasons),
   };
 }
 type PendingPurchase = Awaited<ReturnType<typeof buyPending>>;
@@ -151,9 +156,15 @@ describe('the service with a purchase whose payment is pending', () => {
     const purchase = await buyPending(platform, type);
     expect(await purchase.validate()).toMatchObject(pendingError);
     await service.callControl('/clock', { advance: 'P2D' });
+    const paidAfter = router.deps.now() - secondMs;
     await purchase.act('pay');
     expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
     expect(purchase.listTransactions()).toMatchObject([{ amountMicros: 5_000_000 }]);
+    const paid = await purchase.readPurchase();
+    expect(paid).not.toHaveProperty('lastRenewalDate');
+    // Payments of Stripe and one-time payments of Braintree have the date of the order.
+    if (platform === 'store_b' || (platform === 'processor_b' && type === 'paid subscription'))
+      expect(Date.parse(paid.purchaseDate)).toBeGreaterThanOrEqual(paidAfter);
     expect(await purchase.validate()).toMatchObject({ ok: true, data: { collection: [{ id: purchase.productId }] } });
     const record = await purchase.readPurchase();
     expect(record).not.toHaveProperty('isPending');
@@ -228,6 +239,25 @@ describe('the service with random lives of pending purchases', () => {
     );
     await fc.assert(lives, { ...sampleRuns({ sample: 5, full: 40 }), endOnFailure: true });
   }, 600_000);
+});
+
+describe('the service with a pre-ordered product', () => {
+  it('owns and counts it from its release on, when Google Play charges it', async () => {
+    const purchase = await buyPending('store_b', 'non consumable', { preorderPeriod: 'P20D', productId: 'game' });
+    expect(await purchase.validate()).toMatchObject(pendingError);
+    await service.callControl('/clock', { advance: 'P19D' });
+    await purchase.refresh();
+    expect(await purchase.validate()).toMatchObject(pendingError);
+    await expectOwnedNowhere(purchase);
+    await service.callControl('/clock', { advance: 'P1DT1M' });
+    const releasedAt = router.deps.now();
+    await purchase.processNotificationsTwice();
+    expect(purchase.listLifecycle()).toEqual(['PURCHASED']);
+    const [{ purchaseDate = 0, ...payment } = {}] = purchase.listTransactions();
+    expect(payment).toMatchObject({ amountMicros: 5_000_000 });
+    expect(releasedAt - purchaseDate).toBeLessThan(hourMs);
+    expect(await purchase.validate()).toMatchObject({ ok: true });
+  });
 });
 
 describe('the service with signed receipts only', () => {
