@@ -16,7 +16,8 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
     id: purchase.id,
     productId,
     type: getProduct(state, productId).type,
-    state: subscription?.state ?? (revocation ? 'REVOKED' : 'PURCHASED'),
+    // A one-time purchase continues after the refund of a part.
+    state: subscription?.state ?? (revocation && revocation.type !== 'REFUND_PRORATED' ? 'REVOKED' : 'PURCHASED'),
     sandbox: environment === 'Sandbox',
     ...(applicationUsername !== undefined && { applicationUsername }),
     ...(sharedFrom !== undefined && { sharedFrom, ownershipType: getOwnershipType(purchase) }),
