@@ -293,12 +293,15 @@ function findReasons(
   const isRevocation = storeReason === 'REVOKED' && isEnded && !isEndAnnounced(before, after.state);
   const revocationReason = isRevocation && revocationReasons.find((reason) => reasons.includes(reason));
   const revocationIndex = revocationReason ? reasons.indexOf(revocationReason) : -1;
-  return reasons.map((reason, index) => {
-    if (index === revocationIndex) return 'REVOKED';
-    if (reason !== 'PURCHASED') return reason;
+  return reasons.flatMap((reason, index): LifecycleReason[] => {
+    if (index === revocationIndex) return ['REVOKED'];
+    if (reason !== 'PURCHASED') return [reason];
     const earlier = { replaced: replacedPurchase?.state.purchase, ofGroup: groupPurchases };
-    if (isResubscription(after.state.purchase, earlier)) return 'RENEWED';
-    return isPlanChange ? 'PLAN_CHANGED' : reason;
+    if (isResubscription(after.state.purchase, earlier)) return ['RENEWED'];
+    if (isPlanChange) return ['PLAN_CHANGED'];
+    if (!replacedPurchase) return [reason];
+    // The same plan continues: a prepaid plan that is topped up, or an item that stays when another one is added.
+    return after.state.transactions.length > 0 && !reasons.includes('RENEWED') ? ['RENEWED'] : [];
   });
 }
 
