@@ -75,7 +75,12 @@ async function recountAction(
     from,
     to,
     purchasesWithoutFigures: withoutFigures,
-    differences: differences.map(({ period, product, change }) => ({ period, ...product, change })),
+    differences: differences.map(({ period, isSandbox, product, change }) => ({
+      period,
+      ...(isSandbox && { isSandbox }),
+      ...product,
+      change,
+    })),
   };
   if (differences.length === 0)
     return {
@@ -103,5 +108,6 @@ function formatMissingFigures(count: number, shouldCorrect: boolean | undefined)
 const differenceColumns: readonly Column<CounterDifference>[] = [
   { title: 'PERIOD', value: ({ period }) => period, isWhole: true },
   { title: 'PRODUCT', value: ({ product }) => product && `${product.platform} ${product.productId}` },
+  { title: 'SANDBOX', value: ({ isSandbox }) => (isSandbox ? 'yes' : undefined) },
   { title: 'CHANGE', value: ({ change }) => JSON.stringify(change) },
 ];

@@ -20,6 +20,7 @@ export function addStatsShowCommand(stats: Command): void {
     .option('--from <day>', 'first day, such as 2026-01-01 (UTC); 31 days or 12 months by default', parseDay)
     .option('--to <day>', 'last day; today by default', parseDay)
     .option('--months', 'months in place of days')
+    .option('--sandbox', "purchases of the stores' sandboxes only")
     .addHelpText('after', formatExamples('stats show my-app', 'stats show my-app --from 2026-01-01 --months'))
     .action(printResult(showAction));
 }
@@ -28,17 +29,23 @@ interface ShowOptions {
   readonly from?: string;
   readonly to?: string;
   readonly months?: true;
+  readonly sandbox?: true;
 }
 
-async function showAction(name: string, { from, to, months }: ShowOptions, { width }: Output): Promise<CommandResult> {
+async function showAction(
+  name: string,
+  { from, to, months, sandbox }: ShowOptions,
+  { width }: Output,
+): Promise<CommandResult> {
   const range = parseStatsRange({ startdate: from, enddate: to }, deps().now());
   if (!range) throw new InvalidArgumentError('--from must not be after --to.');
   const { name: appName } = await getStoredApp(deps().apps, name);
   const { counters } = deps();
+  const group = { isSandbox: sandbox === true };
   const rows = months
-    ? buildMonthlyStats(indexByPeriod(await counters.listMonths(appName, ...range.months)), range.months, {})
+    ? buildMonthlyStats(indexByPeriod(await counters.listMonths(appName, ...range.months, group)), range.months, {})
     : buildDailyStats(
-        indexByPeriod(await counters.listDays(appName, getFirstRequiredDay(range.days[0]), range.days[1])),
+        indexByPeriod(await counters.listDays(appName, getFirstRequiredDay(range.days[0]), range.days[1], group)),
         range.days,
         {},
       );

@@ -39,7 +39,7 @@ export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {
   'Link to an owned purchase': { matches: /^C P#/, names: 'ownPartition' },
   'Ranking of a product': { matches: /^C H#/, names: 'ownPartition' },
   'Rank of an owned purchase': { matches: /^C R#/, names: 'ownPartition' },
-  'First payment': { matches: /^C F$/, names: 'ownPartition' },
+  'First payment': { matches: /^C FX?$/, names: 'ownPartition' },
   'Grant of an entitlement': { matches: /^C G#/, names: 'ownPartition' },
   'Merge into the customer': { matches: /^C M#/, names: 'byUser' },
   'Claim that a merge has moved': { matches: /^C L#/, names: 'ownPartition' },

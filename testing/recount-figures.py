@@ -4,7 +4,7 @@ Reads the files that `export <app> --to <folder>` writes, and prints the figures
 movement and churn by month, retention by month of the first payment, lifetime value by month of the customer, and
 conversion by month of the trial. Standard library only.
 
-Usage: python3 recount-figures.py <folder>
+Usage: python3 recount-figures.py <folder> [--sandbox]
 """
 
 import calendar
@@ -118,7 +118,7 @@ def list_periods(purchase, payments):
     return periods
 
 
-def main(folder):
+def main(folder, is_sandbox):
     purchases = {row["purchaseId"]: row for row in read_table(folder, "purchases", "purchaseId")}
     # Paid time that ends on the day of the export can still be renewed.
     now = max((row["seq"] for row in purchases.values()), default=0)
@@ -132,7 +132,7 @@ def main(folder):
     paid_by_customer = defaultdict(list)
     for purchase_id, rows in by_purchase.items():
         purchase = purchases[purchase_id]
-        if purchase["sandbox"] or purchase.get("isSharedPurchase"):
+        if purchase["sandbox"] != is_sandbox or purchase.get("isSharedPurchase"):
             continue
         payments = by_date(filter(is_payment, rows))
         paid_by_customer[purchase["entitledUsers"][0]] += payments
@@ -269,4 +269,4 @@ def build_cohorts(cohorts):
     ]
 
 
-main(Path(sys.argv[1]))
+main(Path(sys.argv[1]), "--sandbox" in sys.argv)

@@ -10,7 +10,8 @@ export const handler = createHandler(getStatsBreakdown, () => ({ counters: creat
   async ({ app, query }, deps) => {
     const { interval = 'day', by = 'none' } = query;
     const range = parseStatsRange(query, deps.now());
-    const breakdown = await readBreakdown(app.name, { days: range?.days, interval, by, page: query }, deps);
+    const isSandbox = query.sandbox === 'true';
+    const breakdown = await readBreakdown(app.name, { days: range?.days, interval, by, isSandbox, page: query }, deps);
     return { interval, by, ...breakdown };
   },
 );

@@ -12,9 +12,10 @@ export const handler = createHandler(getStats, () => ({ counters: createCounterR
     const range = parseStatsRange(query, now());
     if (!range) return { dailyStats: [], monthlyStats: [] };
     const { days, months } = range;
+    const group = { isSandbox: query.sandbox === 'true' };
     const [daily, monthly] = await Promise.all([
-      counters.listDays(app.name, getFirstRequiredDay(days[0]), days[1]),
-      counters.listMonths(app.name, ...months),
+      counters.listDays(app.name, getFirstRequiredDay(days[0]), days[1], group),
+      counters.listMonths(app.name, ...months, group),
     ]);
     const options = { currency: query.currency, includeNotifications: query.include_notifications === 'true' };
     return {

@@ -38,6 +38,7 @@ const query = {
   enddate: emptyAsAbsent(QueryDay),
   by: emptyAsAbsent(FiguresDimension),
   amount: emptyAsAbsent(FiguresAmount),
+  sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
   ...pagingQuery,
 };
 const intervalQuery = v.object({ ...query, interval: emptyAsAbsent(StatsInterval) });

@@ -47,6 +47,8 @@ export const getStats = defineContract({
     enddate: emptyAsAbsent(QueryDay),
     include_notifications: v.optional(v.string()),
     currency: emptyAsAbsent(CurrencyCode),
+    // Spec: not shown. `true` counts sandbox purchases only.
+    sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
   }),
   response: v.strictObject({ dailyStats: v.array(DailyStat), monthlyStats: v.array(MonthlyStat) }),
   isLongRunning: true,
@@ -116,6 +118,7 @@ export const getStatsBreakdown = defineContract({
     enddate: emptyAsAbsent(QueryDay),
     interval: emptyAsAbsent(StatsInterval),
     by: emptyAsAbsent(StatsDimension),
+    sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
     ...pagingQuery,
   }),
   response: v.strictObject({

@@ -37,7 +37,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *   Link to an owned purchase      a#C#<username>        P#<date>#<purchaseId>
  *   Ranking of a product           a#C#<username>        H#<product>#<phase>
  *   Rank of an owned purchase      a#C#<username>        R#<product>#<phase>#<rank>#<id>
- *   First payment                  a#C#<username>        F
+ *   First payment                  a#C#<username>        F, FX (in the sandbox)
  *   Grant of an entitlement        a#C#<username>        G#<grantId>             due (if it will end)
  *   Merge into the customer        a#C#<username>        M#<mergeId>             byUser
  *   Claim that a merge has moved   a#C#<username>        L#<mergeId>#<date>#<purchaseId>
@@ -62,7 +62,9 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  * Counted product                  a#S                   P#<platform>#<SHA-256 of id>
  *   Its statistics                 a#Q#<platform>#<sha>  D#<day>, M#<month>
  * Figures of a day or month        a#Z#<group>           D#<day>, M#<month>      (group: P of platforms, C of countries,
- *                                                                                Q#<platform>#<sha> of a product)
+ *                                                                                Q#<platform>#<sha> of a product;
+ *                                                                                X#S, X#Q#*, X#Z#*: the same counters
+ *                                                                                of the sandbox only)
  * Checkpoint of a stream shard     a#B#<shard>           <key of a counter>                                        TTL
  * Stream marker                    a#F#<id>              F                                                         TTL
  * Idempotent run                   a#O#<platform>#<sha>  O                                                         TTL
@@ -357,10 +359,13 @@ export const namePrefixRange = (text: string): [string, string] => [
   `${toNamePrefix(text)}\u{10FFFF}`,
 ];
 
-/** Key of the first payment of a customer. In the customer's partition, so that an erasure deletes it. */
-export const payerKey = (appName: string, username: string): Key => ({
+/**
+ * Key of the first payment of a customer, in or out of the sandbox. In the customer's partition, so that an erasure
+ * deletes it.
+ */
+export const payerKey = (appName: string, username: string, isSandbox: boolean): Key => ({
   pk: customerPartition(appName, username),
-  sk: 'F',
+  sk: isSandbox ? 'FX' : 'F',
 });
 
 export const grantPrefix = 'G#';
@@ -635,8 +640,9 @@ export const counterKey = (appName: string, period: string, group: CounterGroup 
   pk: counterPartition(appName, group),
   sk: `${period.length === 'YYYY-MM'.length ? monthPrefix : dayPrefix}${period}`,
 });
-/** Returns the partition of the counters of an app, a product or the figures of a dimension. */
-export function counterPartition(appName: string, { product, figures }: CounterGroup): string {
+/** Returns the partition of the counters of an app, a product or the figures of a dimension, or of their sandbox. */
+export function counterPartition(appName: string, { isSandbox, product, figures }: CounterGroup): string {
+  if (isSandbox) return `${appName}#Z#X#${counterPartition(appName, { product, figures }).slice(appName.length + 1)}`;
   if (figures === 'platforms') return `${appName}#Z#P`;
   if (figures === 'countries') return `${appName}#Z#C`;
   if (!product) return countersPartition(appName);

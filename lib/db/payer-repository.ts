@@ -13,8 +13,8 @@ const CustomerItem = v.object({ createdAt: v.number() });
 
 export function createPayerRepository(table: Table): PayerRepository {
   return {
-    async register(appName, username, { purchaseId, paidAt, now, isGained }) {
-      const key = keys.payerKey(appName, username);
+    async register(appName, username, { purchaseId, paidAt, now, isGained, isSandbox }) {
+      const key = keys.payerKey(appName, username, isSandbox);
       const customerKey = keys.customerKey(appName, username);
       const items = await table.batchGet([key, customerKey]);
       const stored = items.find(({ sk }) => sk === key.sk);

@@ -175,8 +175,9 @@ function isNewRefund({ transaction }: ObservedTransaction, change: PurchaseChang
 function buildNotificationWrites(table: string, appName: string, { after, lifecycleReasons }: PurchaseChange): Write[] {
   const { state, version, updatedAt } = after;
   const { purchaseId, platform, productId, sandbox } = state.purchase;
-  // Statistics count by platform and product, and subscriptions outside the sandbox apart.
-  const counted = { platform, productId, ...(isSubscription(state.purchase) && !sandbox && { isSubscription: true }) };
+  // Statistics count by platform and product, and subscriptions and the sandbox apart.
+  const isCountedApart = isSubscription(state.purchase) && { isSubscription: true };
+  const counted = { platform, productId, ...isCountedApart, ...(sandbox && { sandbox }) };
   const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, lifecycleReasons);
   return announcements.map(({ id, date, reason }, position) => {
     const key = keys.notificationKey(appName, purchaseId, { date, position, id });

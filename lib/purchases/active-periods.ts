@@ -85,8 +85,7 @@ export function computeStoredPeriods(
   after: Omit<CheckedState, 'activePeriods'>,
 ): StoredPeriods | undefined {
   const { purchase } = after.state;
-  // Sandbox subscriptions are not counted.
-  if (!isSubscription(purchase) || purchase.sandbox) return undefined;
+  if (!isSubscription(purchase)) return undefined;
   const periods = joinPeriods(listPeriodsByTransaction(before, after));
   const latest = isUnpaid(purchase) ? undefined : periods.pop();
   const start = purchase.purchaseDate ?? after.createdAt;

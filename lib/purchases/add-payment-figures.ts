@@ -27,7 +27,7 @@ const maxServiceGapMs = 60 * dayMs;
 export const isPayment = ({ isPending, isTrialPeriod, amountMicros }: Transaction): boolean =>
   !isPending && !isTrialPeriod && amountMicros !== 0;
 
-/** Returns the first payment outside the sandbox. */
+/** Returns the first payment. */
 export const findFirstPayment = ({ purchase, transactions }: PurchaseState): Transaction | undefined =>
   isCounted(purchase) ? listByDate(transactions).find(isPayment) : undefined;
 
@@ -37,14 +37,15 @@ const listByDate = (transactions: readonly ObservedTransaction[]): Transaction[]
     .map(({ transaction }) => transaction)
     .sort((a, b) => a.purchaseDate - b.purchaseDate || (a.transactionId < b.transactionId ? -1 : 1));
 
-/** Sandbox purchases and purchases that a family shares are not counted. */
-const isCounted = ({ sandbox, isSharedPurchase }: Purchase): boolean => !sandbox && !isSharedPurchase;
+/** Purchases that a family shares are not counted. */
+const isCounted = ({ isSharedPurchase }: Purchase): boolean => !isSharedPurchase;
 
 /** Whether the purchase was recorded by a release without figures, and has not changed since. */
 export const lacksPaymentFigures = ({ purchase, transactions }: PurchaseState): boolean =>
   isCounted(purchase) &&
   transactions.some(
-    ({ transaction: { isPending, sandbox }, figures }) => !isPending && !sandbox && figures === undefined,
+    ({ transaction: { isPending, sandbox }, figures }) =>
+      !isPending && sandbox === purchase.sandbox && figures === undefined,
   );
 
 /** Adds the figures to the transactions of a state. Depends only on the transactions and the stored figures. */
@@ -60,7 +61,7 @@ export function addPaymentFigures(state: PurchaseState, context: FiguresContext)
   const [firstPayment] = payments;
   const transactions = state.transactions.map((observed): ObservedTransaction => {
     const { transaction } = observed;
-    if (transaction.isPending || transaction.sandbox) return observed;
+    if (transaction.isPending || transaction.sandbox !== state.purchase.sandbox) return observed;
     const link: Partial<PaymentFigures> = chain.get(transaction.transactionId) ?? {};
     const share = storedById.get(transaction.transactionId)?.share ?? link.share ?? findShare(transaction, context, 0);
     const isFirstOfPayer = transaction === firstPayment && customer?.payerCreatedAt !== undefined;

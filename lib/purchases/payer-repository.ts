@@ -8,6 +8,8 @@ interface FirstPayment {
   readonly now: EpochMillis;
   /** Whether the purchase gains the customer, who is created if there is none. */
   readonly isGained: boolean;
+  /** Sandbox and production have a first payment each. */
+  readonly isSandbox: boolean;
 }
 
 interface RegisteredPayer {

@@ -166,8 +166,8 @@ async function registerPayer(
   if (!unregistered) return undefined;
   const { username, paidAt } = unregistered;
   const isGained = draft.gainedUsers.includes(username);
-  const { purchaseId } = draft.after.state.purchase;
-  const firstPayment = { purchaseId, paidAt, now, isGained };
+  const { purchaseId, sandbox: isSandbox } = draft.after.state.purchase;
+  const firstPayment = { purchaseId, paidAt, now, isGained, isSandbox };
   const { payer, isNewCustomer } = await payers.register(appName, username, firstPayment);
   return { payer, ...(isNewCustomer !== undefined && { customer: { username, isNew: isNewCustomer } }) };
 }

@@ -13,7 +13,7 @@ import { pickRunningTotals } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
 import type { CounterGroup, CounterRepository } from './counter-repository.ts';
 import { collapseHours } from './counts.ts';
-import { type CountsChange, toCountsChange, toShardKey } from './counts-change.ts';
+import { type CountsChange, listCountsChanges, toShardKey } from './counts-change.ts';
 import { type CustomerKey, findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';
 import type { StreamMarkerRepository } from './stream-marker-repository.ts';
 import { deletePassedMarkers } from './wait-for-stream.ts';
@@ -51,7 +51,7 @@ export async function aggregateStreamRecords(
   const readings: RecordReading[] = [];
   for (const record of records)
     await skipPermanent(record, async () => void readings.push(computeFromRecord(() => readRecord(record))));
-  const changes = readings.flatMap(({ change }) => change ?? []);
+  const changes = readings.flatMap((reading) => reading.changes);
   await pMap(
     groupByCounter(changes),
     async ({ appName, increments, ...counter }) => {
@@ -90,13 +90,13 @@ const toStreamFailure = ({ appName, key, writtenAt }: FailedRecord, { message }:
 /** The effect of a record on counters and customer summaries. */
 interface RecordReading {
   readonly record: StreamRecord;
-  readonly change: CountsChange | undefined;
+  readonly changes: readonly CountsChange[];
   readonly customers: readonly CustomerKey[];
 }
 
 const readRecord = (record: StreamRecord): RecordReading => ({
   record,
-  change: toCountsChange(record),
+  changes: listCountsChanges(record),
   customers: findAffectedCustomers([record]),
 });
 
@@ -113,24 +113,25 @@ interface CounterIncrements extends CounterGroup {
 function groupByCounter(changes: readonly CountsChange[]): CounterIncrements[] {
   const groups = new Map<string, CounterIncrements>();
   const addIncrement = (counter: Omit<CounterIncrements, 'increments'>, increment: CountsIncrement): void => {
-    const { appName, period, product, figures } = counter;
-    const key = JSON.stringify([appName, period, figures, product?.platform, product?.productId]);
+    const { appName, isSandbox, period, product, figures } = counter;
+    const key = JSON.stringify([appName, isSandbox, period, figures, product?.platform, product?.productId]);
     const group = groups.get(key) ?? { ...counter, increments: [] };
     group.increments.push(increment);
     groups.set(key, group);
   };
-  for (const { appName, dailyCounts, productCounts, figureCounts, ...position } of changes) {
-    for (const { counts, ...counter } of figureCounts) addIncrement({ appName, ...counter }, { ...position, counts });
+  for (const { appName, isSandbox, dailyCounts, productCounts, figureCounts, ...position } of changes) {
+    const scope = { appName, isSandbox };
+    for (const { counts, ...counter } of figureCounts) addIncrement({ ...scope, ...counter }, { ...position, counts });
     for (const [day, counts] of dailyCounts) {
-      addIncrement({ appName, period: day }, { ...position, counts });
-      addIncrement({ appName, period: day.slice(0, 7) }, { ...position, counts: collapseHours(counts) });
+      addIncrement({ ...scope, period: day }, { ...position, counts });
+      addIncrement({ ...scope, period: day.slice(0, 7) }, { ...position, counts: collapseHours(counts) });
     }
     for (const { platform, productId, day, counts } of productCounts) {
       const product = { platform, productId };
       const totals = pickRunningTotals(counts);
-      addIncrement({ appName, period: day, product }, { ...position, counts });
+      addIncrement({ ...scope, period: day, product }, { ...position, counts });
       if (Object.keys(totals).length > 0)
-        addIncrement({ appName, period: day.slice(0, 7), product }, { ...position, counts: totals });
+        addIncrement({ ...scope, period: day.slice(0, 7), product }, { ...position, counts: totals });
     }
   }
   return [...groups.values()];

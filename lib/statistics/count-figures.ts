@@ -54,7 +54,7 @@ interface Segment {
 export function countFigures({ kind, item }: StoredItem): FigureCounts[] {
   if (kind !== 'transaction' || !('figures' in item)) return [];
   const { transaction, figures } = parse(TransactionItem, item, 'DatabaseError');
-  return figures ? addMonthSums(countTransaction({ transaction, figures })) : [];
+  return figures && !transaction.sandbox ? addMonthSums(countTransaction({ transaction, figures })) : [];
 }
 
 function countTransaction(counted: CountedTransaction): FigureCounts[] {

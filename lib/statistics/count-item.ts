@@ -10,7 +10,7 @@ import type { EpochMillis } from '../shared/time.ts';
 import { countFigures, type FigureCounts } from './count-figures.ts';
 import { countProductItem, countReason, type ProductCounts } from './count-product.ts';
 import { toCountedCurrency } from './counted-currency.ts';
-import { addCounts, type Counts, type ListKind } from './counts.ts';
+import { addCounts, type Counts, isRowCount, type ListKind } from './counts.ts';
 
 /** Counts by UTC day (`YYYY-MM-DD`). */
 export type DailyCounts = ReadonlyMap<string, Counts>;
@@ -23,6 +23,7 @@ const NotificationItem = v.object({
   date: v.number(),
   reason: NotificationReason,
   isSubscription: v.exactOptional(v.boolean()),
+  sandbox: v.exactOptional(v.boolean()),
 });
 const EventItem = v.object({ date: v.number(), type: v.string() });
 
@@ -42,6 +43,36 @@ export function countStoredItem(stored: StoredItem): ItemCounts {
     figures: countFigures(stored),
   };
 }
+
+const SandboxRecord = v.looseObject({ sandbox: v.literal(true) });
+
+/** Returns an item of the sandbox as one outside it. Undefined for every other item. */
+function omitSandbox({ kind, item }: StoredItem): StoredItem | undefined {
+  if (kind === 'notification')
+    return v.is(SandboxRecord, item) ? { kind, item: { ...item, sandbox: false } } : undefined;
+  if (kind !== 'purchase' && kind !== 'transaction') return undefined;
+  const record = item[kind];
+  return v.is(SandboxRecord, record) ? { kind, item: { ...item, [kind]: { ...record, sandbox: false } } } : undefined;
+}
+
+/**
+ * Returns the contribution of an item of the sandbox to the counters of the sandbox: that of an equal item outside it
+ * to the others. Rows of lists are not counted apart.
+ */
+function countSandboxItem(stored: StoredItem): ItemCounts {
+  const item = omitSandbox(stored);
+  if (!item) return { days: noCounts, products: [], figures: [] };
+  const { days, ...counts } = countStoredItem(item);
+  const omitRows = (sums: Counts): Counts =>
+    Object.fromEntries(Object.entries(sums).filter(([name]) => !isRowCount(name)));
+  return { ...counts, days: new Map([...days].map(([day, sums]) => [day, omitRows(sums)])) };
+}
+
+/** The counters of an app: all existing ones, and those of the sandbox, which count its items apart. */
+export const counterScopes = [
+  { isSandbox: false, count: countStoredItem },
+  { isSandbox: true, count: countSandboxItem },
+] as const;
 
 /** Returns the contribution to the sums of the platform, which are in the counts of the app under its name. */
 const countPlatform = ({ platform, day, counts }: ProductCounts): DailyCounts =>

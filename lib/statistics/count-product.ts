@@ -51,6 +51,7 @@ const NotificationItem = v.object({
   platform: Platform,
   productId: v.string(),
   isSubscription: v.exactOptional(v.boolean()),
+  sandbox: v.exactOptional(v.boolean()),
 });
 const PurchaseItem = v.object({
   ...SubscriptionActivity.entries,
@@ -109,14 +110,15 @@ const countNotification = ({
   buildCounts({ platform, productId }, [[date, countReason(notification)]]);
 
 /** Counts a lifecycle reason. One of a subscription outside the sandbox is also counted apart. */
-export const countReason = ({ reason, isSubscription }: CountedReason): Counts => ({
+export const countReason = ({ reason, isSubscription, sandbox }: CountedReason): Counts => ({
   [`N.${reason}`]: 1,
-  ...(isSubscription && { [`NS.${reason}`]: 1 }),
+  ...(isSubscription && !sandbox && { [`NS.${reason}`]: 1 }),
 });
 
 interface CountedReason {
   readonly reason: NotificationReason;
   readonly isSubscription?: boolean;
+  readonly sandbox?: boolean;
 }
 
 /** Counts the active periods and trials of an owned subscription outside the sandbox. */

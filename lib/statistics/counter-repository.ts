@@ -14,6 +14,8 @@ export interface CounterPeriod {
 
 /** The counters of an app, a product or a dimension of the figures. */
 export interface CounterGroup {
+  /** Whether the counters have the items of the sandbox only. */
+  readonly isSandbox?: boolean | undefined;
   readonly product?: Product | undefined;
   readonly figures?: FiguresDimension | undefined;
 }

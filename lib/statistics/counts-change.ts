@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { type FigureCounts, negateFigureCounts, sumFigureCounts } from './count-figures.ts';
-import { countStoredItem, type DailyCounts, type ItemCounts, subtractDailyCounts } from './count-item.ts';
+import { counterScopes, type DailyCounts, type ItemCounts, subtractDailyCounts } from './count-item.ts';
 import { negateProductCounts, type ProductCounts, sumProductCounts } from './count-product.ts';
 
-/** The effect of one stream record on the counts of its app. */
+/** The effect of one stream record on the counts of its app, or on those of the sandbox. */
 export interface CountsChange {
   readonly appName: string;
+  readonly isSandbox: boolean;
   readonly sequenceNumber: string;
   /** On DynamoDB's clock. */
   readonly writtenAt: EpochMillis;
@@ -18,19 +19,24 @@ export interface CountsChange {
 
 const noCounts: ItemCounts = { days: new Map(), products: [], figures: [] };
 
-/** Returns undefined if the record does not change any count. TTL deletions do not: expired items stay counted. */
-export function toCountsChange(record: StreamRecord): CountsChange | undefined {
+/** Leaves out what the record does not change. TTL deletions change no count: expired items stay counted. */
+export function listCountsChanges(record: StreamRecord): CountsChange[] {
   const { appName, kind, sequenceNumber, writtenAt, before, after, isTtlDeletion } = record;
-  if (isTtlDeletion) return undefined;
-  const countsAfter = after ? countStoredItem({ kind, item: after }) : noCounts;
-  const countsBefore = before ? countStoredItem({ kind, item: before }) : noCounts;
-  const difference = subtractDailyCounts(countsAfter.days, countsBefore.days);
-  const dailyCounts = new Map([...difference].filter(([, counts]) => Object.keys(counts).length > 0));
-  const productCounts = sumProductCounts([...countsAfter.products, ...countsBefore.products.map(negateProductCounts)]);
-  const figureCounts = sumFigureCounts([...countsAfter.figures, ...countsBefore.figures.map(negateFigureCounts)]);
-  return dailyCounts.size + productCounts.length + figureCounts.length > 0
-    ? { appName, sequenceNumber, writtenAt, dailyCounts, productCounts, figureCounts }
-    : undefined;
+  if (isTtlDeletion) return [];
+  return counterScopes.flatMap(({ isSandbox, count }) => {
+    const countsAfter = after ? count({ kind, item: after }) : noCounts;
+    const countsBefore = before ? count({ kind, item: before }) : noCounts;
+    const difference = subtractDailyCounts(countsAfter.days, countsBefore.days);
+    const dailyCounts = new Map([...difference].filter(([, counts]) => Object.keys(counts).length > 0));
+    const productCounts = sumProductCounts([
+      ...countsAfter.products,
+      ...countsBefore.products.map(negateProductCounts),
+    ]);
+    const figureCounts = sumFigureCounts([...countsAfter.figures, ...countsBefore.figures.map(negateFigureCounts)]);
+    return dailyCounts.size + productCounts.length + figureCounts.length > 0
+      ? [{ appName, isSandbox, sequenceNumber, writtenAt, dailyCounts, productCounts, figureCounts }]
+      : [];
+  });
 }
 
 /** Compares decimal sequence numbers, which are too long for a number. */

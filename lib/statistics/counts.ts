@@ -13,10 +13,13 @@ export function addCounts(a: Counts, b: Counts, sign: 1 | -1 = 1): Counts {
   return Object.fromEntries([...sums].filter(([, value]) => value !== 0).sort(([x], [y]) => (x < y ? -1 : 1)));
 }
 
+/** Whether the sum counts rows of a list that were created in an hour. */
+export const isRowCount = (name: string): boolean => /^[PTC]\./.test(name);
+
 /** Converts the counts of a day into its contribution to the month. */
 export function collapseHours(counts: Counts): Counts {
   return Object.entries(counts).reduce<Counts>((month, [name, value]) => {
-    const hourless = /^[PTC]\./.test(name) ? name.slice(0, 1) : name;
+    const hourless = isRowCount(name) ? name.slice(0, 1) : name;
     return addCounts(month, { [hourless]: value });
   }, {});
 }

@@ -17,6 +17,7 @@ interface Query {
   readonly enddate?: string | undefined;
   readonly by?: FiguresDimension | undefined;
   readonly amount?: FiguresAmount | undefined;
+  readonly sandbox?: 'true' | 'false' | undefined;
   readonly limit?: number | undefined;
   readonly skip?: number | undefined;
   readonly offset?: number | undefined;
@@ -51,9 +52,10 @@ export async function getIntervalFigures<Row>(
   const today = toUtcDay(deps.now());
   const intervals = days ? listIntervals(days, interval).filter(({ first }) => first <= today) : [];
   const { range, wholeMonths } = planReads(intervals, { interval, today });
+  const isSandbox = query.sandbox === 'true';
   const readings = await readFigures(
     appName,
-    { range, by, page: query, rowsPerGroup: intervals.length, names: movementNames },
+    { range, by, isSandbox, page: query, rowsPerGroup: intervals.length, names: movementNames },
     deps,
   );
   const { total, groups } = readings;
@@ -99,6 +101,7 @@ export async function getCohortFigures<Cohort>(
       {
         range: { days: reads.days && readsDays ? [days] : [], months: [first.slice(0, 7), today.slice(0, 7)] },
         by,
+        isSandbox: query.sandbox === 'true',
         page: query,
         rowsPerGroup: starts.length * (reads.days ? 1 : Math.min(starts.length, maxCohortPeriods[unit])),
       },

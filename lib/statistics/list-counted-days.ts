@@ -1,6 +1,6 @@
 import { addDays, addMonths, listDays } from '../shared/calendar.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
-import { countStoredItem } from './count-item.ts';
+import { counterScopes } from './count-item.ts';
 
 const listPeriodDays = (period: string): string[] =>
   period.length === 'YYYY-MM-DD'.length
@@ -12,10 +12,12 @@ export function listCountedDays(stored: StoredItem): string[] {
   const [, day, month] = /^(?:D#(\d{4}-\d\d-\d\d)|M#(\d{4}-\d\d))$/.exec(String(stored.item.sk)) ?? [];
   const period = day ?? month;
   if (period !== undefined) return listPeriodDays(period);
-  const { days, products, figures } = countStoredItem(stored);
-  return [
-    ...days.keys(),
-    ...products.map((product) => product.day),
-    ...figures.flatMap(({ period }) => listPeriodDays(period)),
-  ];
+  return counterScopes.flatMap(({ count }) => {
+    const { days, products, figures } = count(stored);
+    return [
+      ...days.keys(),
+      ...products.map((product) => product.day),
+      ...figures.flatMap(({ period }) => listPeriodDays(period)),
+    ];
+  });
 }

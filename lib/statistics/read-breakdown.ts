@@ -15,6 +15,8 @@ interface BreakdownQuery {
   readonly days: readonly [first: string, last: string] | undefined;
   readonly interval: StatsInterval;
   readonly by: StatsDimension;
+  /** Whether only purchases of the sandbox are counted. */
+  readonly isSandbox: boolean;
   /** The page of products. */
   readonly page: {
     readonly limit?: number | undefined;
@@ -44,7 +46,7 @@ const concurrency = 25;
  */
 export async function readBreakdown(
   appName: string,
-  { days, interval, by, page }: BreakdownQuery,
+  { days, interval, by, isSandbox, page }: BreakdownQuery,
   { counters, now }: { readonly counters: CounterRepository; now(): EpochMillis },
 ): Promise<Breakdown> {
   const products = by === 'product' ? await counters.listProducts(appName) : [];
@@ -57,8 +59,8 @@ export async function readBreakdown(
   const readSums = async (product?: Product): Promise<SumsByPeriod> => {
     const month = days[0].slice(0, 7);
     const [daily, monthly] = await Promise.all([
-      counters.listDays(appName, `${month}-01`, days[1], { product }),
-      counters.listMonths(appName, '', addMonths(month, -1), { product }),
+      counters.listDays(appName, `${month}-01`, days[1], { isSandbox, product }),
+      counters.listMonths(appName, '', addMonths(month, -1), { isSandbox, product }),
     ]);
     return { days: indexByPeriod(daily), earlierMonths: monthly.map(({ counts }) => counts) };
   };

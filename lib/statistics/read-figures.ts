@@ -23,6 +23,8 @@ export interface FigureRange {
 interface FiguresRequest {
   readonly range: FigureRange;
   readonly by: FiguresDimension;
+  /** Whether only purchases of the sandbox are counted. */
+  readonly isSandbox: boolean;
   /** The page of products, with `by=product`. */
   readonly page: {
     readonly limit?: number | undefined;
@@ -63,12 +65,12 @@ const concurrency = 25;
  */
 export async function readFigures(
   appName: string,
-  { range, by, page, rowsPerGroup, names }: FiguresRequest,
+  { range, by, isSandbox, page, rowsPerGroup, names }: FiguresRequest,
   { counters, findCatalogue }: FiguresDeps,
 ): Promise<FigureReadings> {
   // The aggregator writes the counters after seconds, so an eventually consistent read is hardly older.
   const readGroup = async (group: CounterQuery): Promise<Omit<FigureSums, 'segment'>> => {
-    const query = { ...group, isEventuallyConsistent: true };
+    const query = { ...group, isSandbox, isEventuallyConsistent: true };
     const [months, ...days] = await Promise.all([
       range.months[0] <= range.months[1] ? counters.listMonths(appName, ...range.months, query) : [],
       ...range.days.map(async (days) => await counters.listDays(appName, ...days, query)),

@@ -6,7 +6,7 @@ import { ServiceError } from '../shared/errors.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { type FigureCounts, sumFigureCounts } from './count-figures.ts';
-import { countStoredItem, sumDailyCounts } from './count-item.ts';
+import { counterScopes, sumDailyCounts } from './count-item.ts';
 import { type Product, pickRunningTotals, sumProductCounts } from './count-product.ts';
 import type { CounterGroup, CounterRepository } from './counter-repository.ts';
 import { addCounts, type Counts, collapseHours, indexByPeriod } from './counts.ts';
@@ -31,6 +31,8 @@ export interface CounterDifference {
   readonly product?: Product;
   /** Undefined for a counter of statistics. */
   readonly figures?: FigureCounts['figures'];
+  /** Whether it is a counter of the sandbox. */
+  readonly isSandbox?: boolean;
   /** Version of the counter that was compared. */
   readonly version: number;
   readonly recounted: Counts;
@@ -58,11 +60,15 @@ export async function recount(
 ): Promise<CounterDifference[]> {
   const appCounters = await readCounters(appName, { days, counters });
   const products = await counters.listProducts(appName);
-  const groups: CounterGroup[] = [
-    { figures: 'platforms' },
-    { figures: 'countries' },
-    ...products.flatMap((product): CounterGroup[] => [{ product }, { product, figures: 'product' }]),
-  ];
+  const groups = counterScopes.flatMap(({ isSandbox }): CounterGroup[] => [
+    ...(isSandbox ? [{ isSandbox }] : []),
+    { isSandbox, figures: 'platforms' },
+    { isSandbox, figures: 'countries' },
+    ...products.flatMap((product): CounterGroup[] => [
+      { isSandbox, product },
+      { isSandbox, product, figures: 'product' },
+    ]),
+  ]);
   const groupCounters = new Map(
     await pMap(
       groups,
@@ -83,7 +89,7 @@ export async function recount(
     const recountedDays = [...counts.keys()].filter(isDay);
     const countedDays = [...new Set([...readings.days.map(({ period }) => period), ...recountedDays])].sort();
     // The figures of a month also have sums that its days lack.
-    const countsByMonth = group.figures ? counts : sumByMonth(counts, pickRunningTotals);
+    const countsByMonth = group.figures ? counts : sumByMonth(counts, toMonthCounts(group));
     const differences = [
       ...findDifferences(countedDays, readings.days, counts),
       ...findDifferences(months, readings.months, countsByMonth),
@@ -108,12 +114,15 @@ async function readCounters(appName: string, { days, counters, group }: ReadOpti
   };
 }
 
-function toGroupKey({ product, figures }: CounterGroup): string {
+function toGroupKey({ isSandbox, product, figures }: CounterGroup): string {
   const { platform, productId } = product ?? {};
-  return JSON.stringify({ ...(product && { product: { platform, productId } }), figures });
+  const sandbox = isSandbox ? { isSandbox } : {};
+  return JSON.stringify({ ...sandbox, ...(product && { product: { platform, productId } }), figures });
 }
-const parseGroupKey = (key: string): { readonly product?: Product; readonly figures?: FigureCounts['figures'] } =>
-  JSON.parse(key);
+const parseGroupKey = (key: string): Pick<CounterDifference, 'isSandbox' | 'product' | 'figures'> => JSON.parse(key);
+
+/** Selects what the month of a counter of statistics has of the counts of its days. */
+const toMonthCounts = ({ product }: CounterGroup) => (product ? pickRunningTotals : collapseHours);
 
 const isDay = (period: string): boolean => period.length === 'YYYY-MM-DD'.length;
 
@@ -129,10 +138,10 @@ export async function correctCounters(
 ): Promise<void> {
   const wholeMonths = listWholeMonths(days);
   const skippedPeriods: string[] = [];
-  for (const { period, product, figures, version, recounted, change } of differences) {
+  for (const { period, isSandbox, product, figures, version, recounted, change } of differences) {
     const month = period.slice(0, 7);
-    const monthChange = figures ? change : product ? pickRunningTotals(change) : collapseHours(change);
-    const group = { product, figures };
+    const group = { isSandbox, product, figures };
+    const monthChange = figures ? change : toMonthCounts(group)(change);
     const monthCorrection = { period: month, ...group, change: (counts: Counts) => addCounts(counts, monthChange) };
     const isInPartOfMonth = isDay(period) && !wholeMonths.includes(month) && Object.keys(monthChange).length > 0;
     const isCorrected = await counters.replaceCounts(appName, [
@@ -191,17 +200,21 @@ async function recountDays({
   let countedItems = 0;
   const range = { startdate: toMidnight(first), enddate: toMidnight(addDays(last, 1)) };
   for await (const items of appItems.scanCountableItems(appName, range)) {
-    const itemCounts = items.map(countStoredItem);
-    for (const [day, counts] of sumDailyCounts(...itemCounts.map(({ days }) => days))) {
-      if (day >= first && day <= last) countsByDay.set(day, addCounts(countsByDay.get(day) ?? {}, counts));
-    }
-    for (const { day, counts, ...product } of sumProductCounts(itemCounts.flatMap((entry) => entry.products))) {
-      if (day < first || day > last) continue;
-      addGroupCounts({ product }, day, counts);
-    }
-    for (const { period, counts, ...group } of sumFigureCounts(itemCounts.flatMap((entry) => entry.figures))) {
-      const isInRange = isDay(period) ? period >= first && period <= last : wholeMonths.includes(period);
-      if (isInRange) addGroupCounts(group, period, counts);
+    for (const { isSandbox, count } of counterScopes) {
+      const itemCounts = items.map(count);
+      for (const [day, counts] of sumDailyCounts(...itemCounts.map(({ days }) => days))) {
+        if (day < first || day > last) continue;
+        if (isSandbox) addGroupCounts({ isSandbox }, day, counts);
+        else countsByDay.set(day, addCounts(countsByDay.get(day) ?? {}, counts));
+      }
+      for (const { day, counts, ...product } of sumProductCounts(itemCounts.flatMap((entry) => entry.products))) {
+        if (day < first || day > last) continue;
+        addGroupCounts({ isSandbox, product }, day, counts);
+      }
+      for (const { period, counts, ...group } of sumFigureCounts(itemCounts.flatMap((entry) => entry.figures))) {
+        const isInRange = isDay(period) ? period >= first && period <= last : wholeMonths.includes(period);
+        if (isInRange) addGroupCounts({ isSandbox, ...group }, period, counts);
+      }
     }
     countedItems += items.length;
     reportProgress?.(countedItems);

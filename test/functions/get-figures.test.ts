@@ -111,6 +111,21 @@ describe('GET /v3/stats/mrr', () => {
   });
 });
 
+describe('figures of the sandbox', () => {
+  it('contain payments of the sandbox only, and their customers are payers in both', async () => {
+    const app = await givenApp(await createTestTable());
+    await givenSubscription(app, 'ann', { id: '1', sandbox: true, payments: [{ day: '2025-01-10' }] });
+    await givenSubscription(app, 'ann', { id: '2', payments: [{ day: '2025-01-11' }, { day: '2025-02-11' }] });
+    const query = { startdate: '2025-01-01', enddate: '2025-02-28' };
+    const read = async (contract: Parameters<typeof callWithSecretKey>[0], sandbox: string) =>
+      (await callWithSecretKey(contract, app, { query: { ...query, sandbox } })).body;
+    expect(await read(getMrr, 'false')).toMatchObject({ rows: [{ mrrUSD: 10 }, { mrrUSD: 10 }] });
+    expect(await read(getMrr, 'true')).toMatchObject({ rows: [{ mrrUSD: 10 }, { mrrUSD: 0 }] });
+    for (const sandbox of ['false', 'true'])
+      expect(await read(getLtv, sandbox)).toMatchObject({ cohorts: [{ customers: 1, payers: 1 }, { payers: 0 }] });
+  });
+});
+
 describe('GET /v3/stats/churn', () => {
   it('returns voluntary and involuntary churn of subscriptions and revenue', async () => {
     const { body } = await callWithSecretKey(getChurn, keys, {

@@ -200,6 +200,51 @@ describe('GET /v3/stats/breakdown', () => {
     ]);
   });
 
+  it('counts the sandbox only with sandbox=true, and never without it', async () => {
+    const app = await givenApp(await createTestTable());
+    const bought = { start: '2026-03-02', days: 20_000 };
+    await givenSubscription(app, { id: '1', ...bought });
+    const query = { startdate: '2026-03-02', enddate: '2026-03-02' };
+    const fetchRow = async (choice: Record<string, string>) =>
+      (await callWithSecretKey(getStatsBreakdown, app, { query: { ...query, ...choice } })).body.groups[0].rows[0];
+    expect(await fetchRow({ sandbox: 'true' })).toMatchObject({ numTransactions: 0, activeSubscriptions: 0 });
+    const trial = { isTrialPeriod: true, amountMicros: 0 };
+    await givenSubscription(app, { id: '2', ...bought, fields: { sandbox: true } });
+    await givenSubscription(app, {
+      id: '3',
+      ...bought,
+      fields: { sandbox: true, isTrialPeriod: true },
+      payment: trial,
+    });
+    const production = { amountUSD: 4.99, numTransactions: 3, numPaidTransactions: 1, activeSubscriptions: 1 };
+    expect(await fetchRow({})).toMatchObject({ ...production, activeTrials: 0 });
+    expect(await fetchRow({ sandbox: 'false' })).toMatchObject({ ...production, trialsStarted: 0 });
+    expect(await fetchRow({ sandbox: 'true' })).toMatchObject({
+      amountUSD: 4.99,
+      numTransactions: 2,
+      numPaidTransactions: 1,
+      activeSubscriptions: 2,
+      activeTrials: 1,
+      trialsStarted: 1,
+    });
+    for (const by of ['platform', 'product']) {
+      const { body } = await callWithSecretKey(getStatsBreakdown, app, { query: { ...query, by, sandbox: 'true' } });
+      expect(body.groups).toMatchObject([{ rows: [{ amountUSD: 4.99, activeSubscriptions: 2 }] }]);
+    }
+  });
+
+  it('counts the reasons of sandbox subscriptions apart', async () => {
+    const app = await givenApp(await createTestTable());
+    const today = new Date().toISOString().slice(0, 10);
+    await givenSubscription(app, { id: '1', start: today, days: 30 });
+    await givenSubscription(app, { id: '2', start: today, days: 30, fields: { sandbox: true } });
+    const query = { startdate: today, sandbox: 'true', interval: 'range' };
+    const { body } = await callWithSecretKey(getStatsBreakdown, app, { query });
+    expect(body.groups[0].rows).toMatchObject([
+      { notifications: { PURCHASED: 1 }, subscriptionNotifications: { PURCHASED: 1 } },
+    ]);
+  });
+
   it('rejects the public key', async () => {
     const { status } = await callWithPublicKey(getStatsBreakdown, keys, { query: {} });
     expect(status).toBe(403);

@@ -42,7 +42,15 @@ describe('GET /v3/stats', () => {
     expect(dailyStats[1]).toMatchObject({ amountUSD: 0, amountMicros: {}, numTransactions: 0 });
   });
 
+  it('returns the amounts of the sandbox only with sandbox=true', async () => {
+    const { dailyStats, monthlyStats } = await fetchStats({ ...marchRange, sandbox: 'true' });
+    const sandbox = { amountUSD: 9.99, amountMicros: { USD: 9_990_000 }, numTransactions: 1, numRequests: 0 };
+    expect(dailyStats).toMatchObject([{ ...sandbox, monthlyRevenueUSD: 9.99 }, { amountUSD: 0 }, { amountUSD: 0 }]);
+    expect(monthlyStats).toMatchObject([sandbox]);
+  });
+
   it.each([
+    { sandbox: 'yes' },
     { startdate: '2026-02-31' },
     { startdate: 'yesterday' },
     { startdate: '2016-01-01', enddate: '2026-01-08' },

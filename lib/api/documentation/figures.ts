@@ -23,7 +23,7 @@ import {
   RetentionPeriod,
 } from '../figures.ts';
 import { describeObject, describeOperation, describeValue } from './describe.ts';
-import { dayRange, pagingParameters } from './parameters.ts';
+import { dayRange, pagingParameters, sandboxOnly } from './parameters.ts';
 
 const headFields = {
   by: ['The dimension.'],
@@ -167,6 +167,7 @@ const figureParameters = {
   ...pagingParameters,
   by: ['Dimension of the groups. The default is `none`.', 'product'],
   amount: ['Amounts of the figures. The default is `after_refunds`.', 'after_refunds'],
+  sandbox: sandboxOnly,
 } as const;
 const intervalParameter = {
   interval: ['Length of the intervals. The default is `month`.', 'month'],

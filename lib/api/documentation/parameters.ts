@@ -45,6 +45,11 @@ export const dayRange = {
   enddate: ['Last day of the range (UTC).', '2026-01-31'],
 } as const;
 
+export const sandboxOnly = [
+  "`true` counts the purchases of the stores' sandboxes only, with their amounts, and no requests. The default is `false`.",
+  'true',
+] as const;
+
 export const includeNotifications = [
   'Whether the response includes the lifecycle notifications. Only `true` includes them.',
   true,

@@ -12,7 +12,7 @@ import {
   StartedTrials,
 } from '../stats.ts';
 import { describeObject, describeOperation } from './describe.ts';
-import { dayRange, includeNotifications, pagingParameters } from './parameters.ts';
+import { dayRange, includeNotifications, pagingParameters, sandboxOnly } from './parameters.ts';
 
 const amountFields = {
   amountUSD: ['Revenue in US dollars.', 542.1, 'decimal'],
@@ -122,6 +122,7 @@ export const statsOperations = [
       ...dayRange,
       include_notifications: includeNotifications,
       currency: ['Selects the amounts of a currency (ISO 4217 code).', 'EUR'],
+      sandbox: sandboxOnly,
     },
   }),
   describeOperation(getStatsBreakdown, {
@@ -132,6 +133,7 @@ export const statsOperations = [
       ...pagingParameters,
       interval: ['Length of the intervals.', 'month'],
       by: ['Dimension of the breakdown.', 'platform'],
+      sandbox: sandboxOnly,
     },
   }),
   describeOperation(getStatsV2, {

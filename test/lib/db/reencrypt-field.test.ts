@@ -9,7 +9,7 @@ import type { Item, Table } from '../../../lib/db/table.ts';
 import { createRecordPurchase } from '../../../lib/purchases/record-purchase.ts';
 import { createCipher } from '../../../lib/shared/cipher.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
-import { toCountsChange } from '../../../lib/statistics/counts-change.ts';
+import { listCountsChanges } from '../../../lib/statistics/counts-change.ts';
 import { findAffectedCustomers } from '../../../lib/statistics/rebuild-customer-summary.ts';
 import { readStreamRecord } from '../../../lib/webhooks/purchase-announcements.ts';
 import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
@@ -89,9 +89,9 @@ describe('reencryptSecrets and reencryptRefreshTokens', () => {
     expect({ ...after, refreshToken: before.refreshToken }).toEqual(before);
     expect(after.refreshToken).not.toBe(before.refreshToken);
     const record = buildStreamRecord({ before, after }, 1);
-    expect([readStreamRecord(record), toCountsChange(record), findAffectedCustomers([record])]).toEqual([
+    expect([readStreamRecord(record), listCountsChanges(record), findAffectedCustomers([record])]).toEqual([
       undefined,
-      undefined,
+      [],
       [],
     ]);
   });

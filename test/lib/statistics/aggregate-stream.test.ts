@@ -243,6 +243,20 @@ const buildRefundCounts = (micros: number): Counts => ({
   'store_a/usd': -micros,
 });
 
+describe('aggregateStreamRecords (sandbox)', () => {
+  it('writes no counter of the sandbox for items outside it', async () => {
+    const appName = createUniqueName();
+    const deps = createAggregationDeps(table);
+    const read = async () => await deps.counters.listMonths(appName, undefined, undefined, { isSandbox: true });
+    const build = (id: number, sandbox: boolean, position: number) =>
+      buildStreamRecord({ after: buildTransactionItem(appName, id, { sandbox }) }, position);
+    await aggregateStreamRecords([build(1, false, 1)], 'shard-1', deps);
+    expect(await read()).toEqual([]);
+    await aggregateStreamRecords([build(2, true, 2)], 'shard-1', deps);
+    expect(await read()).toMatchObject([{ period: '2026-01', counts: { paid: 1, 'store_a/paid': 1 } }]);
+  });
+});
+
 describe('countStoredItem', () => {
   it('subtracts each partial refund on its day, and the rest on the day of the full refund', () => {
     const item = buildTransactionItem('app', 1, {

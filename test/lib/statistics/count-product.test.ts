@@ -4,7 +4,7 @@ import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { computePurchaseChange, type StoredPurchase } from '../../../lib/purchases/purchase-change.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { countProductItem, type ProductCounts } from '../../../lib/statistics/count-product.ts';
-import { toCountsChange } from '../../../lib/statistics/counts-change.ts';
+import { listCountsChanges } from '../../../lib/statistics/counts-change.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { buildStreamRecord } from '../../../testing/stream-records.ts';
 
@@ -29,7 +29,7 @@ const counts = (stored: StoredPurchase): ProductCounts[] =>
 const countsChange = (before: StoredPurchase, after: StoredPurchase): readonly ProductCounts[] => {
   const key = { pk: 'app#P#store_a:1', sk: 'P' };
   const images = { before: { ...key, ...toItem(before) }, after: { ...key, ...toItem(after) } };
-  return toCountsChange(buildStreamRecord(images, 1))?.productCounts ?? [];
+  return listCountsChanges(buildStreamRecord(images, 1))[0]?.productCounts ?? [];
 };
 
 const product = { platform: 'store_a', productId: 'store_a:monthly' };
@@ -123,7 +123,7 @@ describe('countProductItem (unverified)', () => {
   });
 });
 
-describe('toCountsChange (products)', () => {
+describe('listCountsChanges (products)', () => {
   const renewalDate = startDate + 31 * dayMs;
   const renewal = {
     transactionId: 'store_a:2',

@@ -109,7 +109,7 @@ async function recordSubscription(
   }
 }
 
-/** Exports the app, and recounts the figures with the program in Python. */
+/** Exports the app, and recounts the figures with the program in Python: those of production, and of the sandbox. */
 async function recountWithPython(table: Table, appName: string) {
   const folder = await mkdtemp(path.join(tmpdir(), 'figures-'));
   try {
@@ -117,8 +117,14 @@ async function recountWithPython(table: Table, appName: string) {
     exportDeps.moveTo(Date.now());
     const app = await getApp(exportDeps.apps, appName);
     await exportApp(app, await createFolderTarget(folder), exportDeps, { kind: 'full', rowsPerPart: 10 });
-    const { stdout } = await promisify(execFile)('python3', ['testing/recount-figures.py', folder]);
-    return JSON.parse(stdout);
+    const run = async (...flags: string[]) => {
+      const { stdout } = await promisify(execFile)('python3', ['testing/recount-figures.py', folder, ...flags]);
+      return JSON.parse(stdout);
+    };
+    return [
+      { expected: await run(), isSandbox: false },
+      { expected: await run('--sandbox'), isSandbox: true },
+    ] as const;
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -141,43 +147,52 @@ describe('figures (any history of two years)', () => {
           const built = subscriptions.map(buildSubscription);
           for (const subscription of built.sort((a, b) => getFirstPaymentDate(a) - getFirstPaymentDate(b)))
             await recordSubscription(keys.appName, subscription);
-          const expected = await recountWithPython(table, keys.appName);
-          const read = async (contract: Parameters<typeof callWithSecretKey>[0]) =>
-            (await callWithSecretKey(contract, keys, { query: range })).body;
-          const [mrr, churn, retention, ltv, conversion] = [
-            await read(getMrr),
-            await read(getChurn),
-            await read(getRetention),
-            await read(getLtv),
-            await read(getConversion),
-          ];
-          for (const month of expected.months.filter(({ date }: { date: string }) => date <= range.enddate)) {
-            const { mrrUSD, movement } = mrr.rows.find(({ date }: MrrRow) => date === month.date);
-            const { activeAtStart, churned, involuntary } = churn.rows.find(
-              ({ date }: ChurnRow) => date === month.date,
+          for (const { expected, isSandbox } of await recountWithPython(table, keys.appName)) {
+            const read = async (contract: Parameters<typeof callWithSecretKey>[0]) =>
+              (await callWithSecretKey(contract, keys, { query: { ...range, sandbox: String(isSandbox) } })).body;
+            const [mrr, churn, retention, ltv, conversion] = [
+              await read(getMrr),
+              await read(getChurn),
+              await read(getRetention),
+              await read(getLtv),
+              await read(getConversion),
+            ];
+            for (const month of expected.months.filter(({ date }: { date: string }) => date <= range.enddate)) {
+              const { mrrUSD, movement } = mrr.rows.find(({ date }: MrrRow) => date === month.date);
+              const { activeAtStart, churned, involuntary } = churn.rows.find(
+                ({ date }: ChurnRow) => date === month.date,
+              );
+              expect({ date: month.date, mrrUSD, movement, activeAtStart, churned, involuntary }).toEqual(month);
+            }
+            expect(retention.cohorts.filter(({ size }: RetentionCohort) => size > 0).map(toRecount)).toEqual(
+              expected.cohorts,
             );
-            expect({ date: month.date, mrrUSD, movement, activeAtStart, churned, involuntary }).toEqual(month);
+            const isInRange = ({ start: date }: { start: string }): boolean => date <= range.enddate;
+            const payers = ltv.cohorts.filter((cohort: LtvCohort) => cohort.payers > 0);
+            const customers = expected.customers.filter(isInRange);
+            // The last age of the recount is that of the latest payment.
+            const cut = (cohort: LtvCohort, index: number) => ({
+              ...cohort,
+              ages: cohort.ages.slice(0, customers[index]?.ages.length),
+            });
+            // All customers of the app are the customers of the sandbox.
+            const pick = isSandbox ? pickPayers : (cohort: LtvCohort) => cohort;
+            expect(payers.map(cut).map(pick)).toEqual(customers.map(pick));
+            const trials = conversion.cohorts.filter((cohort: ConversionCohort) => cohort.trials > 0);
+            expect(trials.map(pickTrials)).toEqual(expected.trials);
           }
-          expect(retention.cohorts.filter(({ size }: RetentionCohort) => size > 0).map(toRecount)).toEqual(
-            expected.cohorts,
-          );
-          const isInRange = ({ start: date }: { start: string }): boolean => date <= range.enddate;
-          const payers = ltv.cohorts.filter((cohort: LtvCohort) => cohort.payers > 0);
-          const customers = expected.customers.filter(isInRange);
-          // The last age of the recount is that of the latest payment.
-          const cut = (cohort: LtvCohort, index: number) => ({
-            ...cohort,
-            ages: cohort.ages.slice(0, customers[index]?.ages.length),
-          });
-          expect(payers.map(cut)).toEqual(customers);
-          const trials = conversion.cohorts.filter((cohort: ConversionCohort) => cohort.trials > 0);
-          expect(trials.map(pickTrials)).toEqual(expected.trials);
         },
       );
       await fc.assert(property, { ...sampleRuns({ sample: 3, full: 60 }), endOnFailure: true });
     },
     30 * minuteMs,
   );
+});
+
+const pickPayers = ({ start: cohortStart, payers, ages }: LtvCohort) => ({
+  start: cohortStart,
+  payers,
+  ages: ages.map(({ month, revenuePerPayerUSD }) => ({ month, revenuePerPayerUSD })),
 });
 
 const pickTrials = ({ start: cohortStart, trials, converted }: ConversionCohort) => ({

@@ -43,31 +43,35 @@ async function readPurchases(table: Table, appName: string): Promise<Item[][]> {
   return await Promise.all(entries.map(async ({ pk }) => await table.query({ partition: String(pk) })));
 }
 
-const isCounted = ({ purchase, entitledUsers, hasErasedOwner }: PurchaseItem): boolean =>
-  !purchase.sandbox && (entitledUsers.length > 0 || hasErasedOwner === true);
+const isCounted = ({ purchase, entitledUsers, hasErasedOwner }: PurchaseItem, isSandbox: boolean): boolean =>
+  purchase.sandbox === isSandbox && (entitledUsers.length > 0 || hasErasedOwner === true);
 
-/** Computes the sums of the products from the items of the purchases, independently of the aggregator. */
-function computeProductSums(purchases: readonly Item[][]): Readonly<Record<string, Counts>> {
+/**
+ * Computes the sums of the products from the items of the purchases, independently of the aggregator. Production counts
+ * the transactions and reasons of the sandbox, too.
+ */
+function computeProductSums(purchases: readonly Item[][], isSandbox: boolean): Readonly<Record<string, Counts>> {
   const sums = new Sums();
   for (const items of purchases) {
     for (const item of items) {
-      if (item.transaction) addPayment(sums, item.transaction as Transaction);
+      if (item.transaction) addPayment(sums, item.transaction as Transaction, isSandbox);
       if (item.reason) {
         const key = [String(item.platform), String(item.productId), toDay(Number(item.date))];
-        sums.add(key, `N.${item.reason}`);
-        if (item.isSubscription) sums.add(key, `NS.${item.reason}`);
+        const isOwn = (item.sandbox === true) === isSandbox;
+        if (isOwn || !isSandbox) sums.add(key, `N.${item.reason}`);
+        if (item.isSubscription && isOwn) sums.add(key, `NS.${item.reason}`);
       }
-      if (item.purchase) addSubscription(sums, item as PurchaseItem);
+      if (item.purchase) addSubscription(sums, item as PurchaseItem, isSandbox);
     }
   }
   return sums.toObject();
 }
 
-function addPayment(sums: Sums, transaction: Transaction): void {
+function addPayment(sums: Sums, transaction: Transaction, isSandbox: boolean): void {
   const { platform, productId, purchaseDate, sandbox, amountMicros = 0, partialRefunds = [], refundedAt } = transaction;
   const add = (date: number, name: string, value = 1) => sums.add([platform, productId, toDay(date)], name, value);
-  add(purchaseDate, 'transactions');
-  if (sandbox) return;
+  if (sandbox || !isSandbox) add(purchaseDate, 'transactions');
+  if (sandbox !== isSandbox) return;
   if (amountMicros > 0) add(purchaseDate, 'paid');
   let remaining = amountMicros;
   const refunds = partialRefunds.map(({ date, amountMicros: part = 0 }) => {
@@ -82,8 +86,8 @@ function addPayment(sums: Sums, transaction: Transaction): void {
   }
 }
 
-function addSubscription(sums: Sums, item: PurchaseItem): void {
-  if (!isCounted(item)) return;
+function addSubscription(sums: Sums, item: PurchaseItem, isSandbox: boolean): void {
+  if (!isCounted(item, isSandbox)) return;
   const { platform } = item.purchase;
   const periods = listActivePeriods(item);
   const addChange = ({ productId, isTrial }: ActivePeriod, date: number, value: number) => {
@@ -107,11 +111,11 @@ function addSubscription(sums: Sums, item: PurchaseItem): void {
 }
 
 /** Returns the counters of all products in the format of `computeProductSums`. */
-async function readProductSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>) {
+async function readProductSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>, isSandbox: boolean) {
   const sums = new Sums();
   for (const product of await counters.listProducts(appName)) {
-    const days = await counters.listDays(appName, '2000-01-01', '2099-12-31', { product });
-    const months = await counters.listMonths(appName, undefined, undefined, { product });
+    const days = await counters.listDays(appName, '2000-01-01', '2099-12-31', { product, isSandbox });
+    const months = await counters.listMonths(appName, undefined, undefined, { product, isSandbox });
     for (const { period, counts } of [...days, ...months])
       for (const [name, value] of Object.entries(counts))
         sums.add([product.platform, product.productId, period], name, value);
@@ -120,10 +124,10 @@ async function readProductSums(appName: string, { counters }: Pick<AggregationDe
 }
 
 /** Returns the sums of each platform and of the app in the counters of the days. */
-async function readAppSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>) {
+async function readAppSums(appName: string, { counters }: Pick<AggregationDeps, 'counters'>, isSandbox: boolean) {
   const platforms = new Sums();
   const totals = new Sums();
-  for (const { period, counts } of await counters.listDays(appName, '2000-01-01', '2099-12-31')) {
+  for (const { period, counts } of await counters.listDays(appName, '2000-01-01', '2099-12-31', { isSandbox })) {
     for (const [name, value] of Object.entries(counts)) {
       const [platform = '', sum] = name.split('/');
       if (sum !== undefined) platforms.add([platform, period], sum, value);
@@ -136,15 +140,25 @@ async function readAppSums(appName: string, { counters }: Pick<AggregationDeps, 
 
 /**
  * Expects that counters of products and platforms agree with the purchases in the table, and with the totals of the
- * app.
+ * app: those of production, and those of the sandbox.
  */
 export async function expectCorrectProductCounters(
   table: Table,
   { appName, deps }: { readonly appName: string; readonly deps: Pick<AggregationDeps, 'counters'> },
 ): Promise<void> {
   const purchases = await readPurchases(table, appName);
-  const productSums = computeProductSums(purchases);
-  expect(await readProductSums(appName, deps)).toEqual(productSums);
+  for (const isSandbox of [false, true]) await expectCorrectScope(purchases, { appName, deps, isSandbox });
+}
+
+interface Scope {
+  readonly appName: string;
+  readonly deps: Pick<AggregationDeps, 'counters'>;
+  readonly isSandbox: boolean;
+}
+
+async function expectCorrectScope(purchases: readonly Item[][], { appName, deps, isSandbox }: Scope): Promise<void> {
+  const productSums = computeProductSums(purchases, isSandbox);
+  expect(await readProductSums(appName, deps, isSandbox)).toEqual(productSums);
   const platformSums = new Sums();
   const totals = new Sums();
   for (const [key, counts] of Object.entries(productSums)) {
@@ -155,17 +169,22 @@ export async function expectCorrectProductCounters(
       if (/^(transactions|paid|usd|USD\.micros|N\..*)$/.test(name)) totals.add([period], name, value);
     }
   }
-  expect(await readAppSums(appName, deps)).toEqual({ platforms: platformSums.toObject(), totals: totals.toObject() });
-  expectActiveTotal(purchases, productSums);
+  const expected = { platforms: platformSums.toObject(), totals: totals.toObject() };
+  expect(await readAppSums(appName, deps, isSandbox)).toEqual(expected);
+  expectActiveTotal(purchases, productSums, isSandbox);
 }
 
 /** Expects that the running total is the number of subscriptions that are active by their state. */
-function expectActiveTotal(purchases: readonly Item[][], productSums: Readonly<Record<string, Counts>>): void {
+function expectActiveTotal(
+  purchases: readonly Item[][],
+  productSums: Readonly<Record<string, Counts>>,
+  isSandbox: boolean,
+): void {
   const active = purchases.flat().filter((item) => {
     if (!item.purchase) return false;
     const { checkedAt } = item as PurchaseItem;
     const purchase = item.purchase as Purchase;
-    return isCounted(item as PurchaseItem) && isSubscription(purchase) && isActive(purchase, checkedAt);
+    return isCounted(item as PurchaseItem, isSandbox) && isSubscription(purchase) && isActive(purchase, checkedAt);
   });
   const days = Object.entries(productSums).filter(([key]) => (JSON.parse(key) as string[])[2]?.length === 10);
   expect(days.reduce((sum, [, counts]) => sum + (counts.active ?? 0), 0)).toBe(active.length);

@@ -18,7 +18,7 @@ import { addDays, listDays } from '../../../lib/shared/calendar.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import type { Product } from '../../../lib/statistics/count-product.ts';
-import { indexByPeriod, type ListKind } from '../../../lib/statistics/counts.ts';
+import { addCounts, type Counts, indexByPeriod, type ListKind } from '../../../lib/statistics/counts.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';
 import { waitForStream } from '../../../lib/statistics/wait-for-stream.ts';
 import { createUniqueName, startDate, testCipher } from '../../../testing/given.ts';
@@ -114,9 +114,9 @@ async function computeSums(appName: string): Promise<SumsByPeriod> {
     // The sort key starts with the time, in milliseconds.
     add(Number(String(createdSk).split('#')[0]), 'P', { isHourly: true });
     const notifications = await table.query({ partition: String(pk), prefix: keys.notificationPrefix });
-    for (const { date, reason, isSubscription } of notifications) {
+    for (const { date, reason, isSubscription, sandbox } of notifications) {
       add(Number(date), `N.${reason}`);
-      if (isSubscription) add(Number(date), `NS.${reason}`);
+      if (isSubscription && !sandbox) add(Number(date), `NS.${reason}`);
     }
   }
   for (const item of await readRows(appName, 'T')) {
@@ -162,6 +162,14 @@ const normalize = (sums: SumsByPeriod) =>
       .filter(([, sum]) => Object.keys(sum ?? {}).length > 0),
   );
 
+/** Omits zeros and empty periods. */
+const normalizeAll = (sums: SumsByPeriod) =>
+  Object.fromEntries(
+    Object.entries(sums)
+      .map(([period, sum]) => [period, addCounts({}, sum)] as const)
+      .filter(([, sum]) => Object.keys(sum).length > 0),
+  );
+
 /** Expects that the counters, and the pages that are located with them, agree with the items in the table. */
 async function expectCorrectCounters({ appName, deps }: History, skips: readonly number[] = []): Promise<void> {
   const days = await deps.counters.listDays(appName, ...range);
@@ -169,6 +177,12 @@ async function expectCorrectCounters({ appName, deps }: History, skips: readonly
   const counted = Object.fromEntries(indexByPeriod([...days, ...months]));
   expect(normalize(counted)).toEqual(normalize(await computeSums(appName)));
   await expectCorrectProductCounters(table, { appName, deps });
+  const sandboxDays = await deps.counters.listDays(appName, '2000-01-01', '2099-12-31', { isSandbox: true });
+  const sandboxMonths: Record<string, Counts> = {};
+  for (const { period, counts } of sandboxDays)
+    sandboxMonths[period.slice(0, 7)] = addCounts(sandboxMonths[period.slice(0, 7)] ?? {}, counts);
+  const countedMonths = await deps.counters.listMonths(appName, undefined, undefined, { isSandbox: true });
+  expect(normalizeAll(Object.fromEntries(indexByPeriod(countedMonths)))).toEqual(normalizeAll(sandboxMonths));
   for (const list of listKinds) {
     const rows = await readRows(appName, list);
     for (const skip of skips) {
@@ -199,6 +213,7 @@ const arbitraryDamage = fc.record({
     'store_a/active',
     'store_a/paid',
   ),
+  isSandbox: fc.boolean(),
   /** Undefined: the counter is deleted. */
   value: fc.option(fc.integer({ min: -3, max: 1_000 }), { nil: undefined }),
 });
@@ -256,15 +271,15 @@ describe('correctCounters (any history)', () => {
           await history.recordRequests(requestDays);
           for (const step of steps) await history.runStep(step);
           await history.countAll();
-          for (const { period, name, value } of damages) {
+          for (const { period, name, value, isSandbox } of damages) {
             const product = name.startsWith('store_a/') ? (await deps.counters.listProducts(appName))[0] : undefined;
             if (product) await deleteCounters(appName, product);
             if (value === undefined) {
-              const Key = keys.counterKey(appName, period);
+              const Key = keys.counterKey(appName, period, { isSandbox });
               await table.transact([{ Delete: { TableName: table.name, Key } }]);
             } else {
               const change = (counts: Readonly<Record<string, number>>) => ({ ...counts, [name]: value });
-              await deps.counters.replaceCounts(appName, [{ period, change }]);
+              await deps.counters.replaceCounts(appName, [{ period, isSandbox, change }]);
             }
           }
           const differences = await recount(appName, range, deps);
