@@ -22,11 +22,12 @@ function readLocation(): Location {
 
 /**
  * Builds a link from a pattern such as `/customers/:user`, its parameters and a query. It names the app if the user is
- * signed in to several.
+ * signed in to several, and keeps the choice of the sandbox.
  */
 export function toHref(pattern: string, params: Readonly<Record<string, string>> = {}, query: QueryPatch = {}): string {
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-  const entries = Object.entries({ app: getLinkApp(), ...query }).flatMap(([name, value]) =>
+  const { sandbox } = readLocation().query;
+  const entries = Object.entries({ app: getLinkApp(), sandbox, ...query }).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   );
   return `#${path}${entries.length > 0 ? `?${new URLSearchParams(entries)}` : ''}`;

@@ -4,14 +4,15 @@ import { emulatorUrl } from './clock.ts';
 import { announce } from './components/announcer.tsx';
 import { Button } from './components/button.tsx';
 import { classes } from './components/classes.ts';
-import { SelectField } from './components/fields.tsx';
+import { SelectField, ToggleField } from './components/fields.tsx';
 import { Icon } from './components/icon.tsx';
 import { Page } from './components/layout.tsx';
 import { EmptyState, ErrorNotice, Notice, Skeleton } from './components/notice.tsx';
 import { Badge } from './components/values.tsx';
 import type { PageDefinition, PageProps } from './pages/page.ts';
 import { pages } from './pages/registry.ts';
-import { Link, matchPattern, toHref, useLocation } from './router.tsx';
+import { changeQuery, Link, matchPattern, toHref, useLocation } from './router.tsx';
+import { showsSandbox } from './sandbox.ts';
 import { endSession, selectApp, startSession, useSessions } from './session.ts';
 import { type StoredSession, stays } from './session-storage.ts';
 import { BrandMark } from './sign-in.tsx';
@@ -30,6 +31,7 @@ export function Shell({ session, linkError }: ShellProps) {
   const { path, query } = useLocation();
   const [isMenuOpen, setMenuOpen] = useState(false);
   const match = findPage(path);
+  const isSandbox = showsSandbox(query);
   const title = match?.page.title ?? 'Page not found';
   const isFirstPage = useRef(true);
   useEffect(() => {
@@ -76,6 +78,7 @@ export function Shell({ session, linkError }: ShellProps) {
           )}
         </ul>
         <SearchButton />
+        <ToggleField label="Sandbox" isOn={isSandbox} onChange={selectSandbox} />
         <SessionMenu session={session} />
       </nav>
       <main id="content">
@@ -84,11 +87,23 @@ export function Shell({ session, linkError }: ShellProps) {
             The link could not sign you in, so you stay in {session.appName}. {linkError}
           </Notice>
         )}
+        {isSandbox && (
+          <Notice tone="warn">
+            Figures, customers and transactions are those of the stores' sandboxes: no money was paid.{' '}
+            <Button kind="quiet" icon="close" onClick={() => selectSandbox(false)}>
+              Leave the sandbox
+            </Button>
+          </Notice>
+        )}
         {match ? <CurrentPage key={path} {...match} query={query} /> : <PageNotFound path={path} />}
       </main>
     </div>
   );
 }
+
+/** Keeps the filters, but not the position in a list. */
+const selectSandbox = (isSandbox: boolean): void =>
+  changeQuery({ sandbox: isSandbox ? 'true' : '', skip: '', cursor: '' });
 
 function focusContent(event: Event): void {
   event.preventDefault();

@@ -10,7 +10,8 @@ import { Row, Section } from '../components/layout.tsx';
 import { EmptyState } from '../components/notice.tsx';
 import { CopyId, None, Platform, shorten } from '../components/values.tsx';
 import { formatChange, formatPlatform, formatProductId } from '../format.ts';
-import { changeQuery } from '../router.tsx';
+import { changeQuery, type RouteQuery } from '../router.tsx';
+import { showsSandbox, toSandboxQuery } from '../sandbox.ts';
 import { parseSkip } from './parse-skip.ts';
 import { listIncomplete, type Period, toChartDays } from './periods.ts';
 import { chooseMetric, type MetricId, metrics, readEach } from './stats-rows.ts';
@@ -22,7 +23,7 @@ const maxSeries = 4;
 interface BreakdownSectionProps {
   readonly period: Period;
   readonly interval: StatsInterval;
-  readonly query: Readonly<Record<string, string | undefined>>;
+  readonly query: RouteQuery;
 }
 
 interface GroupRow extends BreakdownGroup {
@@ -36,7 +37,11 @@ export function BreakdownSection({ period, interval, query }: BreakdownSectionPr
   const by = query.by === 'product' ? 'product' : 'platform';
   const metric = chooseMetric(query.metric);
   const skip = by === 'product' ? parseSkip(query.skip, 1) : 0;
-  const page = { by, ...(by === 'product' && { skip: String(skip), limit: String(productsPerPage) }) };
+  const page = {
+    by,
+    ...toSandboxQuery(showsSandbox(query)),
+    ...(by === 'product' && { skip: String(skip), limit: String(productsPerPage) }),
+  };
   const now = useNow();
   const { current, complete, previous } = period;
   const { data, error, isStale, reload } = useApi(endpoints.getStatsBreakdown, {

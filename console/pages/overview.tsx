@@ -10,6 +10,7 @@ import { EmptyState, EndPlaceholders, ErrorNotice } from '../components/notice.t
 import { Figure, Figures, Money } from '../components/values.tsx';
 import { formatNumber, formatUsd } from '../format.ts';
 import { Link } from '../router.tsx';
+import { showsSandbox, toSandboxQuery } from '../sandbox.ts';
 import { CurrentProblems } from './current-problems.tsx';
 import { describeChange } from './describe-change.ts';
 import { BreakdownSection } from './overview-breakdown.tsx';
@@ -20,6 +21,7 @@ import {
   choosePeriod,
   countDays,
   describeRange,
+  describeShownDays,
   intervals,
   listIncomplete,
   type Period,
@@ -34,10 +36,14 @@ export function OverviewPage({ query }: PageProps) {
   const now = useNow();
   const period = choosePeriod(query, now);
   const interval = chooseInterval(query.interval, period);
+  const isSandbox = showsSandbox(query);
   const { current, complete, previous } = period;
-  const { data, error, isStale, reload } = useApi(endpoints.getStatsBreakdown, toRequest(current, { interval }));
-  const whole = useApi(endpoints.getStatsBreakdown, complete && toRequest(complete));
-  const before = useApi(endpoints.getStatsBreakdown, previous && toRequest(previous));
+  const toRequest = ({ first, last }: Period['current'], length: StatsInterval) => ({
+    query: { interval: length, startdate: first, enddate: last, ...toSandboxQuery(isSandbox) },
+  });
+  const { data, error, isStale, reload } = useApi(endpoints.getStatsBreakdown, toRequest(current, interval));
+  const whole = useApi(endpoints.getStatsBreakdown, complete && toRequest(complete, 'range'));
+  const before = useApi(endpoints.getStatsBreakdown, previous && toRequest(previous, 'range'));
   usePolling(reload, { revision: JSON.stringify(data), minMs: 30_000, maxMs: 300_000 });
   const rows = data?.groups[0]?.rows;
   const isComparable = !isStale && !whole.isStale && !before.isStale;
@@ -52,7 +58,7 @@ export function OverviewPage({ query }: PageProps) {
   return (
     <Page
       title="Overview"
-      subtitle={describePeriod(period)}
+      subtitle={describePeriod(period, isSandbox)}
       actions={<PeriodChoice period={period} interval={interval} intervals={intervals} />}
     >
       <CurrentProblems />
@@ -80,11 +86,6 @@ export function OverviewPage({ query }: PageProps) {
   );
 }
 
-const toRequest = (
-  { first, last }: Period['current'],
-  { interval = 'range' }: { readonly interval?: StatsInterval } = {},
-) => ({ query: { interval, startdate: first, enddate: last } });
-
 const hasNoValues = ({ numTransactions, activeSubscriptions, amountUSD, notifications }: BreakdownRow): boolean =>
   numTransactions === 0 &&
   activeSubscriptions === 0 &&
@@ -92,8 +93,8 @@ const hasNoValues = ({ numTransactions, activeSubscriptions, amountUSD, notifica
   Object.values(notifications).every((count) => count === 0);
 
 /** Describes the days of the figures and of their comparison. */
-function describePeriod({ current, complete, previous }: Period): string {
-  const shown = `${describeRange(current)}, days in UTC, without sandbox purchases.`;
+function describePeriod({ current, complete, previous }: Period, isSandbox: boolean): string {
+  const shown = `${describeShownDays(current, isSandbox)}.`;
   if (!complete || !previous) return `${shown} Today is not complete: there is no comparison.`;
   const cause = complete.last === current.last ? 'Changes compare' : 'Today is not complete: changes compare';
   return `${shown} ${cause} ${describeRange(complete)} with ${describeRange(previous)}.`;
@@ -233,10 +234,12 @@ function describeTrials(rows: Rows): string {
   return `${formatNumber(converted)} of ${formatNumber(started)} trials, ${formatNumber(running)} still running`;
 }
 
-const describeComparison = ({ read, format }: Metric, { complete, previous, label }: Comparison): string | undefined =>
-  complete && previous && label !== undefined
-    ? describeChange({ current: read(complete) ?? 0, previous: read(previous) ?? 0, format, label })
-    : undefined;
+function describeComparison({ read, format }: Metric, { complete, previous, label }: Comparison): string | undefined {
+  if (!complete || !previous || label === undefined) return undefined;
+  return previous.every(hasNoValues)
+    ? `No data in ${label}`
+    : describeChange({ current: read(complete) ?? 0, previous: read(previous) ?? 0, format, label });
+}
 
 interface CurrencyRow {
   readonly currency: string;

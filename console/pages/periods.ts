@@ -106,6 +106,10 @@ const maxDaysByDay = 120;
 export const describeRange = ({ first, last }: Range): string =>
   first === last ? formatDay(first) : `${formatDay(first)} to ${formatDay(last)}`;
 
+/** Describes the days of figures and which purchases they count. */
+export const describeShownDays = (range: Range, isSandbox: boolean): string =>
+  `${describeRange(range)}, days in UTC, ${isSandbox ? 'sandbox purchases only' : 'without sandbox purchases'}`;
+
 const isDay = (text: string | undefined): text is string =>
   text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 

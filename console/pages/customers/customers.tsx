@@ -7,7 +7,7 @@ import { useApi } from '../../api/use-api.ts';
 import { type LoadPage, useCursorPage } from '../../api/use-cursor-page.ts';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { Form, SearchField, SelectField, TextField, ToggleField } from '../../components/fields.tsx';
+import { Form, SearchField, SelectField, TextField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
 import { Badge, DateTime, None } from '../../components/values.tsx';
 import { formatNumber } from '../../format.ts';
@@ -66,7 +66,7 @@ function SearchForm({ text }: { readonly text: string }) {
   );
 }
 
-const filterNames = ['state', 'platform', 'product', 'entitlement', 'sandbox', 'order'] as const;
+const filterNames = ['state', 'platform', 'product', 'entitlement', 'order'] as const;
 
 const states = [
   ['', 'All'],
@@ -77,13 +77,13 @@ const states = [
   ['none', 'Never subscribed'],
 ] as const;
 
-/** Reads the filters from the query of the URL. Sandbox customers are hidden unless they are selected. */
+/** Reads the filters from the query of the URL. It selects the sandbox or the others. */
 const toFilters = ({ state, platform, product, entitlement, sandbox, order }: PageProps['query']) => ({
   state: states.find(([id]) => id === state)?.[0],
   platform: stores.find(([id]) => id === platform)?.[0],
   productId: product,
   entitlement,
-  sandbox: sandbox === 'true' ? undefined : ('false' as const),
+  sandbox: sandbox === 'true' ? ('true' as const) : ('false' as const),
   order: order === 'oldest' ? ('oldest' as const) : ('newest' as const),
 });
 
@@ -136,7 +136,7 @@ function CustomerList({ query }: Pick<PageProps, 'query'>) {
 
 function Filters({ query, isFiltered }: Pick<PageProps, 'query'> & { readonly isFiltered: boolean }) {
   const change = (patch: Readonly<Record<string, string>>) => changeQuery({ cursor: '', ...patch });
-  const { state = '', platform = '', product = '', entitlement = '', sandbox, order = '' } = query;
+  const { state = '', platform = '', product = '', entitlement = '', order = '' } = query;
   return (
     <search>
       <Row>
@@ -149,11 +149,6 @@ function Filters({ query, isFiltered }: Pick<PageProps, 'query'> & { readonly is
           onSearch={(text) => change({ entitlement: text.trim() })}
         />
         <SelectField label="Order" value={order} options={orders} onChange={(id) => change({ order: id })} />
-        <ToggleField
-          label="Sandbox"
-          isOn={sandbox === 'true'}
-          onChange={(isOn) => change({ sandbox: isOn ? 'true' : '' })}
-        />
         {isFiltered && (
           <Button
             kind="quiet"

@@ -5,7 +5,7 @@ import { Page, Row } from '../../components/layout.tsx';
 import { EndPlaceholders, ErrorNotice, Notice } from '../../components/notice.tsx';
 import { changeQuery } from '../../router.tsx';
 import { PeriodChoice } from '../period-choice.tsx';
-import { describeRange, type Range } from '../periods.ts';
+import { describeShownDays, type Range } from '../periods.ts';
 import { DefinitionButton } from './definition-button.tsx';
 import type { DefinitionId } from './definitions.ts';
 import type { FiguresView } from './figures-view.ts';
@@ -35,14 +35,12 @@ const proceedsTexts = {
 /** Frame of the pages of figures: the choices, the definition and the problems of their requests. */
 export function FiguresPage<Interval extends string>(props: FiguresPageProps<Interval>) {
   const { title, definition, filters, interval, intervals, range, comparison, view, children } = props;
-  const { period, by, amount, only } = filters;
+  const { period, by, amount, only, isSandbox } = filters;
   const { failed, proceedsSource, segment } = view;
   return (
     <Page
       title={title}
-      subtitle={[`${describeRange(range)}, days in UTC, without sandbox purchases.`, comparison]
-        .filter(Boolean)
-        .join(' ')}
+      subtitle={[`${describeShownDays(range, isSandbox)}.`, comparison].filter(Boolean).join(' ')}
       actions={<PeriodChoice period={period} interval={interval} intervals={intervals} />}
     >
       <Row>

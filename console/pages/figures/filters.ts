@@ -1,5 +1,6 @@
 import type { CohortInterval } from '../../../lib/api/figures.ts';
 import type { StatsInterval } from '../../../lib/api/stats.ts';
+import { showsSandbox, toSandboxQuery } from '../../sandbox.ts';
 import { parseSkip } from '../parse-skip.ts';
 import { addDays, addMonths, choosePeriod, countDays, type Period, type Range } from '../periods.ts';
 
@@ -30,6 +31,8 @@ export interface FiguresFilters {
   readonly amount: (typeof amounts)[number][0];
   /** Key of the value of the dimension that is shown alone. */
   readonly only: string | undefined;
+  /** Whether the figures are those of the sandbox. */
+  readonly isSandbox: boolean;
   /** Position of the page of products. */
   readonly skip: number;
 }
@@ -40,6 +43,7 @@ export const readFilters = (query: Readonly<Record<string, string | undefined>>,
   by: dimensions.find(({ id }) => id === query.by)?.id ?? 'none',
   amount: amounts.find(([id]) => id === query.amount)?.[0] ?? 'after_refunds',
   only: query.only,
+  isSandbox: showsSandbox(query),
   skip: parseSkip(query.skip, 1),
 });
 
@@ -48,12 +52,14 @@ export const chooseCohortInterval = (id: string | undefined): CohortInterval => 
 /** Builds the request of a range. Without a range, there is none. */
 export const toFiguresRequest = <Interval extends StatsInterval>(
   range: Range | undefined,
-  { by, amount, skip }: FiguresFilters,
+  { by, amount, isSandbox, skip }: FiguresFilters,
   interval: Interval,
 ) => {
   if (!range) return undefined;
   const page = by === 'product' && skip > 0 ? { skip } : {};
-  return { query: { startdate: range.first, enddate: range.last, interval, by, amount, ...page } };
+  return {
+    query: { startdate: range.first, enddate: range.last, interval, by, amount, ...toSandboxQuery(isSandbox), ...page },
+  };
 };
 
 /** Returns the first day of the week (Monday) or month that contains a day. */

@@ -3,7 +3,7 @@ import { callApi } from '../../api/client.ts';
 import { useApi } from '../../api/use-api.ts';
 import { type LoadPage, useCursorPage } from '../../api/use-cursor-page.ts';
 import { Button } from '../../components/button.tsx';
-import { DayField, SearchField, SelectField, ToggleField } from '../../components/fields.tsx';
+import { DayField, SearchField, SelectField } from '../../components/fields.tsx';
 import { Page, Row, Section } from '../../components/layout.tsx';
 import { formatNumber } from '../../format.ts';
 import { changeQuery } from '../../router.tsx';
@@ -16,7 +16,7 @@ import { TransactionTable } from './transaction-table.tsx';
 
 const limit = 50;
 
-const filterNames = ['from', 'to', 'user', 'platform', 'product', 'refunded', 'sandbox', 'order'] as const;
+const filterNames = ['from', 'to', 'user', 'platform', 'product', 'refunded', 'order'] as const;
 const noFilters = { cursor: '', ...Object.fromEntries(filterNames.map((name) => [name, ''])) };
 
 const refunds = [
@@ -25,7 +25,7 @@ const refunds = [
   ['false', 'Not refunded'],
 ] as const;
 
-/** Reads the filters from the query of the URL. Sandbox transactions are hidden unless they are selected. */
+/** Reads the filters from the query of the URL. It selects the sandbox or the others. */
 const toFilters = ({ from = '', to = '', user, platform, product, refunded, sandbox, order }: PageProps['query']) => ({
   startdate: from,
   enddate: to && toRangeEnd(to),
@@ -33,7 +33,7 @@ const toFilters = ({ from = '', to = '', user, platform, product, refunded, sand
   platform: stores.find(([id]) => id === platform)?.[0],
   productId: product,
   refunded: refunds.find(([id]) => id === refunded)?.[0],
-  sandbox: sandbox === 'true' ? undefined : ('false' as const),
+  sandbox: sandbox === 'true' ? ('true' as const) : ('false' as const),
   order: order === 'oldest' ? ('oldest' as const) : ('newest' as const),
 });
 
@@ -94,7 +94,7 @@ const describeTotal = (total: number, hasDays: boolean): string =>
 
 function Filters({ query, isFiltered }: Pick<PageProps, 'query'> & { readonly isFiltered: boolean }) {
   const change = (patch: Readonly<Record<string, string>>) => changeQuery({ cursor: '', ...patch });
-  const { from = '', to = '', user = '', platform = '', product = '', refunded = '', sandbox, order = '' } = query;
+  const { from = '', to = '', user = '', platform = '', product = '', refunded = '', order = '' } = query;
   return (
     <search>
       <Row>
@@ -105,11 +105,6 @@ function Filters({ query, isFiltered }: Pick<PageProps, 'query'> & { readonly is
         <SearchField label="Product" value={product} onSearch={(text) => change({ product: text.trim() })} />
         <SelectField label="Refunds" value={refunded} options={refunds} onChange={(id) => change({ refunded: id })} />
         <SelectField label="Order" value={order} options={orders} onChange={(id) => change({ order: id })} />
-        <ToggleField
-          label="Sandbox"
-          isOn={sandbox === 'true'}
-          onChange={(isOn) => change({ sandbox: isOn ? 'true' : '' })}
-        />
         {isFiltered && (
           <Button kind="quiet" icon="close" onClick={() => changeQuery(noFilters)}>
             Remove the filters

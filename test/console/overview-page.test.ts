@@ -1,0 +1,128 @@
+/**
+ * The modules of the console hold the objects of jsdom until the end of the process.
+ *
+ * @jest-environment-options { "globalsCleanup": "off" }
+ */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { getApp } from '../../lib/api/app.ts';
+import { getDue } from '../../lib/api/due.ts';
+import { searchEvents } from '../../lib/api/events.ts';
+import { getMrr } from '../../lib/api/figures.ts';
+import { type BreakdownRow, getStatsBreakdown } from '../../lib/api/stats.ts';
+import { listStores } from '../../lib/api/stores.ts';
+import { listTransactions } from '../../lib/api/transactions.ts';
+import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
+import { waitFor } from '../../testing/wait-for.ts';
+
+const unavailable = { ok: false, status: 503, code: 'DatabaseError', message: '-' } as const;
+
+const toRow = (amountUSD: number, fields: Partial<BreakdownRow> = {}): BreakdownRow => ({
+  date: '2026-03-01',
+  enddate: '2026-03-31',
+  amountUSD,
+  amountMicros: amountUSD === 0 ? {} : { USD: amountUSD * 1_000_000 },
+  numTransactions: amountUSD === 0 ? 0 : 1,
+  numPaidTransactions: amountUSD === 0 ? 0 : 1,
+  notifications: {},
+  subscriptionNotifications: {},
+  activeSubscriptions: 0,
+  activeTrials: 0,
+  unverifiedSubscriptions: 0,
+  trialsStarted: 0,
+  trialsConverted: 0,
+  trialsEnded: 0,
+  startedTrials: { converted: 0, ended: 0 },
+  ...fields,
+});
+
+const respondWithBreakdown = (getRow: (query: Readonly<Record<string, string>>) => BreakdownRow) =>
+  respondTo(getStatsBreakdown, ({ query }) => {
+    const by = query.by === 'platform' ? ('platform' as const) : ('none' as const);
+    return {
+      interval: 'month' as const,
+      by,
+      groups: [{ ...(by === 'platform' && { platform: 'store_a' as const }), rows: [getRow(query)] }],
+    };
+  });
+
+const otherRoutes = [
+  respondTo(getApp, () => unavailable),
+  respondTo(searchEvents, () => unavailable),
+  respondTo(getDue, () => unavailable),
+  respondTo(listStores, () => unavailable),
+  respondTo(listTransactions, () => ({ paging: { skip: 0, limit: 50, total: 0 }, rows: [] })),
+  respondTo(getMrr, () => ({
+    interval: 'month' as const,
+    by: 'none' as const,
+    amount: 'after_refunds' as const,
+    rows: [],
+  })),
+];
+
+let page: RenderedConsole;
+afterEach(() => page.close());
+const open = async (path: string, breakdown: ReturnType<typeof respondWithBreakdown>): Promise<void> => {
+  page = await renderConsole(path, [breakdown, ...otherRoutes], {
+    respondAsStores: () => ({ now: '2026-04-15T12:00:00Z' }),
+  });
+};
+
+const march = '/?period=custom&from=2026-03-01&to=2026-03-31&interval=month';
+
+const switchSandbox = (): void => {
+  const [input] = page.findAll('nav .toggle input') as (Element & { click(): void })[];
+  input?.click();
+};
+
+describe('Sandbox of the console', () => {
+  const breakdown = respondWithBreakdown(({ sandbox }) => toRow(sandbox === 'true' ? 7 : 9));
+  const listRequests = (path: string) => page.requests.filter((request) => request.startsWith(`GET ${path}`));
+
+  it('is off until it is selected, and is kept in the link and on the other pages', async () => {
+    await open(march, breakdown);
+    await page.waitForText('$9.00');
+    expect(page.readText()).toContain('without sandbox purchases');
+    expect(page.readText()).not.toContain('no money was paid');
+    expect(listRequests('/v3/stats').filter((request) => request.includes('sandbox'))).toEqual([]);
+    const before = page.requests.length;
+    switchSandbox();
+    await page.waitForText('$7.00');
+    expect(page.readText()).toContain('sandbox purchases only');
+    expect(page.readText()).toContain('no money was paid');
+    expect(location.hash).toContain('sandbox=true');
+    const later = page.requests.slice(before).filter((request) => request.startsWith('GET /v3/stats'));
+    expect(later.filter((request) => !request.includes('sandbox=true'))).toEqual([]);
+    await page.click('Revenue');
+    await waitFor('the figures of the sandbox', () => listRequests('/v3/stats/mrr').at(-1));
+    expect(listRequests('/v3/stats/mrr').every((request) => request.includes('sandbox=true'))).toBe(true);
+    await page.click('Transactions');
+    await waitFor('the transactions of the sandbox', () =>
+      listRequests('/v3/transactions').find((request) => request.includes('sandbox=true')),
+    );
+  });
+
+  it('is left for the same page', async () => {
+    await open(`${march}&sandbox=true`, breakdown);
+    await page.waitForText('$7.00');
+    await page.click('Leave the sandbox');
+    await page.waitForText('$9.00');
+    expect(location.hash).toBe(`#${march}`);
+  });
+});
+
+describe('Overview page', () => {
+  it('compares with no period that has no data', async () => {
+    const breakdown = respondWithBreakdown(({ startdate = '' }) => toRow(startdate < '2026-03' ? 0 : 9));
+    await open(march, breakdown);
+    await page.waitForText('No data in the 31 days before');
+    expect(page.readText()).not.toContain('$0.00 in');
+  });
+
+  it('compares a figure of 0 with the period before', async () => {
+    const breakdown = respondWithBreakdown(({ startdate = '' }) =>
+      startdate < '2026-03' ? toRow(0, { activeSubscriptions: 1 }) : toRow(9),
+    );
+    await open(march, breakdown);
+    await page.waitForText('$0.00 in the 31 days before');
+  });
+});
