@@ -10,7 +10,8 @@ interface Change {
 
 /** Describes how a figure differs from the one before. */
 export function describeChange({ current, previous, format, label }: Change): string {
-  if (previous === 0) return `${current === 0 ? 'Also ' : ''}${format(0)} in ${label}`;
+  // The shown figure can contain today, unlike the compared one: it is not "also" 0.
+  if (previous === 0) return `${format(0)} in ${label}`;
   if (current === previous) return `Also ${format(previous)} in ${label}`;
   return `${formatChange(current, previous)} from ${format(previous)}`;
 }

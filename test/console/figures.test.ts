@@ -91,7 +91,7 @@ describe('toIntervals', () => {
 describe('describeChange', () => {
   const format = String;
   it.each([
-    [0, 0, 'Also 0 in the 7 days before'],
+    [0, 0, '0 in the 7 days before'],
     [3, 0, '0 in the 7 days before'],
     [3, 3, 'Also 3 in the 7 days before'],
     [3, 2, '+50% from 2'],

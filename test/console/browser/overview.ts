@@ -83,10 +83,10 @@ export function describeOverview(getRunning: () => Promise<RunningConsole>): voi
       it('shows active subscriptions and the conversion of trials, compared with the period before', async () => {
         const consolePage = await running.open('/');
         await waitUntilLoaded(consolePage);
-        expect(await readFigure(consolePage, 'Active subscriptions')).toEqual(['3', '0 in the 29 days before']);
-        expect(await readFigure(consolePage, 'Trials started')).toEqual(['2', '0 in the 29 days before']);
+        expect(await readFigure(consolePage, 'Active subscriptions')).toEqual(['3', 'No data in the 29 days before']);
+        expect(await readFigure(consolePage, 'Trials started')).toEqual(['2', 'No data in the 29 days before']);
         expect(await readFigure(consolePage, 'Trial conversion')).toEqual(['50%', '1 of 2 trials, 1 still running']);
-        expect(await readFigure(consolePage, 'New')).toEqual(['3', '0 in the 29 days before']);
+        expect(await readFigure(consolePage, 'New')).toEqual(['3', 'No data in the 29 days before']);
       });
 
       it('shows charts in a browser whose language is not valid', async () => {
@@ -100,7 +100,7 @@ export function describeOverview(getRunning: () => Promise<RunningConsole>): voi
         await page.reload();
         await waitUntilLoaded(consolePage);
         await page.getByRole('slider', { name: 'Active subscriptions, chart' }).waitFor();
-        expect(await readFigure(consolePage, 'New')).toEqual(['3', '0 in the 29 days before']);
+        expect(await readFigure(consolePage, 'New')).toEqual(['3', 'No data in the 29 days before']);
         expect(consolePage.problems).toEqual([]);
       });
 
