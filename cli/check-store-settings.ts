@@ -1,5 +1,6 @@
 import { type Platform, storeNames } from '../lib/shared/platform.ts';
 import { createStopwatch } from '../lib/shared/stopwatch.ts';
+import { selectEmulator } from '../lib/shared/store-emulator.ts';
 import { createRecordedFetch } from '../lib/stores/recorded-fetch.ts';
 import { deps } from './deps.ts';
 
@@ -12,7 +13,8 @@ export async function checkStoreSettings(
   platform: Platform,
   { settings, callStore }: { settings: unknown; callStore: boolean },
 ): Promise<string> {
-  const { emulator, now, loadStore, operations } = deps();
+  const { now, loadStore, operations } = deps();
+  const emulator = selectEmulator(deps().emulator, appName);
   const { checkSettings } = await loadStore(platform);
   const stopwatch = createStopwatch(emulator.timeFactor);
   const fetch = createRecordedFetch({

@@ -4,6 +4,7 @@ import { getStoredApp, listKeys } from '../lib/apps/manage-apps.ts';
 import { defaultRequestsPerSecond } from '../lib/apps/request-limits.ts';
 import { defaultUnverifiedHours } from '../lib/purchases/unverified-time.ts';
 import { omitUndefined } from '../lib/shared/omit-undefined.ts';
+import { selectEmulator } from '../lib/shared/store-emulator.ts';
 import { listStoreConnections } from '../lib/store-notifications/list-store-connections.ts';
 import { toDisplayUrl } from '../lib/webhooks/display-url.ts';
 import type { CommandResult } from './command-result.ts';
@@ -15,7 +16,7 @@ import { formatTable } from './table.ts';
 /** Shows the settings of an app, which can be deleted, without secrets. */
 export async function showApp(
   name: string,
-  deps: Pick<Deps, 'apps'>,
+  deps: Pick<Deps, 'apps' | 'emulator'>,
   width: number | undefined,
 ): Promise<CommandResult> {
   const app = await getStoredApp(deps.apps, name);
@@ -24,6 +25,7 @@ export async function showApp(
     deps.apps.findCatalogue(name),
   ]);
   const keys = listKeys(app);
+  const usesEmulator = deps.emulator.url ? selectEmulator(deps.emulator, name).url !== undefined : undefined;
   const products = Object.keys(catalogue ?? {}).length;
   const data = {
     app: name,
@@ -38,6 +40,7 @@ export async function showApp(
     webhooks: buildWebhookData(app),
     alertUrl: app.alertUrl ? toDisplayUrl(app.alertUrl) : null,
     catalogue: { products },
+    ...omitUndefined({ usesEmulator }),
     stores,
     keys: keys.map(toKeyData),
   };
@@ -50,7 +53,7 @@ export async function showApp(
     stores,
     width,
   );
-  const text = [formatFields(app, products), storeTable, formatKeys(keys, width)].join('\n\n');
+  const text = [formatFields(app, { products, usesEmulator }), storeTable, formatKeys(keys, width)].join('\n\n');
   return { data, text };
 }
 
@@ -68,7 +71,10 @@ const buildWebhookData = ({ webhookSettings }: App) => ({
   events: webhookSettings?.events ?? [],
 });
 
-function formatFields(app: App, products: number): string {
+function formatFields(
+  app: App,
+  { products, usesEmulator }: { readonly products: number; readonly usesEmulator: boolean | undefined },
+): string {
   const { urls, sandboxUrls, includesPassword } = buildWebhookData(app);
   const password = includesPassword ? ', with the secret key as password' : '';
   return [
@@ -82,6 +88,7 @@ function formatFields(app: App, products: number): string {
     `limit        ${formatCount(getRequestsPerSecond(app), 'request')} per second of each key`,
     `support      ${app.supportActions?.join(', ') || 'no actions at the stores'}`,
     `refunds      ${app.refundPolicy ?? 'silent'}`,
+    ...(usesEmulator === undefined ? [] : [`stores       ${usesEmulator ? 'emulated' : 'real'}`]),
     `catalogue    ${formatCount(products, 'product')}`,
     `webhooks     ${urls.length > 0 ? `${urls.join(', ')}${password}` : 'off'}`,
     ...(app.alertUrl ? [`alerts       ${toDisplayUrl(app.alertUrl)}`] : []),

@@ -20,12 +20,14 @@ export const now = (): EpochMillis => Date.now();
 export const clientOptions = once(() => (process.env.AWS_ENDPOINT_URL_DYNAMODB === undefined ? awsClientOptions : {}));
 
 export const emulator = once((): StoreEmulator => {
-  const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root, STORE_TIME_FACTOR: factor, LOCAL_SERVICE } = process.env;
+  const { STORE_EMULATOR_URL: url, STORE_EMULATOR_ROOT: root, STORE_TIME_FACTOR: factor } = process.env;
+  const { LOCAL_SERVICE, REAL_STORE_APPS: realApps } = process.env;
   return {
     ...(url && { url }),
     roots: root ? [Buffer.from(root, 'base64')] : [],
     ...(LOCAL_SERVICE && { isLocal: true }),
     ...(url && factor && { timeFactor: Number(factor) }),
+    ...(realApps && { realApps: realApps.split(',') }),
   };
 });
 

@@ -32,10 +32,15 @@ export function getClock(emulator: Emulator): object {
   };
 }
 
-/** `POST /control/clock`: moves the clock and runs everything that falls due. Throws 400 for an earlier time. */
+/**
+ * `POST /control/clock`: moves the clock and runs everything that falls due. Throws 400 for an earlier time, and if the
+ * clock is fixed.
+ */
 export function moveClock(emulator: Emulator, call: HttpRequest): object {
   const { advance, set } = parseBody(MoveClockBody, call);
   const { clock } = emulator;
+  if (clock.isFixed)
+    throw controlError(400, 'The clock stays at the time of this machine: the real stores of other apps need it.');
   const target = advance === undefined ? (set ?? clock.now()) : addPeriod(clock.now(), advance);
   if (!(target >= minTime && target <= maxTime))
     throw controlError(400, 'The clock must stay between the years 2000 and 2099.');

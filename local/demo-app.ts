@@ -23,6 +23,8 @@ interface DemoOptions {
   readonly receiverUrl: string;
 }
 
+export const demoName = 'demo';
+
 /** The demo app with its API keys and webhook settings. */
 export interface DemoApp {
   readonly apiKeys: IssuedApiKeys;
@@ -57,7 +59,7 @@ export async function ensureDemoApp(options: DemoOptions, present?: IssuedApiKey
     createCipher(async () => masterKey, now),
   );
   const existing = present && (await apps.find(present.appName));
-  const apiKeys = existing ? await getActiveKeys(apps, existing, present) : await createApp(apps, 'demo', now());
+  const apiKeys = existing ? await getActiveKeys(apps, existing, present) : await createApp(apps, demoName, now());
   for (const { platform } of emulator ? storeDefinitions : []) {
     const token = parse(Platform, platform);
     await apps.setStoreSettings(apiKeys.appName, token, { ...emulator?.settings(platform), ...demoSettings[token] });

@@ -1,6 +1,8 @@
 import '../lib/shared/disable-node-version-warning.ts';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import * as v from 'valibot';
+import { AppName } from '../lib/apps/app.ts';
 import { assertPortFree } from './free-port.ts';
 import { findLockOwner, lockFolder } from './lock-folder.ts';
 import type { MessageCounts } from './queue-server.ts';
@@ -26,14 +28,14 @@ try {
 
 async function main(): Promise<void> {
   const port = parsePort(process.env.PORT);
-  const usesRealStores = parseStores(process.env.STORES);
+  const { usesRealStores, realApps } = parseStores(process.env.STORES);
   const { HOST: host = '127.0.0.1' } = process.env;
   await assertPortFree(port, 'the service');
   if (!usesRealStores) await assertPortFree(port + 1, 'the store emulator');
   const isPersistent = process.env.DATA !== 'memory';
   const folder = isPersistent ? dataFolder : chooseMemoryFolder(port);
-  // The purchases of emulated stores do not exist in the real ones.
-  const storedFolder = usesRealStores ? join(folder, 'real-stores') : folder;
+  // The purchases of emulated stores do not exist in the real ones, and their clock can be moved.
+  const storedFolder = usesRealStores ? join(folder, 'real-stores') : realApps ? join(folder, 'real-apps') : folder;
   await shutdown.add({ close: async () => removeTempFolder(folder) });
   await shutdown.add(lockFolder(folder));
   removeServiceFiles(folder);
@@ -52,12 +54,15 @@ async function main(): Promise<void> {
     },
     host,
     usesRealStores,
+    realApps,
     ...(isPersistent && { folder: storedFolder }),
   };
   const service = await shutdown.add(startLocal(options));
   writeServiceFiles(service, folder);
   const isDefaultFolder = folder === dataFolder;
-  console.log(buildStartupMessage(service, { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores }));
+  console.log(
+    buildStartupMessage(service, { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores, realApps }),
+  );
   if (!loopbackHosts.includes(host)) console.log(buildHostWarning(host, port));
 }
 
@@ -67,10 +72,13 @@ function parsePort(text = '4000'): number {
   throw startupError(`PORT ${text} is not valid: set a number from 1 to 65534.`);
 }
 
-/** Whether the service queries the real stores. */
-function parseStores(text = 'emulated'): boolean {
-  if (text === 'emulated' || text === 'real') return text === 'real';
-  throw startupError(`STORES ${text} is not valid: set emulated or real.`);
+/** Whether the service queries the real stores, or for which apps. */
+function parseStores(text = 'emulated') {
+  if (text === 'emulated' || text === 'real') return { usesRealStores: text === 'real' };
+  const [, apps = ''] = /^real:(.+)$/.exec(text) ?? [];
+  const realApps = apps.split(',').map((name) => name.trim());
+  if (realApps.every((name) => v.is(AppName, name))) return { usesRealStores: false, realApps };
+  throw startupError(`STORES ${text} is not valid: set emulated, real, or real: with apps, such as real:my-app.`);
 }
 
 /** Chooses the folder of a service without persistent data: a folder of its own if another service uses the default. */

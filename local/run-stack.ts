@@ -22,6 +22,8 @@ interface StackOptions {
   readonly clock: SharedClock;
   readonly databaseEndpoint: string;
   /** See `startLocal`. */
+  readonly realApps?: readonly string[] | undefined;
+  /** See `startLocal`. */
   readonly webhookTimeoutMs?: number;
   /** See `startLocal`. */
   readonly functionIdleMs?: number | undefined;
@@ -58,6 +60,7 @@ export async function runStack(
     databaseEndpoint,
     webhookTimeoutMs,
     functionIdleMs,
+    realApps = [],
     onAccess,
     saveSecrets,
     log,
@@ -98,12 +101,13 @@ export async function runStack(
     queues: iamProxy.endpoint,
     secrets: iamProxy.endpoint,
   });
+  const localService = { LOCAL_SERVICE: 'true', REAL_STORE_APPS: realApps.join(',') };
   const functions = await shutdown.add(
     createLocalFunctions(assembly, names, {
       clock,
       environment: {
         ...proxiedEnvironment,
-        LOCAL_SERVICE: 'true',
+        ...localService,
         ...(webhookTimeoutMs !== undefined && { WEBHOOK_TIMEOUT_MS: String(webhookTimeoutMs) }),
         ...(storeTimeFactor && { STORE_TIME_FACTOR: storeTimeFactor }),
       },
@@ -127,7 +131,7 @@ export async function runStack(
     outputs: resolveOutputs(template, names),
     environment: {
       ...proxiedEnvironment,
-      LOCAL_SERVICE: 'true',
+      ...localService,
       ...functions.environment,
       AWS_ACCESS_KEY_ID: getOperatorId(policies),
     },

@@ -3,6 +3,8 @@ import { createWakeup } from './wakeup.ts';
 /** A clock whose offset is in memory shared with the worker threads: setting it changes the time of all of them. */
 export interface SharedClock {
   readonly now: () => number;
+  /** Whether the clock stays at the time of this machine. */
+  readonly isFixed: boolean;
   readonly set: (ms: number) => void;
   /** Calls the listener after each `set` until the returned function is called. */
   readonly onSet: (listener: () => void) => () => void;
@@ -15,8 +17,8 @@ export interface SharedClock {
 /** Timers of Node accept up to 24.8 days. Real time can be set: a wait never relies on one long timer. */
 const maxTimerMs = 60_000;
 
-/** Creates a clock that runs with real time until it is set. */
-export function createSharedClock(): SharedClock {
+/** Creates a clock that runs with real time until it is set. A fixed one is never set. */
+export function createSharedClock({ isFixed = false } = {}): SharedClock {
   const offset = new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT);
   const [view, real] = [new Float64Array(offset), Date.now.bind(Date)];
   const now = (): number => real() + (view[0] ?? 0);
@@ -24,6 +26,7 @@ export function createSharedClock(): SharedClock {
   const listeners = new Set<() => void>();
   return {
     offset,
+    isFixed,
     now,
     set: (ms) => {
       view[0] = ms - real();

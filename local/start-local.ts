@@ -8,7 +8,7 @@ import type { StoreKeys } from '../emulator/store-keys.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { minuteMs } from '../lib/shared/time.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
-import { type DemoApp, type DemoWebhooks, ensureDemoApp } from './demo-app.ts';
+import { type DemoApp, type DemoWebhooks, demoName, ensureDemoApp } from './demo-app.ts';
 import { startGateway } from './gateway/start-gateway.ts';
 import { createTestPlatform } from './gateway/test-platform.ts';
 import type { OnAccess } from './iam-proxy.ts';
@@ -29,6 +29,8 @@ interface Options {
   readonly host?: string;
   /** Whether the service queries the real stores, without an emulator and at the time of this machine. */
   readonly usesRealStores?: boolean;
+  /** Apps that use the real stores, while the others use the emulator, at the time of this machine. */
+  readonly realApps?: readonly string[] | undefined;
   /** Receives the reason when the table engine ends without `close`. */
   readonly onEngineEnd?: (reason: string) => void;
   /** Data folder that survives a restart. Without it, all data is in memory. */
@@ -110,13 +112,14 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     onProgress = () => {},
     webhookTimeoutMs,
     adopted,
+    realApps = [],
   } = options;
   let state = addMasterKey(await readOrCreateState(folder), adopted);
   const save = async (changes: Partial<SavedState>): Promise<void> => {
     state = { ...state, ...changes };
     if (folder !== undefined) await saveState(folder, state);
   };
-  const clock = createSharedClock();
+  const clock = createSharedClock({ isFixed: realApps.length > 0 });
   const database = shutdown.add(
     startTableEngine({ expirationIntervalMs, hasStreams: true, ...(folder !== undefined && { directory: folder }) }),
   );
@@ -134,14 +137,17 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     databaseEndpoint,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
     functionIdleMs: options.functionIdleMs,
+    realApps,
     onAccess: options.onAccess,
     saveSecrets: async (secrets) => await save({ secrets }),
     log,
     onMessagesLost,
   });
+  const isDemoReal = realApps.includes(state.demo?.appName ?? demoName);
+  const demoEmulator = isDemoReal ? undefined : emulator;
   const { apiKeys: demo, webhooks } = await createDemo(
     stack,
-    { emulator, receiverUrl: receiver.url, now: clock.now },
+    { emulator: demoEmulator, receiverUrl: receiver.url, now: clock.now },
     state,
   );
   const { secrets } = stack;
@@ -158,8 +164,8 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
       ...(emulator && { prepareRequest: createTestPlatform(emulator.url) }),
     }),
   );
-  for (const { platform } of emulator ? notificationEndpoints : [])
-    emulator?.setNotificationUrl(platform, `${gateway.url}/v3/webhook/${platform}/${demo.appName}`);
+  for (const { platform } of notificationEndpoints)
+    demoEmulator?.setNotificationUrl(platform, `${gateway.url}/v3/webhook/${platform}/${demo.appName}`);
   return {
     ...demo,
     webhooks,

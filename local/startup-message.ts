@@ -11,18 +11,20 @@ interface StartupOptions {
   readonly storedFolder: string;
   /** Whether scripts and commands use this folder by default. */
   readonly isDefaultFolder: boolean;
-  readonly usesRealStores?: boolean;
+  readonly usesRealStores?: boolean | undefined;
+  /** Apps that use the real stores, if the others do not. */
+  readonly realApps?: readonly string[] | undefined;
 }
 
 /** Builds the text that `npm start` prints when the service is ready: URLs, keys and commands to paste. */
 export function buildStartupMessage(
   service: LocalService,
-  { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores }: StartupOptions,
+  { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores, realApps }: StartupOptions,
 ): string {
   const { baseUrl, consoleUrl, appName, publicKey, secretKey, webhooks } = service;
   return `
 Claimcheck   ${baseUrl}
-Stores       ${describeStores(service, usesRealStores)}
+Stores       ${describeStores(service, { usesRealStores, realApps })}
 App          ${appName}
 Public key   ${publicKey}
 Secret key   ${secretKey}
@@ -30,7 +32,7 @@ Webhooks     ${describeWebhookTarget(webhooks)}
 Signed with  ${webhooks.signingSecret}
 Data         ${isPersistent ? `kept in ${storedFolder}` : 'in memory, deleted at exit'}${isDefaultFolder ? '' : describeFolder(folder)}
 
-${usesRealStores ? buildRealLines(service) : buildEmulatedLines(service)}
+${usesRealStores || realApps?.includes(appName) ? buildRealLines(service) : buildEmulatedLines(service)}
 
 Open the console, signed in as ${appName}. Press Ctrl-C here to stop.
 
@@ -38,8 +40,15 @@ Open the console, signed in as ${appName}. Press Ctrl-C here to stop.
 `;
 }
 
-const describeStores = ({ emulatorUrl }: LocalService, usesRealStores = false): string =>
-  usesRealStores ? 'real' : `${emulatorUrl}/control   (emulator; its clock also sets the service's clock)`;
+function describeStores(
+  { emulatorUrl }: LocalService,
+  { usesRealStores, realApps }: Pick<StartupOptions, 'usesRealStores' | 'realApps'>,
+): string {
+  if (usesRealStores) return 'real';
+  return realApps
+    ? `real for ${realApps.join(', ')}; for others ${emulatorUrl}/control   (emulator, at the time of this machine)`
+    : `${emulatorUrl}/control   (emulator; its clock also sets the service's clock)`;
+}
 
 const buildEmulatedLines = ({ baseUrl, emulatorUrl, appName, publicKey, secretKey }: LocalService): string =>
   `Buy a subscription, validate its receipt, and list the purchases of Alice:

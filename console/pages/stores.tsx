@@ -6,6 +6,7 @@ import type { checkStore, listStores } from '../../lib/api/stores.ts';
 import { callApi, defineEndpoint } from '../api/client.ts';
 import { endpoints } from '../api/endpoints.ts';
 import { useAction, useApi } from '../api/use-api.ts';
+import { emulatorUrl } from '../clock.ts';
 import { Button } from '../components/button.tsx';
 import { FieldList } from '../components/field-list.tsx';
 import { Columns, Page, Row, Section } from '../components/layout.tsx';
@@ -57,6 +58,9 @@ export function StoresPage(_props: PageProps) {
       subtitle={
         <>
           Connect a store with its credentials in the <Link to="/settings">settings</Link>, or on the command line.
+          {emulatorUrl !== undefined &&
+            app.data &&
+            ` This app uses the ${app.data.service.emulatorUrl === undefined ? 'real stores' : 'store emulator'}.`}
         </>
       }
     >

@@ -5,11 +5,13 @@ import { getApp } from '../../lib/api/app.ts';
 import { apiVersion } from '../../lib/api/service.ts';
 import { defaultTokenMinutes } from '../../lib/entitlements/entitlement-token.ts';
 import { defaultUnverifiedHours } from '../../lib/purchases/unverified-time.ts';
+import { selectEmulator } from '../../lib/shared/store-emulator.ts';
 import { listStoreConnections } from '../../lib/store-notifications/list-store-connections.ts';
 import { toDisplayUrl } from '../../lib/webhooks/display-url.ts';
 
 export const handler = createHandler(getApp, () => ({ appCache: appCache(), apps: apps(), emulator: emulator() }))(
   async ({ app, key, baseUrl }, { apps, appCache, emulator }) => {
+    const { url } = selectEmulator(emulator, app.name);
     const { name: appName, createdAt, strategy, sandboxRule, vocabulary, webhookSettings } = app;
     const { unverifiedHours = defaultUnverifiedHours } = app;
     const [catalogue, stores] = await Promise.all([
@@ -37,7 +39,7 @@ export const handler = createHandler(getApp, () => ({ appCache: appCache(), apps
       }),
       catalogue: { ...catalogue },
       stores,
-      service: { version: apiVersion, ...(emulator.url && { emulatorUrl: emulator.url }) },
+      service: { version: apiVersion, ...(url && { emulatorUrl: url }) },
     };
   },
 );

@@ -43,7 +43,7 @@ export const StoreConnection = v.strictObject({
 
 export const ServiceInfo = v.strictObject({
   version: v.string(),
-  /** Control API of the store emulator. Present in the local runtime only. */
+  /** Control API of the store emulator. Present in the local runtime only, if the app uses the emulator. */
   emulatorUrl: v.exactOptional(v.string()),
 });
 

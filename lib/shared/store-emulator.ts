@@ -6,9 +6,15 @@ export interface StoreEmulator {
   readonly roots: readonly Uint8Array[];
   /** Multiplies the time limits of store calls: the emulator shares a machine with the service and can be slow. */
   readonly timeFactor?: number;
-  /** Set for a service on one machine that uses the real stores. */
+  /** Set for a service on one machine. */
   readonly isLocal?: true;
+  /** Apps that use the real stores, unlike the others. */
+  readonly realApps?: readonly string[];
 }
+
+/** Returns the emulator for an app: without URL and roots if the app uses the real stores. */
+export const selectEmulator = ({ realApps = [], ...emulator }: StoreEmulator, appName: string): StoreEmulator =>
+  realApps.includes(appName) ? { roots: [], isLocal: true } : emulator;
 
 /** Whether the service runs on one machine: webhooks can go to the same machine, and resources of AWS are missing. */
 export const isLocalService = ({ url, isLocal }: StoreEmulator): boolean => url !== undefined || isLocal === true;

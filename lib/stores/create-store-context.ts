@@ -6,7 +6,7 @@ import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import type { TransactionRepository } from '../purchases/transaction-repository.ts';
 import { type Platform, storeNames } from '../shared/platform.ts';
 import { createStopwatch } from '../shared/stopwatch.ts';
-import type { StoreEmulator } from '../shared/store-emulator.ts';
+import { type StoreEmulator, selectEmulator } from '../shared/store-emulator.ts';
 import type { OperationRepository } from '../shared/stored-operations.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { createRecordedFetch } from './recorded-fetch.ts';
@@ -32,11 +32,12 @@ export async function createStoreContext(
   platform: Platform,
   { recorder, deps }: { readonly recorder: Pick<EventRecorder, 'addExternalCall'>; readonly deps: StoreContextDeps },
 ): Promise<StoreContext> {
-  const { now, emulator, appCache, operations, accessTokens, vaultReferences, purchases, transactions } = deps;
+  const { now, appCache, operations, accessTokens, vaultReferences, purchases, transactions } = deps;
   const [settings, catalogue = {}] = await Promise.all([
     appCache.findStoreSettings(appName, platform),
     appCache.findCatalogue(appName),
   ]);
+  const emulator = selectEmulator(deps.emulator, appName);
   const stopwatch = createStopwatch(emulator.timeFactor);
   return {
     appName,

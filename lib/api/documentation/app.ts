@@ -88,7 +88,7 @@ export const appDescriptions = [
   describeObject('ServiceInfo', ServiceInfo, 'The running service.', {
     version: ['Version of the interface.', '3.12.0'],
     emulatorUrl: [
-      'Control API of the store emulator. Only present in the local runtime.',
+      'Control API of the store emulator. Only present in the local runtime, for an app that does not use the real stores.',
       'http://127.0.0.1:4001/control',
     ],
   }),
