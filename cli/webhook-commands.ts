@@ -94,6 +94,6 @@ async function testWebhookAction(name: string, _options: object, { width }: Outp
   );
   return {
     data: { app: name, deliveries },
-    text: `${table}\n${formatCount(deliveries.length, 'delivery', 'deliveries')} enqueued. Run webhooks list to see the results.`,
+    text: `${table}\n${formatCount(deliveries.length, 'delivery', 'deliveries')} enqueued, each for one attempt. Run webhooks list to see the results.`,
   };
 }

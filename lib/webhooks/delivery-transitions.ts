@@ -24,6 +24,8 @@ export function describeFailure(outcome: PostOutcome): string | undefined {
   return 'status' in outcome ? `The server responded with ${outcome.status}.` : outcome.message;
 }
 
+const testAdvice = 'A test webhook is sent once: correct the server, then send another one.';
+
 /** Returns the delivery after an attempt: `delivered`, scheduled for a retry, or `dead`. */
 export function applyAttempt(
   delivery: WebhookDelivery,
@@ -45,7 +47,9 @@ export function applyAttempt(
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   });
   // A test webhook is not retried: the operator sends it and reads the result immediately.
-  if (retryDelayMs === undefined || isGoneResponse(outcome) || delivery.type === 'test')
+  if (delivery.type === 'test')
+    return { ...unscheduled, failedAttempts, failureReason: `${failureReason} ${testAdvice}`, state: 'dead' };
+  if (retryDelayMs === undefined || isGoneResponse(outcome))
     return { ...unscheduled, failedAttempts, failureReason, state: 'dead' };
   return { ...unscheduled, failedAttempts, failureReason, ...scheduleNextAttempt(now + retryDelayMs, now) };
 }

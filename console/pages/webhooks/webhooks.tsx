@@ -44,7 +44,7 @@ export function WebhooksPage({ query }: PageProps) {
             label="Send a test"
             question="Send a test webhook?"
             consequence={`The service sends a webhook of the type "test" to ${urls.join(', ')}.`}
-            done="The test webhook is enqueued."
+            done="The test webhook is enqueued. It is sent once, without retries."
             onConfirm={async () => {
               await callApi(webhookEndpoints.testWebhook, {});
               reload();

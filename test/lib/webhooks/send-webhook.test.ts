@@ -292,6 +292,20 @@ describe('sendWebhook (retries)', () => {
     expect(getServer().requests).toHaveLength(2);
   });
 
+  it('sends a test webhook once, and states what to do if the server refuses the connection', async () => {
+    const harness = await createWebhookHarness({ urls: ['http://127.0.0.1:1/hook'] });
+    await sendTestWebhook(harness.keys.appName, harness.deps);
+    await harness.workUntil(startDate + dayMs);
+    expect(await listDeliveries(harness.keys.appName, 'dead', harness.deps)).toMatchObject([
+      {
+        failedAttempts: 1,
+        failureReason: expect.stringMatching(
+          /\S A test webhook is sent once: correct the server, then send another one\.$/,
+        ),
+      },
+    ]);
+  });
+
   it('counts an internal error as a failed attempt', async () => {
     let isDatabaseDown = true;
     const around: WrapCall = async (name, call) => {
