@@ -138,7 +138,7 @@ async function saveProof(proof: Proof, { report, steps }: Options, isEmulated: b
   const versions = { Claimcheck: readVersion(), Node: process.versions.node };
   const recordingFile = recording && `${report.replace(/\.(?:md|json)$/, '')}.recording.json`;
   if (recordingFile !== undefined) await writeFile(recordingFile, `${JSON.stringify(recording)}\n`);
-  const { formatProof } = await import('./prove/format-proof.ts');
+  const { formatProof, formatUnseen } = await import('./prove/format-proof.ts');
   const details = { versions, isEmulated, recordingFile };
   const result = { ...data, versions, ...(recordingFile !== undefined && { recordingFile }) };
   await writeFile(
@@ -147,10 +147,15 @@ async function saveProof(proof: Proof, { report, steps }: Options, isEmulated: b
   );
   const wanted = proof.steps.filter(({ name }) => steps.includes(name));
   const seen = wanted.filter((step) => step.result === 'seen').length;
+  const unseen = formatUnseen(wanted);
   const faults = proof.findings.map(({ code, problem, cure }) => `${code}: ${problem}\n  → ${cure}`);
   return {
     data: result,
-    text: [...faults, `${seen} of ${wanted.length} steps seen. The report is in ${report}.`].join('\n'),
+    text: [
+      ...faults,
+      ...(unseen === '' ? [] : [`Not seen:\n${unseen}`]),
+      `${seen} of ${wanted.length} steps seen. The report is in ${report}.`,
+    ].join('\n'),
     exitCode: seen === wanted.length && faults.length === 0 ? exitCodes.done : exitCodes.found,
   };
 }

@@ -46,7 +46,8 @@ const formatStep = ({ name, startedAt = '', checks }: StepReport): string =>
 const formatTime = ({ afterSeconds, isLate }: Check): string =>
   afterSeconds === undefined ? '' : `${afterSeconds} s${isLate ? ', late' : ''}`;
 
-const formatUnseen = (steps: readonly StepReport[]): string =>
+/** Lists what was not seen, one line each. */
+export const formatUnseen = (steps: readonly StepReport[]): string =>
   steps
     .flatMap(({ name, result, checks }) =>
       result === 'skipped' || result === 'not reached'

@@ -92,6 +92,19 @@ describe('prove', () => {
     ]);
   });
 
+  it('prints what was not seen', async () => {
+    await runSuccessfully(service.environment, [
+      ...['app', 'set-webhook', service.appName, '--url', 'http://127.0.0.1:9/'],
+    ]);
+    await letSettingsTakeEffect(service);
+    const args = ['prove', service.appName, 'store_c', '--sandbox', '--steps', 'buy', '--wait', '8'];
+    const { code, out } = await runCommand(service.environment, [...args, '--report', join(folder, 'unseen.md')]);
+    expect(out).toContain('Not seen:\n- buy: webhook to the app PURCHASED\n0 of 1 steps seen.');
+    expect(code).toBe(3);
+    await runSuccessfully(service.environment, ['app', 'set-webhook', service.appName, '--off']);
+    await letSettingsTakeEffect(service);
+  });
+
   const changeSettings = async (platform: Platform, changes: object): Promise<void> => {
     const settings = await callLocalControl(service, `/settings/${platform}`);
     const changed = JSON.stringify({ ...settings, ...changes });
