@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Dialog } from './components/dialog.tsx';
 import { TextField } from './components/fields.tsx';
 import { SearchResults } from './pages/customers/search-results.tsx';
@@ -6,10 +6,11 @@ import { SearchResults } from './pages/customers/search-results.tsx';
 /** Time after the last key before a text is searched for. */
 const pauseMs = 250;
 
-/** Finds a customer or a record from any page, while the user types. */
+/** Finds a customer or a record from any page, while the user types. Enter opens the first result. */
 export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState('');
   const [searched, setSearched] = useState('');
+  const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const timer = setTimeout(() => setSearched(text.trim()), pauseMs);
     return () => clearTimeout(timer);
@@ -18,16 +19,23 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
     addEventListener('hashchange', onClose);
     return () => removeEventListener('hashchange', onClose);
   }, [onClose]);
+  const openFirst = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (searched === text.trim()) form.current?.querySelector('a')?.click();
+    else setSearched(text.trim());
+  };
   return (
     <Dialog title="Search" onClose={onClose}>
-      <TextField
-        label="Beginning of a name, or an id"
-        type="search"
-        value={text}
-        onInput={setText}
-        placeholder="Customer, purchase, order, transaction, event or delivery"
-      />
-      {searched !== '' && <SearchResults text={searched} />}
+      <form ref={form} onSubmit={openFirst}>
+        <TextField
+          label="Beginning of a name, or an id"
+          type="search"
+          value={text}
+          onInput={setText}
+          placeholder="Customer, purchase, order, transaction, event or delivery"
+        />
+        {searched !== '' && <SearchResults text={searched} />}
+      </form>
     </Dialog>
   );
 }

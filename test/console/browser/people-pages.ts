@@ -117,6 +117,20 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
     });
   });
 
+  describe('Search', () => {
+    it('opens the first result with Enter', async () => {
+      const consolePage = await openLoaded('/');
+      const { page } = consolePage;
+      await page.keyboard.press('Control+k');
+      const dialog = page.getByRole('dialog', { name: 'Search' });
+      await dialog.getByRole('searchbox').fill('ALIC');
+      await dialog.getByRole('link', { name: 'alice', exact: true }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'alice' }).waitFor();
+      await expectNoProblem(consolePage);
+    });
+  });
+
   describe('Customer', () => {
     it('works for a customer and a product with every odd character', async () => {
       await expectUsablePage(running, toPath('customers', oddName), oddName);
