@@ -32,6 +32,7 @@ export async function checkBudgets(checks: readonly CheckName[], kind: BudgetKin
       unit,
       budget,
       measured: Number(measured.toFixed(2)),
+      'distance %': Math.round((100 * (measured - budget)) / budget),
       '90 % interval': interval,
       met: isMet ? 'yes' : 'no',
     })),
