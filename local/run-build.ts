@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { projectFolder } from '../infra/project-folder.ts';
 
-/**
- * Runs a program as a process of its own: the memory of the bundler and of the CDK is free after a build. The arguments
- * are those of Node.
- */
+/** Runs Node as a process of its own: the memory of the bundler and of the CDK is free after a build. */
 export async function runBuild(...nodeArguments: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [...nodeArguments], {
     cwd: projectFolder,

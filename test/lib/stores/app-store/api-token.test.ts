@@ -11,7 +11,7 @@ describe('importPrivateKey', () => {
     expect(await importPrivateKey(pem)).toBe(await importPrivateKey(pem));
   });
 
-  it('does not return the key of another file', async () => {
+  it('imports each file separately', async () => {
     expect(await importPrivateKey(createPem())).not.toBe(await importPrivateKey(createPem()));
   });
 
