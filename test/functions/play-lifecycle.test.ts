@@ -470,6 +470,29 @@ describe('subscriptions with add-ons of Google Play', () => {
   });
 });
 
+describe('a declined renewal of Google Play', () => {
+  it('records the pending order when it is paid, and the paid order until then', async () => {
+    const { id, act, read, listTransactions } = await buy();
+    const readOrders = async () => await fixture.callControl(`/purchases/${id}`);
+    const { latestSuccessfulOrderId: paidId } = await readOrders();
+    await act('fail-payment');
+    const { state, latestOrderId: pendingId } = await readOrders();
+    expect([state, pendingId === paidId]).toEqual(['IN_GRACE_PERIOD', false]);
+    expect(await read()).toMatchObject({ transactionId: `store_b:${paidId}`, isBillingRetryPeriod: true });
+    await fixture.callControl('/clock', { advance: 'P40D' });
+    await fixture.processNotifications();
+    expect((await readOrders()).state).toBe('ON_HOLD');
+    expect(await read()).toMatchObject({ transactionId: `store_b:${paidId}`, isExpired: true });
+    expect(await listTransactions()).toHaveLength(1);
+    await act('recover');
+    expect(await read()).toMatchObject({ transactionId: `store_b:${pendingId}`, isExpired: false });
+    expect((await listTransactions()).map(({ transactionId }) => transactionId)).toEqual([
+      `store_b:${paidId}`,
+      `store_b:${pendingId}`,
+    ]);
+  });
+});
+
 describe('rentals and prepaid plans of Google Play', () => {
   it('end a rental after its period', async () => {
     const { read, validate, reasons, refresh } = await buy({ type: 'non consumable', rentalPeriod: 'P2D' });
