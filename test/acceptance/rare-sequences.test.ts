@@ -31,7 +31,9 @@ const withExtra = { ...renewing, addOns: [extra] };
 const withItem = { ...renewing, items: [{ ...extra, priceMicros: 3_000_000 }] };
 const monthly = { ...renewing, productId: 'monthly' };
 
-const sequences: readonly (readonly [title: string, Platform, order: object, readonly Step[], readonly Result[]])[] = [
+type Sequence = readonly [title: string, Platform, order: object, readonly Step[], readonly Result[]];
+
+const sequences: readonly Sequence[] = [
   [
     'an upgrade in the grace period',
     'store_a',
@@ -181,6 +183,21 @@ const sequences: readonly (readonly [title: string, Platform, order: object, rea
     ['P27D', 'fail-payment', 'revoke', 'recover'],
     [['monthly', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD REVOKED RENEWED']],
   ],
+  ...(['store_a', 'store_b', 'store_c', 'processor_a', 'processor_b'] as const).map(
+    (platform): Sequence => [
+      'a payment that fails until its grace period is over',
+      platform,
+      platform === 'processor_b' ? monthly : renewing,
+      ['P27D', 'fail-payment', 'P25D'],
+      [
+        [
+          platform === 'processor_b' ? 'monthly' : 'premium',
+          'System.BillingError',
+          'PURCHASED ENTERED_GRACE_PERIOD EXPIRED',
+        ],
+      ],
+    ],
+  ),
 ];
 
 describe('a rare sequence', () => {

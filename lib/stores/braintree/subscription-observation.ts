@@ -29,7 +29,9 @@ export function toSubscriptionObservation(
     ...toExpiration(payment, payment === latest ? paidUntil : undefined, context),
   }));
   const endedAt = latest && findReversals(latest, refunds).refundedAt;
-  const endReason = latest && isReversedByDispute(latest, refunds) ? 'System' : 'Customer';
+  const reversalReason = latest && isReversedByDispute(latest, refunds) ? 'System' : 'Customer';
+  const isExpired = getAccessEnd(subscription, context) <= context.asOf;
+  const cancelationReason = endedAt === undefined ? toCancelationReason(subscription, isExpired) : reversalReason;
   return {
     asOf: context.asOf,
     purchase: {
@@ -41,7 +43,8 @@ export function toSubscriptionObservation(
       sandbox: context.sandbox,
       ...toPeriod(subscription, payments, context),
       ...toFirstPaymentState(subscription, payments),
-      ...toRenewalIntent(subscription, endedAt, endReason),
+      ...toRenewalIntent(subscription),
+      ...omitUndefined({ cancelationReason, endedAt }),
       ...(subscription.discounts[0]?.id && { discountId: subscription.discounts[0].id }),
       ...(latest && {
         ...omitUndefined({ currency: latest.currencyIsoCode }),
@@ -124,24 +127,22 @@ function toFirstPaymentState(subscription: Subscription, payments: readonly Brai
   return { isAbandoned: true, expirationDate: getStatusDate(subscription) };
 }
 
-function toRenewalIntent(
-  subscription: Subscription,
-  endedAt: EpochMillis | undefined,
-  endReason: CancelationReason,
-): Pick<Purchase, 'renewalIntent' | 'cancelationReason' | 'endedAt'> {
+function toRenewalIntent(subscription: Subscription): Pick<Purchase, 'renewalIntent' | 'renewalIntentChangeDate'> {
   const { status, statusHistory } = subscription;
   const canceled = statusHistory.find((entry) => entry.status === 'Canceled');
-  const reason = endedAt === undefined ? toCancelationReason(subscription) : endReason;
   return {
     renewalIntent: willRenew(subscription) ? 'Renew' : 'Lapse',
     ...(status === 'Canceled' &&
       canceled?.timestamp !== undefined && { renewalIntentChangeDate: Date.parse(canceled.timestamp) }),
-    ...(reason && { cancelationReason: reason }),
-    ...(endedAt !== undefined && { endedAt }),
   };
 }
 
-function toCancelationReason({ status, statusHistory }: Subscription): CancelationReason | undefined {
+/** A payment that is past due is a reason only when its grace period is over. */
+function toCancelationReason(
+  { status, statusHistory }: Subscription,
+  isExpired: boolean,
+): CancelationReason | undefined {
+  if (status === 'Past Due' && isExpired) return 'System.BillingError';
   if (status !== 'Canceled') return undefined;
   const previous = [...statusHistory]
     .sort((a, b) => Date.parse(b.timestamp ?? '') - Date.parse(a.timestamp ?? ''))

@@ -19,6 +19,13 @@ const reasonsByFeedback: Readonly<Record<string, CancelationReason>> = {
   other: 'Customer.OtherReason',
 };
 
+interface AccessFacts {
+  readonly reversal: PaymentReversal | undefined;
+  readonly isUnpaid: boolean;
+  /** Whether the grace period of an unpaid period is over. */
+  readonly isExpired: boolean;
+}
+
 /**
  * Returns why a subscription does not grant access. Returns undefined while it does, because clients treat any reason
  * as the end of the subscription.
@@ -27,8 +34,7 @@ const reasonsByFeedback: Readonly<Record<string, CancelationReason>> = {
  */
 export function toCancelationReason(
   { status, cancellation_details: details }: Subscription,
-  reversal: PaymentReversal | undefined,
-  isUnpaid: boolean,
+  { reversal, isUnpaid, isExpired }: AccessFacts,
 ): CancelationReason | undefined {
   if (reversal) return reversal.kind === 'refund' ? 'Customer' : 'System';
   switch (status) {
@@ -38,6 +44,8 @@ export function toCancelationReason(
       return 'System.BillingError';
     case 'unpaid':
       return isUnpaid ? 'System.BillingError' : undefined;
+    case 'past_due':
+      return isUnpaid && isExpired ? 'System.BillingError' : undefined;
     default:
       return status === 'paused' ? 'PAUSED' : undefined;
   }

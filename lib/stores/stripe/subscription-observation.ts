@@ -81,7 +81,7 @@ function toItemObservation(
       expirationDate,
       ...omitNullish({
         cancelationReason: item.current
-          ? toCancelationReason(subscription, reversal, isUnpaid)
+          ? toCancelationReason(subscription, { reversal, isUnpaid, isExpired: expirationDate <= context.now })
           : toRemovalReason(reversal, expirationDate <= context.now),
         endedAt: reversal?.at,
         ...toRenewalIntent(subscription, item, terms),

@@ -51,10 +51,15 @@ describe('toSubscriptionObservations', () => {
       ['isPending'],
     ],
     [
-      'that is past due with an unpaid current period',
+      'that is past due with an unpaid current period, after its grace period',
       { status: 'past_due' },
-      { isBillingRetryPeriod: true, expirationDate: periodStart * 1000 + 7 * dayMs, renewalIntent: 'Renew' },
-      ['cancelationReason'],
+      {
+        isBillingRetryPeriod: true,
+        expirationDate: periodStart * 1000 + 7 * dayMs,
+        renewalIntent: 'Renew',
+        cancelationReason: 'System.BillingError',
+      },
+      [],
     ],
     [
       'that is past due after a plan change',
@@ -72,7 +77,7 @@ describe('toSubscriptionObservations', () => {
         expirationDate: (periodStart + 864_000) * 1000 + 7 * dayMs,
         transactionId: 'processor_a:in_3',
       },
-      [],
+      ['cancelationReason'],
     ],
     [
       'that is unpaid',
