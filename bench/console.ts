@@ -48,25 +48,28 @@ const listPages = [
  * time until all data is shown. Each run opens a new tab without a cache.
  */
 export const benchConsole = async (): Promise<BenchResult> =>
-  await withTableEngine(async (endpoint) => {
-    // The service uses this table engine in place of its own.
-    process.env.DYNAMODB_ENDPOINT = endpoint;
-    const running = await startConsole();
-    try {
-      const startedAt = performance.now();
-      await createShowcase(running.service).buy('alice', subscription);
-      await loadIntoService(running, endpoint);
-      const seconds = Math.round((performance.now() - startedAt) / 1000);
-      const rows = [];
-      for (const path of [...listPages, ...(await listDetailPages(running))])
-        rows.push({ page: path, ...(await measurePage(running, path)) });
-      const slow = rows.filter((row) => !(row['first content ms'] < maxFirstContentMs)).map(({ page }) => page);
-      if (slow.length > 0) throw new Error(`The first content exceeds ${maxFirstContentMs} ms: ${slow.join(', ')}`);
-      return { title: `Pages of the console with 200,000 transactions (loaded in ${seconds} s)`, rows };
-    } finally {
-      await running.close();
-    }
-  });
+  // In memory, the engine exits while the aggregator reads the records of 200,000 transactions.
+  await withTableEngine(measurePages, { hasStreams: true });
+
+async function measurePages(endpoint: string): Promise<BenchResult> {
+  // The service uses this table engine in place of its own.
+  process.env.DYNAMODB_ENDPOINT = endpoint;
+  const running = await startConsole();
+  try {
+    const startedAt = performance.now();
+    await createShowcase(running.service).buy('alice', subscription);
+    await loadIntoService(running, endpoint);
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    const rows = [];
+    for (const path of [...listPages, ...(await listDetailPages(running))])
+      rows.push({ page: path, ...(await measurePage(running, path)) });
+    const slow = rows.filter((row) => !(row['first content ms'] < maxFirstContentMs)).map(({ page }) => page);
+    if (slow.length > 0) throw new Error(`The first content exceeds ${maxFirstContentMs} ms: ${slow.join(', ')}`);
+    return { title: `Pages of the console with 200,000 transactions (loaded in ${seconds} s)`, rows };
+  } finally {
+    await running.close();
+  }
+}
 
 /** Lists the pages of the showcase's purchase, of its latest event and of its first webhook. */
 async function listDetailPages({ service }: RunningConsole): Promise<string[]> {

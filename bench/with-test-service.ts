@@ -1,12 +1,16 @@
 import { startTableEngine } from '../local/table-engine/start-table-engine.ts';
+import type { TableEngineOptions } from '../local/table-engine/table-engine.ts';
 import { createRunKeys } from '../testing/run-keys.ts';
 import type { TestService } from '../testing/service.ts';
 import { median } from './median.ts';
 
 /** Runs `use` with the endpoint of a new table engine, and with keys of the emulated stores. */
-export async function withTableEngine<T>(use: (endpoint: string) => Promise<T>): Promise<T> {
+export async function withTableEngine<T>(
+  use: (endpoint: string) => Promise<T>,
+  options?: TableEngineOptions,
+): Promise<T> {
   const deleteRunKeys = await createRunKeys();
-  const engine = await startTableEngine();
+  const engine = await startTableEngine(options);
   try {
     return await use(engine.endpoint);
   } finally {
