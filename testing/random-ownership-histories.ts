@@ -31,8 +31,13 @@ export interface OwnershipHistory {
   readonly actions: readonly (string | undefined)[];
 }
 
+/** How the notifications of a round arrive: at once, never, with the next round, twice, or in reverse order. */
+export type Delivery = 'punctual' | 'lost' | 'late' | 'doubled' | 'reversed';
+
 export interface OwnershipHistories {
   readonly histories: readonly OwnershipHistory[];
+  /** The delivery of each round. */
+  readonly deliveries: readonly Delivery[];
   /** ISO 8601 durations by which the clock advances before each round. */
   readonly clockAdvances: readonly string[];
 }
@@ -47,6 +52,7 @@ export const ownershipPlatforms = [
 ] as const satisfies readonly Platform[];
 
 const oneTimeActions = ['refund', 'revoke'];
+const reversalActions = [...oneTimeActions, 'refund-seats', 'remove-seat', 'revoke-item', 'remove-item'];
 const seatActions = ['assign-seat', 'remove-seat'];
 const renewalActions = ['renew', 'cancel', 'fail-payment', 'recover', 'expire', ...oneTimeActions];
 const actionsByPlatform: Readonly<Record<(typeof ownershipPlatforms)[number], readonly string[]>> = {
@@ -119,6 +125,10 @@ export const arbitraryOwnershipHistories = (count: number): fc.Arbitrary<Ownersh
       minLength: roundCount,
       maxLength: roundCount,
     }),
+    deliveries: fc.array(fc.constantFrom<Delivery>('punctual', 'lost', 'late', 'doubled', 'reversed'), {
+      minLength: roundCount,
+      maxLength: roundCount,
+    }),
   });
 
 /** A purchase at the emulated store during its history. */
@@ -144,6 +154,8 @@ export interface OwnedPurchase {
   isFirstPeriodPending(): boolean;
   /** Whether a payment was refunded or charged back. */
   isMoneyReturned(): boolean;
+  /** Counts the accepted actions that return money or end the purchase without a wish of the customer. */
+  countReversals(): number;
   markValidated(): void;
   wasValidated(): boolean;
   /** The history with the actions that the store accepted, for error messages. */
@@ -215,6 +227,7 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
       await Promise.all([...ids].map(async (purchaseId) => await service.callControl(`/purchases/${purchaseId}`))),
     getEvidence: async () => (await getPurchase()).validate,
     isFirstPeriodPending: () => pending && !accepted.includes('pay'),
+    countReversals: () => accepted.filter((action) => reversalActions.includes(action)).length,
     isMoneyReturned: () => accepted.some((action) => oneTimeActions.includes(action)),
     markValidated() {
       isValidated = true;
