@@ -189,7 +189,7 @@ describe('prove', () => {
     const { notificationUrl } = { notificationUrl: `${service.baseUrl}/v3/webhook/${platform}/${service.appName}` };
     await plant();
     try {
-      const outcome = await prove(platform, 'fault.json', ['--steps', 'buy', '--wait', '8']);
+      const outcome = await prove(platform, 'fault.json', ['--steps', 'buy', '--wait', '1']);
       if (outcome.out === '') throw new Error(outcome.error);
       const { findings } = JSON.parse(outcome.out);
       expect(findings).toMatchObject([{ code, platform }]);
