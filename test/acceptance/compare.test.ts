@@ -2,10 +2,11 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { callLocalControl, type Json } from '../../testing/call-local.ts';
 import { type CommandOutcome, runCommand } from '../../testing/command-line.ts';
 import { startHttpServer } from '../../testing/http-server.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 
 const subscription = { productId: 'premium', type: 'paid subscription' } as const;
 const orders = [
@@ -28,7 +29,7 @@ const purchases: { readonly id: string; readonly body: Json }[] = [];
 async function startTwins(): Promise<void> {
   folder = await mkdtemp(join(tmpdir(), 'claimcheck-compare-'));
   const [first, second] = [join(folder, 'here'), join(folder, 'there')];
-  const original = await startLocal({ folder: first });
+  const original = await startLocalService({ folder: first });
   for (const [index, order] of orders.entries()) {
     const applicationUsername = `user-${index}`;
     const { id, validate } = await callLocalControl(original, '/purchases', { ...order, applicationUsername });
@@ -36,8 +37,8 @@ async function startTwins(): Promise<void> {
   }
   await original.close();
   await cp(first, second, { recursive: true });
-  here = await startLocal({ folder: first });
-  there = await startLocal({ folder: second });
+  here = await startLocalService({ folder: first });
+  there = await startLocalService({ folder: second });
 }
 
 beforeAll(startTwins, 900_000);

@@ -6,10 +6,11 @@ import type { errorCodes } from '../../lib/shared/errors.ts';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { runSuccessfully } from '../../testing/command-line.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 
 let service: LocalService;
 beforeAll(async () => {
-  service = await startLocal();
+  service = await startLocalService();
 });
 afterAll(async () => await service?.close());
 
