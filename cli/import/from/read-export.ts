@@ -19,13 +19,17 @@ export interface UnreadableRow {
 export const isUnreadable = (row: ExportRow): row is UnreadableRow => typeof row.line === 'number';
 
 /**
- * Reads the rows of an export: CSV with a header in UTF-8, or in UTF-16 with a byte order mark, also compressed by
- * gzip. Throws `InvalidPayload` if the file cannot be read, has no rows or has none of the required columns.
+ * Reads the rows of an export: CSV with a header and with commas or semicolons, in UTF-8, or in UTF-16 with a byte
+ * order mark, also compressed by gzip. Throws `InvalidPayload` if the file cannot be read, has no rows or has none of
+ * the required columns.
  */
 export async function* readExport(path: string, requiredColumns: readonly string[]): AsyncGenerator<ExportRow> {
   const unreadable: UnreadableRow[] = [];
   let hasInvalidQuotes = false;
+  const texts = readText(path);
+  const { value: start = '' } = await texts.next();
   const parser = createCsvParser({
+    delimiter: detectDelimiter(start),
     columns: (header: readonly string[]) => requireHeader(header, requiredColumns),
     skip_empty_lines: true,
     skip_records_with_error: true,
@@ -34,7 +38,7 @@ export async function* readExport(path: string, requiredColumns: readonly string
       else hasInvalidQuotes = true;
     },
   });
-  const reading = pipeline(Readable.from(readText(path)), parser);
+  const reading = pipeline(Readable.from(prepend(start, texts)), parser);
   reading.catch(() => {});
   let rows = 0;
   for await (const record of parser as AsyncIterable<ExportRecord>) {
@@ -47,6 +51,17 @@ export async function* readExport(path: string, requiredColumns: readonly string
     throw new ServiceError('InvalidPayload', `${path} is not CSV: the quotes of a row are invalid (RFC 4180).`);
   yield* unreadable;
   if (rows + unreadable.length === 0) throw new ServiceError('InvalidPayload', `${path} has no rows.`);
+}
+
+/**
+ * RevenueCat separates columns by semicolons.
+ * @see https://www.revenuecat.com/docs/integrations/scheduled-data-exports
+ */
+const detectDelimiter = (start: string): string => (/^[^,\n]*;/.test(start) ? ';' : ',');
+
+async function* prepend(start: string, texts: AsyncIterable<string>): AsyncGenerator<string> {
+  yield start;
+  yield* texts;
 }
 
 function requireHeader(header: readonly string[], requiredColumns: readonly string[]): string[] {

@@ -145,6 +145,7 @@ describe('convertExport', () => {
     ['UTF-16 of little-endian', utf16],
     ['UTF-16 of big-endian', (text: string) => utf16(text).swap16()],
     ['gzip', (text: string) => gzipSync(text)],
+    ['semicolons', (text: string) => Buffer.from(text.replaceAll(',', ';'))],
   ])('reads %s, with carriage returns and quoted line feeds', async (_encoding, encode) => {
     const { rowsFile } = await convertBytes(encode([columns, appleRow('"Jürgen ""J""\r\nx"', 7)].join('\r\n')));
     expect(readLines(rowsFile)).toEqual([
