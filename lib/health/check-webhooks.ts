@@ -141,7 +141,7 @@ function checkUrl({ url, health }: UrlState, { app, failed, now, allowsLoopback 
     return create(
       'webhook-url-unresponsive',
       `${shownUrl} does not respond: ${formatConnections(health.consecutiveFailures)}. ${formatWebhooks(count, ['is', 'are'])} affected.`,
-      `Start the server of the app, or correct the URL with \`app set-webhook ${app} --url https://…\`. Then run \`app test-webhook ${app}\` and \`webhooks replay ${app} --dead\`.`,
+      `Start the server of the app, or correct the URL with \`app set-webhook ${app} --url https://…\`. Then run \`app test-webhook ${app}\` and \`webhooks replay ${app} --failed\`.`,
     );
   return [];
 }

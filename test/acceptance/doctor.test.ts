@@ -282,7 +282,10 @@ describe('doctor', () => {
     await sendTestWebhook(appName, deps());
     const findHealth = async () => await deps().deliveries.findUrlHealth(appName, closed.url);
     await waitFor('backoff', findHealth, ({ backoffUntil }) => backoffUntil !== undefined);
-    expectOnly(await doctor(appName), { code: 'webhook-url-unresponsive' });
+    expectOnly(await doctor(appName), {
+      code: 'webhook-url-unresponsive',
+      cure: expect.stringContaining(`webhooks replay ${appName} --failed`),
+    });
   });
 
   it('names dead webhooks with the reason of the last one', async () => {
