@@ -32,5 +32,6 @@ export default {
   // Each line of the log costs a stack trace. A failed test prints its reason; `npm test -- --silent=false` prints the
   // log.
   silent: true,
+  testRunner: '<rootDir>/testing/test-runner.js',
   testSequencer: '<rootDir>/testing/slow-tests-first.js',
 };
