@@ -17,13 +17,14 @@ import { createTableClient } from '../../lib/db/table.ts';
 import { splitIntoChunks } from '../../lib/shared/batches.ts';
 import { createCipher } from '../../lib/shared/cipher.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
 import type { TableEngine } from '../../local/table-engine/table-engine.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { waitUntilQueuesEmpty } from '../../testing/call-local.ts';
 import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 import { createTestTable } from '../../testing/table.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
@@ -53,8 +54,8 @@ const webhooks: string[] = [];
 /** Purchases by user: the id at the emulator and the body of the validation. */
 const purchases = new Map<string, { readonly id: string; readonly validate: Json }>();
 
-const start = async (options?: Parameters<typeof startLocal>[0]) =>
-  await startLocal({ folder, onWebhook: (line) => webhooks.push(line), ...options });
+const start = async (options?: Parameters<typeof startLocalService>[0]) =>
+  await startLocalService({ folder, onWebhook: (line) => webhooks.push(line), ...options });
 
 async function control(path: string, body?: object, method = 'POST'): Promise<Json> {
   const init = body ? { method, body: JSON.stringify(body) } : {};

@@ -232,6 +232,5 @@ describe('secrets of clients', () => {
       await expectCleanItems();
       expectClean(logLines.splice(0));
     },
-    60_000,
   );
 });

@@ -178,7 +178,7 @@ describe('aggregateStreamRecords', () => {
         expect(JSON.stringify(item).length).toBeLessThan(2_000);
       }
     },
-    2 * minuteMs,
+    10 * minuteMs,
   );
 
   it('skips and reports records that it cannot read, and counts the others', async () => {
