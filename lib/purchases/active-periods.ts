@@ -86,8 +86,11 @@ export function computeStoredPeriods(
 ): StoredPeriods | undefined {
   const { purchase } = after.state;
   if (!isSubscription(purchase)) return undefined;
-  const periods = joinPeriods(listPeriodsByTransaction(before, after));
-  const latest = isUnpaid(purchase) ? undefined : periods.pop();
+  const joined = joinPeriods(listPeriodsByTransaction(before, after));
+  const latest = isUnpaid(purchase) ? undefined : joined.pop();
+  // Payments ahead of their periods do not extend a subscription that has ended.
+  const end = { from: -Infinity, until: Math.min(getAccessEnd(purchase), after.checkedAt) };
+  const periods = isActive(purchase, after.checkedAt) ? joined : clip(joined, end);
   const start = purchase.purchaseDate ?? after.createdAt;
   const since = latest?.from ?? start;
   const until = latest?.until;

@@ -103,6 +103,15 @@ describe('listActivePeriods', () => {
       ['monthly 0-'],
     ],
     [
+      'a subscription that is refunded before the period that was paid ahead until its end',
+      [
+        [1, [paid(0)]],
+        [2, [paid(0), paid(30)]],
+        [3, [paid(0), paid(30, { refundedOn: 3 })]],
+      ],
+      ['monthly 0-3'],
+    ],
+    [
       'an expired subscription until its expiration date',
       [
         [1, [paid(0)]],
