@@ -68,6 +68,8 @@ export const removeItem: SubscriptionTransition = (state, subscription, at, { pr
   requirePossible(item !== undefined, id, `does not have an item of ${productId ?? 'the missing productId'}`);
   requirePossible(items.data.length > 1, id, 'has only this item');
   const period = { start: item.current_period_start * secondMs, end: item.current_period_end * secondMs };
+  // The action `renew` starts a period before its time, which Stripe never does.
+  requirePossible(period.start <= at, id, 'was renewed before the end of its period');
   const credit = buildProrationLine(item, { start: at, end: period.end, share: -getRemainingShare(period, at) });
   const changed = withItems(
     subscription,

@@ -87,6 +87,16 @@ describe('a subscription with several items at the emulated Stripe', () => {
     expect(removed.subscription.items.data).toMatchObject([{ price: { product: 'add-on' } }]);
     expect(removed.invoice).toMatchObject({ amount_paid: 0, lines: { data: [{ amount: -1000 }] } });
   });
+
+  it('keeps the items of a subscription that was renewed before the end of its period', async () => {
+    const { id } = (await client.buy({ ...base, platform: 'processor_a', type: 'paid subscription', items: [addOn] }))
+      .body;
+    await client.control('POST', `/control/purchases/${id}/renew`, {});
+    const path = `/control/purchases/${id}/remove-item`;
+    expect(await client.control('POST', path, { productId: 'add-on' })).toMatchObject({ status: 422 });
+    await client.advance('P1M');
+    expect(await client.control('POST', path, { productId: 'add-on' })).toMatchObject({ status: 200 });
+  });
 });
 
 describe('the reversal actions of the emulated Stripe', () => {
