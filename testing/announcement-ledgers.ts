@@ -75,7 +75,7 @@ export function startAnnouncementLedgers(
           states,
           reversals: reversals - ledger.reversals,
           isReplaced: [...ledgers.values()].some((other) => other.replacedId === id),
-          isSuccessor: replacedId !== undefined && (ledgers.get(replacedId)?.received.length ?? 0) > 0,
+          isSuccessor: replacedId !== undefined && ledgers.get(replacedId)?.received.includes('PURCHASED') === true,
           itemRefunds: webhooks.filter(
             ({ notification: { purchaseId = '', reason } }) =>
               purchaseId.startsWith(`${id}:`) && (reason === 'REFUNDED' || reason === 'REVOKED'),

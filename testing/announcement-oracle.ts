@@ -10,6 +10,8 @@ export interface LedgerState {
   /** Whether the purchase gives access. Undefined if the store leaves the decision to the developer. */
   readonly isRunning: boolean | undefined;
   readonly productId: string;
+  /** Number of charges, if the store can start a period without one: Stripe, while the collection is paused. */
+  readonly charges?: number;
 }
 
 /** The states of a purchase from one complete observation of the service to the next one, both included. */
@@ -43,6 +45,7 @@ export function readLedgerState(
     returned: platform === 'store_a' || platform === 'store_b' ? returned : [sumReturned(summary)],
     isRunning: isRunning.get(summary.productId),
     productId: summary.productId,
+    ...(Array.isArray(summary.charges) && { charges: summary.charges.length }),
   };
 }
 
@@ -96,8 +99,9 @@ export function findAnnouncementProblems(
   const returns = countSteps((a, b) => a.isRunning !== true && b.isRunning !== false);
   const losses = countSteps((a, b) => a.isRunning !== false && b.isRunning !== true);
   const refunds = countRefunds(steps);
+  const isPaid = before?.charges === undefined || last.charges === undefined || last.charges > before.charges;
   const isRenewed =
-    before?.period !== undefined && last.isRunning === true && before.period !== last.period && !isReplaced;
+    before?.period !== undefined && last.isRunning === true && before.period !== last.period && isPaid && !isReplaced;
   const isRestored = before?.isRunning === false && before.period !== undefined && last.isRunning === true;
   const isEnded = before?.isRunning === true && last.isRunning === false && !isReplaced;
   const isRefundLate = platform === 'store_c';
