@@ -118,6 +118,7 @@ describe('selectRelatedTests in this project', () => {
       'bench/local/process-tree.ts',
       'infra/app.ts',
       'infra/write-openapi.ts',
+      'testing/cache-compiled-code.js',
       'testing/global-setup.ts',
       'testing/global-teardown.ts',
       'testing/make-screenshots.ts',
@@ -126,6 +127,7 @@ describe('selectRelatedTests in this project', () => {
       'testing/run-changed-tests.ts',
       'testing/shorten-example.ts',
       'testing/slow-tests-first.js',
+      'testing/test-runner.js',
     ]);
   });
 
