@@ -454,7 +454,8 @@ async function findProblems(purchase: OwnedPurchase, { validation, keys, rows }:
     if (row.isOwned && row.cancelationReason !== undefined)
       report('an owned purchase has a cancelation reason', { row });
   }
-  const isUnpaid = purchase.isFirstPeriodPending();
+  // The service can miss the payment of a pending purchase: Google Play refunds it unless it is acknowledged.
+  const isUnpaid = purchase.isFirstPeriodPending() || (purchase.history.pending && !purchase.wasValidated());
   problems.push(...findDisagreements(answers, isUnpaid).map((problem) => ({ ...problem, summary })));
   if (validation)
     problems.push(...findValidationDisagreements(validation, answers.rows, { platform: purchase.platform, summary }));
