@@ -89,7 +89,7 @@ export function Shell({ session, linkError }: ShellProps) {
         )}
         {isSandbox && (
           <Notice tone="warn">
-            Figures, customers and transactions are those of the stores' sandboxes: no money was paid.{' '}
+            Figures, customers and transactions are from the stores' sandboxes: no money was paid.{' '}
             <Button kind="quiet" icon="close" onClick={() => selectSandbox(false)}>
               Leave the sandbox
             </Button>

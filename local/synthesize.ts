@@ -54,7 +54,7 @@ export async function synthesize(folder: string, { emulator, options, onBuild }:
   };
 }
 
-/** Runs `build-service.ts`, as a bundle if `npm start` has built it. */
+/** Runs `build-service.ts`, or its bundle if `npm start` has built it. */
 async function buildService(folder: string, ...options: readonly string[]): Promise<void> {
   const bundle = join(findBuild('programs'), 'build-service.mjs');
   const source = fileURLToPath(new URL('./build-service.ts', import.meta.url));

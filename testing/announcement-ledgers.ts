@@ -28,7 +28,7 @@ interface Ledger {
   reversals: number;
   /** Refunds that were not announced yet. */
   owedRefunds: number;
-  /** All reasons, those of an interval after another. */
+  /** All reasons, interval by interval. */
   readonly received: string[];
 }
 

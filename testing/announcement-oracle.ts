@@ -20,7 +20,7 @@ export interface LedgerInterval {
   readonly before: LedgerState | undefined;
   /** All states after it, also those that no observation has seen. The last one has been observed. */
   readonly states: readonly LedgerState[];
-  /** Number of refunds and revocations by an action. Those of a free period return no money. */
+  /** Number of refunds and revocations by an action. A refund of a free period returns no money. */
   readonly reversals: number;
   /** Whether another purchase has replaced this one. It announces the change. */
   readonly isReplaced: boolean;

@@ -154,7 +154,7 @@ export interface OwnedPurchase {
   isFirstPeriodPending(): boolean;
   /** Whether a payment was refunded or charged back. */
   isMoneyReturned(): boolean;
-  /** Counts the accepted actions that return money or end the purchase without a wish of the customer. */
+  /** Counts the accepted actions that return money or end the purchase without the customer. */
   countReversals(): number;
   markValidated(): void;
   wasValidated(): boolean;

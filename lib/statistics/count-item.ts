@@ -68,7 +68,7 @@ function countSandboxItem(stored: StoredItem): ItemCounts {
   return { ...counts, days: new Map([...days].map(([day, sums]) => [day, omitRows(sums)])) };
 }
 
-/** The counters of an app: all existing ones, and those of the sandbox, which count its items apart. */
+/** The counters of an app: all existing ones, and the counters of the sandbox, which count its items apart. */
 export const counterScopes = [
   { isSandbox: false, count: countStoredItem },
   { isSandbox: true, count: countSandboxItem },

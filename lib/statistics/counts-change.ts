@@ -5,7 +5,7 @@ import { type FigureCounts, negateFigureCounts, sumFigureCounts } from './count-
 import { counterScopes, type DailyCounts, type ItemCounts, subtractDailyCounts } from './count-item.ts';
 import { negateProductCounts, type ProductCounts, sumProductCounts } from './count-product.ts';
 
-/** The effect of one stream record on the counts of its app, or on those of the sandbox. */
+/** The effect of one stream record on the counts of its app, or on the counts of its sandbox. */
 export interface CountsChange {
   readonly appName: string;
   readonly isSandbox: boolean;

@@ -78,7 +78,7 @@ describe('Sandbox of the console', () => {
   const breakdown = respondWithBreakdown(({ sandbox }) => toRow(sandbox === 'true' ? 7 : 9));
   const listRequests = (path: string) => page.requests.filter((request) => request.startsWith(`GET ${path}`));
 
-  it('is off until it is selected, and is kept in the link and on the other pages', async () => {
+  it('switches from production to the sandbox in the link and on the other pages', async () => {
     await open(march, breakdown);
     await page.waitForText('$9.00');
     expect(page.readText()).toContain('without sandbox purchases');
@@ -101,7 +101,7 @@ describe('Sandbox of the console', () => {
     );
   });
 
-  it('is left for the same page', async () => {
+  it('switches back to production on the same page', async () => {
     await open(`${march}&sandbox=true`, breakdown);
     await page.waitForText('$7.00');
     await page.click('Leave the sandbox');

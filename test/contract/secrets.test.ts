@@ -21,7 +21,7 @@ let store: Awaited<ReturnType<typeof startEchoingStore>>;
 let keys: IssuedApiKeys;
 /** Lines since the previous test. */
 const logLines: string[] = [];
-/** Items of the app without those of events. */
+/** Items of the app without the items of events. */
 let itemCount = 0;
 
 beforeAll(async () => {
@@ -193,7 +193,7 @@ const contractsWithKey = contracts.filter(({ keyLevel }) => keyLevel !== 'none')
 
 const isOfEvent = ({ pk }: Item): boolean => /^[^#]+#[EG]#/.test(String(pk));
 
-/** Checks the items of the app, and deletes those of events: later contracts would read them again. */
+/** Checks the items of the app, and deletes the items of events: later contracts would read them again. */
 async function expectCleanItems(): Promise<void> {
   const items = (await scanItems(deps().table.name)).filter((item) => isOfApp(item, keys.appName));
   expect(items.length).toBeGreaterThan(itemCount);

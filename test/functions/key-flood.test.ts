@@ -66,7 +66,7 @@ const buyPremium = async (applicationUsername: string): Promise<object> => {
   return (await service.callControl('/purchases', order)).validate;
 };
 
-/** A validation of another client and of another app, and a read of the app's server. */
+/** Validations of a second client and of a second app, and a read of the app's server. */
 async function listOtherResponses({ keys, otherKeys, receipt, username }: Clients): Promise<unknown[]> {
   const validation = { body: receipt, sourceIp: '198.51.100.7' };
   const client = await callWithPublicKey(validateReceipt, keys, validation);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 const figures = { figures: 'platforms' } as const;
 
-/** Counts two months, of which only the second one has the sum `g.new`. */
+/** Counts two months. Only the second one has the sum `g.new`. */
 async function givenCounters(): Promise<string> {
   const appName = createUniqueName('app');
   const position = { sequenceNumber: '1', writtenAt: 1 };

@@ -109,7 +109,7 @@ async function recordSubscription(
   }
 }
 
-/** Exports the app, and recounts the figures with the program in Python: those of production, and of the sandbox. */
+/** Exports the app, and recounts the figures of production and of the sandbox with the program in Python. */
 async function recountWithPython(table: Table, appName: string) {
   const folder = await mkdtemp(path.join(tmpdir(), 'figures-'));
   try {

@@ -140,7 +140,7 @@ async function readAppSums(appName: string, { counters }: Pick<AggregationDeps, 
 
 /**
  * Expects that counters of products and platforms agree with the purchases in the table, and with the totals of the
- * app: those of production, and those of the sandbox.
+ * app, in production and in the sandbox.
  */
 export async function expectCorrectProductCounters(
   table: Table,
