@@ -58,8 +58,8 @@ afterAll(async () => {
 /** Purchases that exist at the same time in a run. */
 const concurrency = 12;
 /**
- * Whether notifications are also late, lost, doubled and in reverse order, and webhooks are compared with the stores. In
- * one of six runs, the comparison finds a difference that is none: it does not have all rules of the stores yet.
+ * Whether notifications are also late, lost, doubled and in reverse order, and webhooks are compared with the stores.
+ * In one of six runs, the comparison finds a difference that is none: it does not have all rules of the stores yet.
  */
 const comparesAnnouncements = process.env.ANNOUNCEMENTS !== undefined;
 /** Error number of an unavailable store. */
