@@ -129,7 +129,10 @@ describe("verifyTransaction and Apple's library", () => {
     async () => {
       const verdicts = new Set<boolean>();
       // One of 50 is valid otherwise: a sample could have none.
-      const tokens = fc.oneof({ weight: 19, arbitrary: signedTokens }, { weight: 1, arbitrary: fc.constant(validToken) });
+      const tokens = fc.oneof(
+        { weight: 19, arbitrary: signedTokens },
+        { weight: 1, arbitrary: fc.constant(validToken) },
+      );
       await expectAgreement(tokens, { sample: 200, full: 3_000 }, verdicts);
       expect(verdicts.size).toBe(2);
     },
