@@ -219,10 +219,10 @@ const arbitraryDamage = fc.record({
 });
 /** Deletes all counters of a product, as if the product had been sold before products were counted. */
 async function deleteCounters(appName: string, product: Product): Promise<void> {
-  const partitions = [
-    keys.productCountersPartition(appName, product),
-    keys.counterPartition(appName, { product, figures: 'product' }),
-  ];
+  const partitions = [false, true].flatMap((isSandbox) => [
+    keys.counterPartition(appName, { isSandbox, product }),
+    keys.counterPartition(appName, { isSandbox, product, figures: 'product' }),
+  ]);
   const items = await Promise.all(partitions.map(async (partition) => await table.query({ partition })));
   await table.batchDelete([keys.countedProductKey(appName, product), ...items.flat().map(keys.toKey)]);
 }
