@@ -58,10 +58,9 @@ export async function recount(
   days: DayRange,
   { appItems, counters, waitForIndex, reportProgress }: RecountContext,
 ): Promise<CounterDifference[]> {
-  const appCounters = await readCounters(appName, { days, counters });
   const products = await counters.listProducts(appName);
   const groups = counterScopes.flatMap(({ isSandbox }): CounterGroup[] => [
-    ...(isSandbox ? [{ isSandbox }] : []),
+    { isSandbox },
     { isSandbox, figures: 'platforms' },
     { isSandbox, figures: 'countries' },
     ...products.flatMap((product): CounterGroup[] => [
@@ -77,15 +76,13 @@ export async function recount(
     ),
   );
   await waitForIndex?.();
-  const counted = indexByPeriod(appCounters.days);
+  const counted = indexByPeriod(groupCounters.get(appKey)?.days ?? []);
   const recounted = await recountDays({ appItems, appName, days, counted, reportProgress });
   const months = listWholeMonths(days);
-  const dayDifferences = findDifferences(listDays(...days), appCounters.days, recounted.app);
-  const monthDifferences = findDifferences(months, appCounters.months, sumByMonth(recounted.app, collapseHours));
-  const groupDifferences = [...new Set([...groupCounters.keys(), ...recounted.groups.keys()])].flatMap((key) => {
+  return [...new Set([...groupCounters.keys(), ...recounted.keys()])].flatMap((key) => {
     const group = parseGroupKey(key);
     const readings = groupCounters.get(key) ?? { days: [], months: [] };
-    const counts = recounted.groups.get(key) ?? new Map<string, Counts>();
+    const counts = recounted.get(key) ?? new Map<string, Counts>();
     const recountedDays = [...counts.keys()].filter(isDay);
     const countedDays = [...new Set([...readings.days.map(({ period }) => period), ...recountedDays])].sort();
     // The figures of a month also have sums that its days lack.
@@ -96,14 +93,13 @@ export async function recount(
     ];
     return differences.map((difference) => ({ ...difference, ...group }));
   });
-  return [...dayDifferences, ...monthDifferences, ...groupDifferences];
 }
 
 type CounterReadings = Awaited<ReturnType<CounterRepository['listDays']>>;
 
 interface ReadOptions extends Pick<RecountContext, 'counters'> {
   readonly days: DayRange;
-  readonly group?: CounterGroup;
+  readonly group: CounterGroup;
 }
 
 async function readCounters(appName: string, { days, counters, group }: ReadOptions) {
@@ -119,6 +115,8 @@ function toGroupKey({ isSandbox, product, figures }: CounterGroup): string {
   const sandbox = isSandbox ? { isSandbox } : {};
   return JSON.stringify({ ...sandbox, ...(product && { product: { platform, productId } }), figures });
 }
+/** The counters of the whole app. */
+const appKey = toGroupKey({});
 const parseGroupKey = (key: string): Pick<CounterDifference, 'isSandbox' | 'product' | 'figures'> => JSON.parse(key);
 
 /** Selects what the month of a counter of statistics has of the counts of its days. */
@@ -169,13 +167,7 @@ function findDifferences(
   });
 }
 
-/** The counts of the days that the items in the table add up to. */
-interface Recounts {
-  readonly app: CountsByPeriod;
-  /** The key is a `toGroupKey`. */
-  readonly groups: ReadonlyMap<string, CountsByPeriod>;
-}
-
+/** Returns the counts that the items in the table add up to. The key is a `toGroupKey`. */
 async function recountDays({
   appItems,
   appName,
@@ -187,10 +179,9 @@ async function recountDays({
   days: DayRange;
   counted: CountsByPeriod;
   reportProgress: ReportProgress | undefined;
-}): Promise<Recounts> {
+}): Promise<ReadonlyMap<string, CountsByPeriod>> {
   const firstCompleteDay = await findFirstCompleteDay(appItems, appName);
-  const countsByDay = new Map<string, Counts>();
-  const groups = new Map<string, Map<string, Counts>>();
+  const groups = new Map([[appKey, new Map<string, Counts>()]]);
   const wholeMonths = listWholeMonths([first, last]);
   const addGroupCounts = (group: CounterGroup, period: string, counts: Counts): void => {
     const key = toGroupKey(group);
@@ -203,13 +194,10 @@ async function recountDays({
     for (const { isSandbox, count } of counterScopes) {
       const itemCounts = items.map(count);
       for (const [day, counts] of sumDailyCounts(...itemCounts.map(({ days }) => days))) {
-        if (day < first || day > last) continue;
-        if (isSandbox) addGroupCounts({ isSandbox }, day, counts);
-        else countsByDay.set(day, addCounts(countsByDay.get(day) ?? {}, counts));
+        if (day >= first && day <= last) addGroupCounts({ isSandbox }, day, counts);
       }
       for (const { day, counts, ...product } of sumProductCounts(itemCounts.flatMap((entry) => entry.products))) {
-        if (day < first || day > last) continue;
-        addGroupCounts({ isSandbox, product }, day, counts);
+        if (day >= first && day <= last) addGroupCounts({ isSandbox, product }, day, counts);
       }
       for (const { period, counts, ...group } of sumFigureCounts(itemCounts.flatMap((entry) => entry.figures))) {
         const isInRange = isDay(period) ? period >= first && period <= last : wholeMonths.includes(period);
@@ -219,14 +207,13 @@ async function recountDays({
     countedItems += items.length;
     reportProgress?.(countedItems);
   }
-  const app = new Map(
-    listDays(first, last).map((day) => {
-      const { requests: recountedRequests = 0, ...counts } = countsByDay.get(day) ?? {};
-      const requests = day >= firstCompleteDay ? recountedRequests : (counted.get(day)?.requests ?? 0);
-      return [day, addCounts(counts, { requests })];
-    }),
-  );
-  return { app, groups };
+  const app = groups.get(appKey);
+  for (const day of listDays(first, last)) {
+    if (day >= firstCompleteDay) break;
+    const { requests: _incomplete, ...counts } = app?.get(day) ?? {};
+    app?.set(day, addCounts(counts, { requests: counted.get(day)?.requests ?? 0 }));
+  }
+  return groups;
 }
 
 const toMidnight = (day: string): EpochMillis => Date.parse(`${day}T00:00:00Z`);
