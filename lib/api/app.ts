@@ -5,7 +5,7 @@ import { ProductType } from './enumerations.ts';
 import { RequestKey } from './event-records.ts';
 import { Id } from './identifiers.ts';
 import { PlatformToken } from './purchase-records.ts';
-import { DateTime, emptyAsAbsent } from './schemas.ts';
+import { DateTime, QueryFlag } from './schemas.ts';
 
 const WebhookUrls = v.array(v.string());
 
@@ -136,7 +136,7 @@ export const setCatalogue = defineContract({
   keyLevel: 'secret',
   errorFormat: 'default',
   eventType: 'app.changed',
-  query: v.object({ dryRun: emptyAsAbsent(v.picklist(['true', 'false'])) }),
+  query: v.object({ dryRun: QueryFlag }),
   body: v.record(v.string(), v.unknown()),
   response: v.strictObject({
     ok: v.literal(true),

@@ -10,7 +10,7 @@ import {
   PurchaseRecord,
   TransactionRecord,
 } from './purchase-records.ts';
-import { DateTime, emptyAsAbsent } from './schemas.ts';
+import { DateTime, emptyAsAbsent, QueryFlag } from './schemas.ts';
 import { timelineQuery, timelineRows } from './timeline-records.ts';
 
 const params = v.object({ applicationUsername: Username });
@@ -60,9 +60,9 @@ export const listCustomers = defineContract({
     /** Store, product and sandbox of the last purchase. */
     platform: emptyAsAbsent(PlatformToken),
     productId: emptyAsAbsent(Id),
-    sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
+    sandbox: QueryFlag,
     /** Adds the payments of each customer. Only for at most 100 customers of `applicationUsername`. */
-    include_spend: emptyAsAbsent(v.picklist(['true', 'false'])),
+    include_spend: QueryFlag,
   }),
   response: v.strictObject({
     /** With a filter, an order or a cursor, `total` is the number of rows of the page. */
@@ -186,7 +186,7 @@ export const getCustomerClaims = defineContract({
   errorFormat: 'default',
   eventType: 'customer.read',
   params,
-  query: v.object({ ...timelineQuery.entries, isEntitled: emptyAsAbsent(v.picklist(['true', 'false'])) }),
+  query: v.object({ ...timelineQuery.entries, isEntitled: QueryFlag }),
   response: v.strictObject({ applicationUsername: v.string(), rows: v.array(CustomerClaim), nextCursor: NextCursor }),
   isLongRunning: true,
   permissions: ['userIndex'],

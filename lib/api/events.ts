@@ -3,7 +3,7 @@ import { defineContract } from './contract.ts';
 import { EventAnalysisResult, EventRawResult, EventSearchResult } from './event-records.ts';
 import { Id } from './identifiers.ts';
 import { cursorParam, DateOrDateTime, integerParam, NextCursor } from './paging.ts';
-import { emptyAsAbsent } from './schemas.ts';
+import { emptyAsAbsent, QueryFlag } from './schemas.ts';
 
 /** Each skipped event costs a read. Clients reach older events with `cursor` or `enddate`, which cost nothing. */
 const maxSkip = 10_000;
@@ -15,7 +15,7 @@ const EventRows = v.strictObject({ ok: v.literal(true), rows: v.array(EventSearc
 const eventPageQuery = {
   startdate: emptyAsAbsent(DateOrDateTime),
   enddate: emptyAsAbsent(DateOrDateTime),
-  reads: emptyAsAbsent(v.picklist(['true', 'false'])),
+  reads: QueryFlag,
   cursor: cursorParam,
 };
 const common = { area: 'events', method: 'GET', keyLevel: 'secret', errorFormat: 'default' } as const;

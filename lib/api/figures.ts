@@ -3,7 +3,7 @@ import { Platform } from '../shared/platform.ts';
 import { defineContract } from './contract.ts';
 import { EntitlementName } from './identifiers.ts';
 import { PagingInformation, pagingQuery, QueryDay } from './paging.ts';
-import { emptyAsAbsent } from './schemas.ts';
+import { emptyAsAbsent, QueryFlag } from './schemas.ts';
 import { StatsInterval } from './stats.ts';
 
 const common = {
@@ -38,7 +38,7 @@ const query = {
   enddate: emptyAsAbsent(QueryDay),
   by: emptyAsAbsent(FiguresDimension),
   amount: emptyAsAbsent(FiguresAmount),
-  sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
+  sandbox: QueryFlag,
   ...pagingQuery,
 };
 const intervalQuery = v.object({ ...query, interval: emptyAsAbsent(StatsInterval) });

@@ -13,6 +13,9 @@ export const emptyAsAbsent = <const S extends v.GenericSchema<string, unknown>>(
     ),
   );
 
+/** An optional query parameter that is `true` or `false`. */
+export const QueryFlag = emptyAsAbsent(v.picklist(['true', 'false']));
+
 /** An optional field of a body. Clients send null or an empty string for a value that they do not have. */
 export const nullableOptional = <const S extends v.GenericSchema>(schema: S) =>
   v.optional(

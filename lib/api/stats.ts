@@ -3,7 +3,7 @@ import { Platform } from '../shared/platform.ts';
 import { defineContract } from './contract.ts';
 import { Id } from './identifiers.ts';
 import { PagingInformation, pagingQuery, QueryDay } from './paging.ts';
-import { CurrencyCode, emptyAsAbsent } from './schemas.ts';
+import { CurrencyCode, emptyAsAbsent, QueryFlag } from './schemas.ts';
 
 const common = {
   area: 'stats',
@@ -48,7 +48,7 @@ export const getStats = defineContract({
     include_notifications: v.optional(v.string()),
     currency: emptyAsAbsent(CurrencyCode),
     // Spec: not shown. `true` counts sandbox purchases only.
-    sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
+    sandbox: QueryFlag,
   }),
   response: v.strictObject({ dailyStats: v.array(DailyStat), monthlyStats: v.array(MonthlyStat) }),
   isLongRunning: true,
@@ -118,7 +118,7 @@ export const getStatsBreakdown = defineContract({
     enddate: emptyAsAbsent(QueryDay),
     interval: emptyAsAbsent(StatsInterval),
     by: emptyAsAbsent(StatsDimension),
-    sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
+    sandbox: QueryFlag,
     ...pagingQuery,
   }),
   response: v.strictObject({

@@ -3,7 +3,7 @@ import { defineContract } from './contract.ts';
 import { Id, Username } from './identifiers.ts';
 import { cursorQuery, DateOrDateTime, NextCursor, PagingInformation, pagingQuery } from './paging.ts';
 import { PlatformToken, PurchaseNotification, TransactionRecord } from './purchase-records.ts';
-import { emptyAsAbsent } from './schemas.ts';
+import { emptyAsAbsent, QueryFlag } from './schemas.ts';
 
 export const getTransaction = defineContract({
   id: 'get-transaction',
@@ -46,10 +46,10 @@ export const listTransactions = defineContract({
     applicationUsername: emptyAsAbsent(Username),
     platform: emptyAsAbsent(PlatformToken),
     productId: emptyAsAbsent(Id),
-    refunded: emptyAsAbsent(v.picklist(['true', 'false'])),
-    sandbox: emptyAsAbsent(v.picklist(['true', 'false'])),
+    refunded: QueryFlag,
+    sandbox: QueryFlag,
     /** Adds the customers who own the purchase. */
-    include_customers: emptyAsAbsent(v.picklist(['true', 'false'])),
+    include_customers: QueryFlag,
   }),
   response: v.strictObject({
     /** With a filter, an order or a cursor, `total` is the number of rows of the page. */
