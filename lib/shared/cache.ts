@@ -9,21 +9,32 @@ export interface Cache<T> {
   delete(key: string): void;
 }
 
-/** Creates a cache that is cleared when it is full, because entries are cheap to fetch again. */
+/** A map that is cleared when it is full, because its values are cheap to get again. */
+export function createBoundedMap<T>(maxEntries: number) {
+  const entries = new Map<string, T>();
+  return {
+    get: (key: string): T | undefined => entries.get(key),
+    set(key: string, value: T): void {
+      if (entries.size >= maxEntries && !entries.has(key)) entries.clear();
+      entries.set(key, value);
+    },
+    delete: (key: string): void => void entries.delete(key),
+  };
+}
+
+/** Creates a cache of values that expire. It is cleared when it is full. */
 export function createCache<T>(maxEntries: number): Cache<T> {
-  const entries = new Map<
-    string,
-    { readonly value: T; readonly storedAt: EpochMillis; readonly usableUntil: EpochMillis }
-  >();
+  const entries = createBoundedMap<{
+    readonly value: T;
+    readonly storedAt: EpochMillis;
+    readonly usableUntil: EpochMillis;
+  }>(maxEntries);
   return {
     get(key, now) {
       const entry = entries.get(key);
       return entry && entry.storedAt <= now && now < entry.usableUntil ? entry.value : undefined;
     },
-    set(key, value, { now, usableUntil }) {
-      if (entries.size >= maxEntries && !entries.has(key)) entries.clear();
-      entries.set(key, { value, storedAt: now, usableUntil });
-    },
-    delete: (key) => void entries.delete(key),
+    set: (key, value, { now, usableUntil }) => entries.set(key, { value, storedAt: now, usableUntil }),
+    delete: entries.delete,
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CryptoKey, importPKCS8, SignJWT } from 'jose';
-import { createCache } from '../../shared/cache.ts';
+import { createBoundedMap } from '../../shared/cache.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import { invalidSettingsError } from './api-errors.ts';
 import type { ApiKey } from './settings.ts';
@@ -29,7 +29,7 @@ export async function createApiToken(
 }
 
 /** By digest, so that no text of a key stays in memory. */
-const importedKeys = createCache<CryptoKey>(300);
+const importedKeys = createBoundedMap<CryptoKey>(300);
 
 /**
  * Imports the content of a .p8 file, each one once: that takes three times as long as a signature. Throws
@@ -37,11 +37,11 @@ const importedKeys = createCache<CryptoKey>(300);
  */
 export async function importPrivateKey(pem: string): Promise<CryptoKey> {
   const digest = createHash('sha256').update(pem).digest('hex');
-  const imported = importedKeys.get(digest, 0);
+  const imported = importedKeys.get(digest);
   if (imported) return imported;
   try {
     const key = await importPKCS8(pem, algorithm);
-    importedKeys.set(digest, key, { now: 0, usableUntil: Infinity });
+    importedKeys.set(digest, key);
     return key;
   } catch (cause) {
     throw invalidSettingsError('privateKey is not valid', cause);

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../../shared/cache.ts';
 import { appleIncRoot, appleRootG3 } from './apple-roots.ts';
 import { type Certificate, parseCertificate } from './certificate.ts';
 
@@ -17,11 +18,10 @@ export const getReceiptRoots = (extraRoots: readonly Uint8Array[]): TrustedRoots
   toTrustedRoots([appleIncRoot, ...extraRoots]);
 
 /**
- * Parsed roots by their DER: parsing takes longer than the verification of a signature. Not a `createCache`, because a
- * parsed certificate never expires. A deployment uses two roots; the emulator adds a third.
+ * Parsed roots by their DER: parsing takes longer than the verification of a signature. A deployment uses two roots;
+ * the emulator adds a third.
  */
-const parsedRoots = new Map<string, Certificate>();
-const maxParsedRoots = 8;
+const parsedRoots = createBoundedMap<Certificate>(8);
 
 function toTrustedRoots(ders: readonly Uint8Array[]): TrustedRoots {
   const certificates = ders.map((der) => parseRoot(Buffer.from(der)));
@@ -31,7 +31,6 @@ function toTrustedRoots(ders: readonly Uint8Array[]): TrustedRoots {
 function parseRoot(der: Buffer): Certificate {
   const key = der.toString('base64');
   const certificate = parsedRoots.get(key) ?? parseCertificate(der);
-  if (parsedRoots.size >= maxParsedRoots && !parsedRoots.has(key)) parsedRoots.clear();
   parsedRoots.set(key, certificate);
   return certificate;
 }
