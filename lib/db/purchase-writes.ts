@@ -176,8 +176,12 @@ function buildNotificationWrites(table: string, appName: string, { after, lifecy
   const { state, version, updatedAt } = after;
   const { purchaseId, platform, productId, sandbox } = state.purchase;
   // Statistics count by platform and product, and subscriptions and the sandbox apart.
-  const isCountedApart = isSubscription(state.purchase) && { isSubscription: true };
-  const counted = { platform, productId, ...isCountedApart, ...(sandbox && { sandbox }) };
+  const counted = {
+    platform,
+    productId,
+    ...(isSubscription(state.purchase) && { isSubscription: true }),
+    ...(sandbox && { sandbox }),
+  };
   const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, lifecycleReasons);
   return announcements.map(({ id, date, reason }, position) => {
     const key = keys.notificationKey(appName, purchaseId, { date, position, id });

@@ -34,6 +34,8 @@ export interface ItemCounts {
   readonly figures: readonly FigureCounts[];
 }
 
+export const noItemCounts: ItemCounts = { days: noCounts, products: [], figures: [] };
+
 /** Returns the contribution of an item to the counts. Depends only on the item, not on the current time. */
 export function countStoredItem(stored: StoredItem): ItemCounts {
   const products = countProductItem(stored);
@@ -61,7 +63,7 @@ function omitSandbox({ kind, item }: StoredItem): StoredItem | undefined {
  */
 function countSandboxItem(stored: StoredItem): ItemCounts {
   const item = omitSandbox(stored);
-  if (!item) return { days: noCounts, products: [], figures: [] };
+  if (!item) return noItemCounts;
   const { days, ...counts } = countStoredItem(item);
   const omitRows = (sums: Counts): Counts =>
     Object.fromEntries(Object.entries(sums).filter(([name]) => !isRowCount(name)));

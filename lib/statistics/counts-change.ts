@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { StreamRecord } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { type FigureCounts, negateFigureCounts, sumFigureCounts } from './count-figures.ts';
-import { counterScopes, type DailyCounts, type ItemCounts, subtractDailyCounts } from './count-item.ts';
+import { counterScopes, type DailyCounts, noItemCounts, subtractDailyCounts } from './count-item.ts';
 import { negateProductCounts, type ProductCounts, sumProductCounts } from './count-product.ts';
 
 /** The effect of one stream record on the counts of its app, or on the counts of its sandbox. */
@@ -17,15 +17,13 @@ export interface CountsChange {
   readonly figureCounts: readonly FigureCounts[];
 }
 
-const noCounts: ItemCounts = { days: new Map(), products: [], figures: [] };
-
 /** Leaves out what the record does not change. TTL deletions change no count: expired items stay counted. */
 export function listCountsChanges(record: StreamRecord): CountsChange[] {
   const { appName, kind, sequenceNumber, writtenAt, before, after, isTtlDeletion } = record;
   if (isTtlDeletion) return [];
   return counterScopes.flatMap(({ isSandbox, count }) => {
-    const countsAfter = after ? count({ kind, item: after }) : noCounts;
-    const countsBefore = before ? count({ kind, item: before }) : noCounts;
+    const countsAfter = after ? count({ kind, item: after }) : noItemCounts;
+    const countsBefore = before ? count({ kind, item: before }) : noItemCounts;
     const difference = subtractDailyCounts(countsAfter.days, countsBefore.days);
     const dailyCounts = new Map([...difference].filter(([, counts]) => Object.keys(counts).length > 0));
     const productCounts = sumProductCounts([

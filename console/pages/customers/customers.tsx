@@ -12,6 +12,7 @@ import { Page, Row, Section } from '../../components/layout.tsx';
 import { Badge, DateTime, None } from '../../components/values.tsx';
 import { formatNumber } from '../../format.ts';
 import { changeQuery, Link } from '../../router.tsx';
+import { toSandboxFilter } from '../../sandbox.ts';
 import { EmptyList } from '../empty-list.tsx';
 import { orders, stores } from '../list-filters.ts';
 import type { PageProps } from '../page.ts';
@@ -83,7 +84,7 @@ const toFilters = ({ state, platform, product, entitlement, sandbox, order }: Pa
   platform: stores.find(([id]) => id === platform)?.[0],
   productId: product,
   entitlement,
-  sandbox: sandbox === 'true' ? ('true' as const) : ('false' as const),
+  sandbox: toSandboxFilter({ sandbox }),
   order: order === 'oldest' ? ('oldest' as const) : ('newest' as const),
 });
 

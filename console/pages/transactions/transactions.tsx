@@ -7,6 +7,7 @@ import { DayField, SearchField, SelectField } from '../../components/fields.tsx'
 import { Page, Row, Section } from '../../components/layout.tsx';
 import { formatNumber } from '../../format.ts';
 import { changeQuery } from '../../router.tsx';
+import { toSandboxFilter } from '../../sandbox.ts';
 import { EmptyList } from '../empty-list.tsx';
 import { orders, stores } from '../list-filters.ts';
 import type { PageProps } from '../page.ts';
@@ -33,7 +34,7 @@ const toFilters = ({ from = '', to = '', user, platform, product, refunded, sand
   platform: stores.find(([id]) => id === platform)?.[0],
   productId: product,
   refunded: refunds.find(([id]) => id === refunded)?.[0],
-  sandbox: sandbox === 'true' ? ('true' as const) : ('false' as const),
+  sandbox: toSandboxFilter({ sandbox }),
   order: order === 'oldest' ? ('oldest' as const) : ('newest' as const),
 });
 
