@@ -1,11 +1,14 @@
 import { decodeJwt } from 'jose';
+import type { ContractResponse } from '../lib/api/contract.ts';
 import { createEntitlementToken, explainAccess, getCustomerEntitlements } from '../lib/api/entitlements.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { callWithSecretKey } from './call.ts';
 import { readWebhookBody } from './customer-answers.ts';
 
-/** The names of the active entitlements of a customer in each response, sorted. The console shows `read` and `why`. */
+/** The names of the active entitlements of a customer in each response, sorted. */
 export interface EntitlementAnswers {
+  /** The response from which the names of `read` are. The page of the customer shows it. */
+  readonly response: ContractResponse<typeof getCustomerEntitlements>;
   readonly read: readonly string[];
   readonly webhook: readonly string[];
   readonly token: readonly string[];
@@ -29,6 +32,7 @@ export async function readEntitlementAnswers(
   }
   const claims = decodeJwt<{ entitlements: Readonly<Record<string, object>> }>(token.body.token);
   return {
+    response: read.body,
     read: listActive(read.body.entitlements),
     webhook: listActive(webhook.entitlements ?? {}),
     token: Object.keys(claims.entitlements).sort(),

@@ -2,6 +2,7 @@ import { inspect, isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { deps } from '../../composition/deps.ts';
+import { listEntitlements } from '../../console/pages/customers/list-entitlements.ts';
 import { addPeriod } from '../../emulator/calendar.ts';
 import { createGrant } from '../../lib/api/entitlements.ts';
 import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
@@ -154,7 +155,10 @@ async function findEntitlementProblems(
   const rows = await listPurchaseRows(keys);
   const problems: Problem[] = [];
   for (const purchase of owned) {
-    const answers = await readEntitlementAnswers(keys, purchase.username, ['gift', 'premium']);
+    const { response, ...others } = await readEntitlementAnswers(keys, purchase.username, ['gift', 'premium']);
+    const shown = listEntitlements(response).filter(({ state }) => state !== 'Not active');
+    // The panel of the reasons on the page shows `why`.
+    const answers = { ...others, console: shown.map(({ name }) => name).sort() };
     const { collection } = await readCustomerAnswers(keys, purchase.username, rows);
     const isPremium = collection.some(({ isOwned }) => isOwned) && (!purchase.isSandbox || allowsSandbox(purchase));
     const expected = [...(isGifted(purchase) ? ['gift'] : []), ...(isPremium ? ['premium'] : [])];

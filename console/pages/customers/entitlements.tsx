@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { EntitlementRecord } from '../../../lib/api/entitlements.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { useApi } from '../../api/use-api.ts';
 import { Button } from '../../components/button.tsx';
@@ -13,6 +12,7 @@ import { AccessExplanation } from './access-explanation.tsx';
 import { entitlementEndpoints } from './entitlement-endpoints.ts';
 import { GrantButton } from './grant-dialogs.tsx';
 import { Grants } from './grants.tsx';
+import { type DescribedEntitlement, listEntitlements } from './list-entitlements.ts';
 
 interface EntitlementsProps {
   readonly user: string;
@@ -34,7 +34,7 @@ export function EntitlementsPanel({ user, revision, onChange }: EntitlementsProp
   const entitlements = useApi(entitlementEndpoints.getCustomerEntitlements, { params }, version);
   const grants = useApi(entitlementEndpoints.listGrants, { params }, version);
   const names = [...new Set(Object.values(app.data?.catalogue ?? {}).flatMap((product) => product.entitlements ?? []))];
-  const rows = Object.entries(entitlements.data?.entitlements ?? {});
+  const rows = entitlements.data ? listEntitlements(entitlements.data) : [];
   const grantRows = grants.data?.rows ?? [];
   const handleChange = () => {
     setChanges(changes + 1);
@@ -54,13 +54,12 @@ export function EntitlementsPanel({ user, revision, onChange }: EntitlementsProp
         </EmptyState>
       )}
       <ul class="claims">
-        {rows.map(([name, entitlement]) => (
+        {rows.map((row) => (
           <EntitlementRow
-            key={name}
+            key={row.name}
             user={user}
-            name={name}
-            entitlement={entitlement}
-            revision={version.revision && JSON.stringify([version.revision, entitlement])}
+            row={row}
+            revision={version.revision && JSON.stringify([version.revision, row.entitlement])}
           />
         ))}
       </ul>
@@ -71,21 +70,17 @@ export function EntitlementsPanel({ user, revision, onChange }: EntitlementsProp
 
 interface EntitlementRowProps {
   readonly user: string;
-  readonly name: string;
-  readonly entitlement: EntitlementRecord;
+  readonly row: DescribedEntitlement;
   readonly revision: string | undefined;
 }
 
-function EntitlementRow({ user, name, entitlement, revision }: EntitlementRowProps) {
+function EntitlementRow({ user, row: { name, state, entitlement }, revision }: EntitlementRowProps) {
   const [isExplained, setExplained] = useState(false);
-  const { isActive, isInGracePeriod, isSandbox, source } = entitlement;
+  const { isActive, isSandbox, source } = entitlement;
   return (
     <li>
       <span>
-        <strong>{name}</strong>{' '}
-        <Badge tone={isActive ? (isInGracePeriod ? 'warn' : 'good') : 'neutral'}>
-          {isActive ? (isInGracePeriod ? 'In grace period' : 'Active') : 'Not active'}
-        </Badge>{' '}
+        <strong>{name}</strong> <Badge tone={tones[state]}>{state}</Badge>{' '}
         {isSandbox && <Badge tone="info">Sandbox</Badge>} <EntitlementEnd entitlement={entitlement} />
       </span>
       <span class="quiet">
@@ -114,7 +109,9 @@ function EntitlementRow({ user, name, entitlement, revision }: EntitlementRowPro
   );
 }
 
-function EntitlementEnd({ entitlement: { isActive, until, willRenew } }: Pick<EntitlementRowProps, 'entitlement'>) {
+const tones = { Active: 'good', 'In grace period': 'warn', 'Not active': 'neutral' } as const;
+
+function EntitlementEnd({ entitlement: { isActive, until, willRenew } }: Pick<DescribedEntitlement, 'entitlement'>) {
   if (until === null) return isActive ? <span>without an end</span> : null;
   return (
     <span>
