@@ -8,7 +8,7 @@ import type { ApiConnection } from './api-connection.ts';
 /** Parameters of the path and of the query. Undefined ones are omitted. */
 interface ReadParameters {
   readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
 }
 
 /** Reads the API of a service. It sends GET requests only. */

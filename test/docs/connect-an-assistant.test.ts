@@ -23,6 +23,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'claimcheck-mcp-'));
   service = await startLocalService();
   for (const customer of ['alice', 'bob', 'carol', hostileName]) await buy(customer);
+  await buy('tester', true);
   await callLocalControl(service, `/purchases/${purchaseIds.get('alice')}/refund`, {});
   await waitUntilQueuesEmpty(service);
   const { baseUrl, appName: app, secretKey } = service;
@@ -43,8 +44,14 @@ const writePrivate = async (name: string, content: object) =>
 const purchaseIds = new Map<string, string>();
 
 /** Buys a subscription and validates it as the app of the customer does. */
-async function buy(applicationUsername: string): Promise<void> {
-  const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', priceMicros: 9_990_000 };
+async function buy(applicationUsername: string, sandbox = false): Promise<void> {
+  const order = {
+    platform: 'store_a',
+    productId: 'premium',
+    type: 'paid subscription',
+    priceMicros: 9_990_000,
+    sandbox,
+  };
   const { id, validate } = await callLocalControl(service, '/purchases', { ...order, applicationUsername });
   purchaseIds.set(applicationUsername, id);
   const headers = buildBasicAuth(service.appName, service.publicKey);
@@ -148,6 +155,19 @@ describe('claimcheck mcp', () => {
           [{ type: 'text', text: JSON.stringify(structuredContent) }],
         ]);
       }
+    });
+  });
+
+  it('returns the figures of sandbox purchases only, if requested', async () => {
+    await withClient(profile, async (client) => {
+      const sumPayments = async (sandbox?: boolean) => {
+        const args = { figure: 'revenue', interval: 'range', ...(sandbox !== undefined && { sandbox }) };
+        const { structuredContent } = await client.callTool({ name: 'figures', arguments: args });
+        return (structuredContent as Json).rows.reduce((sum: number, row: Json) => sum + row.numPaidTransactions, 0);
+      };
+      await waitFor('the counters', sumPayments, (count) => count === 4);
+      expect(await sumPayments(false)).toBe(4);
+      expect(await sumPayments(true)).toBe(1);
     });
   });
 

@@ -60,6 +60,7 @@ const Input = v.object({
   interval: v.exactOptional(StatsInterval),
   by: v.exactOptional(FiguresDimension),
   amount: v.exactOptional(FiguresAmount),
+  sandbox: v.exactOptional(v.boolean()),
   skip: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(999_999_999))),
 });
 
@@ -70,8 +71,8 @@ export const figures = defineTool({
     'Gets a figure of the app in US dollars. revenue: payments, transactions, active subscriptions and trials; mrr: ' +
     'recurring revenue and its movement; churn; retention and ltv by cohort; conversion of trials. Intervals are day, ' +
     'week, month or range; cohorts are weeks or months. by: platform or product for all, country or entitlement for ' +
-    'all but revenue. amount does not apply to revenue. Cohorts have their first 13 periods. If rows are omitted, ' +
-    'narrow the range, or pass the number of products as skip.',
+    'all but revenue. amount does not apply to revenue. sandbox gets the figures of the sandbox purchases only. Cohorts have ' +
+    'their first 13 periods. If rows are omitted, narrow the range, or pass the number of products as skip.',
   input: Input,
   output: v.object({
     figure: Input.entries.figure,
