@@ -68,14 +68,16 @@ interface DayFieldProps {
   /** `YYYY-MM-DD`, or empty. */
   readonly value: string;
   readonly onSelect: (day: string) => void;
+  readonly isRequired?: boolean;
 }
 
 /** A UTC day. While a year is typed, browsers report years such as 0002: they are not selected. */
-export const DayField = ({ label, value, onSelect }: DayFieldProps) => (
+export const DayField = ({ label, value, onSelect, isRequired = false }: DayFieldProps) => (
   <TextField
     label={label}
     type="date"
     value={value}
+    isRequired={isRequired}
     onInput={(day) => {
       if (day === '' || day >= '1970') onSelect(day);
     }}

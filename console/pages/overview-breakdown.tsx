@@ -187,6 +187,8 @@ function Change({
   readonly row: GroupRow;
   readonly read: (rows: GroupRow['rows']) => number | undefined;
 }) {
-  const [current, previous] = [read(row.complete), read(row.previous)];
-  return previous ? <span class="number">{formatChange(current ?? 0, previous)}</span> : <None />;
+  const [current = 0, previous] = [read(row.complete), read(row.previous)];
+  // Revenue that is all of today has not fallen by 100 %.
+  const isOfToday = current === 0 && Boolean(read(row.rows));
+  return previous && !isOfToday ? <span class="number">{formatChange(current, previous)}</span> : <None />;
 }

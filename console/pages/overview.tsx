@@ -215,7 +215,7 @@ const PeriodFigures = ({ rows, comparison, isStale }: PeriodFiguresProps) => (
           rows && !isStale
             ? metric.id === 'conversion'
               ? describeTrials(rows)
-              : describeComparison(metric, comparison)
+              : describeComparison(metric, rows, comparison)
             : undefined
         }
       />
@@ -234,11 +234,15 @@ function describeTrials(rows: Rows): string {
   return `${formatNumber(converted)} of ${formatNumber(started)} trials, ${formatNumber(running)} still running`;
 }
 
-function describeComparison({ read, format }: Metric, { complete, previous, label }: Comparison): string | undefined {
+function describeComparison(
+  { read, format }: Metric,
+  rows: Rows,
+  { complete, previous, label }: Comparison,
+): string | undefined {
   if (!complete || !previous || label === undefined) return undefined;
-  return previous.every(hasNoValues)
-    ? `No data in ${label}`
-    : describeChange({ current: read(complete) ?? 0, previous: read(previous) ?? 0, format, label });
+  if (previous.every(hasNoValues)) return `No data in ${label}`;
+  const [current, before] = [read(complete) ?? 0, read(previous) ?? 0];
+  return describeChange({ current, shown: read(rows), previous: before, format, label });
 }
 
 interface CurrencyRow {

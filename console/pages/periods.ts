@@ -113,7 +113,7 @@ export const describeShownDays = (range: Range, isSandbox: boolean): string =>
 const isDay = (text: string | undefined): text is string =>
   text !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(text));
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 export const toDay = (time: number): string => new Date(time).toISOString().slice(0, 10);
 

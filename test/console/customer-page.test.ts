@@ -139,8 +139,8 @@ const toEntitlementRoutes = (data: Data) => {
     respondTo(createGrant, ({ body }) => {
       const grant = givenGrant(body as Partial<GrantRecord>);
       const { idempotencyKey: _key, ...stored } = { idempotencyKey: '', ...grant };
-      data.grants = [...(data.grants ?? []), { ...stored, until: null }];
-      return { applicationUsername: 'alice', ...stored, until: null };
+      data.grants = [...(data.grants ?? []), stored];
+      return { applicationUsername: 'alice', ...stored };
     }),
     respondTo(changeGrant, ({ params, body }) => {
       const { until } = body as { until: string };
@@ -371,7 +371,7 @@ describe('Customer page', () => {
       await page.click('Grant access', 'Entitlements');
       await page.enter('Reason', 'Lost phone');
       await page.click('Grant', 'Grant access to alice');
-      await page.waitForText(/Grants ?premium Active.*Lost phone\. By main/, 'Entitlements');
+      await page.waitForText(/Grants ?premium Active until .*Lost phone\. By main/, 'Entitlements');
       await page.click('Extend', 'Entitlements');
       await page.enter('Until (UTC, empty for no end)', '2999-12-31');
       await page.click('Save');
@@ -385,6 +385,35 @@ describe('Customer page', () => {
         'PATCH /v3/customers/alice/grants/grant_1',
         'DELETE /v3/customers/alice/grants/grant_1',
       ]);
+    });
+
+    it.each([
+      ['1 week', '7'],
+      ['30 days', '30'],
+      ['Until a day', 'day'],
+      ['Without an end', ''],
+    ])('grants access with the term %s', async (_name, term) => {
+      const data = givenAccess();
+      const page = await open(data, '', 'support');
+      await page.click('Grant access', 'Entitlements');
+      await page.enter('Reason', 'Lost phone');
+      if (term !== '7') await page.enter('Term', term);
+      if (term === 'day') await page.enter('Until (UTC)', '2999-12-31');
+      const started = Date.now();
+      await page.click('Grant', 'Grant access to alice');
+      const { until = null } = (await waitFor('the grant', () => data.grants?.[0])) ?? {};
+      if (term === 'day') expect(until).toBe('2999-12-31');
+      else if (term === '') expect(until).toBeNull();
+      else expect(Math.floor((Date.parse(until ?? '') - started) / 86_400_000)).toBe(Number(term));
+    });
+
+    it.each([
+      [true, 'A grant gives access now, no purchase does.'],
+      [false, 'No purchase gives access now.'],
+    ])('names what gives access without a purchase (active grant: %p)', async (isActive, title) => {
+      const data = { ...givenAccess(), purchases: [], grants: [givenGrant({ isActive })] };
+      const page = await open(data, '', 'support');
+      await page.waitForText(title, 'Access now');
     });
 
     it('offers a viewer key the reasons and no change', async () => {

@@ -99,4 +99,13 @@ describe('describeChange', () => {
   ])('compares %p with %p', (current, previous, text) => {
     expect(describeChange({ current, previous, format, label: 'the 7 days before' })).toBe(text);
   });
+
+  it.each([
+    [0, 3, 2, '0 until yesterday, 2 in the 7 days before'],
+    [0, 0, 2, '-100% from 2'],
+    [1, 3, 2, '-50% from 2'],
+    [0, 3, 0, '0 in the 7 days before'],
+  ])('compares %p, and %p with today, with %p', (current, shown, previous, text) => {
+    expect(describeChange({ current, shown, previous, format, label: 'the 7 days before' })).toBe(text);
+  });
 });

@@ -125,4 +125,15 @@ describe('Overview page', () => {
     await open(march, breakdown);
     await page.waitForText('$0.00 in the 31 days before');
   });
+
+  it('reports no fall of revenue that is all of today', async () => {
+    const amounts: Readonly<Record<string, number>> = { '2026-04-15': 9, '2026-04-14': 0 };
+    await open(
+      '/',
+      respondWithBreakdown(({ enddate = '' }) => toRow(amounts[enddate] ?? 4)),
+    );
+    await page.waitForText('$0.00 until yesterday, $4.00 in the 29 days before');
+    await page.waitForText('App Store');
+    expect(page.readText()).not.toContain('-100%');
+  });
 });

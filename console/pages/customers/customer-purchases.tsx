@@ -18,11 +18,20 @@ interface CustomerPurchasesProps {
   readonly payments: readonly TransactionRecord[] | undefined;
   /** The newest claims on purchases that the customer does not own. */
   readonly claims: ClaimPage | undefined;
+  /** Whether a grant gives access now. */
+  readonly hasGrant: boolean;
   readonly getClaimRevision: GetClaimRevision;
 }
 
 /** What a customer owns now and why, what no longer gives access, and what they claim without owning it. */
-export function CustomerPurchases({ user, lists, payments, claims, getClaimRevision }: CustomerPurchasesProps) {
+export function CustomerPurchases({
+  user,
+  lists,
+  payments,
+  claims,
+  hasGrant,
+  getClaimRevision,
+}: CustomerPurchasesProps) {
   const now = useNow();
   const describe = (purchases: readonly PurchaseDetails[]): DescribedPurchaseRow[] =>
     purchases.map((purchase) => ({
@@ -48,7 +57,9 @@ export function CustomerPurchases({ user, lists, payments, claims, getClaimRevis
     <>
       <Section title="Access now" description={isPaged && 'The purchase of each product that gives access longest.'}>
         {active.length === 0 ? (
-          <EmptyState title="No purchase gives this customer access now.">
+          <EmptyState
+            title={hasGrant ? 'A grant gives access now, no purchase does.' : 'No purchase gives access now.'}
+          >
             {newest.length + (claims?.rows.length ?? 0) > 0
               ? 'The purchases below state why they do not give access.'
               : 'No receipt with a purchase was validated for this customer.'}

@@ -18,6 +18,7 @@ import { loadPaymentsFromStart } from '../purchase/load-payments.ts';
 import { MissingRecord } from '../purchase/missing-record.tsx';
 import { purchaseEndpoints } from '../purchase/purchase-endpoints.ts';
 import { CustomerPurchases } from './customer-purchases.tsx';
+import { entitlementEndpoints } from './entitlement-endpoints.ts';
 import { EntitlementsPanel } from './entitlements.tsx';
 import { LinkPurchaseButton } from './link-purchase-button.tsx';
 import { findLatestClaim, type GetClaimRevision } from './ownership-reason.tsx';
@@ -46,6 +47,7 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
   });
   const summary = summaries.data?.rows.find(({ applicationUsername }) => applicationUsername === user);
   const [linkCount, setLinkCount] = useState(0);
+  const [grantChanges, setGrantChanges] = useState(0);
   const revision = purchases.isLoaded ? JSON.stringify([newest, active]) : undefined;
   const getClaimRevision: GetClaimRevision = (details, purchaseId) =>
     timeline.data && JSON.stringify([linkCount, details, findLatestClaim(events, purchaseId)]);
@@ -59,6 +61,12 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
     purchaseEndpoints.getCustomerClaims,
     { params: { applicationUsername: user }, query: unownedClaims },
     { revision: revision && getClaimRevision(revision) },
+  );
+  const accessRevision = revision && `${grantChanges}\n${getClaimRevision(revision)}`;
+  const grants = useApi(
+    entitlementEndpoints.listGrants,
+    { params: { applicationUsername: user } },
+    { revision: accessRevision },
   );
   const error = purchases.error ?? timeline.error ?? payments.error ?? claims.error;
   const reload = () => {
@@ -121,12 +129,21 @@ function Customer({ user, query }: { readonly user: string } & Pick<PageProps, '
             revision={timeline.data && JSON.stringify(listAttempts(events))}
             onReplay={timeline.reload}
           />
-          <EntitlementsPanel user={user} revision={revision && getClaimRevision(revision)} onChange={timeline.reload} />
+          <EntitlementsPanel
+            user={user}
+            revision={accessRevision}
+            grants={grants}
+            onChange={() => {
+              setGrantChanges(grantChanges + 1);
+              timeline.reload();
+            }}
+          />
           <CustomerPurchases
             user={user}
             lists={purchases.lists}
             payments={payments.data?.rows}
             claims={claims.data}
+            hasGrant={grants.data?.rows.some(({ isActive }) => isActive) ?? false}
             getClaimRevision={getClaimRevision}
           />
           <HistoryTabs

@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks';
+import type { ContractResponse } from '../../../lib/api/contract.ts';
+import type { listGrants } from '../../../lib/api/entitlements.ts';
 import { endpoints } from '../../api/endpoints.ts';
-import { useApi } from '../../api/use-api.ts';
+import { type Loaded, useApi } from '../../api/use-api.ts';
 import { Button } from '../../components/button.tsx';
 import { Section } from '../../components/layout.tsx';
 import { EmptyState, ErrorNotice } from '../../components/notice.tsx';
@@ -16,8 +18,9 @@ import { type DescribedEntitlement, listEntitlements } from './list-entitlements
 
 interface EntitlementsProps {
   readonly user: string;
-  /** Version of the purchases and events of the customer. */
+  /** Version of the purchases, grants and events of the customer. */
   readonly revision: string | undefined;
+  readonly grants: Loaded<ContractResponse<typeof listGrants>>;
   readonly onChange: () => void;
 }
 
@@ -25,28 +28,18 @@ interface EntitlementsProps {
  * What the customer has access to and why, with the grants. Shows nothing for an app without entitlements and a
  * customer without grants.
  */
-export function EntitlementsPanel({ user, revision, onChange }: EntitlementsProps) {
+export function EntitlementsPanel({ user, revision, grants, onChange }: EntitlementsProps) {
   const canSupport = useCanSupport();
-  const [changes, setChanges] = useState(0);
   const params = { applicationUsername: user };
-  const version = { revision: revision && `${changes}\n${revision}` };
   const app = useApi(endpoints.getApp, {});
-  const entitlements = useApi(entitlementEndpoints.getCustomerEntitlements, { params }, version);
-  const grants = useApi(entitlementEndpoints.listGrants, { params }, version);
+  const entitlements = useApi(entitlementEndpoints.getCustomerEntitlements, { params }, { revision });
   const names = [...new Set(Object.values(app.data?.catalogue ?? {}).flatMap((product) => product.entitlements ?? []))];
   const rows = entitlements.data ? listEntitlements(entitlements.data) : [];
   const grantRows = grants.data?.rows ?? [];
-  const handleChange = () => {
-    setChanges(changes + 1);
-    onChange();
-  };
   const error = entitlements.error ?? grants.error;
   if (error === undefined && names.length + rows.length + grantRows.length === 0) return null;
   return (
-    <Section
-      title="Entitlements"
-      actions={canSupport && <GrantButton user={user} names={names} onDone={handleChange} />}
-    >
+    <Section title="Entitlements" actions={canSupport && <GrantButton user={user} names={names} onDone={onChange} />}>
       <ErrorNotice error={error} onRetry={entitlements.reload} />
       {entitlements.data && rows.length === 0 && (
         <EmptyState title="The customer has never had an entitlement.">
@@ -59,11 +52,11 @@ export function EntitlementsPanel({ user, revision, onChange }: EntitlementsProp
             key={row.name}
             user={user}
             row={row}
-            revision={version.revision && JSON.stringify([version.revision, row.entitlement])}
+            revision={revision && JSON.stringify([revision, row.entitlement])}
           />
         ))}
       </ul>
-      <Grants user={user} grants={grantRows} onChange={handleChange} />
+      <Grants user={user} grants={grantRows} onChange={onChange} />
     </Section>
   );
 }

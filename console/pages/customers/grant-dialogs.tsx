@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { GrantRecord } from '../../../lib/api/entitlements.ts';
 import { callApi } from '../../api/client.ts';
+import { getNow } from '../../clock.ts';
 import { Button } from '../../components/button.tsx';
 import { DayField, SelectField, TextField } from '../../components/fields.tsx';
 import { FormDialog } from '../../components/form-dialog.tsx';
+import { dayMs } from '../periods.ts';
 import { entitlementEndpoints } from './entitlement-endpoints.ts';
 
 interface GrantButtonProps {
@@ -27,10 +29,12 @@ export function GrantButton(props: GrantButtonProps) {
 function GrantDialog({ user, names, onDone, onClose }: GrantButtonProps & { readonly onClose: () => void }) {
   const [entitlement, setEntitlement] = useState(names[0] ?? '');
   const [reason, setReason] = useState('');
-  const [until, setUntil] = useState('');
+  const [term, setTerm] = useState<Term>('7');
+  const [day, setDay] = useState('');
   // One key for all attempts, so that a repeated request does not make a second grant.
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const perform = async () => {
+    const until = toEnd(term, day);
     const body = { entitlement: entitlement.trim(), reason, idempotencyKey, ...(until !== '' && { until }) };
     await callApi(entitlementEndpoints.createGrant, { params: { applicationUsername: user }, body });
     return `${user} has ${body.entitlement}.`;
@@ -55,10 +59,23 @@ function GrantDialog({ user, names, onDone, onClose }: GrantButtonProps & { read
         <TextField label="Entitlement" value={entitlement} onInput={setEntitlement} isRequired />
       )}
       <TextField label="Reason" value={reason} onInput={setReason} hint="Support reads it later" isRequired />
-      <DayField label="Until (UTC, empty for no end)" value={until} onSelect={setUntil} />
+      <SelectField label="Term" value={term} options={terms} onChange={setTerm} />
+      {term === 'day' && <DayField label="Until (UTC)" value={day} onSelect={setDay} isRequired />}
     </FormDialog>
   );
 }
+
+/** Days from now, or `day` for the day of a further field. */
+const terms = [
+  ['7', '1 week'],
+  ['30', '30 days'],
+  ['day', 'Until a day'],
+  ['', 'Without an end'],
+] as const;
+type Term = (typeof terms)[number][0];
+
+const toEnd = (term: Term, day: string): string =>
+  term === '' || term === 'day' ? day : new Date(getNow() + Number(term) * dayMs).toISOString();
 
 interface ExtendButtonProps {
   readonly user: string;

@@ -47,7 +47,7 @@ function Value<Item>({
 
 function describe<Item>(
   { read, format }: FigureMetric<Item>,
-  { complete, previous, isStale }: FiguresView<Item>,
+  { items, complete, previous, isStale }: FiguresView<Item>,
   label: string | undefined,
 ): string | undefined {
   if (isStale || !complete || !previous || label === undefined) return undefined;
@@ -55,5 +55,5 @@ function describe<Item>(
   if (before === undefined) return `None in ${label}`;
   return now === undefined
     ? `${format(before)} in ${label}`
-    : describeChange({ current: now, previous: before, format, label });
+    : describeChange({ current: now, shown: items && read(items), previous: before, format, label });
 }
