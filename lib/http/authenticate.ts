@@ -21,11 +21,13 @@ export const getHeader = ({ headers }: Pick<APIGatewayProxyEvent, 'headers'>, na
  * header can also have the key alone.
  */
 export function extractCredentials(lambdaEvent: APIGatewayProxyEvent): Credentials | undefined {
-  const encoded = /^(?:basic|bearer)\s+(\S+)$/i.exec(getHeader(lambdaEvent, 'authorization') ?? '')?.[1];
-  if (encoded !== undefined && apiKeyPattern.test(encoded)) return { key: encoded };
-  return encoded
-    ? splitCredentials(Buffer.from(encoded, 'base64').toString('utf8'))
-    : extractQueryCredentials(lambdaEvent);
+  const header = getHeader(lambdaEvent, 'authorization') ?? '';
+  const [, scheme = '', encoded] = /^(basic|bearer)\s+(\S+)$/i.exec(header) ?? [];
+  if (encoded === undefined) return extractQueryCredentials(lambdaEvent);
+  if (apiKeyPattern.test(encoded)) return { key: encoded };
+  const pair = splitCredentials(Buffer.from(encoded, 'base64').toString('utf8'));
+  // A malformed key is wrong, not missing.
+  return pair ?? (scheme.toLowerCase() === 'bearer' ? { key: encoded } : undefined);
 }
 
 /** Reads credentials from the query string only: the store uses the Authorization header for its own token. */

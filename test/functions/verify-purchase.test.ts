@@ -253,6 +253,22 @@ describe('POST /v1/purchase/verify', () => {
     expect(withName.status).toBe(200);
   });
 
+  it.each(['pub_wrong', 'my-old-key', `pub_${'x'.repeat(43)}`])(
+    'reports that the key %s does not match',
+    async (key) => {
+      const { body } = await buy('google');
+      const errors = [{ code: 'INVALID_API_KEY', message: 'The key does not match.' }];
+      expect(await verify(body, key)).toMatchObject({ status: 401, body: { errors } });
+    },
+  );
+
+  it('reports a missing key', async () => {
+    const errors = [{ code: 'INVALID_API_KEY', message: expect.stringContaining('missing') }];
+    const { body } = await buy('google');
+    for (const headers of [{}, { authorization: 'Bearer' }, { authorization: 'Basic pub_wrong' }])
+      expect(await callEndpoint(verifyPurchase, { headers, body })).toMatchObject({ status: 401, body: { errors } });
+  });
+
   it('rejects the key alone at other endpoints', async () => {
     const headers = { authorization: `Bearer ${keys.secretKey}` };
     const response = await callEndpoint(getCustomerPurchases, { headers, params: { applicationUsername: 'ann' } });
