@@ -161,7 +161,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
       getFunctionByUri: functions.getByUri,
       now: clock.now,
       log,
-      ...(emulator && { prepareRequest: createTestPlatform(emulator.url) }),
+      ...(emulator && { prepareRequest: createTestPlatform(emulator.url, realApps) }),
     }),
   );
   for (const { platform } of notificationEndpoints)

@@ -6,6 +6,10 @@ import { callLocalService } from '../../testing/call-local.ts';
 import { runCommand, runSuccessfully } from '../../testing/command-line.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
 
+interface StoreState {
+  readonly purchases: readonly unknown[];
+}
+
 const realApp = 'live';
 let service: LocalService;
 let realKeys: { readonly publicKey: string; readonly secretKey: string };
@@ -44,6 +48,27 @@ describe('STORES=real:live npm start', () => {
     };
     expect(await send(service.appName, service.publicKey)).toMatchObject({ ok: true });
     expect(await send(realApp, realKeys.publicKey)).toMatchObject({ ok: false });
+  });
+
+  it('makes no emulated purchase of a purchase of the test platform for a real app', async () => {
+    const purchase = { type: 'test', id: 'test_1' };
+    const body = JSON.stringify({ id: 'premium', type: 'paid subscription', transaction: purchase });
+    const countPurchases = async () => {
+      const response = await fetch(`${service.emulatorUrl}/control`);
+      const { platforms } = (await response.json()) as { readonly platforms: Readonly<Record<string, StoreState>> };
+      return platforms.store_a?.purchases.length ?? 0;
+    };
+    const before = await countPurchases();
+    const validate = async (query: string, headers: object) => {
+      const init = { method: 'POST', headers: { ...headers }, body };
+      return await (await fetch(`${service.baseUrl}/v1/validate${query}`, init)).json();
+    };
+    const rejection = { ok: false, code: 6778001, message: expect.stringContaining('transaction.type') };
+    expect(await validate('', buildBasicAuth(realApp, realKeys.publicKey))).toMatchObject(rejection);
+    expect(await validate(`?appName=${realApp}&apiKey=${realKeys.publicKey}`, {})).toMatchObject(rejection);
+    expect(await countPurchases()).toBe(before);
+    expect(await validate('', buildBasicAuth(service.appName, service.publicKey))).toMatchObject({ ok: true });
+    expect(await countPurchases()).toBe(before + 1);
   });
 
   it('states which stores an app uses', async () => {
