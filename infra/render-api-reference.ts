@@ -142,10 +142,10 @@ const renderParameters = (parameters: readonly Parameter[]): string =>
 
 function renderErrors({ components }: Document): string {
   const responses = Object.entries(components.responses as Readonly<Record<string, ErrorResponse>>)
-    .filter(([name]) => !name.startsWith('Processor'))
+    .filter(([name]) => !/^(?:Processor|OpenIap)/.test(name))
     .map(([, { description, content }]) => ({ description, body: content['application/json'].examples.error.value }));
   return joinBlocks([
-    'The body is an [Error](#error); the Stripe operations return a [ProcessorError](#processorerror). `POST /v1/validate` returns its errors with the status 200.',
+    'The body is an [Error](#error); the Stripe operations return a [ProcessorError](#processorerror), and `POST /v1/purchase/verify` returns [OpenIapErrors](#openiaperrors). `POST /v1/validate` returns its errors with the status 200.',
     renderTable(
       ['Status', 'Description', 'Example'],
       responses.map(({ description, body }) => [String(body.status), description, toExample(body)]),

@@ -67,6 +67,13 @@ describe('buildOpenApiDocument', () => {
     expect(written).toBe(renderLlmsText(buildOpenApiDocument(contracts)));
   });
 
+  it('states the status in each row of the errors', () => {
+    const [, errors = ''] = renderApiReference(buildOpenApiDocument(contracts)).split('\n## Errors\n');
+    const statuses = [...errors.matchAll(/^\| (\w+) \|/gm)].map(([, status]) => status).slice(1);
+    expect(statuses.slice(0, 3)).toEqual(['400', '401', '403']);
+    expect(statuses).not.toContain('undefined');
+  });
+
   it('finds a heading for each link of docs/api-reference.md', () => {
     const page = renderApiReference(buildOpenApiDocument(contracts));
     const anchors = [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
