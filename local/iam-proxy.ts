@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import type { ToIamAccesses } from './iam-actions.ts';
 import type { IamAccess, IamPolicies } from './iam-policies.ts';
+import { readBody } from './read-body.ts';
 
 interface IamProxyOptions {
   readonly toAccesses: ToIamAccesses;
@@ -43,7 +43,7 @@ export async function startIamProxy(options: IamProxyOptions): Promise<IamProxy>
     options.policies.functions.map((id) => [id, { allowed: new Set<string>(), denied: new Set<string>() }]),
   );
   const server = createServer(async (request, response) => {
-    const body = await buffer(request).catch(() => undefined);
+    const body = await readBody(request).catch(() => undefined);
     if (!body) return;
     const denied = findDenial(request, body.toString('utf8'), options);
     const usage = usageByFunction.get(getCaller(request));
