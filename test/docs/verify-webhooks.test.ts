@@ -212,6 +212,12 @@ describe.each(languages)('the receiver of the page in $name', ({ name, isInstall
 });
 
 describe('docs/guides/verify-webhooks.md', () => {
+  it('loads the route of Next.js without the secret, as a build does', () => {
+    const { WEBHOOK_SECRET: _secret, ...env } = process.env;
+    const load = spawnSync(process.execPath, ['route.mjs'], { cwd: folder, env, encoding: 'utf8' });
+    expect(load).toMatchObject({ stderr: '', status: 0 });
+  });
+
   it('shows fields that a webhook of the service has', async () => {
     const documented = JSON.parse(readSnippet(page, 'body'));
     const { body } = await receive('alice');
