@@ -42,7 +42,7 @@ export async function applyVoidedOrder(context: VoidedOrderContext): Promise<rea
   // The order of several items states which of them was refunded, if it was not all of them.
   const isStated = found.length > 1 && found.some(({ transaction }) => hasRefund(transaction));
   const refunded = found.reduce<readonly Observation[]>((observations, { observation, transaction }) => {
-    const marked = isStated ? transaction : { refundedAt: context.voidedAt, ...transaction };
+    const marked = isStated || isFree(transaction) ? transaction : { refundedAt: context.voidedAt, ...transaction };
     return withTransaction(observations, { observation, transaction: marked });
   }, own);
   const isLatest = found.some(
@@ -56,6 +56,9 @@ interface FoundTransaction {
   readonly observation: Observation;
   readonly transaction: Transaction;
 }
+
+/** Whether nothing was paid, as for a trial. Google Play voids its order to end access, and returns no money. */
+const isFree = ({ amountMicros }: Transaction): boolean => amountMicros === 0;
 
 const hasRefund = ({ refundedAt, partialRefunds }: Transaction): boolean =>
   (refundedAt ?? partialRefunds) !== undefined;

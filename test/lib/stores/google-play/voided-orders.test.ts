@@ -84,6 +84,12 @@ describe('a voided order that Google Play does not return (Google Play)', () => 
     ]);
   });
 
+  it('does not mark the order of a free trial, for which nothing was paid', async () => {
+    const trial = { ...payment, amountMicros: 0, isTrialPeriod: true };
+    const observation = await observeVoided({ transactions: [trial] });
+    expect(observation?.transactions).toEqual([trial]);
+  });
+
   it.each([404, 410])('marks the stored transaction if the token is missing (HTTP %i)', async (subscriptionStatus) => {
     const observation = await observeVoided({ subscriptionStatus });
     expect(observation).toMatchObject({ purchase, transactions: [{ ...payment, refundedAt: voidedAt }] });
