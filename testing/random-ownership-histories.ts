@@ -156,8 +156,11 @@ export interface OwnedPurchase {
   isMoneyReturned(): boolean;
   /** Counts the accepted actions that return money or end the purchase without the customer. */
   countReversals(): number;
-  markValidated(): void;
+  /** Marks the purchase as validated in a state at the store. */
+  markValidated(summary: PurchaseSummary): void;
   wasValidated(): boolean;
+  /** Returns the payments before the first validation that the store does not report, in micros. */
+  getUnreportedMicros(): number;
   /** The history with the actions that the store accepted, for error messages. */
   describe(): object;
   /** Cancels or ends the purchase, so that later clock advances change nothing. */
@@ -195,6 +198,7 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
   const accepted: string[] = [];
   let planChanges = 0;
   let isValidated = false;
+  let unreportedMicros = 0;
   const perform = async (action: string, details: object = {}): Promise<boolean> => {
     const result = await service.callControl(`/purchases/${id}/${action}`, details).catch(ignoreRejection);
     ids.add(result?.id ?? id);
@@ -229,14 +233,24 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     isFirstPeriodPending: () => pending && !accepted.includes('pay'),
     countReversals: () => accepted.filter((action) => reversalActions.includes(action)).length,
     isMoneyReturned: () => accepted.some((action) => oneTimeActions.includes(action)),
-    markValidated() {
+    markValidated(summary) {
+      if (!isValidated) unreportedMicros = computeUnreportedMicros(platform, summary);
       isValidated = true;
     },
     wasValidated: () => isValidated,
+    getUnreportedMicros: () => unreportedMicros,
     describe: () => ({ ...history, id, username, accepted: [...accepted] }),
     end: async () => void ((await perform('cancel')) || (await perform('expire'))),
   };
 }
+
+/**
+ * Computes the payments before the current period, which the Microsoft Store does not report. Its prices are constant.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/monetize/get-subscriptions-for-a-user
+ */
+const computeUnreportedMicros = (platform: Platform, { paidMicros, transactions }: PurchaseSummary): number =>
+  platform === 'store_c' ? paidMicros - paidMicros / transactions : 0;
 
 /** Builds a catalogue whose products give the entitlement. The wrong products are not in it. */
 export function buildOwnershipCatalogue(entitlement: string): Catalogue {

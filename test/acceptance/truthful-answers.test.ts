@@ -194,7 +194,8 @@ async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedAp
     const summaries = (await Promise.all(histories.map(async (purchase) => await purchase.listSummaries()))).flat();
     const entries = summaries.map(readLedger).filter((entry) => entry !== undefined);
     if (entries.length < summaries.length) continue;
-    const { paidMicros, returnedMicros } = sumLedger(entries);
+    const { paidMicros: storeMicros, returnedMicros } = sumLedger(entries);
+    const paidMicros = histories.reduce((rest, purchase) => rest - purchase.getUnreportedMicros(), storeMicros);
     const own = transactions.filter(
       (transaction: TransactionRecord) =>
         transaction.platform === platform && rows.some(({ purchaseId }) => purchaseId === transaction.purchaseId),
@@ -449,7 +450,7 @@ interface Answers {
 async function findProblems(purchase: OwnedPurchase, { validation, keys, rows }: Answers): Promise<Problem[]> {
   const summary = await purchase.getSummary();
   const isKnown = validation?.ok || purchase.wasValidated();
-  if (validation?.ok) purchase.markValidated();
+  if (validation?.ok) purchase.markValidated(summary);
   const products = findExpectedProducts(purchase, summary);
   const isPaid = products.get(summary.productId) === true;
   const isNonePaid = [...products.values()].every((isRunning) => isRunning === false);
