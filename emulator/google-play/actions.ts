@@ -7,6 +7,7 @@ import { findEarliestTime } from '../run-due.ts';
 import { getAcknowledgementDeadline, revokeUnacknowledged } from './acknowledgement.ts';
 import { getOrCreateProduct, getPurchasedPlan } from './catalogue.ts';
 import { dropDeclinedItems, getDeclinedEnd, hasDeclinedItems } from './declined-items.ts';
+import { deferPlanChange } from './deferred-plan.ts';
 import { endSubscription, expire, lapse, refund, revoke } from './end-subscription.ts';
 import { addItem, removeItem, revokeItem } from './item-changes.ts';
 import { failPayment, startAccountHold } from './payment-failure.ts';
@@ -61,7 +62,10 @@ const createPaidActions = (state: StoreState): Readonly<Record<string, Action>> 
   'request-refund': (purchase, _context, details) => requestRefund(purchase, details),
   pause: (purchase, { at }, { period }) => pauseSubscription(purchase, at, period),
   resume,
-  'change-plan': (purchase, context, details) => changePlan(purchase, resolvePlan(state, purchase, details), context),
+  'change-plan': (purchase, context, details) => {
+    const next = resolvePlan(state, purchase, details);
+    return details.deferred ? deferPlanChange(purchase, next, context.at) : changePlan(purchase, next, context);
+  },
   resubscribe,
   'add-item': (purchase, { at }, details) => addItem(purchase, resolvePlan(state, purchase, details), at),
   'remove-item': (purchase, { at }, { productId }) => removeItem(purchase, at, productId),

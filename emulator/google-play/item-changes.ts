@@ -9,7 +9,7 @@ import { getRemainingMicros } from './partial-refund.ts';
 import { buildSubscriptionNotification, type Transition, withOrder } from './purchase-transition.ts';
 import type { Order, Purchase, SubscriptionItem } from './records.ts';
 import { omitEndState } from './renewal.ts';
-import { listLines, requireItem, sumLines, toLine, withItem } from './subscription-items.ts';
+import { findDeferredItem, listLines, requireItem, sumLines, toLine, withItem } from './subscription-items.ts';
 
 /**
  * Adds an item in the app, with a prorated charge until the next renewal of the base item. The other items are kept.
@@ -80,7 +80,7 @@ function refundLine(
   });
 }
 
-const toBaseItem = (purchase: Purchase): SubscriptionItem => ({
+export const toBaseItem = (purchase: Purchase): SubscriptionItem => ({
   productId: purchase.productId,
   priceMicros: requireSubscription(purchase).priceMicros,
   orderId: purchase.orders.at(-1)?.id ?? '',
@@ -91,13 +91,20 @@ interface ChangedItems {
   /** Lines of the order of the change. */
   readonly lines: NonNullable<Order['lines']>;
   readonly items: readonly SubscriptionItem[];
+  readonly isDeferred?: true;
 }
 
 /** Replaces a purchase by one with other items. The kept items keep their payment schedule and their latest order. */
-function replacePurchase(purchase: Purchase, changedAt: number, { orderId, lines, items }: ChangedItems): Transition {
+export function replacePurchase(
+  purchase: Purchase,
+  changedAt: number,
+  { orderId, lines, items, isDeferred }: ChangedItems,
+): Transition {
   const at = floorToSecond(changedAt);
-  const { state, anchor, expiryTime, currency } = requireSubscription(purchase);
+  const subscription = requireSubscription(purchase);
+  const { state, anchor, expiryTime, currency } = subscription;
   requirePossible(state === 'ACTIVE', purchase, `is ${state}: its items cannot be changed`);
+  requirePossible(!findDeferredItem(subscription), purchase, 'has a deferred change');
   const amountMicros = sumLines(lines);
   const order: Order = {
     id: orderId,
@@ -113,7 +120,8 @@ function replacePurchase(purchase: Purchase, changedAt: number, { orderId, lines
     phase: 'base',
     service: { start: at, end: expiryTime },
   };
-  const replaces = { token: purchase.id, productId: purchase.productId, period: anchor.period };
+  const replaced = { token: purchase.id, productId: purchase.productId, period: anchor.period };
+  const replaces = { ...replaced, ...(isDeferred && { isDeferred }) };
   const { isConsumed, isCancelled, sandbox, quantity, productId, applicationUsername } = purchase;
   const successor: Purchase = {
     id: generatePurchaseToken(),

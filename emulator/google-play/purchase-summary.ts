@@ -40,7 +40,8 @@ function listSubscriptionLines(purchase: Purchase, subscription: Subscription) {
   const { productId, isUnpaid } = purchase;
   const paidOrderId = findLatestPaidOrder(purchase)?.id;
   const base = { productId, priceMicros: subscription.priceMicros, orderId: paidOrderId ?? '' };
-  return (subscription.items ?? [base]).map((item) => ({
+  const owned = subscription.items?.filter(({ deferredPeriod }) => deferredPeriod === undefined);
+  return (owned ?? [base]).map((item) => ({
     productId: item.productId,
     priceMicros: item.priceMicros,
     ...(!isUnpaid && item.orderId && { latestSuccessfulOrderId: item.orderId }),

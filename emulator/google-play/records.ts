@@ -47,6 +47,10 @@ const SubscriptionItem = v.object({
   isDeclined: v.exactOptional(v.literal(true)),
   /** Whether it was added during a period, and paid only for the rest of it. */
   isProrated: v.exactOptional(v.literal(true)),
+  /** Product that replaces it at the next renewal. */
+  replacedBy: v.exactOptional(v.string()),
+  /** Period of the base plan of an item that replaces another one at the next renewal. It is not owned until then. */
+  deferredPeriod: v.exactOptional(Period),
 });
 export type SubscriptionItem = Readonly<v.InferOutput<typeof SubscriptionItem>>;
 
@@ -98,7 +102,14 @@ export const Subscription = v.object({
   /** Token of the expired subscription that the customer resumed in the Play Store app. */
   resubscribes: v.exactOptional(v.string()),
   /** The replaced purchase. A top-up replaces a purchase of the same prepaid plan. */
-  replaces: v.exactOptional(v.object({ token: v.string(), productId: v.string(), period: Period })),
+  replaces: v.exactOptional(
+    v.object({
+      token: v.string(),
+      productId: v.string(),
+      period: Period,
+      isDeferred: v.exactOptional(v.literal(true)),
+    }),
+  ),
 });
 export type Subscription = Readonly<v.InferOutput<typeof Subscription>>;
 

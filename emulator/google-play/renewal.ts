@@ -13,7 +13,7 @@ import {
   withSubscription,
 } from './purchase-transition.ts';
 import type { Purchase, Subscription } from './records.ts';
-import { listNextLines, renewItems } from './subscription-items.ts';
+import { findDeferredItem, listNextLines, renewItems, withDeferredPlan } from './subscription-items.ts';
 
 /** Pays the next period: a renewal, or a recovery after a failed payment. */
 export function renew(purchase: Purchase, context: TransitionContext): Transition {
@@ -46,9 +46,10 @@ export function needsPriceConsent(purchase: Purchase): boolean {
   return priceChange?.state === 'OUTSTANDING' && getPeriodEnd(anchor) >= priceChange.chargeAt;
 }
 
-function withPeriod(purchase: Purchase, { at, product }: TransitionContext, event: SubscriptionEvent): Transition {
-  const current = requireSubscription(purchase);
-  const anchor = computeNextAnchor(current, getPeriod(product), at);
+function withPeriod(present: Purchase, { at, product }: TransitionContext, event: SubscriptionEvent): Transition {
+  const current = requireSubscription(present);
+  const anchor = computeNextAnchor(current, findDeferredItem(current)?.deferredPeriod ?? getPeriod(product), at);
+  const purchase = withDeferredPlan(present);
   const priceMicros = getNextPrice(purchase);
   const service = { start: addPeriod(anchor.date, anchor.period, anchor.periods - 1), end: getPeriodEnd(anchor) };
   const paid = payOrder(purchase, { at, priceMicros, service });

@@ -57,8 +57,21 @@ export const listLines = ({ lines, productId, amountMicros, listMicros }: Order)
   lines ?? [{ productId, amountMicros, listMicros }];
 
 /** Whether the item is charged at the next renewal. */
-export const isRenewing = ({ isRemoved, isDeclined, endsAt }: SubscriptionItem): boolean =>
-  !isRemoved && (isDeclined === true || endsAt === undefined);
+export const isRenewing = ({ isRemoved, isDeclined, endsAt, replacedBy }: SubscriptionItem): boolean =>
+  !isRemoved && replacedBy === undefined && (isDeclined === true || endsAt === undefined);
+
+/** Finds the item that replaces another one at the next renewal. */
+export const findDeferredItem = ({ items }: Subscription): SubscriptionItem | undefined =>
+  items?.find(({ deferredPeriod }) => deferredPeriod !== undefined);
+
+/** Returns the purchase with the plan that its renewal charges. */
+export function withDeferredPlan(purchase: Purchase): Purchase {
+  const subscription = requireSubscription(purchase);
+  const { productId, priceMicros, deferredPeriod: period } = findDeferredItem(subscription) ?? {};
+  if (productId === undefined || priceMicros === undefined || period === undefined) return purchase;
+  const renewed: Subscription = { ...subscription, priceMicros, period };
+  return { ...purchase, productId, subscription: renewed };
+}
 
 /** Lists the lines of the next order, with the next price of the base item. Undefined without add-ons. */
 export function listNextLines(purchase: Purchase, basePriceMicros: number): readonly Line[] | undefined {
@@ -70,17 +83,24 @@ export function listNextLines(purchase: Purchase, basePriceMicros: number): read
     );
 }
 
-/** Returns the items after the payment of a period: items that ended leave the purchase. */
+/** Returns the items after the payment of a period: items that ended leave the purchase, replaced ones a period later. */
 export const renewItems = (
-  { items }: Subscription,
-  { id, lines = [] }: Order,
+  { items, expiryTime }: Subscription,
+  { id, lines = [], service }: Order,
 ): Pick<Subscription, 'items'> | undefined =>
   items && {
-    items: items.filter(isRenewing).map(({ productId, priceMicros }) => {
-      const paid = lines.find((line) => line.productId === productId);
-      return { productId, priceMicros: paid?.listMicros ?? priceMicros, orderId: id };
-    }),
+    items: [
+      ...items.filter(isRenewing).map(({ productId, priceMicros }) => {
+        const paid = lines.find((line) => line.productId === productId);
+        return { productId, priceMicros: paid?.listMicros ?? priceMicros, orderId: id };
+      }),
+      ...items
+        .filter(isReplacedNow)
+        .map(({ replacedBy: _next, ...item }) => ({ ...item, endsAt: service?.start ?? expiryTime })),
+    ],
   };
+
+const isReplacedNow = ({ replacedBy }: SubscriptionItem): boolean => replacedBy !== undefined;
 
 /** Replaces an item. */
 export const withItem = (

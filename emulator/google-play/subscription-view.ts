@@ -98,13 +98,15 @@ function toLineItem(purchase: Purchase, product: Product): androidpublisher_v3.S
         }),
     offerDetails: { basePlanId: toBasePlanId(getPeriod(product)), ...(offerId !== undefined && { offerId }) },
     offerPhase: { [phase === 'base' ? 'basePrice' : phase]: {} },
-    ...(replaces && {
-      itemReplacement: {
-        productId: replaces.productId,
-        basePlanId: toBasePlanId(replaces.period),
-        replacementMode: 'CHARGE_FULL_PRICE',
-      },
-    }),
+    // A deferred change has replaced nothing until the renewal.
+    ...(replaces &&
+      !(replaces.isDeferred && replaces.productId === purchase.productId) && {
+        itemReplacement: {
+          productId: replaces.productId,
+          basePlanId: toBasePlanId(replaces.period),
+          replacementMode: replaces.isDeferred ? 'DEFERRED' : 'CHARGE_FULL_PRICE',
+        },
+      }),
   };
 }
 
@@ -114,21 +116,28 @@ function toLineItems(purchase: Purchase, product: Product): androidpublisher_v3.
   const base = toLineItem(purchase, product);
   const { items } = subscription;
   if (items === undefined) return [base];
+  // A replaced base plan of the same product follows the present one.
+  const baseItem = items.find(({ productId }) => productId === purchase.productId);
   return items.map((item) => {
-    const { productId, orderId, isProrated, isRemoved } = item;
+    const { productId, orderId, isProrated, isRemoved, replacedBy, deferredPeriod } = item;
+    const isOwned = deferredPeriod === undefined;
     const line = {
       productId,
-      expiryTime: formatTime(getItemEnd(subscription, item)),
-      ...(!purchase.isUnpaid && { latestSuccessfulOrderId: orderId }),
+      ...(isOwned && { expiryTime: formatTime(getItemEnd(subscription, item)) }),
+      ...(isOwned && !purchase.isUnpaid && { latestSuccessfulOrderId: orderId }),
       ...(isRemoved && { deferredItemRemoval: {} }),
+      ...(replacedBy !== undefined && {
+        deferredItemReplacement: { productId: replacedBy },
+        autoRenewingPlan: { recurringPrice: toMoney(item.priceMicros, subscription.currency) },
+      }),
     };
-    if (productId === purchase.productId) return { ...base, ...line };
+    if (item === baseItem) return { ...base, ...line };
     return {
       autoRenewingPlan: {
         ...(subscription.autoRenew && isRenewing(item) && { autoRenewEnabled: true }),
         recurringPrice: toMoney(item.priceMicros, subscription.currency),
       },
-      offerDetails: { basePlanId: toBasePlanId(getPeriod(product)) },
+      offerDetails: { basePlanId: toBasePlanId(deferredPeriod ?? getPeriod(product)) },
       offerPhase: { [isProrated ? 'prorationPeriod' : 'basePrice']: {} },
       ...line,
     };

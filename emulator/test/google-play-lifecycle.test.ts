@@ -230,4 +230,37 @@ describe('change-plan (Google Play)', () => {
     expect(await client.act(body.id, 'change-plan', { productId: 'yearly' })).toMatchObject({ status: 422 });
     expect(await client.act(body.id, 'change-plan')).toMatchObject({ status: 400 });
   });
+
+  it('changes the plan at the next renewal if it is deferred', async () => {
+    const { id } = await runHistory(['P1D'], { productId: 'gold', autoRenew: true });
+    const silver = { productId: 'silver', period: 'P1Y', priceMicros: 20_000_000, deferred: true };
+    const { body } = await client.act(id, 'change-plan', silver);
+    const deferred = (await client.subscription(body.id)).body;
+    expect(deferred).toMatchObject({ linkedPurchaseToken: id, subscriptionState: state('ACTIVE') });
+    expect(deferred.lineItems).toMatchObject([
+      { productId: 'gold', expiryTime: on('02-28'), deferredItemReplacement: { productId: 'silver' } },
+      { productId: 'silver', autoRenewingPlan: { autoRenewEnabled: true }, offerDetails: { basePlanId: 'p1y' } },
+    ]);
+    expect(deferred.lineItems[0].autoRenewingPlan).not.toHaveProperty('autoRenewEnabled');
+    expect(Object.keys(deferred.lineItems[1])).not.toContain('expiryTime');
+    expect(Object.keys(deferred.lineItems[1])).not.toContain('latestSuccessfulOrderId');
+    expect(await client.act(body.id, 'change-plan', { ...silver, productId: 'bronze' })).toMatchObject({ status: 422 });
+    expect(await client.act(body.id, 'add-item', { productId: 'extra' })).toMatchObject({ status: 422 });
+    await client.act(body.id, 'renew');
+    expect((await client.subscription(body.id)).body.lineItems).toMatchObject([
+      {
+        productId: 'silver',
+        expiryTime: '2028-02-28T10:00:00.000Z',
+        latestSuccessfulOrderId: expect.stringMatching(/\.\.0$/),
+        itemReplacement: { productId: 'gold', replacementMode: 'DEFERRED' },
+      },
+      { productId: 'gold', expiryTime: on('02-28') },
+    ]);
+    expect((await client.control('GET', `/control/purchases/${body.id}`)).body).toMatchObject({
+      productId: 'silver',
+      paidMicros: 20_000_000,
+    });
+    await client.act(body.id, 'renew');
+    expect((await client.subscription(body.id)).body.lineItems).toHaveLength(1);
+  });
 });

@@ -287,7 +287,9 @@ function findReasons(
   const from = before && { state: before.state, at: before.checkedAt };
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
-    replacedPurchase !== undefined && hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
+    replacedPurchase !== undefined &&
+    replacedPurchase.state.purchase.renewalProductId !== after.state.purchase.productId &&
+    hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
   // A dispute about an earlier payment returns money, and the purchase continues.
   const isEnded = isExpired(after.state.purchase, after.checkedAt);
   const isRevocation = storeReason === 'REVOKED' && isEnded && !isEndAnnounced(before, after.state);

@@ -25,6 +25,7 @@ type Result = readonly [productId: string, state: string, reasons: string];
 const renewing = { type: 'paid subscription', autoRenew: true, acknowledged: true };
 const better = ['change-plan', { productId: 'better', priceMicros: 9_990_000 }] as const;
 const cheaper = ['change-plan', { productId: 'cheaper', priceMicros: 500_000 }] as const;
+const deferred = ['change-plan', { productId: 'cheaper', priceMicros: 500_000, deferred: true }] as const;
 const first = { first: true };
 const extra = { productId: 'extra' };
 const withExtra = { ...renewing, addOns: [extra] };
@@ -129,6 +130,38 @@ const sequences: readonly Sequence[] = [
       ['premium', 'System.Replaced', 'PURCHASED'],
       ['premium', 'System.Replaced', 'RENEWED'],
       ['premium', 'owned', 'RENEWED'],
+    ],
+  ],
+  [
+    'a deferred downgrade',
+    'store_b',
+    renewing,
+    ['P10D', deferred, 'P1M', 'P1M'],
+    [
+      ['cheaper', 'owned', 'RENEWED RENEWED'],
+      ['premium', 'System.Replaced', 'PLAN_CHANGED'],
+      ['premium', 'System.Replaced', 'PURCHASED'],
+    ],
+  ],
+  [
+    'a deferred downgrade whose payment fails',
+    'store_b',
+    renewing,
+    ['P10D', deferred, 'P17D', 'fail-payment', 'P5D', 'recover', 'P1M'],
+    [
+      ['cheaper', 'owned', 'RENEWED RENEWED'],
+      ['premium', 'System.Replaced', 'PLAN_CHANGED ENTERED_GRACE_PERIOD'],
+      ['premium', 'System.Replaced', 'PURCHASED'],
+    ],
+  ],
+  [
+    'a deferred change of the base plan',
+    'store_b',
+    { ...renewing, productId: 'annual', period: 'P1Y' },
+    ['P10D', ['change-plan', { period: 'P1M', deferred: true }], 'P1Y', 'P1M'],
+    [
+      ['annual', 'System.Replaced', 'PURCHASED'],
+      ['annual', 'owned', 'RENEWED RENEWED'],
     ],
   ],
   [

@@ -56,7 +56,8 @@ interface KnownIds {
 function findReplacedId({ productId, itemReplacement }: LineItem, { ownIds, linkedIds }: KnownIds): string | undefined {
   const replacedProductId = itemReplacement?.productId ?? productId;
   const isOtherProduct = replacedProductId !== productId;
-  return linkedIds.get(replacedProductId) ?? (isOtherProduct ? ownIds.get(replacedProductId) : undefined);
+  // A deferred change replaces an item of the same purchase, which can continue one of the linked purchase.
+  return (isOtherProduct ? ownIds.get(replacedProductId) : undefined) ?? linkedIds.get(replacedProductId);
 }
 
 /** Returns the ids of the purchases of the replaced token by product, from Google Play or from the table. */

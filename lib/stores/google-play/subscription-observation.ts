@@ -23,9 +23,17 @@ export interface SubscriptionContext extends MappingContext {
   readonly productsPaidBefore: ReadonlySet<string>;
 }
 
-/** Lists the owned line items. If there are several, one without an order is a deferred replacement. */
-export const listOwnedItems = ({ lineItems }: Subscription): readonly LineItem[] =>
-  lineItems.length > 1 ? lineItems.filter(({ latestSuccessfulOrderId }) => latestSuccessfulOrderId) : lineItems;
+/**
+ * Lists the owned line items. If there are several, one without an order is a deferred replacement. After a deferred
+ * change of the base plan, a product has two items: the one that ends later is current.
+ */
+export function listOwnedItems({ lineItems }: Subscription): readonly LineItem[] {
+  if (lineItems.length <= 1) return lineItems;
+  const owned = lineItems.filter(({ latestSuccessfulOrderId }) => latestSuccessfulOrderId);
+  return owned.filter((item) => !owned.some((other) => other.productId === item.productId && endsLater(other, item)));
+}
+
+const endsLater = (a: LineItem, b: LineItem): boolean => (a.expiryTime ?? 0) > (b.expiryTime ?? 0);
 
 /** Converts a subscription to one observation for each owned line item, beginning with the item of the token's id. */
 export function toSubscriptionObservations(subscription: Subscription, context: SubscriptionContext): Observation[] {

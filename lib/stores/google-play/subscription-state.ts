@@ -54,7 +54,7 @@ export function toSubscriptionState(
   item: LineItem,
   context: StateContext,
 ): Partial<Purchase> {
-  const { now } = context;
+  const { now, known } = context;
   const { pausedStateContext, canceledStateContext, acknowledgementState } = subscription;
   const isPending = isInState(subscription, 'PENDING');
   const isPaused = isInState(subscription, 'PAUSED');
@@ -79,7 +79,8 @@ export function toSubscriptionState(
     isBillingRetryPeriod: isInState(subscription, 'IN_GRACE_PERIOD', 'ON_HOLD'),
     isTrialPeriod: item.offerPhase?.freeTrial !== undefined || undefined,
     isIntroPeriod: item.offerPhase?.introductoryPrice !== undefined || undefined,
-    renewalProductId: isEnded ? undefined : toRenewalProductId(item),
+    // A deferred change that has taken place is still the announced one.
+    renewalProductId: isEndedApart ? known?.renewalProductId : isEnded ? undefined : toRenewalProductId(item),
     priceConsentStatus: toPriceConsentStatus(item),
     discountId: item.offerDetails?.offerId ?? item.signupPromotion?.vanityCode?.promotionCode,
     isPaused: isPaused || undefined,

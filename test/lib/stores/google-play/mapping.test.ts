@@ -191,6 +191,12 @@ describe('validate (Google Play) of a subscription', () => {
     expect(ids).toEqual(['store_b:token-1', 'store_b:token-1:premium']);
   });
 
+  it.each([1, -1])('returns the later of two base plans of a product in any order', async (order) => {
+    const ended = { ...item, latestSuccessfulOrderId: 'GPA.0', expiryTime: '2026-01-01T00:00:00Z' };
+    const observations = await validate({ ...active, lineItems: [item ?? {}, ended].sort(() => order) });
+    expect(observations.map(({ purchase }) => purchase.expirationDate)).toEqual([Date.parse(expiryTime)]);
+  });
+
   it('returns the account ids of the app and of the Play Store as aliases', async () => {
     const subscription = {
       ...active,
