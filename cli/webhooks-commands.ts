@@ -25,6 +25,7 @@ export function createWebhooksCommands(): Command {
     .argument('<app>')
     .addOption(new Option('--state <state>', 'pending: waits for a retry').choices(listedStates))
     .option('--user <name>', 'deliveries of a customer')
+    .option('--url <url>', 'only deliveries to this URL')
     .option('--from <date>', 'start of the range, such as 2026-01-31T10:00:00Z', parseTime)
     .option('--to <date>', 'end of the range', parseTime)
     .option('--limit <number>', 'maximum number of deliveries', parseRowLimit, 50)
@@ -76,6 +77,7 @@ const listedStates = ['pending', 'delivered', 'dead', 'redirected'] as const;
 interface ListOptions {
   readonly state?: (typeof listedStates)[number];
   readonly user?: string;
+  readonly url?: string;
   readonly from?: EpochMillis;
   readonly to?: EpochMillis;
   readonly limit: number;
@@ -83,11 +85,11 @@ interface ListOptions {
 
 async function listAction(
   appName: string,
-  { state, user, from, to, limit }: ListOptions,
+  { state, user, url, from, to, limit }: ListOptions,
   output: Output,
 ): Promise<CommandResult> {
   const { name } = await getApp(deps().apps, appName);
-  const filters = { state, username: user, startdate: from, enddate: to };
+  const filters = { state, username: user, url, startdate: from, enddate: to };
   const deliveries: WebhookDelivery[] = [];
   let cursor: string | undefined;
   do {
@@ -106,7 +108,8 @@ const deliveryColumns: readonly Column<WebhookDelivery>[] = [
   { title: 'STATE', value: ({ state }) => state, isWhole: true },
   { title: 'FAILED', value: ({ failedAttempts }) => failedAttempts, align: 'right' },
   { title: 'CREATED', value: ({ createdAt }) => formatTime(createdAt) },
-  { title: 'REASON', value: ({ notification }) => notification.reason },
+  // A store notification that is sent on is no change of a purchase.
+  { title: 'REASON', value: ({ type, notification }) => (type === 'forward' ? type : notification.reason) },
   { title: 'CUSTOMER', value: ({ username }) => username },
   { title: 'URL', value: ({ url }) => url },
   { title: 'FAILURE', value: ({ failureReason }) => failureReason },

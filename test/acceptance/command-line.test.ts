@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { dayMs } from '../../lib/shared/time.ts';
+import { startApplicationServer } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
-import { callLocalControl, callLocalService } from '../../testing/call-local.ts';
+import { callLocalControl, callLocalService, letSettingsTakeEffect } from '../../testing/call-local.ts';
 import { type CommandOutcome, runCommand, spawnCommand, startCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startLocalService } from '../../testing/local-service.ts';
@@ -175,6 +176,20 @@ describe('claimcheck', () => {
     const tooEarly = await cli(['deliveries', 'backfill', 'demo', '--from', '2025-01-01']);
     expect(tooEarly).toMatchObject({ code: 1, error: expect.stringMatching(/at most 29 days ago/) });
     expect(await cli(['deliveries', 'backfill', 'demo', '--from', 'yesterday'])).toMatchObject({ code: 2 });
+  });
+
+  it('lists the forwards to a URL', async () => {
+    const server = await startApplicationServer();
+    const url = `${server.url}/forward`;
+    expect(await cli(['app', 'set-forwards', 'demo', url])).toMatchObject({ code: 0 });
+    await letSettingsTakeEffect(service);
+    const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername: 'fay' };
+    await callLocalControl(service, '/purchases', order);
+    const list = async () => (await cli(['webhooks', 'list', 'demo', '--url', url])).out.split('\n').slice(1);
+    const [line] = await waitFor('the forward', list, ([first]) => first?.includes('  delivered  ') ?? false);
+    expect(line).toMatch(/ {2}forward {2}/);
+    expect(await cli(['app', 'set-forwards', 'demo'])).toMatchObject({ code: 0 });
+    await server.close();
   });
 
   it('lists and replays deliveries by date, state and customer', async () => {

@@ -409,6 +409,17 @@ describe('Events page', () => {
 });
 
 describe('Webhooks page', () => {
+  it('names a forward, which is no change of a purchase', async () => {
+    const forward = {
+      ...delivery,
+      type: 'forward' as const,
+      notification: { ...delivery.notification, reason: 'OTHER' },
+    };
+    const page = await open('/webhooks', [respondTo(listDeliveries, () => ({ rows: [forward] }))]);
+    await page.waitForText('Forward', 'Deliveries');
+    expect(page.readText()).not.toContain('OTHER');
+  });
+
   it('keeps the filters in the URL, and offers to remove filters that match nothing', async () => {
     const page = await open('/webhooks?state=dead&user=nobody', [
       respondTo(listDeliveries, ({ query: { state } }) => ({ rows: state === 'dead' ? [] : [delivery] })),

@@ -12,3 +12,7 @@ const descriptions = {
 /** Name and tone of the state of a webhook delivery. */
 export const describeDeliveryState = (state: DeliveryState): (typeof descriptions)[DeliveryState] =>
   descriptions[state];
+
+/** Returns the reason of a webhook. A store notification that is sent on is no change of a purchase. */
+export const describeReason = ({ type, notification }: Pick<DeliveryRecord, 'type' | 'notification'>): string =>
+  type === 'forward' ? 'Forward' : notification.reason;

@@ -14,7 +14,7 @@ import { formatDuration, formatNumber } from '../../format.ts';
 import { Link } from '../../router.tsx';
 import { useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
-import { describeDeliveryState } from './delivery-state.ts';
+import { describeDeliveryState, describeReason } from './delivery-state.ts';
 
 /** One webhook delivery: its state, and each attempt with the response of the app's server and the duration. */
 export function DeliveryPage({ params }: PageProps<'id'>) {
@@ -23,7 +23,7 @@ export function DeliveryPage({ params }: PageProps<'id'>) {
   usePolling(reload, { revision: JSON.stringify(data), minMs: 3_000, maxMs: 60_000 });
   return (
     <Page
-      title={data ? `Webhook ${data.notification.reason}` : 'Webhook'}
+      title={data ? `Webhook ${describeReason(data)}` : 'Webhook'}
       context={<Link to="/webhooks">Webhooks</Link>}
       actions={
         canSupport &&

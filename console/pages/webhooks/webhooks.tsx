@@ -17,7 +17,7 @@ import { useCanChange, useCanSupport } from '../../session.ts';
 import type { PageProps } from '../page.ts';
 import { toRangeEnd } from '../to-range-end.ts';
 import { type DeliveryFilters, states, toFilters } from './delivery-filters.ts';
-import { describeDeliveryState } from './delivery-state.ts';
+import { describeDeliveryState, describeReason } from './delivery-state.ts';
 import { ReplayButton } from './replay-button.tsx';
 import { SignatureHelp } from './signature-help.tsx';
 
@@ -154,12 +154,12 @@ const EmptyDeliveries = ({ query: { cursor, language: _, ...filters }, hasOlder 
 const columns: readonly Column<DeliveryRecord>[] = [
   {
     title: 'Reason',
-    render: ({ deliveryId, notification }) => (
-      <Link to="/webhooks/:id" params={{ id: deliveryId }}>
-        {notification.reason}
+    render: (delivery) => (
+      <Link to="/webhooks/:id" params={{ id: delivery.deliveryId }}>
+        {describeReason(delivery)}
       </Link>
     ),
-    csv: ({ notification }) => notification.reason,
+    csv: describeReason,
   },
   {
     title: 'State',
