@@ -1,4 +1,6 @@
+import pMap from 'p-map';
 import type { RefundRequestRecord } from '../api/refund-requests.ts';
+import { memoize } from '../shared/memoize.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { type FactDeps, gatherFacts, type RefundFacts } from './gather-facts.ts';
@@ -9,11 +11,38 @@ import type { RefundRequest, StoredAnswer } from './refund-request-repository.ts
 const toIso = (date: EpochMillis): string => new Date(date).toISOString();
 const toNullableIso = (date: EpochMillis | undefined): string | null => (date === undefined ? null : toIso(date));
 
+interface RecordContext {
+  readonly now: EpochMillis;
+  readonly deps: FactDeps;
+}
+
+/** Each row reads the facts about its payment. */
+const concurrency = 10;
+
+/**
+ * Builds the records of a page. Reads the payments of a customer once: a customer with hundreds of them often requests
+ * several refunds.
+ */
+export async function buildRefundRequestRecords(
+  appName: string,
+  requests: readonly RefundRequest[],
+  { now, deps }: RecordContext,
+): Promise<RefundRequestRecord[]> {
+  const shared = {
+    purchases: deps.purchases,
+    ownedPurchases: { listTransactions: memoize(deps.ownedPurchases.listTransactions) },
+    refundRequests: { findConsent: memoize(deps.refundRequests.findConsent) },
+  };
+  const toRecord = async (request: RefundRequest) =>
+    await buildRefundRequestRecord(appName, request, { now, deps: shared });
+  return await pMap(requests, toRecord, { concurrency });
+}
+
 /** Builds the record of a request with the facts at `now`. */
 export async function buildRefundRequestRecord(
   appName: string,
   request: RefundRequest,
-  context: { readonly now: EpochMillis; readonly deps: FactDeps },
+  context: RecordContext,
 ): Promise<RefundRequestRecord> {
   const facts = await gatherFacts(appName, request, context);
   const { platform, purchaseId, transactionId, reason, answer, rejection, outcome } = request;

@@ -1,5 +1,8 @@
-/** Returns a function that calls `load` once for each list of arguments, and returns the same result from then on. */
-export function memoize<Args extends readonly string[], T>(
+/**
+ * Returns a function that calls `load` once for each list of arguments, and returns the same result from then on. The
+ * arguments are texts and plain objects.
+ */
+export function memoize<Args extends readonly (string | object)[], T>(
   load: (...args: Args) => Promise<T>,
 ): (...args: Args) => Promise<T> {
   const results = new Map<string, Promise<T>>();
