@@ -8,6 +8,7 @@ import { assertPortFree, findFreePort } from '../free-port.ts';
 import { describeOutput, startEngineProcess } from './engine-process.ts';
 import { findOnPath, toFileName } from './find-executable.ts';
 import type { TableEngine, TableEngineOptions } from './table-engine.ts';
+import { chooseTempFolder } from './temp-folder.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -88,7 +89,7 @@ const emptyDatabase = fileURLToPath(new URL('./stream-index.db', import.meta.url
 function prepareData({ directory, hasStreams }: TableEngineOptions): EngineData | undefined {
   if (directory === undefined) {
     if (!hasStreams) return undefined;
-    const folder = mkdtempSync(join(tmpdir(), 'claimcheck-table-'));
+    const folder = mkdtempSync(join(chooseTempFolder(), 'claimcheck-table-'));
     const file = join(folder, 'table.db');
     copyFileSync(emptyDatabase, file);
     return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };

@@ -12,6 +12,7 @@ import { findFreePort } from '../../local/free-port.ts';
 import { findDynoxide, startDynoxide } from '../../local/table-engine/dynoxide.ts';
 import { startEngineProcess } from '../../local/table-engine/engine-process.ts';
 import { startTableEngine } from '../../local/table-engine/start-table-engine.ts';
+import { chooseTempFolder } from '../../local/table-engine/temp-folder.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
@@ -122,6 +123,14 @@ describe('TABLE_ENGINE=dynamodb-local', () => {
   it('explains how to install Java if the installed version is too old', async () => {
     process.env.JAVA_HOME = javaThatPrints('java.lang.UnsupportedClassVersionError: class file version 55.0');
     await expect(startTableEngine()).rejects.toThrow(/the installed Java is older\. Install Java/);
+  });
+});
+
+describe('chooseTempFolder', () => {
+  it('chooses the file system in memory if it exists and has enough space', () => {
+    expect(chooseTempFolder(folder, 1)).toBe(folder);
+    expect(chooseTempFolder(folder, Number.POSITIVE_INFINITY)).toBe(tmpdir());
+    expect(chooseTempFolder(join(folder, 'missing'), 1)).toBe(tmpdir());
   });
 });
 
