@@ -14,7 +14,8 @@ const neighbors = 2;
 
 /**
  * Measures the built functions, each in a process of its own with the variables that Lambda sets: the processor time of
- * the initialization with its warm-up and of invocations, the first one included, and the table calls of a request.
+ * the initialization with its warm-up and of invocations, the first one included, and the table calls of a request. The
+ * last rows are a function without code of the service that makes as many table calls, one after the other.
  */
 export const benchInvocations = async (): Promise<BenchResult> =>
   await withCostService(
@@ -23,6 +24,13 @@ export const benchInvocations = async (): Promise<BenchResult> =>
         const rows = [];
         for (const [request, prepare] of Object.entries(requests))
           rows.push({ request, ...(await measureInstances(cost, prepare)) });
+        const tableCalls = new Set([0, ...rows.map((row) => row['table calls'])]);
+        rows.push(
+          ...(await measureFloor(
+            cost,
+            [...tableCalls].sort((a, b) => a - b),
+          )),
+        );
         return {
           id: 'instances',
           title: 'CPU time in ms of the initialization and of invocations, and table calls of a later invocation',
@@ -58,6 +66,18 @@ async function measureInstances(cost: CostService, prepare: Requests[string]) {
     'table calls': median(later.flat().map(({ tableCalls }) => tableCalls.length)),
     chain: median(later.flat().map(countChain)),
   };
+}
+
+/** Measures a function that makes table calls and nothing else. */
+async function measureFloor(cost: CostService, counts: readonly number[]) {
+  const functionName = await cost.host.build('bench/floor-function.ts');
+  const rows = [];
+  for (const tableCalls of counts) {
+    const prepare = async () => async () => void (await cost.invoke(functionName, { tableCalls }));
+    rows.push({ request: `floor, ${tableCalls} table calls`, ...(await measureInstances(cost, prepare)) });
+    cost.host.stop(functionName);
+  }
+  return rows;
 }
 
 /** Prepares a request and sends it. Returns its invocation. */

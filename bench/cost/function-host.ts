@@ -23,6 +23,8 @@ export interface Invocation {
 
 /** The built functions, each in a process of its own. */
 export interface FunctionHost {
+  /** Builds a file of the project like a function, with its warm-up, and returns the name of the function. */
+  build(file: string): Promise<string>;
   /** Invokes a function. Throws if it fails. One invocation at a time, because calls are attributed to it. */
   invoke(functionName: string, event: unknown): Promise<{ readonly result: unknown; readonly invocation: Invocation }>;
   /** Ends the instance of a function: the next invocation starts another one. */
@@ -67,6 +69,11 @@ export async function createFunctionHost({
     return { process: child, startCpuMs: cpuMs };
   };
   return {
+    async build(file) {
+      const functionName = join('bench', basename(file, '.ts'));
+      await bundleFile(file, join(bundles, functionName), { runsWarmUp: true });
+      return functionName;
+    },
     async invoke(functionName, event) {
       const instance = instances.get(functionName) ?? (await start(functionName));
       instances.set(functionName, instance);
