@@ -218,7 +218,7 @@ export const getTokenKeys = defineContract({
   keyLevel: 'none',
   errorFormat: 'default',
   eventType: 'service.read',
-  query: v.object({ appName: emptyAsAbsent(v.string()) }),
+  query: v.object({ appName: emptyAsAbsent(Id) }),
   response: v.strictObject({ keys: v.array(TokenKey) }),
   permissions: ['indexes'],
 });

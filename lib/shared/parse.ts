@@ -15,8 +15,12 @@ export function parse<S extends v.GenericSchema>(
   const [issue] = result.issues;
   const path = v.getDotPath(issue) ?? 'the content';
   if (issue.received === 'undefined') throw new ServiceError(code, `${path} is missing.`, { isPermanent: true });
-  throw new ServiceError(code, `${path}: expected ${describeExpectation(issue)}.`, { isPermanent: true });
+  throw new ServiceError(code, `${path}: expected ${describeExpectation(findCause(issue))}.`, { isPermanent: true });
 }
+
+/** Returns the unmet rule of the alternative whose type the value has, if there is one. */
+const findCause = (issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> =>
+  issue.issues?.find(({ kind, path }) => kind === 'validation' && path === undefined) ?? issue;
 
 /** Matches valibot's built-in messages, which contain the value. */
 const builtInMessagePattern = /^Invalid [\w\s-]+: (?:Expected|Received) /;

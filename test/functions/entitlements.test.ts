@@ -337,6 +337,11 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
     expect(response.body.keys.length).toBeGreaterThan(1);
     expect(JSON.stringify(response.body)).not.toContain('"d"');
   });
+
+  it('rejects the name of an app that is longer than a key of the table', async () => {
+    const { status, body } = await callEndpoint(getTokenKeys, { query: { appName: 'x'.repeat(4000) } });
+    expect([status, body.code]).toEqual([400, 'InvalidPayload']);
+  });
 });
 
 describe('GET /v3/customers/:applicationUsername/why', () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as v from 'valibot';
+import { DateOrDateTime } from '../../../lib/api/paging.ts';
+import { nullableOptional } from '../../../lib/api/schemas.ts';
 import { parse } from '../../../lib/shared/parse.ts';
 
 const Schema = v.object({
@@ -7,6 +9,7 @@ const Schema = v.object({
   day: v.pipe(v.string(), v.isoDate('a day such as 2026-01-31')),
   amount: v.pipe(v.number(), v.maxValue(9)),
   kind: v.picklist(['one', 'two']),
+  until: nullableOptional(DateOrDateTime),
 });
 const valid = { code: 'EUR', day: '2026-01-31', amount: 1, kind: 'one' };
 
@@ -17,6 +20,9 @@ describe('parse', () => {
     [{ ...valid, day: 'secret' }, 'day: expected a day such as 2026-01-31.'],
     [{ ...valid, amount: 10 }, 'amount: expected at most 9.'],
     [{ ...valid, kind: 'secret' }, 'kind: expected "one" or "two".'],
+    [{ ...valid, until: 'secret' }, 'until: expected a date or a date-time of ISO 8601.'],
+    [{ ...valid, until: '2026-02-30' }, 'until: expected a day that exists.'],
+    [{ ...valid, until: 5 }, 'until: expected ("" or null) or a string.'],
     [{}, 'code is missing.'],
     ['secret', 'the content: expected an object.'],
   ])('names the invalid field of %j without the value or a regular expression', (value, message) => {
