@@ -83,7 +83,9 @@ export function listNextLines(purchase: Purchase, basePriceMicros: number): read
     );
 }
 
-/** Returns the items after the payment of a period: items that ended leave the purchase, replaced ones a period later. */
+/**
+ * Returns the items after the payment of a period: items that ended leave the purchase, replaced ones a period later.
+ */
 export const renewItems = (
   { items, expiryTime }: Subscription,
   { id, lines = [], service }: Order,
