@@ -195,10 +195,11 @@ async function exportCustomers(
       'customers',
       customers.filter((customer) => customer !== undefined),
     );
-    if (!givesEntitlements) return;
-    const entitlements = await pMap(usernames, async (username) =>
-      toExportedEntitlements(username, await readEntitlements(app, username, deps), now),
-    );
+    const entitlements = await pMap(usernames, async (username) => {
+      // Without entitlements in the catalogue, only grants give some: one query for each customer decides.
+      const hasSource = givesEntitlements || (await deps.grants.list(app.name, username)).length > 0;
+      return hasSource ? toExportedEntitlements(username, await readEntitlements(app, username, deps), now) : [];
+    });
     await write('entitlements', entitlements.flat());
   });
 }

@@ -61,9 +61,13 @@ const readTable = <T extends keyof typeof rowSchemas>(folder: string, name: T, s
   >;
 
 /** An app with the purchases of `givenCustomer`, an export of it at a time of the test, and its folder. */
-async function givenExport() {
+async function givenExport(
+  catalogue: Parameters<typeof createExportDeps>[1] = {
+    monthly: { type: 'paid subscription', entitlements: ['premium'] },
+  },
+) {
   const folder = createFolder();
-  const deps = createExportDeps(table, { monthly: { type: 'paid subscription', entitlements: ['premium'] } });
+  const deps = createExportDeps(table, catalogue);
   const app = await getApp(deps.apps, (await givenApp(table)).appName);
   const [username, companion] = [createUniqueName('user'), createUniqueName('companion')];
   await givenCustomer(app, { username, alias: createUniqueName('alias'), companion }, deps);
@@ -93,6 +97,14 @@ describe('exportApp', () => {
     expect(readTable(folder, 'entitlements')).toContainEqual(
       expect.objectContaining({ applicationUsername: username, entitlement: 'premium', isActive: true }),
     );
+  });
+
+  it('writes the entitlements of grants for an app whose products give none', async () => {
+    const { folder, run, username } = await givenExport({});
+    await run();
+    expect(readTable(folder, 'entitlements')).toMatchObject([
+      { applicationUsername: username, entitlement: 'premium', isActive: true, sourceType: 'grant' },
+    ]);
   });
 
   it('writes a schema that lists the members of all rows', async () => {
