@@ -60,6 +60,7 @@ export async function startDynoxide(binary: string, options: TableEngineOptions 
       ...(tools ? ['--mcp', '--mcp-port', String(tools.port)] : []),
     ],
     cwd: tmpdir(),
+    ...(data?.temporaryFolder !== undefined && { temporaryFolder: data.temporaryFolder }),
     // The variable keeps the token out of the list of processes.
     env: { ...process.env, ...(tools && { DYNOXIDE_MCP_AUTH_TOKEN: tools.token }) },
     explainFailure: (output) => `Dynoxide (${binary}) failed to start: ${describeOutput(output)}.`,
@@ -71,7 +72,7 @@ export async function startDynoxide(binary: string, options: TableEngineOptions 
     close: async () => {
       clearInterval(timer);
       await engine.close();
-      data?.remove?.();
+      if (data?.temporaryFolder !== undefined) rmSync(data.temporaryFolder, { recursive: true, force: true });
     },
   };
 }
@@ -79,7 +80,7 @@ export async function startDynoxide(binary: string, options: TableEngineOptions 
 interface EngineData {
   readonly file: string;
   /** Present if the data is temporary. */
-  readonly remove?: () => void;
+  readonly temporaryFolder?: string;
 }
 
 /** A database without items, with indexes of the stream records and their retention: see `stream-index.sql`. */
@@ -92,7 +93,7 @@ function prepareData({ directory, hasStreams }: TableEngineOptions): EngineData 
     const folder = mkdtempSync(join(chooseTempFolder(), 'claimcheck-table-'));
     const file = join(folder, 'table.db');
     copyFileSync(emptyDatabase, file);
-    return { file, remove: () => rmSync(folder, { recursive: true, force: true }) };
+    return { file, temporaryFolder: folder };
   }
   const folder = join(directory, dynoxideFolder);
   const file = join(folder, 'table.db');

@@ -11,6 +11,8 @@ interface EngineProcess {
   readonly commandArguments: readonly string[];
   readonly cwd: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** Deleted after the end of the process, even if this process is killed. */
+  readonly temporaryFolder?: string;
   /** Builds the message of a failed start from the output of the process. */
   readonly explainFailure: (output: string) => string;
 }
@@ -21,12 +23,12 @@ const pollIntervalMs = 10;
 
 /** Starts the process of a table engine and waits until it responds on its port. It ends with this process. */
 export async function startEngineProcess(engine: EngineProcess): Promise<TableEngine> {
-  const { port, command, commandArguments, cwd, env = process.env, explainFailure } = engine;
+  const { port, command, commandArguments, cwd, env = process.env, explainFailure, temporaryFolder } = engine;
   // Detached: Ctrl-C ends the engine only after the functions that use it.
   const child = spawn(command, commandArguments, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const output = captureOutput(child);
   const endpoint = `http://127.0.0.1:${port}`;
-  const watchdog = killWithParent(child);
+  const watchdog = killWithParent(child, temporaryFolder);
   try {
     await waitUntilReady(child, endpoint);
   } catch {

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -160,6 +160,20 @@ describe('Dynoxide', () => {
     const [own] = readStreamSchema(fileURLToPath(new URL('../../local/table-engine/stream-index.db', import.meta.url)));
     expect(own).toContain('sequence_number TEXT NOT NULL');
     expect(schemas.at(-1)).toBe(own);
+  });
+
+  it('deletes its temporary data after the end of its parent process, even if the parent is killed', async () => {
+    const script = `import('./local/table-engine/start-table-engine.ts').then(async (m) => { const t = await m.startTableEngine({ hasStreams: true }); console.log(t.pid); setInterval(() => {}, 1000); })`;
+    const parent = spawn(process.execPath, ['--import', 'tsx', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, TABLE_ENGINE: 'dynoxide' },
+    });
+    const [line] = await once(parent.stdout, 'data');
+    const command = execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(line).trim()], { encoding: 'utf8' });
+    const [, file = ''] = /--db-path (\S+)/.exec(command) ?? [];
+    expect(existsSync(file)).toBe(true);
+    parent.kill('SIGKILL');
+    await waitFor('the deletion of the temporary data', () => !existsSync(dirname(file)));
   });
 
   it('reports the first line of its output if the start fails', async () => {
