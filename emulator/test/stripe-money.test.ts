@@ -3,7 +3,7 @@ import type Stripe from 'stripe';
 import { dayMs } from '../calendar.ts';
 import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
 import { monthEnd } from './random-histories.ts';
-import { buildItemPeriod, createStripeClient, placeStripeOrder, runSubscription } from './stripe-client.ts';
+import { buildItemPeriod, createStripeClient, placeStripeOrder, runSubscription, toSeconds } from './stripe-client.ts';
 
 let client: EmulatorClient;
 let stripe: Stripe;
@@ -43,6 +43,12 @@ describe('a plan change at the emulated Stripe', () => {
 describe('a subscription with several items at the emulated Stripe', () => {
   const base = { productId: 'base', priceMicros: 10_000_000, applicationUsername: 'items' };
   const addOn = { productId: 'add-on', priceMicros: 5_000_000 };
+
+  it('ends a canceled subscription with the period of an item that is added', async () => {
+    const canceled = { ...base, productId: 'annual base', period: 'P1Y', autoRenew: true };
+    const { subscription } = await runSubscription(client, [['cancel'], ['add-item', addOn], 'P1M'], canceled);
+    expect(subscription).toMatchObject({ status: 'canceled', cancel_at: toSeconds(monthEnd) });
+  });
 
   it('bills the items on one invoice, the latest first, and their sum is one charge', async () => {
     const { id, invoice, subscription } = await runSubscription(client, [], { ...base, items: [addOn] });

@@ -60,7 +60,6 @@ afterAll(async () => {
 const concurrency = 12;
 /**
  * Whether notifications are also late, lost, doubled and in reverse order, and webhooks are compared with the stores.
- * In one of six runs, the comparison finds a difference that is none: it does not have all rules of the stores yet.
  */
 const comparesAnnouncements = process.env.ANNOUNCEMENTS !== undefined;
 /** Error number of an unavailable store. */
