@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, setCatalogue, setStrategy } from '../../lib/apps/manage-apps.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
@@ -55,6 +55,13 @@ const sequences: readonly Sequence[] = [
     renewing,
     ['P10D', cheaper, ['change-plan', { productId: 'premium' }], 'P1M'],
     [['premium', 'owned', 'PURCHASED PLAN_CHANGED RENEWED']],
+  ],
+  [
+    'a downgrade to a plan in another currency',
+    'store_a',
+    renewing,
+    ['P10D', ['change-plan', { productId: 'euro plan', priceMicros: 2_000_000, currency: 'EUR' }], 'P1M', 'refund'],
+    [['euro plan', 'Customer.OtherReason', 'PURCHASED PLAN_CHANGED RENEWED REFUNDED']],
   ],
   [
     'an upgrade while a failed payment is retried',
@@ -251,6 +258,70 @@ describe('a rare sequence', () => {
       await expectStoreMoney(keys, applicationUsername, ids);
     }
     expect(await listResults(keys, applicationUsername)).toEqual(expected);
+  });
+});
+
+const strategies = ['all', 'first', 'last'] as const;
+const stores = ['store_a', 'store_b', 'processor_a', 'service_processor_a', 'processor_b'] as const;
+
+describe('a restore on a second account', () => {
+  it.each(stores.flatMap((platform) => strategies.map((strategy) => [platform, strategy] as const)))(
+    'keeps the money, and gives access as the strategy states (%s, %s)',
+    async (platform, strategy) => {
+      const keys = await fixture.createNotifiedApp(platform);
+      await setStrategy(deps().apps, keys.appName, strategy);
+      const [buyer, restorer] = [createUniqueName('buyer'), createUniqueName('restorer')];
+      const order = { productId: 'premium', ...(platform === 'processor_b' ? monthly : renewing) };
+      const { id } = await fixture.callControl('/purchases', { platform, applicationUsername: buyer, ...order });
+      for (const applicationUsername of [buyer, restorer]) {
+        const { validate } = await fixture.callControl(`/purchases/${id}`);
+        const additionalData = { applicationUsername };
+        const { body } = await fixture.validate(keys, { ...validate, additionalData });
+        if (applicationUsername === buyer || strategy !== 'first') expect(body).toMatchObject({ ok: true });
+      }
+      const owners = { all: [buyer, restorer], first: [buyer], last: [restorer] }[strategy];
+      for (const step of ['P1D', 'P1M', 'cancel', 'P1M']) {
+        await perform(id, step);
+        await fixture.processNotifications();
+        for (const owner of owners) await expectStoreMoney(keys, owner, new Set([id]));
+        const owned = (await listPurchaseRows(keys)).filter(({ entitledUsers }) =>
+          [buyer, restorer].some((username) => entitledUsers?.includes(username)),
+        );
+        expect(owned.map(({ entitledUsers }) => entitledUsers?.toSorted())).toEqual([owners.toSorted()]);
+      }
+      for (const owner of owners) {
+        const [, , reasons] = (await listResults(keys, owner))[0] ?? [];
+        expect(reasons).toBe('PURCHASED RENEWED WILL_LAPSE EXPIRED');
+      }
+    },
+  );
+});
+
+describe('a consumable of Google Play that is bought again', () => {
+  it('counts a payment for each token, and keeps the first purchase consumed', async () => {
+    const keys = await fixture.createNotifiedApp('store_b', { acknowledge: true });
+    const applicationUsername = createUniqueName('user');
+    const order = { platform: 'store_b', productId: 'coins', type: 'consumable', applicationUsername };
+    await setCatalogue(deps().apps, keys.appName, { 'store_b:coins': { type: 'consumable', entitlements: [] } });
+    const ids = new Set<string>();
+    const evidences = [];
+    for (const _purchase of [1, 2]) {
+      const { id } = await fixture.callControl('/purchases', order);
+      ids.add(id);
+      const { validate } = await fixture.callControl(`/purchases/${id}`);
+      evidences.push(validate);
+      expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
+      await fixture.processNotifications();
+      expect(await fixture.callControl(`/purchases/${id}`)).toMatchObject({ isConsumed: true });
+      await expectStoreMoney(keys, applicationUsername, ids);
+    }
+    await fixture.callControl('/clock', { advance: 'P5D' });
+    expect((await fixture.validate(keys, evidences[0])).body).toMatchObject({ ok: false });
+    await expectStoreMoney(keys, applicationUsername, ids);
+    expect(await listResults(keys, applicationUsername)).toEqual([
+      ['coins', 'owned', 'PURCHASED ACKNOWLEDGED'],
+      ['coins', 'owned', 'PURCHASED ACKNOWLEDGED'],
+    ]);
   });
 });
 
