@@ -10,7 +10,7 @@ const readItem = async (): Promise<unknown> =>
 
 registerWarmUp(readItem);
 
-/** Makes table calls one after the other and nothing else: a function with the tools of the service, without its code. */
+/** Makes table calls in sequence and nothing else: a function with the tools of the service, without its code. */
 export async function handler({ tableCalls }: { readonly tableCalls: number }): Promise<object> {
   for (let call = 0; call < tableCalls; call++) await readItem();
   return {};
