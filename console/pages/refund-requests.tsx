@@ -174,9 +174,9 @@ const outcomeTones: Readonly<Record<string, Tone>> = { refunded: 'bad', declined
 
 const outcomeColumn: Column<RefundRequestRecord> = {
   title: 'Outcome',
-  render: ({ outcome, outcomeAt }) =>
+  render: ({ platform, outcome, outcomeAt }) =>
     outcome === null || outcomeAt === null ? (
-      <None />
+      <MissingOutcome platform={platform} />
     ) : (
       <>
         <Badge tone={outcomeTones[outcome] ?? 'neutral'}>{outcome}</Badge> <DateTime value={outcomeAt} />
@@ -184,3 +184,6 @@ const outcomeColumn: Column<RefundRequestRecord> = {
     ),
   csv: ({ outcome }) => outcome ?? undefined,
 };
+
+const MissingOutcome = ({ platform }: Pick<RefundRequestRecord, 'platform'>) =>
+  platform === 'store_b' ? <span class="quiet">Google Play reports refunds only</span> : <None />;

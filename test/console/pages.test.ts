@@ -521,6 +521,13 @@ describe('Refund requests page', () => {
     expect(bodies).toEqual([{ preference: 'decline', customerConsented: true }]);
   });
 
+  it('shows that Google Play does not report a declined refund', async () => {
+    const expired = { ...refundRequest, platform: 'store_b' as const, state: 'expired' as const };
+    const list = respondTo(listRefundRequests, () => ({ rows: [expired] }));
+    const page = await open('/refund-requests', [list]);
+    await page.waitForText('Google Play reports refunds only', 'Answered and expired');
+  });
+
   it('shows the statement buttons to a support agent', async () => {
     const list = respondTo(listRefundRequests, () => ({ rows: [refundRequest] }));
     const page = await open('/refund-requests', [list], { level: 'support' });
