@@ -3,40 +3,29 @@ import {
   type ConsolePage,
   findAccessibilityViolations,
   getHorizontalOverflow,
+  type RuleSet,
   type RunningConsole,
   waitUntilLoaded,
 } from './open-console.ts';
 
 interface View {
   readonly name: string;
-  /** Changes the view of a tab that shows the page in the light theme with 1,280 pixels. */
+  /** Changes the view before. */
   show(page: ConsolePage['page']): Promise<unknown>;
-  readonly rules: 'all' | 'colors' | 'layout';
+  readonly rules: RuleSet;
 }
 
+/** The first view is that of the tab when it opens: a phone loads the page at its width. */
 const views: readonly View[] = [
-  { name: 'light, 1280 px', show: async () => {}, rules: 'all' },
-  // A theme changes nothing but colors.
+  // Content has the same elements and colors at each width, in another layout.
+  { name: 'dark, 360 px', show: async () => {}, rules: 'layout' },
   {
     name: 'dark, 1280 px',
-    show: async (page) => await page.emulateMedia({ colorScheme: 'dark' }),
+    show: async (page) => await page.setViewportSize({ width: 1280, height: 800 }),
     rules: 'colors',
   },
-  {
-    name: 'dark, 360 px',
-    async show(page) {
-      await page.setViewportSize({ width: 360, height: 800 });
-      // A phone loads the page at this width, which a resized window does not do.
-      await page.reload();
-    },
-    // The elements are the same, in another layout.
-    rules: 'layout',
-  },
-  {
-    name: 'light, 360 px',
-    show: async (page) => await page.emulateMedia({ colorScheme: 'light' }),
-    rules: 'colors',
-  },
+  // A theme changes nothing but colors.
+  { name: 'light, 1280 px', show: async (page) => await page.emulateMedia({ colorScheme: 'light' }), rules: 'all' },
 ];
 
 /**
@@ -44,7 +33,7 @@ const views: readonly View[] = [
  * violation of axe, no scrolling sideways, and no request that changes something.
  */
 export async function expectUsablePage(running: RunningConsole, path: string, heading: string): Promise<void> {
-  const consolePage = await running.open(path);
+  const consolePage = await running.open(path, { theme: 'dark', width: 360 });
   const { page, problems, changes } = consolePage;
   for (const { name, show, rules } of views) {
     await show(page);

@@ -44,7 +44,7 @@ export interface RunningConsole {
   open(path: string, options?: PageOptions): Promise<ConsolePage>;
   /** Opens the console without signing in. */
   openSignedOut(options?: PageOptions): Promise<ConsolePage>;
-  /** Closes all tabs, which otherwise go on polling. */
+  /** Closes all opened tabs, which otherwise go on polling. */
   closeTabs(): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,6 +55,8 @@ const profile = { locale: 'en-US', timezoneId: 'America/New_York', reducedMotion
 export async function startConsole(): Promise<RunningConsole> {
   const [service, browser] = await Promise.all([startLocalService(), launchBrowser()]);
   const context = await browser.newContext(profile);
+  // Keeps the process of the tabs, which otherwise ends with the last one.
+  await (await context.newPage()).goto(`${service.baseUrl}/console/none`);
   return {
     ...createTabs(context, service),
     async close() {
@@ -83,7 +85,10 @@ function createTabs(context: BrowserContext, service: LocalService): Omit<Runnin
       return consolePage;
     },
     openSignedOut: async (options = {}) => await openTab(context, `${service.baseUrl}/console`, options),
-    closeTabs: async () => void (await Promise.all(context.pages().map((page) => page.close()))),
+    async closeTabs() {
+      const [_idle, ...opened] = context.pages();
+      await Promise.all(opened.map((page) => page.close()));
+    },
   };
 }
 
@@ -145,18 +150,15 @@ export async function waitUntilLoaded({ page, pending }: ConsolePage): Promise<v
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-const colorRules = ['color-contrast', 'link-in-text-block'];
 const ruleSets = {
   all: undefined,
-  colors: colorRules,
-  layout: [...colorRules, 'target-size', 'scrollable-region-focusable', 'button-name', 'aria-hidden-focus', 'region'],
+  colors: ['color-contrast', 'link-in-text-block'],
+  layout: ['target-size', 'scrollable-region-focusable', 'button-name', 'aria-hidden-focus', 'region'],
 } as const;
+export type RuleSet = keyof typeof ruleSets;
 
 /** Lists the violations that axe finds on the page, with their elements. */
-export async function findAccessibilityViolations(
-  { page }: ConsolePage,
-  rules: keyof typeof ruleSets = 'all',
-): Promise<string[]> {
+export async function findAccessibilityViolations({ page }: ConsolePage, rules: RuleSet = 'all'): Promise<string[]> {
   // Not by a script element, which the content security policy of the console forbids.
   // Sends the library to each document once. An expression with the library as its value would also send it back.
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(`(() => { ${axeSource} })()`);

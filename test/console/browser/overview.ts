@@ -7,7 +7,12 @@ import { letSettingsTakeEffect } from '../../../testing/call-local.ts';
 import { runSuccessfully } from '../../../testing/command-line.ts';
 import { createEmulatorClient } from '../../../testing/emulator-client.ts';
 import { expectUsablePage } from '../../../testing/expect-usable-page.ts';
-import { type ConsolePage, type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';
+import {
+  type ConsolePage,
+  findAccessibilityViolations,
+  type RunningConsole,
+  waitUntilLoaded,
+} from '../../../testing/open-console.ts';
 import { waitFor } from '../../../testing/wait-for.ts';
 
 let running: RunningConsole;
@@ -71,6 +76,19 @@ export function describeOverview(getRunning: () => Promise<RunningConsole>): voi
   describe('Overview', () => {
     it('works without a transaction', async () => {
       await expectUsablePage(running, '/', 'Overview');
+    });
+
+    it('has a navigation with readable colors on a phone', async () => {
+      const consolePage = await running.open('/', { theme: 'dark', width: 360 });
+      const { page } = consolePage;
+      // A click would leave the button in the colors of a hovered one.
+      await page.getByRole('button', { name: 'Menu' }).press('Enter');
+      await page.getByRole('navigation').waitFor();
+      await waitUntilLoaded(consolePage);
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await findAccessibilityViolations(consolePage, 'colors')).toEqual([]);
+      }
     });
 
     describe('with subscriptions', () => {
