@@ -212,7 +212,7 @@ describe.each(languages)('the receiver of the page in $name', ({ name, isInstall
 });
 
 describe('docs/guides/verify-webhooks.md', () => {
-  it('loads the route of Next.js without the secret, as a build does', () => {
+  it('loads the route of Next.js without the secret, like a build', () => {
     const { WEBHOOK_SECRET: _secret, ...env } = process.env;
     const load = spawnSync(process.execPath, ['route.mjs'], { cwd: folder, env, encoding: 'utf8' });
     expect(load).toMatchObject({ stderr: '', status: 0 });
