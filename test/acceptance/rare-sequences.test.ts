@@ -262,7 +262,7 @@ describe('a rare sequence', () => {
 });
 
 const strategies = ['all', 'first', 'last'] as const;
-const stores = ['store_a', 'store_b', 'processor_a', 'service_processor_a', 'processor_b'] as const;
+const stores = ['store_a', 'store_b', 'store_c', 'processor_a', 'service_processor_a', 'processor_b'] as const;
 
 describe('a restore on a second account', () => {
   it.each(stores.flatMap((platform) => strategies.map((strategy) => [platform, strategy] as const)))(
@@ -280,7 +280,7 @@ describe('a restore on a second account', () => {
         if (applicationUsername === buyer || strategy !== 'first') expect(body).toMatchObject({ ok: true });
       }
       const owners = { all: [buyer, restorer], first: [buyer], last: [restorer] }[strategy];
-      for (const step of ['P1D', 'P1M', 'cancel', 'P1M']) {
+      for (const step of ['P1D', 'P10D', 'P10D', 'P11D', 'cancel', 'P10D', 'P10D', 'P11D']) {
         await perform(id, step);
         await fixture.processNotifications();
         for (const owner of owners) await expectStoreMoney(keys, owner, new Set([id]));
