@@ -1,12 +1,8 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
 import { cacheCompiledCode } from './cache-compiled-code.js';
 
 cacheCompiledCode();
-
-// Optimizes functions later, in all threads: most run too briefly in a suite for it to pay. Node 22 has no such flag.
-if (process.version.startsWith('v20.')) setFlagsFromString('--interrupt-budget=1000000');
 
 const require = createRequire(import.meta.url);
 const { default: runWithCircus } = require('jest-circus/runner');
