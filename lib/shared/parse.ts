@@ -18,12 +18,18 @@ export function parse<S extends v.GenericSchema>(
   throw new ServiceError(code, `${path}: expected ${describeExpectation(findCause(issue))}.`, { isPermanent: true });
 }
 
-/** Returns the unmet rule of the alternative whose type the value has, if there is one. */
-const findCause = (issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> =>
-  issue.issues?.find(({ kind, path }) => kind === 'validation' && path === undefined) ?? issue;
-
 /** Matches valibot's built-in messages, which contain the value. */
 const builtInMessagePattern = /^Invalid [\w\s-]+: (?:Expected|Received) /;
+
+/**
+ * Returns the unmet rule of the alternative whose type the value has, if there is one. A message of all alternatives
+ * takes precedence.
+ */
+const findCause = (issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> =>
+  (builtInMessagePattern.test(issue.message) &&
+    issue.issues?.find(({ kind, path }) => kind === 'validation' && path === undefined)) ||
+  issue;
+
 const typeNames: Readonly<Record<string, string>> = {
   Object: 'an object',
   Array: 'an array',
@@ -44,7 +50,7 @@ function describeExpectation({ message, expected, requirement, type }: v.BaseIss
   if (!expected || requirement instanceof RegExp) return 'another format';
   const bound = boundPhrases[type];
   if (bound) return `${bound} ${requirement}`;
-  const choices = expected.replace(/^\((.+)\)$/, '$1').split(' | ');
+  const choices = expected.replaceAll(/[()]/g, '').split(' | ');
   return choices.map((choice) => typeNames[choice] ?? choice).join(' or ');
 }
 

@@ -10,6 +10,7 @@ const Schema = v.object({
   amount: v.pipe(v.number(), v.maxValue(9)),
   kind: v.picklist(['one', 'two']),
   until: nullableOptional(DateOrDateTime),
+  since: v.exactOptional(v.union([DateOrDateTime, v.number()], 'a day or epoch milliseconds')),
 });
 const valid = { code: 'EUR', day: '2026-01-31', amount: 1, kind: 'one' };
 
@@ -22,7 +23,8 @@ describe('parse', () => {
     [{ ...valid, kind: 'secret' }, 'kind: expected "one" or "two".'],
     [{ ...valid, until: 'secret' }, 'until: expected a date or a date-time of ISO 8601.'],
     [{ ...valid, until: '2026-02-30' }, 'until: expected a day that exists.'],
-    [{ ...valid, until: 5 }, 'until: expected ("" or null) or a string.'],
+    [{ ...valid, until: 5 }, 'until: expected "" or null or a string.'],
+    [{ ...valid, since: '2026' }, 'since: expected a day or epoch milliseconds.'],
     [{}, 'code is missing.'],
     ['secret', 'the content: expected an object.'],
   ])('names the invalid field of %j without the value or a regular expression', (value, message) => {
