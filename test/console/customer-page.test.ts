@@ -407,6 +407,18 @@ describe('Customer page', () => {
       else expect(Math.floor((Date.parse(until ?? '') - started) / 86_400_000)).toBe(Number(term));
     });
 
+    it('grants access without an end after a day was entered', async () => {
+      const data = givenAccess();
+      const page = await open(data, '', 'support');
+      await page.click('Grant access', 'Entitlements');
+      await page.enter('Reason', 'Lost phone');
+      await page.enter('Term', 'day');
+      await page.enter('Until (UTC)', '2999-12-31');
+      await page.enter('Term', '');
+      await page.click('Grant', 'Grant access to alice');
+      expect(await waitFor('the grant', () => data.grants?.[0])).toHaveProperty('until', null);
+    });
+
     it.each([
       [true, 'A grant gives access now, no purchase does.'],
       [false, 'No purchase gives access now.'],

@@ -35,7 +35,7 @@ function GrantDialog({ user, names, onDone, onClose }: GrantButtonProps & { read
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   const perform = async () => {
     const until = toEnd(term, day);
-    const body = { entitlement: entitlement.trim(), reason, idempotencyKey, ...(until !== '' && { until }) };
+    const body = { entitlement: entitlement.trim(), reason, idempotencyKey, ...(until !== undefined && { until }) };
     await callApi(entitlementEndpoints.createGrant, { params: { applicationUsername: user }, body });
     return `${user} has ${body.entitlement}.`;
   };
@@ -74,8 +74,11 @@ const terms = [
 ] as const;
 type Term = (typeof terms)[number][0];
 
-const toEnd = (term: Term, day: string): string =>
-  term === '' || term === 'day' ? day : new Date(getNow() + Number(term) * dayMs).toISOString();
+/** Returns the end of the term. Undefined without an end. */
+function toEnd(term: Term, day: string): string | undefined {
+  if (term === '') return undefined;
+  return term === 'day' ? day : new Date(getNow() + Number(term) * dayMs).toISOString();
+}
 
 interface ExtendButtonProps {
   readonly user: string;
