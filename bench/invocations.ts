@@ -24,13 +24,9 @@ export const benchInvocations = async (): Promise<BenchResult> =>
         const rows = [];
         for (const [request, prepare] of Object.entries(requests))
           rows.push({ request, ...(await measureInstances(cost, prepare)) });
-        const tableCalls = new Set([0, ...rows.map((row) => row['table calls'])]);
-        rows.push(
-          ...(await measureFloor(
-            cost,
-            [...tableCalls].sort((a, b) => a - b),
-          )),
-        );
+        const counts = new Set([0, ...rows.map((row) => row['table calls'])]);
+        const floor = await cost.host.build('bench/floor-function.ts');
+        for (const count of [...counts].sort((a, b) => a - b)) rows.push(await measureFloor(cost, floor, count));
         return {
           id: 'instances',
           title: 'CPU time in ms of the initialization and of invocations, and table calls of a later invocation',
@@ -69,15 +65,11 @@ async function measureInstances(cost: CostService, prepare: Requests[string]) {
 }
 
 /** Measures a function that makes table calls and nothing else. */
-async function measureFloor(cost: CostService, counts: readonly number[]) {
-  const functionName = await cost.host.build('bench/floor-function.ts');
-  const rows = [];
-  for (const tableCalls of counts) {
-    const prepare = async () => async () => void (await cost.invoke(functionName, { tableCalls }));
-    rows.push({ request: `floor, ${tableCalls} table calls`, ...(await measureInstances(cost, prepare)) });
-    cost.host.stop(functionName);
-  }
-  return rows;
+async function measureFloor(cost: CostService, functionName: string, tableCalls: number) {
+  const prepare = async () => async () => void (await cost.invoke(functionName, { tableCalls }));
+  const figures = await measureInstances(cost, prepare);
+  cost.host.stop(functionName);
+  return { request: `floor, ${tableCalls} table calls`, ...figures };
 }
 
 /** Prepares a request and sends it. Returns its invocation. */

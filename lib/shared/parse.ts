@@ -25,10 +25,10 @@ const builtInMessagePattern = /^Invalid [\w\s-]+: (?:Expected|Received) /;
  * Returns the unmet rule of the alternative whose type the value has, if there is one. A message of all alternatives
  * takes precedence.
  */
-const findCause = (issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> =>
-  (builtInMessagePattern.test(issue.message) &&
-    issue.issues?.find(({ kind, path }) => kind === 'validation' && path === undefined)) ||
-  issue;
+function findCause(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> {
+  if (!builtInMessagePattern.test(issue.message)) return issue;
+  return issue.issues?.find(({ kind, path }) => kind === 'validation' && path === undefined) ?? issue;
+}
 
 const typeNames: Readonly<Record<string, string>> = {
   Object: 'an object',
