@@ -17,7 +17,7 @@ interface View {
 
 /** The first view is that of the tab when it opens: a phone loads the page at its width. */
 const views: readonly View[] = [
-  // Content has the same elements and colors at each width, in another layout.
+  // The elements are the same at each width, in another layout.
   { name: 'dark, 360 px', show: async () => {}, rules: 'layout' },
   {
     name: 'dark, 1280 px',

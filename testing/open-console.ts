@@ -150,10 +150,11 @@ export async function waitUntilLoaded({ page, pending }: ConsolePage): Promise<v
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+const colorRules = ['color-contrast', 'link-in-text-block'];
 const ruleSets = {
   all: undefined,
-  colors: ['color-contrast', 'link-in-text-block'],
-  layout: ['target-size', 'scrollable-region-focusable', 'button-name', 'aria-hidden-focus', 'region'],
+  colors: colorRules,
+  layout: [...colorRules, 'target-size', 'scrollable-region-focusable', 'button-name', 'aria-hidden-focus', 'region'],
 } as const;
 export type RuleSet = keyof typeof ruleSets;
 
