@@ -3,7 +3,6 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse, request
 import type { AddressInfo } from 'node:net';
 import type { ToIamAccesses } from './iam-actions.ts';
 import type { IamAccess, IamPolicies } from './iam-policies.ts';
-import { readBody } from './read-body.ts';
 
 interface IamProxyOptions {
   readonly toAccesses: ToIamAccesses;
@@ -43,8 +42,10 @@ export async function startIamProxy(options: IamProxyOptions): Promise<IamProxy>
     options.policies.functions.map((id) => [id, { allowed: new Set<string>(), denied: new Set<string>() }]),
   );
   const server = createServer(async (request, response) => {
-    const body = await readBody(request).catch(() => undefined);
-    if (!body) return;
+    // `node:stream/consumers` creates a Blob, which takes a third of the processor time of a local call.
+    const chunks = await request.toArray().catch(() => undefined);
+    if (!chunks) return;
+    const body = Buffer.concat(chunks);
     const denied = findDenial(request, body.toString('utf8'), options);
     const usage = usageByFunction.get(getCaller(request));
     if (denied === undefined) {

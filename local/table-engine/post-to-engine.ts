@@ -1,5 +1,4 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { readBody } from '../read-body.ts';
 
 interface EngineResponse {
   readonly status: number;
@@ -25,5 +24,5 @@ export async function postToEngine(endpoint: string, target: string, body: strin
     };
     request(endpoint, { method: 'POST', agent, headers }, resolve).on('error', reject).end(body);
   });
-  return { status: response.statusCode ?? 0, text: (await readBody(response)).toString('utf8') };
+  return { status: response.statusCode ?? 0, text: Buffer.concat(await response.toArray()).toString('utf8') };
 }
