@@ -19,8 +19,9 @@ export const definitions = {
     differences: [
       [
         'RevenueCat',
-        'A week counts 4 times, a day 30 times. Movement is new and churned only. A product change is churn and new',
+        'A week counts 4 times, a day 30 times. Movement is new and churned only: a resubscription lowers churned',
       ],
+      ['RevenueCat v3', 'A product change and a resubscription are churned and new'],
       [
         'Stripe Billing',
         'Subscriptions that are past due stay in. Tax is out. A temporary coupon does not lower MRR. Exchange rates are a movement',
@@ -35,7 +36,11 @@ export const definitions = {
       'Paid time that ends today counts as ended tomorrow, because the subscription can renew until then.',
     ],
     differences: [
-      ['RevenueCat', 'Resubscriptions are subtracted from the ended subscriptions, so churn can be negative'],
+      [
+        'RevenueCat',
+        'Resubscriptions are subtracted from the ended subscriptions, so churn can be negative. Revenue churn is missing',
+      ],
+      ['RevenueCat v3', 'A product change is churn. A resubscription is a new subscription'],
       [
         'Stripe Billing',
         'The denominator includes subscribers who are new in the 30 days. Revenue churn has downgrades',
@@ -50,7 +55,11 @@ export const definitions = {
       'Index 0 is the size of the cohort. rate = active ÷ size. revenueUSD are the payments made in the period; one that is made up to three days (one day) early belongs to the next period.',
     ],
     differences: [
-      ['RevenueCat', 'A product change ends the subscription in its cohort and starts a new one'],
+      [
+        'RevenueCat',
+        'A product change starts a new subscription. A payment in the period retains, grace does not. Lengths are apart, introductory offers out',
+      ],
+      ['RevenueCat v3', 'A resubscription starts a new subscription'],
       ['Stripe Billing', 'Retention is by subscriber'],
       ['ChartMogul', 'Cohorts are of customers'],
     ],
@@ -62,7 +71,8 @@ export const definitions = {
       'revenuePerCustomerUSD of month k = all payments, one-time purchases included, until the end of the k-th month since then ÷ customers. revenuePerPayerUSD = the same ÷ payers, the customers with a payment. With by, customers counts all customers of the app.',
     ],
     differences: [
-      ['RevenueCat', 'The same, by days instead of months'],
+      ['RevenueCat', 'By days instead of months. Payers are the customers with a payment by then'],
+      ['RevenueCat v3', 'A refund counts from its own day on'],
       ['Stripe Billing', 'Lifetime value is predicted: average revenue ÷ churn rate'],
       ['ChartMogul', 'Lifetime value is predicted: average revenue per account ÷ customer churn rate'],
     ],
@@ -73,7 +83,8 @@ export const definitions = {
       'The cohort of a trial is the week or month in which it starts. converted counts the trials that a payment followed. A first payment that is refunded in full does not count. payerRate = payers ÷ customers.',
     ],
     differences: [
-      ['RevenueCat', 'The same'],
+      ['RevenueCat', 'The cohort of a trial is that of its customer. A payer whose payment is refunded does not count'],
+      ['RevenueCat v3', 'The cohort of a trial is that of its start. A payment after a lapse does not convert it'],
       ['Stripe Billing', 'The window is of trials that ended in 30 days. A later refund stays'],
       ['ChartMogul', 'The subscription starts with the paid plan; trials are leads'],
     ],
@@ -85,7 +96,12 @@ export const definitions = {
       "Google Play reports the developer's part of an order (developerRevenueInBuyerCurrency): it replaces the formula.",
       'The table has the standard rates, without tax:',
     ],
-    differences: [],
+    differences: [
+      [
+        'RevenueCat',
+        "Taxes are estimated by country. Stripe's actual fees are subtracted. Rates follow the sales and the programs of the app",
+      ],
+    ],
   },
 } as const satisfies Readonly<Record<string, Definition>>;
 
