@@ -247,15 +247,16 @@ let delayed: readonly QueuedNotification[] = [];
 async function deliver({ appName }: IssuedApiKeys, delivery: Delivery = 'punctual'): Promise<void> {
   await router.waitUntilPosted();
   await router.poll(appName);
-  const notifications = [...delayed, ...router.take(appName)];
-  delayed = delivery === 'late' ? notifications.filter((queued) => !isPolled(queued)) : [];
+  const posted = router.take(appName);
+  const notifications = [...delayed, ...posted];
   const byDelivery: Readonly<Record<Delivery, readonly QueuedNotification[]>> = {
     punctual: notifications,
-    late: notifications.filter(isPolled),
+    late: [...delayed, ...posted.filter(isPolled)],
     lost: notifications.filter(cannotBeLost),
     doubled: [...notifications, ...notifications],
     reversed: notifications.toReversed(),
   };
+  delayed = delivery === 'late' ? posted.filter((queued) => !isPolled(queued)) : [];
   await router.process(byDelivery[delivery]);
 }
 
