@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { StoredPeriods } from '../purchases/active-periods.ts';
+import { FirstOwnerVersion } from '../purchases/announcement.ts';
 import { Purchase } from '../purchases/purchase.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse } from '../shared/parse.ts';
@@ -21,6 +22,7 @@ const PurchaseItem = v.object({
   checkedAt: v.number(),
   activePeriods: v.exactOptional(StoredPeriods),
   hasErasedOwner: v.exactOptional(v.boolean()),
+  firstOwnerVersion: v.exactOptional(FirstOwnerVersion),
   importedAt: v.exactOptional(v.number()),
   lastRefreshAt: v.exactOptional(v.number()),
   failedRefreshes: v.exactOptional(v.number()),

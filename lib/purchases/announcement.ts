@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { toShortDigest } from '../shared/short-digest.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { NotificationReason } from './lifecycle-reasons.ts';
@@ -17,6 +18,10 @@ export interface PurchaseVersion {
   readonly version: number;
   readonly updatedAt: EpochMillis;
 }
+
+/** The version that announced `PURCHASED` to the first owner of a purchase that was stored before without an owner. */
+export const FirstOwnerVersion = v.object({ version: v.number(), updatedAt: v.number() });
+export type FirstOwnerVersion = v.InferOutput<typeof FirstOwnerVersion>;
 
 /**
  * Builds the announcements of a version. Deterministic: the same version and reasons have the same ids. A repeated

@@ -3,6 +3,7 @@ import { type EpochMillis, hourMs } from '../shared/time.ts';
 import { computeStoredPeriods, type StoredPeriods } from './active-periods.ts';
 import { addPaymentFigures } from './add-payment-figures.ts';
 import { isVisibleChange, selectAnnouncedReasons, type UpdateTrigger } from './announced-reasons.ts';
+import type { FirstOwnerVersion } from './announcement.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import type { Catalogue } from './catalogue.ts';
 import {
@@ -44,6 +45,8 @@ export interface StoredPurchase {
   readonly activePeriods?: StoredPeriods;
   /** Whether the last owner was erased. Statistics continue to count the subscription. */
   readonly hasErasedOwner?: boolean;
+  /** Earlier announcements had no recipient. Absent if the purchase had an owner from its first version. */
+  readonly firstOwnerVersion?: FirstOwnerVersion;
   /** When an observation or the passing of time was last applied. A later expiration is not announced yet. */
   readonly checkedAt: EpochMillis;
   /** When the last successful refresh was made. */
@@ -168,9 +171,11 @@ export function computePurchaseChange(
   );
   const isOwnershipOnly =
     before && lifecycleReasons.length === 0 && !isVisibleChange(before.state.purchase, state.purchase, update.now);
+  // The announcement of a lifecycle reason is stored with the purchase.
+  const isFirstOwner = announcedReasons.includes('PURCHASED') && !lifecycleReasons.includes('PURCHASED');
   const change: PurchaseChange = {
     before,
-    after,
+    after: isFirstOwner ? { ...after, firstOwnerVersion: pickVersion(after) } : after,
     lifecycleReasons,
     announcedReasons,
     ...(isOwnershipOnly && ownershipChanges <= maxAnnouncedUsers && { announcedUsers: [...gainedUsers, ...lostUsers] }),
@@ -188,6 +193,8 @@ export function computePurchaseChange(
   };
   return hasEffect(change, update) ? change : undefined;
 }
+
+const pickVersion = ({ version, updatedAt }: StoredPurchase): FirstOwnerVersion => ({ version, updatedAt });
 
 /** Returns the claim that a merge makes on a purchase that the merged customer has not claimed. */
 function findMovedClaim(
@@ -248,6 +255,7 @@ function applyUpdate(
     checkedAt,
     ...(activePeriods && { activePeriods }),
     ...(before?.hasErasedOwner && { hasErasedOwner: true }),
+    ...(before?.firstOwnerVersion && { firstOwnerVersion: before.firstOwnerVersion }),
     ...(importedAt !== undefined && { importedAt }),
     ...(lastRefreshAt !== undefined && { lastRefreshAt }),
     ...(failedRefreshes > 0 && { failedRefreshes }),

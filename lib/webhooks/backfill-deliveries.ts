@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
 import { getApp } from '../apps/manage-apps.ts';
+import { buildAnnouncements } from '../purchases/announcement.ts';
 import { getEntitledSince } from '../purchases/claims.ts';
 import type { PurchaseListRepository } from '../purchases/purchase-list-repository.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
@@ -115,23 +116,29 @@ function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): voi
 }
 
 /**
- * Finds the announcements of a purchase in the range. The stored lifecycle notifications cover the former versions of
- * the purchase. The recipients are the current users who were already entitled at the time of the announcement.
+ * Finds the announcements of a purchase in the range. The stored lifecycle notifications, and the version with the first
+ * owner, cover the former versions of the purchase. Notifications before that owner had no recipient. The recipients are
+ * the current users who were already entitled at the time of the announcement.
  */
 async function findAnnouncements(
   item: PurchaseItem,
   { app, range, deps }: { app: App; range: TimeRange; deps: Pick<BackfillDeps, 'purchases'> },
 ): Promise<PurchaseAnnouncements[]> {
-  const { announcements, announcedUsers, recipients, purchase } = readPurchaseItem(app.name, item);
+  const { announcements, announcedUsers, firstOwnerVersion, recipients, purchase } = readPurchaseItem(app.name, item);
+  const { purchaseId } = purchase;
   const currentIds = new Set(announcements.map(({ id }) => id));
   const [storedNotifications, claims] = await Promise.all([
-    deps.purchases.listNotifications(app.name, purchase.purchaseId),
-    deps.purchases.listClaims(app.name, purchase.purchaseId),
+    deps.purchases.listNotifications(app.name, purchaseId),
+    deps.purchases.listClaims(app.name, purchaseId),
   ]);
   const entitledSince = new Map(claims.map((claim) => [claim.username, getEntitledSince(claim, app.strategy)]));
-  const byId = new Map(
-    [...storedNotifications, ...announcements].map((announcement) => [announcement.id, announcement]),
-  );
+  const former = firstOwnerVersion
+    ? [
+        ...buildAnnouncements({ appName: app.name, purchaseId, ...firstOwnerVersion }, ['PURCHASED']),
+        ...storedNotifications.filter(({ date }) => date >= firstOwnerVersion.updatedAt),
+      ]
+    : storedNotifications;
+  const byId = new Map([...former, ...announcements].map((announcement) => [announcement.id, announcement]));
   return [...byId.values()]
     .filter(({ date }) => date >= range.from && date < range.to)
     .map((announcement) => ({

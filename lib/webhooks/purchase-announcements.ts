@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Announcement, buildAnnouncements } from '../purchases/announcement.ts';
+import { type Announcement, buildAnnouncements, FirstOwnerVersion } from '../purchases/announcement.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { parse } from '../shared/parse.ts';
 import type { ItemImage, StreamRecord } from '../shared/stream-record.ts';
@@ -11,6 +11,7 @@ const PurchaseItem = v.object({
   announcedReasons: v.array(NotificationReason),
   /** The only recipients. Absent in most items. */
   announcedUsers: v.exactOptional(v.array(v.string())),
+  firstOwnerVersion: v.exactOptional(FirstOwnerVersion),
   purchase: v.object({
     purchaseId: v.string(),
     productId: v.string(),
@@ -57,12 +58,10 @@ export function readStreamRecord({ appName, kind, before, after }: StreamRecord)
 export function readPurchaseItem(
   appName: string,
   item: ItemImage,
-): PurchaseAnnouncements & { readonly version: number; readonly announcedUsers?: readonly string[] } {
-  const { purchase, version, updatedAt, announcedReasons, announcedUsers, entitledUsers } = parse(
-    PurchaseItem,
-    item,
-    'InternalError',
-  );
+): PurchaseAnnouncements &
+  Pick<v.InferOutput<typeof PurchaseItem>, 'version' | 'announcedUsers' | 'firstOwnerVersion'> {
+  const stored = parse(PurchaseItem, item, 'InternalError');
+  const { purchase, version, updatedAt, announcedReasons, announcedUsers, firstOwnerVersion, entitledUsers } = stored;
   const { purchaseId } = purchase;
   const announcements = buildAnnouncements({ appName, purchaseId, version, updatedAt }, announcedReasons);
   return {
@@ -72,5 +71,6 @@ export function readPurchaseItem(
     purchase,
     version,
     ...(announcedUsers && { announcedUsers }),
+    ...(firstOwnerVersion && { firstOwnerVersion }),
   };
 }

@@ -99,6 +99,37 @@ describe('backfillDeliveries', () => {
     expect(listReceived()).toEqual(receivedBefore);
   });
 
+  it('announces the first owner of a purchase that a notification stored before, also after a later version', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const { claim: _claim, ...unclaimedPurchase } = buildPurchase('ann');
+    await harness.recordUpdate(purchaseId, unclaimedPurchase);
+    harness.now = startDate + minuteMs;
+    await harness.recordUpdate(purchaseId, buildPurchase('ann', { trigger: 'validation', now: harness.now }));
+    harness.now = startDate + dayMs;
+    await harness.recordUpdate(purchaseId, buildRenewal(harness.now));
+    expect(await backfill(harness)).toEqual({ expected: 2, created: 2 });
+    expect(listReceived().sort()).toEqual(['ann PURCHASED', 'ann RENEWED']);
+    expect(await backfill(harness)).toEqual({ expected: 2, created: 0 });
+  });
+
+  it('announces a purchase once if a notification stored it while its client validated', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const { claim: _claim, ...unclaimedPurchase } = buildPurchase('ann');
+    harness.now = startDate + 1;
+    const records = [await harness.recordUpdate(purchaseId, { ...unclaimedPurchase, now: harness.now })];
+    // The validation began before the notification was stored.
+    const validation = buildPurchase('ann', { trigger: 'validation', now: startDate });
+    records.push(await harness.recordUpdate(purchaseId, validation));
+    harness.now = startDate + dayMs;
+    records.push(await harness.recordUpdate(purchaseId, buildRenewal(harness.now)));
+    await harness.fanOut(records);
+    await harness.workUntil(harness.now);
+    const received = listReceived();
+    expect(received.filter((line) => line === 'ann PURCHASED')).toHaveLength(1);
+    expect(await backfill(harness)).toMatchObject({ created: 0 });
+    expect(listReceived()).toEqual(received);
+  });
+
   it(
     'creates no delivery for any history that the fan-out worker has processed',
     async () => {
@@ -109,11 +140,17 @@ describe('backfillDeliveries', () => {
       });
       const arbitraryHistory = fc.record({
         strategy: fc.constantFrom(...strategies),
+        // A notification stores the purchase without an owner, this much later than the first validation begins.
+        storedAfterMs: fc.constantFrom(undefined, -1, 0, 1),
         steps: fc.array(arbitraryStep, { maxLength: 6 }),
       });
-      const property = fc.asyncProperty(arbitraryHistory, async ({ strategy, steps }) => {
+      const property = fc.asyncProperty(arbitraryHistory, async ({ strategy, storedAfterMs, steps }) => {
         const harness = await createWebhookHarness({ urls: [getServer().url] });
         const app = await setStrategy(harness.deps.apps, harness.keys.appName, strategy);
+        if (storedAfterMs !== undefined) {
+          const { claim: _claim, ...unclaimed } = buildPurchase('ann', { now: startDate + minuteMs + storedAfterMs });
+          await harness.fanOut([await harness.recordUpdate(purchaseId, unclaimed)]);
+        }
         for (const { username, source, renews } of steps) {
           harness.now += minuteMs;
           const { observation } = renews ? buildRenewal(harness.now) : buildPurchase(username);
