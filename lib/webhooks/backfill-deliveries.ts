@@ -116,9 +116,9 @@ function validateRange(app: App, { from, to }: TimeRange, now: EpochMillis): voi
 }
 
 /**
- * Finds the announcements of a purchase in the range. The stored lifecycle notifications, and the version with the first
- * owner, cover the former versions of the purchase. Notifications before that owner had no recipient. The recipients are
- * the current users who were already entitled at the time of the announcement.
+ * Finds the announcements of a purchase in the range. The stored lifecycle notifications, and the version with the
+ * first owner, cover the former versions of the purchase. Notifications before that owner had no recipient. The
+ * recipients are the current users who were already entitled at the time of the announcement.
  */
 async function findAnnouncements(
   item: PurchaseItem,
