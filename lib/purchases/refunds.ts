@@ -34,6 +34,7 @@ const mergePartialRefund = (a: PartialRefund, b: PartialRefund): PartialRefund =
   ...omitUndefined({
     amountMicros: chooseAmount(a, b),
     quantity: chooseLarger(a.quantity, b.quantity),
+    isSum: a.isSum ?? b.isSum,
     status: chooseLaterStatus(a.status, b.status),
     latestDate: chooseLarger(a.latestDate, b.latestDate),
     reversedAt: chooseLarger(a.reversedAt, b.reversedAt),
@@ -100,14 +101,18 @@ function subtractUsd(transaction: Transaction, micros: number, microsBefore: num
     : usd - usdBefore;
 }
 
+/** Returns what a further refund changes in a sum of refunds. Empty for a single refund. */
+const listSumKeys = ({ latestDate, isSum, quantity }: PartialRefund): number[] =>
+  [latestDate, isSum && quantity].filter((key) => typeof key === 'number');
+
 /**
  * Lists a key for each final refund of the transactions: the id of each partial refund, and the full refund of a
- * transaction.
+ * transaction. The key of a sum of refunds changes with each further one.
  */
 export const listRefundKeys = (transactions: readonly Transaction[]): string[] =>
   transactions.flatMap(({ transactionId, partialRefunds = [], refundedAt }) => [
     ...partialRefunds
       .filter((refund) => refund.status === undefined && !isReturned(refund))
-      .map(({ id }) => toCanonicalJson([transactionId, id])),
+      .map((refund) => toCanonicalJson([transactionId, refund.id, ...listSumKeys(refund)])),
     ...(refundedAt === undefined ? [] : [transactionId]),
   ]);

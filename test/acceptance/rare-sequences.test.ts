@@ -85,6 +85,20 @@ const sequences: readonly Sequence[] = [
     [['premium', 'Customer.OtherReason', 'PURCHASED REFUNDED RENEWED REFUNDED']],
   ],
   [
+    'two refunds of some seats',
+    'store_a',
+    { ...renewing, seats: 5 },
+    [['refund-seats', { quantity: 1 }], 'P1D', ['refund-seats', { quantity: 2 }]],
+    [['premium', 'owned', 'PURCHASED REFUNDED REFUNDED']],
+  ],
+  [
+    'two refunds of some units',
+    'store_a',
+    { type: 'consumable', productId: 'coins', quantity: 3 },
+    [['refund', { quantity: 1 }], 'P1D', ['refund', { quantity: 1 }]],
+    [['coins', 'owned', 'PURCHASED REFUNDED REFUNDED']],
+  ],
+  [
     'a reversed refund of some units',
     'store_a',
     { type: 'consumable', productId: 'coins', quantity: 3 },

@@ -89,7 +89,7 @@ export const reverseProratedRefunds = (
 function listSeatRefunds(payload: TransactionPayload): PartialRefund[] {
   const quantity = countRevokedSeats(payload);
   return quantity > 0 && !isSharedOwnership(payload.inAppOwnershipType)
-    ? [{ id: 'seats', date: payload.signedDate, quantity }]
+    ? [{ id: 'seats', date: payload.signedDate, quantity, isSum: true }]
     : [];
 }
 
