@@ -14,6 +14,8 @@ export interface Assembly {
   readonly template: Template;
   /** The compiled `function-worker.ts`. */
   readonly worker: URL;
+  /** Folder for the compiled code of the functions, which later starts use. */
+  readonly compiledCode: string;
   /** Returns the folder of a function's code from its `S3Key`. */
   readonly codeFolder: (s3Key: string) => string;
 }
@@ -49,7 +51,8 @@ export async function synthesize(folder: string, { emulator, options, onBuild }:
   const template = await readFile(join(folder, buildFolders.template), 'utf8');
   return {
     template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),
-    worker: pathToFileURL(join(folder, buildFolders.functions, 'function-worker.mjs')),
+    worker: pathToFileURL(join(folder, buildFolders.functions, 'function-worker.cjs')),
+    compiledCode: findBuild('compiled'),
     codeFolder: (s3Key) => join(folder, buildFolders.assembly, `asset.${s3Key.replace(/\.zip$/, '')}`),
   };
 }
