@@ -277,13 +277,13 @@ const maxStepSeconds = 999_999;
 async function advanceStepwise(advance: string, readStores: () => Promise<void>): Promise<void> {
   const end = addPeriod(router.deps.now(), advance);
   for (;;) {
-    const { now, nextDueTime } = await service.callControl('/clock');
+    const { nextDueTime } = await service.callControl('/clock');
+    // A signature is valid for minutes. What becomes due from here on is not later than the target.
+    await router.waitUntilPosted();
     const target = nextDueTime === undefined ? end : Math.min(end, Date.parse(nextDueTime));
-    const seconds = Math.max(1, Math.ceil((target - Date.parse(now)) / secondMs));
+    const seconds = Math.max(1, Math.ceil((target - router.deps.now()) / secondMs));
     const step = Math.min(maxStepSeconds, seconds);
     await service.callControl('/clock', { advance: `PT${step}S` });
-    // A signature is valid for minutes.
-    await router.waitUntilPosted();
     await readStores();
     if (target === end && step === seconds) return;
   }
