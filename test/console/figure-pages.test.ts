@@ -35,7 +35,7 @@ const toCohort = (start: string, actives: readonly number[], completePeriods = a
   periods: actives.map((active, index) => ({
     index,
     active,
-    rate: active / (actives[0] ?? 1),
+    rate: active / (actives[0] || 1),
     revenueUSD: active * 10,
   })),
 });
@@ -46,7 +46,7 @@ const toProduct = (platform: Platform, productId: string, cohorts: RetentionCoho
   cohorts,
 });
 
-/** Two products with the same id on two stores, and a third one. */
+/** Two products with the same id on two stores, a third one, and a product without subscriptions. */
 const retention = respondTo(getRetention, ({ query: { by, startdate = '' } }) => {
   if (startdate === '2025-10-01')
     return { interval: 'month' as const, ...head, cohorts: [toCohort('2025-10-01', [10, 5, 5])] };
@@ -56,9 +56,10 @@ const retention = respondTo(getRetention, ({ query: { by, startdate = '' } }) =>
     interval: 'month' as const,
     ...head,
     by: 'product' as const,
-    products: { skip: 0, limit: 100, total: 3 },
+    products: { skip: 0, limit: 100, total: 4 },
     cohorts,
     groups: [
+      toProduct('store_a', 'coins', [toCohort('2026-01-01', [0, 0, 0])]),
       toProduct('store_a', 'pro', [toCohort('2026-01-01', [10, 9, 8])]),
       toProduct('store_b', 'pro', [toCohort('2026-01-01', [10, 4, 4])]),
       toProduct('store_a', 'basic', [toCohort('2026-01-01', [10, 7, 1])]),
@@ -222,6 +223,15 @@ describe('Retention page', () => {
     expect(payments.some((href) => href?.includes('platform=store_b&product=store_b%3Apro'))).toBe(true);
     await page.enter('Loss in month', '3');
     await page.waitForText('basic, App Store, loses most: 6 of 7 subscriptions, 85.7%.');
+  });
+
+  it('leaves out products without subscriptions', async () => {
+    const page = await open(`/retention?${period}&by=product`, [retention]);
+    await page.waitForText('pro, Google Play, loses most');
+    for (const caption of ['Loss in month 2 by product', 'Retention by product'])
+      expect(readTable(page, caption).map(([name]) => name?.split(',')[0])).not.toContain('coins');
+    expect(readTable(page, 'Retention by product')).toHaveLength(3);
+    await page.waitForText('1–4 of 4');
   });
 
   it('shows values in every cell, and marks those that still change', async () => {

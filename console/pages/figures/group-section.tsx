@@ -126,7 +126,7 @@ export function GroupTable<Item>({ caption, name, view, groups, by, query, colum
         paging: {
           ...view.products,
           total: view.products.total,
-          pageCount: groups?.length,
+          pageCount: view.groups?.length,
           onSkip: (target: number) => changeQuery({ skip: target }),
         },
       })}

@@ -14,6 +14,8 @@ const lossPeriods = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
 interface LossSectionProps {
   readonly view: FiguresView<RetentionCohort>;
+  /** The values of the dimension that have subscriptions. */
+  readonly groups: readonly GroupView<RetentionCohort>[] | undefined;
   readonly filters: FiguresFilters;
   readonly query: RouteQuery;
   readonly range: Range;
@@ -21,13 +23,13 @@ interface LossSectionProps {
 }
 
 /** The values of the dimension by the share of the subscriptions that they lose in a period, largest first. */
-export function LossSection({ view, filters: { by }, query, range, unit }: LossSectionProps) {
+export function LossSection({ view, groups, filters: { by }, query, range, unit }: LossSectionProps) {
   if (by === 'none') return null;
   const period = lossPeriods.find((number) => String(number) === query.loss) ?? 2;
   const name = unit.toLowerCase();
   const { label = '' } = dimensions.find(({ id }) => id === by) ?? {};
   const read = ({ items }: GroupView<RetentionCohort>) => readLoss(items, period - 1);
-  const sorted = view.groups?.toSorted(
+  const sorted = groups?.toSorted(
     (a, b) => (read(b)?.share ?? -1) - (read(a)?.share ?? -1) || (read(b)?.lost ?? 0) - (read(a)?.lost ?? 0),
   );
   return (

@@ -42,6 +42,8 @@ export function RetentionPage({ query }: PageProps) {
   const previous = useApi(getRetention, toFiguresRequest(before, filters, interval));
   const view = buildFiguresView({ current, complete: current, previous }, toCohortFigures, filters);
   const cohorts = view.items ?? [];
+  // One-time purchases have cohorts without subscriptions.
+  const groups = view.groups?.filter(({ items }) => countStarted(items) > 0);
   const periods: readonly FigureMetric<RetentionCohort>[] = shownPeriods.map((period) => ({
     id: `period-${period}`,
     label: `${unit} ${period}`,
@@ -69,7 +71,7 @@ export function RetentionPage({ query }: PageProps) {
       view={view}
     >
       <FigureSummary metrics={[size, ...periods]} view={view} range={range} label={label} />
-      <LossSection view={view} filters={filters} query={query} range={range} unit={unit} />
+      <LossSection view={view} groups={groups} filters={filters} query={query} range={range} unit={unit} />
       <Section
         title={`Cohorts by ${measure}`}
         description={`${unit} 1 begins with the first payment, and is index 0 of the API.`}
@@ -88,12 +90,12 @@ export function RetentionPage({ query }: PageProps) {
           {...heat}
         />
       </Section>
-      {view.groups && (
+      {groups && (
         <Section title={`Retention by ${filters.by}`} description="All cohorts of the period whose period is complete.">
           <HeatMap
             caption={`Retention by ${filters.by}`}
             rowTitle="Cohorts of"
-            rows={view.groups.map(({ segment, items }) =>
+            rows={groups.map(({ segment, items }) =>
               toHeatRow(items, columnCount, {
                 key: toSegmentKey(segment),
                 measure,
