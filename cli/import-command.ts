@@ -80,6 +80,11 @@ export function createImportCommand(): Command {
 
 async function importAction(appName: string, path: string, options: Options, output: Output): Promise<CommandResult> {
   const { from } = options;
+  // A resumed import reads its file again, so standard input is not enough.
+  if (path === '-' && from !== 'revenuecat')
+    throw new InvalidArgumentError(
+      '- needs --from revenuecat: it is the key in CLAIMCHECK_OTHER_KEY. Pass the path of a file.',
+    );
   if (from === undefined || from === 'iaptic') return await importRows(appName, path, options, output);
   const apiKey = from === 'revenuecat' ? findApiKey(path) : undefined;
   const base = apiKey === undefined ? path : `revenuecat-${appName}`;

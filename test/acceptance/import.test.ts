@@ -347,6 +347,9 @@ describe('claimcheck import --from', () => {
 
   it.each([
     [['-', '--from', 'revenuecat'], 2, /CLAIMCHECK_OTHER_KEY/],
+    [['-', '--from', 'adapty'], 2, /- needs --from revenuecat.*Pass the path of a file/],
+    [['-', '--from', 'iaptic', '--dry-run'], 2, /- needs --from revenuecat/],
+    [['-'], 2, /- needs --from revenuecat/],
     [['x.csv', '--from', 'purchasely'], 2, /Allowed choices/],
     [['x.csv', '--from', 'adapty'], 1, /x\.csv is not found/],
     [['x.csv', '--api-rate', '0'], 2, /--api-rate/],
