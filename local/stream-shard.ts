@@ -31,9 +31,12 @@ const [minPollIntervalMs, maxPollIntervalMs] = [120, 5_000];
 const settleMs = 20;
 /**
  * Maximum time between two batches of a function that collects records. Unlike on Lambda, the first record does not
- * wait.
+ * wait. After a batch of that many records, the next one is expected to be as large: fewer batches then write each
+ * counter less often.
  */
 const maxBatchIntervalMs = 500;
+const maxBusyBatchIntervalMs = 2_000;
+const busyBatchRecords = 25;
 
 /**
  * Reads a shard from TRIM_HORIZON until it is closed. Records of an earlier run are delivered again: the functions are
@@ -42,7 +45,6 @@ const maxBatchIntervalMs = 500;
 export async function readShard(shardId: string, options: ShardReaderOptions, wait = sleep): Promise<void> {
   const { streams, streamArn, signal, batchSize, batchingWindowMs = 0, changes } = options;
   const window = createWindows(shardId, options);
-  const batchIntervalMs = Math.min(batchingWindowMs, maxBatchIntervalMs);
   let iterator = await streams.getFirstIterator(streamArn, shardId);
   let intervalMs = minPollIntervalMs;
   while (iterator !== undefined && !signal.aborted) {
@@ -51,7 +53,8 @@ export async function readShard(shardId: string, options: ShardReaderOptions, wa
     const records = Records.map((record) => toLambdaRecord(record, streamArn)).filter(options.matches);
     for (const batch of splitIntoChunks(records, batchSize)) await window.deliver(batch);
     iterator = NextShardIterator;
-    if (records.length > 0) await wait(batchIntervalMs, signal);
+    const maxIntervalMs = records.length < busyBatchRecords ? maxBatchIntervalMs : maxBusyBatchIntervalMs;
+    if (records.length > 0) await wait(Math.min(batchingWindowMs, maxIntervalMs), signal);
     if (Records.length > 0) intervalMs = minPollIntervalMs;
     else if (iterator !== undefined) {
       await changes.wait(count, Math.min(intervalMs, window.getRemainingMs()), signal);

@@ -80,4 +80,9 @@ describe('readShard', () => {
     expect((await readPolls([2, 0, 3, 0], { batchingWindowMs: 100 })).intervals).toEqual([100, 100]);
     expect((await readPolls([2, 0, 3, 0])).intervals).toEqual([]);
   });
+
+  it('collects records for at most two seconds after 25 or more', async () => {
+    expect((await readPolls([24, 0, 25, 0], { batchingWindowMs: 10_000 })).intervals).toEqual([500, 2_000]);
+    expect((await readPolls([25, 0], { batchingWindowMs: 100 })).intervals).toEqual([100]);
+  });
 });
