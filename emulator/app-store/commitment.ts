@@ -20,8 +20,11 @@ export function startCommitment(
   if (type !== 'paid subscription' || period !== 'P1M')
     throw controlError(422, `commitment: ${id} is not a monthly subscription.`);
   if (trial || intro) throw controlError(422, 'commitment: offers of commitment plans are not emulated.');
-  return buildCommitment(1, true, start);
+  return createCommitment(start);
 }
+
+/** Returns a new commitment in its first billing period. It renews, also if an earlier one was canceled. */
+export const createCommitment = (start: number): Commitment => buildCommitment(1, true, start);
 
 /** Returns the commitment in the next billing period. After the last one, a new commitment starts. */
 export const advanceCommitment = ({ billingPeriod, renews }: Commitment, start: number): Commitment =>

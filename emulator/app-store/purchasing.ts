@@ -38,11 +38,13 @@ export function purchaseProduct(state: StoreState, sale: Sale, context: Transiti
   if (existing.subscription === undefined) {
     throw controlError(422, `This customer already owns ${product.id} (${existing.id}).`);
   }
-  const { priceIncrease: _obsolete, ...subscription } = existing.subscription;
+  const { priceIncrease: _obsolete, commitment: _ended, ...subscription } = existing.subscription;
   if (subscription.state !== 'EXPIRED' && subscription.state !== 'REVOKED') {
     throw controlError(422, `This customer is already subscribed in the group of ${product.id} (${existing.id}).`);
   }
-  return resubscribe({ ...existing, subscription: { ...subscription, renewal: toPrice(sale) } }, context, offer);
+  const commitment = startCommitment(order, product, context.at);
+  const renewed = { ...subscription, ...(commitment && { commitment }), renewal: toPrice(sale) };
+  return resubscribe({ ...existing, subscription: renewed }, context, offer);
 }
 
 /** Returns the notification of a new purchase. */

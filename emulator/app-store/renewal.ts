@@ -1,8 +1,9 @@
 import { advanceAnchor } from '../billing-anchor.ts';
 import { dayMs, floorToSecond } from '../calendar.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
+import type { ActionBody } from '../purchase-order.ts';
 import { type AppliedOffer, buildPeriodTransaction, type PaidPeriod } from './billing-period.ts';
-import { advanceCommitment, isLastPeriod } from './commitment.ts';
+import { advanceCommitment, createCommitment, isLastPeriod } from './commitment.ts';
 import {
   buildNotificationType,
   clampToLatestPeriod,
@@ -10,13 +11,23 @@ import {
   getPeriod,
   type Transition,
   type TransitionContext,
+  withSubscription,
   withTransaction,
 } from './purchase-transition.ts';
 import { getLatestTransaction, type Purchase, type Subscription } from './records.ts';
 
-/** Pays the next period: a renewal, a recovery after a failed payment or a resubscription. */
-export function renew(purchase: Purchase, context: TransitionContext): Transition {
-  const { state } = requireSubscription(purchase);
+/**
+ * Pays the next period: a renewal, a recovery after a failed payment or a resubscription. The price is converted if the
+ * country of the customer has changed its currency.
+ */
+export function renew(
+  present: Purchase,
+  context: TransitionContext,
+  { currency, priceMicros }: ActionBody = {},
+): Transition {
+  const { state, renewal } = requireSubscription(present);
+  const price = { ...(currency !== undefined && { currency }), ...(priceMicros !== undefined && { priceMicros }) };
+  const purchase = withSubscription(present, { renewal: { ...renewal, ...price } });
   if (state === 'ACTIVE') return renewInTime(purchase, context);
   if (state === 'BILLING_GRACE_PERIOD' || state === 'BILLING_RETRY') return recover(purchase, context);
   return resubscribe(purchase, context);
@@ -67,7 +78,9 @@ function withPeriod(purchase: Purchase, next: NextPeriod, context: TransitionCon
   const period = offer?.period ?? getPeriod(context.product(current.renewal.productId));
   const priceMicros = current.priceIncrease?.accepted ? current.priceIncrease.priceMicros : current.renewal.priceMicros;
   const { seatTiers } = current;
-  const commitment = current.commitment && advanceCommitment(current.commitment, start);
+  const isBought = next.reason === 'PURCHASE';
+  const commitment =
+    current.commitment && (isBought ? createCommitment(start) : advanceCommitment(current.commitment, start));
   const subscription: Subscription = {
     state: 'ACTIVE',
     willRenew: commitment === undefined || commitment.renews || !isLastPeriod(commitment),

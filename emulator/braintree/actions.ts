@@ -9,7 +9,7 @@ import {
   emitTransactionWebhook,
 } from './emit-webhooks.ts';
 import { gatewayTimeZone } from './gateway-time-zone.ts';
-import { generateId, type ResponseContext } from './merchant-state.ts';
+import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
 import { computeRemainingMicros, reversePayment } from './transactions.ts';
 import { getBillingPeriod, getNextBillingTime } from './views.ts';
@@ -24,10 +24,16 @@ export function cancelSubscription(context: ResponseContext, subscription: Subsc
 export const subscriptionActions: Readonly<
   Record<string, (context: ResponseContext, subscription: Subscription, details: ActionBody) => void>
 > = {
-  renew: (context, subscription) => {
+  renew: (context, subscription, { currency, priceMicros }) => {
     if (subscription.status !== 'Active')
       throw controlError(422, `The subscription is ${subscription.status} and cannot renew.`);
-    billSubscription(context, subscription, Math.max(context.now(), getNextBillingTime(subscription)));
+    // An update of the subscription has set another price, or a merchant account of another currency.
+    const price = {
+      ...(currency !== undefined && { currency }),
+      ...(priceMicros !== undefined && { price: formatAmount({ priceMicros }) }),
+    };
+    const billed = { ...subscription, ...price };
+    billSubscription(context, billed, Math.max(context.now(), getNextBillingTime(billed)));
   },
   cancel: (context, subscription) => {
     if (subscription.status === 'Pending') throw controlError(422, 'The subscription is Pending: abandon cancels it.');

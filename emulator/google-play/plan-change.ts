@@ -12,13 +12,18 @@ import {
 } from './purchase-transition.ts';
 import { createSubscription } from './purchasing.ts';
 import type { Purchase } from './records.ts';
+import { findDeferredItem } from './subscription-items.ts';
 
 /**
  * Changes the product or its base plan immediately. The new purchase has its own token and replaces the old one, which
- * ends.
+ * ends. Google Play rejects it before a deferred change has taken effect: a canceled subscription is the way back.
+ *
+ * @see https://github.com/RevenueCat/purchases-android/pull/3613
  */
 export function changePlan(purchase: Purchase, next: Product, { at, product }: TransitionContext): Transition {
-  const { state, renewsAutomatically } = requireSubscription(purchase);
+  const subscription = requireSubscription(purchase);
+  const { state, renewsAutomatically } = subscription;
+  requirePossible(!findDeferredItem(subscription), purchase, 'has an existing deferred replacement');
   const hasAccess = state === 'ACTIVE' || state === 'CANCELED' || state === 'IN_GRACE_PERIOD';
   requirePossible(hasAccess, purchase, `is ${state}: its plan cannot be changed`);
   const isSamePlan = next.id === product.id && getPeriod(next) === getPeriod(product);

@@ -3,7 +3,12 @@ import { controlError } from '../control-error.ts';
 import { getLatestPayment } from './collection-item.ts';
 import type { Payment, Purchase } from './records.ts';
 
-/** What is paid: a quantity of a product, or a free trial. */
+/**
+ * What is paid: a product, or a free trial. The price is that of all units that a store-managed consumable adds to the
+ * balance: their quantity is a property of the product.
+ *
+ * @see https://learn.microsoft.com/en-us/windows/uwp/publish/enter-add-on-properties
+ */
 export interface Sold {
   readonly quantity: number;
   readonly priceMicros: number;
@@ -17,7 +22,7 @@ export const createPayment = (at: number, { quantity, priceMicros, periodStart }
   state: 'Purchased',
   purchasedDate: at,
   quantity,
-  amountMicros: priceMicros * quantity,
+  amountMicros: priceMicros,
   ...(periodStart !== undefined && { periodStart }),
 });
 

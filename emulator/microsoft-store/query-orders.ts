@@ -38,7 +38,8 @@ const toOrder = ({ productId }: Purchase, payment: Payment): object => ({
       lineItemId: payment.lineItemId,
       lineItemState: payment.state,
       productId,
-      quantity: payment.quantity,
+      // A purchase is of one product, which can add several units to a balance.
+      quantity: 1,
       skuId,
     },
   ],

@@ -252,6 +252,12 @@ describe('commitment plan (App Store)', () => {
     expect(transaction.commitmentInfo).toMatchObject({ billingPeriodNumber: 1, totalBillingPeriods: 12 });
   });
 
+  it('starts a new commitment that renews if it is bought again after a cancelation', async () => {
+    const { transaction, renewal } = await runHistory(client, ['P1M', ['cancel'], ...months(12), ['renew']], order);
+    expect(transaction.commitmentInfo).toMatchObject({ billingPeriodNumber: 1, totalBillingPeriods: 12 });
+    expect(renewal).toMatchObject({ autoRenewStatus: 1, commitmentInfo: { commitmentAutoRenewStatus: 1 } });
+  });
+
   it('has no grace period and is retried for 90 days, and a recovery moves its end', async () => {
     const commitment = { commitment: true };
     expect((await runHistory(client, retryDays(85), commitment)).status).toBe(3);

@@ -244,7 +244,10 @@ describe('change-plan (Google Play)', () => {
     expect(deferred.lineItems[0].autoRenewingPlan).not.toHaveProperty('autoRenewEnabled');
     expect(Object.keys(deferred.lineItems[1])).not.toContain('expiryTime');
     expect(Object.keys(deferred.lineItems[1])).not.toContain('latestSuccessfulOrderId');
-    expect(await client.act(body.id, 'change-plan', { ...silver, productId: 'bronze' })).toMatchObject({ status: 422 });
+    for (const isDeferred of [true, false]) {
+      const bronze = { ...silver, productId: 'bronze', deferred: isDeferred };
+      expect(await client.act(body.id, 'change-plan', bronze)).toMatchObject({ status: 422 });
+    }
     expect(await client.act(body.id, 'add-item', { productId: 'extra' })).toMatchObject({ status: 422 });
     await client.act(body.id, 'renew');
     expect((await client.subscription(body.id)).body.lineItems).toMatchObject([
