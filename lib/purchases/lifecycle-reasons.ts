@@ -106,6 +106,8 @@ function findPaymentReasons(before: StateAt, after: StateAt): LifecycleReason[] 
   // A payment after the end is a resubscription, also with another product of the same subscription group. A replaced
   // subscription continues with the payment that replaced it.
   const isResubscription = wasExpired && hasNewPayment && from.cancelationReason !== 'System.Replaced';
+  // Only a store-managed consumable keeps its purchase when it is bought again.
+  if (hasNewPayment && !isSubscription(to)) return ['PURCHASED'];
   if (!isPlanChange(from, to) || isResubscription) return isRenewed || hasLaterRenewal ? ['RENEWED'] : [];
   return hasLaterRenewal ? ['PLAN_CHANGED', 'RENEWED'] : ['PLAN_CHANGED'];
 }
@@ -144,6 +146,8 @@ function isEndedEarly(
 function isNewPayment(before: PurchaseState, after: PurchaseState): boolean {
   const [fromId, toId] = [before.purchase.transactionId, after.purchase.transactionId];
   if (fromId === toId || listRefundedIds(before).includes(toId)) return false;
+  // An invoice after the end, such as that of a plan change, did not return access.
+  if (before.purchase.endedAt !== undefined && before.purchase.endedAt === after.purchase.endedAt) return false;
   const [from, to] = [findTransaction(after, fromId), findTransaction(after, toId)];
   if (!from || !to) return true;
   const [fromEnd, toEnd] = [from, to].map(({ expirationDate, purchaseDate }) => expirationDate ?? purchaseDate) as [

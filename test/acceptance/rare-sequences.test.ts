@@ -224,6 +224,13 @@ const sequences: readonly Sequence[] = [
     ],
   ],
   [
+    'a downgrade after a lost dispute, which pays for no access',
+    'processor_a',
+    renewing,
+    ['P10D', better, 'revoke', 'P3D', cheaper, 'P1M'],
+    [['cheaper', 'owned', 'PURCHASED PLAN_CHANGED REVOKED PLAN_CHANGED RENEWED']],
+  ],
+  [
     'a payment that is refunded after a retry',
     'processor_b',
     monthly,
@@ -336,6 +343,21 @@ describe('a consumable of Google Play that is bought again', () => {
       ['coins', 'owned', 'PURCHASED ACKNOWLEDGED'],
       ['coins', 'owned', 'PURCHASED ACKNOWLEDGED'],
     ]);
+  });
+});
+
+describe('a pack of units of the Microsoft Store that is bought again before its consumption', () => {
+  it('counts the price of each pack, and announces a purchase for each', async () => {
+    const keys = await fixture.createNotifiedApp('store_c');
+    const applicationUsername = createUniqueName('user');
+    const order = { platform: 'store_c', productId: 'pack', type: 'consumable', quantity: 3, applicationUsername };
+    for (const balance of [3, 6]) {
+      const { id, validate } = await fixture.callControl('/purchases', order);
+      const { body } = await fixture.validate(keys, validate);
+      expect(body).toMatchObject({ ok: true, data: { collection: [{ quantity: balance }] } });
+      await expectStoreMoney(keys, applicationUsername, new Set([id]));
+    }
+    expect(await listResults(keys, applicationUsername)).toEqual([['pack', 'owned', 'PURCHASED PURCHASED']]);
   });
 });
 
