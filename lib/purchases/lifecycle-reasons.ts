@@ -124,7 +124,8 @@ function findAccessEndReasons(before: StateAt, after: StateAt): LifecycleReason[
 }
 
 /**
- * Whether the store ended the purchase before the known expiration date without a reason, or a purchase without an end.
+ * Whether the store ended the purchase before the known expiration date without a reason of the customer, or a purchase
+ * without an end.
  */
 function isEndedEarly(
   { expirationDate: knownEnd = Infinity }: Purchase,
@@ -135,7 +136,9 @@ function isEndedEarly(
   const expirationDate = Math.max(knownEnd, paidEnd);
   return (
     to.endedAt < expirationDate &&
-    (to.cancelationReason === 'Unknown' || (expirationDate === Infinity && !isSubscription(to)))
+    (to.cancelationReason === 'Unknown' ||
+      to.cancelationReason === 'System' ||
+      (expirationDate === Infinity && !isSubscription(to)))
   );
 }
 

@@ -95,8 +95,19 @@ const sortNotifications = (seed: number) => sortForRelease(revocationTypes, { or
 const reasonsOfUnreadableOrder = {
   REVOKED: ['REVOKED', 'REFUNDED'],
   VOIDED: ['REVOKED'],
-  EXPIRED: ['EXPIRED', 'REFUNDED'],
+  EXPIRED: ['REVOKED', 'REFUNDED'],
 } as const;
+
+/** Revokes a purchase and processes the notifications, in an order that depends on the seed. */
+async function revoke(id: string, seed: number, prepare?: () => Promise<unknown>): Promise<void> {
+  await fixture.callControl('/notifications', { platform: 'store_b', held: true });
+  await fixture.callControl(`/purchases/${id}/revoke`, {});
+  await prepare?.();
+  await fixture.callControl('/notifications/release', { platform: 'store_b', order: 'shuffled', seed });
+  await fetch(`${fixture.emulatorUrl}/control/notifications`, { method: 'DELETE' });
+  await fixture.waitUntilNotified();
+  while (await fixture.queues.handleOnce('notifications', 1)) {}
+}
 
 describe('refunds of Google Play', () => {
   it('covers each order of the notifications of a revocation', () => {
@@ -110,12 +121,7 @@ describe('refunds of Google Play', () => {
       for (const readable of [true, false]) {
         const { id, reasons, refresh, listTransactions } = await buy();
         await setOrdersReadable(readable);
-        await fixture.callControl('/notifications', { platform: 'store_b', held: true });
-        await fixture.callControl(`/purchases/${id}/revoke`, {});
-        await fixture.callControl('/notifications/release', { platform: 'store_b', order: 'shuffled', seed });
-        await fetch(`${fixture.emulatorUrl}/control/notifications`, { method: 'DELETE' });
-        await fixture.waitUntilNotified();
-        while (await fixture.queues.handleOnce('notifications', 1)) {}
+        await revoke(id, seed);
         const announced = ['PURCHASED', ...(readable ? ['REVOKED'] : reasonsOfUnreadableOrder[first])];
         expect(await reasons()).toEqual(announced);
         expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
@@ -123,6 +129,23 @@ describe('refunds of Google Play', () => {
         await refresh();
         expect(await listTransactions()).toMatchObject([{ refundedAt: expect.any(Number), amountMicros: 4_990_000 }]);
         expect(await reasons()).toEqual(announced);
+      }
+    },
+  );
+
+  it.each(orderSeeds.map((seed) => [sortNotifications(seed).join(', '), seed] as const))(
+    'announces the revocation of a free trial once, also if a refresh finds it (%s)',
+    async (_order, seed) => {
+      for (const readable of [true, false]) {
+        for (const isRefreshed of [true, false]) {
+          const { id, reasons, refresh } = await buy({ trial: true });
+          await setOrdersReadable(readable);
+          await revoke(id, seed, isRefreshed ? refresh : undefined);
+          expect(await reasons()).toEqual(['PURCHASED', 'REVOKED']);
+          await setOrdersReadable(true);
+          await refresh();
+          expect(await reasons()).toEqual(['PURCHASED', 'REVOKED']);
+        }
       }
     },
   );

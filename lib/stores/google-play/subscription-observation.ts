@@ -9,7 +9,7 @@ import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { toOfferType } from './offer-type.ts';
 import { findLineProceeds, findLineTotal } from './order-lines.ts';
-import { getProductRefunds } from './order-refunds.ts';
+import { getProductRefunds, isVoid } from './order-refunds.ts';
 import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
 import type { Predecessors } from './predecessors.ts';
@@ -75,11 +75,15 @@ function toSubscriptionPurchase(
   const orderId = item.latestSuccessfulOrderId;
   const isRenewal = parseRenewalNumber(orderId) !== undefined;
   const productId = withPlatform(platformTokens.googlePlay, item.productId);
-  const { refundedAt } = getProductRefunds(orders.get(item.productId), item.productId);
-  const stateContext = { now, known: known.get(purchaseId)?.purchase, isRefunded: refundedAt !== undefined };
+  const order = orders.get(item.productId);
+  const { refundedAt } = getProductRefunds(order, item.productId);
+  const stored = known.get(purchaseId)?.purchase;
+  const state = toSubscriptionState(subscription, item, { now, known: stored, isRefunded: refundedAt !== undefined });
   return {
     purchaseId,
-    transactionId: withPlatform(platformTokens.googlePlay, orderId ?? token),
+    transactionId: orderId
+      ? withPlatform(platformTokens.googlePlay, orderId)
+      : (stored?.transactionId ?? withPlatform(platformTokens.googlePlay, token)),
     productId,
     platform: platformTokens.googlePlay,
     productType: 'paid subscription',
@@ -87,10 +91,31 @@ function toSubscriptionPurchase(
     ...omitUndefined({
       offerId: toOfferId(productId, item.offerDetails ?? {}),
       purchaseDate: subscription.startTime,
-      lastRenewalDate: isRenewal ? orders.get(item.productId)?.createTime : undefined,
+      lastRenewalDate: isRenewal ? order?.createTime : undefined,
+      endedAt: isRevoked({ item, state, order, stored }) ? item.expiryTime : undefined,
     }),
-    ...toSubscriptionState(subscription, item, stateContext),
+    ...state,
   };
+}
+
+/**
+ * Whether Google Play has revoked the subscription: its latest order is void, or without the order, it ended before the
+ * known time. So the reason does not depend on the notification that is processed first.
+ * @see https://developer.android.com/google/play/billing/rtdn-reference#sub
+ */
+function isRevoked({
+  item: { expiryTime },
+  state: { cancelationReason },
+  order,
+  stored,
+}: {
+  readonly item: LineItem;
+  readonly state: Partial<Purchase>;
+  readonly order: Order | undefined;
+  readonly stored: Purchase | undefined;
+}): boolean {
+  if (cancelationReason !== 'System') return false;
+  return order ? isVoid(order) : (expiryTime ?? Infinity) < (stored?.expirationDate ?? 0);
 }
 
 function toSubscriptionTransactions(
