@@ -38,13 +38,15 @@ export function purchaseProduct(state: StoreState, sale: Sale, context: Transiti
   if (existing.subscription === undefined) {
     throw controlError(422, `This customer already owns ${product.id} (${existing.id}).`);
   }
-  const { priceIncrease: _obsolete, commitment: _ended, ...subscription } = existing.subscription;
+  const { priceIncrease: _obsolete, commitment: _ended, seatTiers: _earlier, ...subscription } = existing.subscription;
   if (subscription.state !== 'EXPIRED' && subscription.state !== 'REVOKED') {
     throw controlError(422, `This customer is already subscribed in the group of ${product.id} (${existing.id}).`);
   }
+  const renewal = toPrice(sale);
   const commitment = startCommitment(order, product, context.at);
-  const renewed = { ...subscription, ...(commitment && { commitment }), renewal: toPrice(sale) };
-  return resubscribe({ ...existing, subscription: renewed }, context, offer);
+  const seatTiers = buildSeatTiers(order, renewal.priceMicros);
+  const terms = { renewal, ...(commitment && { commitment }), ...(seatTiers && { seatTiers }) };
+  return resubscribe({ ...existing, subscription: { ...subscription, ...terms } }, context, offer);
 }
 
 /** Returns the notification of a new purchase. */

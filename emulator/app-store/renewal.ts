@@ -99,7 +99,7 @@ function withPeriod(purchase: Purchase, next: NextPeriod, context: TransitionCon
       offer,
       anchor,
       price,
-      quantity: getLatestTransaction(purchase).quantity,
+      quantity: isBought ? 1 : getLatestTransaction(purchase).quantity,
       seatTiers,
       commitment,
     },

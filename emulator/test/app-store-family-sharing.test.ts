@@ -119,6 +119,16 @@ describe('multiseat purchases (App Store)', () => {
     expect((await fetchHistory(id)).at(-1)).toMatchObject({ quantity: 5, purchaseDate: monthEnd });
   });
 
+  it('has the ordered seats if it is bought again', async () => {
+    const { id } = await runHistory(client, [['cancel'], 'P2M'], {
+      productId: 'team',
+      seats: 6,
+      applicationUsername: 'boss',
+    });
+    const again = { productId: 'team', type: 'paid subscription', seats: 2, applicationUsername: 'boss' };
+    expect((await client.buy(again)).body).toMatchObject({ id, seats: 2 });
+  });
+
   it('keeps a transaction valid after the refund of some of its seats', async () => {
     const { id, notifications, status, transaction } = await runHistory(client, [['refund-seats', { quantity: 3 }]], {
       seatTiers,
