@@ -13,6 +13,7 @@ import type { PageDefinition, PageProps } from './pages/page.ts';
 import { pages } from './pages/registry.ts';
 import { changeQuery, Link, matchPattern, toHref, useLocation } from './router.tsx';
 import { showsSandbox } from './sandbox.ts';
+import { SearchDialog } from './search-dialog.tsx';
 import { endSession, selectApp, startSession, useSessions } from './session.ts';
 import { type StoredSession, stays } from './session-storage.ts';
 import { BrandMark } from './sign-in.tsx';
@@ -127,32 +128,26 @@ function findPage(path: string): PageMatch | undefined {
 const isSectionOf = (target: string, path: string): boolean =>
   target === '/' ? path === '/' : path === target || path.startsWith(`${target}/`);
 
-type SearchDialogComponent = ComponentType<{ readonly onClose: () => void }>;
-
 /** Opens the search with a click, Ctrl-K or Command-K. */
 function SearchButton() {
-  const [Dialog, setDialog] = useState<SearchDialogComponent | undefined>();
-  const openDialog = async () => {
-    const { SearchDialog } = await import('./search-dialog.tsx');
-    setDialog(() => SearchDialog);
-  };
-  const close = useCallback(() => setDialog(undefined), []);
+  const [isOpen, setOpen] = useState(false);
+  const close = useCallback(() => setOpen(false), []);
   useEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
         return;
       event.preventDefault();
-      if (!document.querySelector('dialog[open]')) openDialog();
+      if (!document.querySelector('dialog[open]')) setOpen(true);
     };
     addEventListener('keydown', handleKey);
     return () => removeEventListener('keydown', handleKey);
   }, []);
   return (
     <>
-      <Button kind="quiet" icon="search" onClick={openDialog}>
+      <Button kind="quiet" icon="search" onClick={() => setOpen(true)}>
         Search <kbd class="quiet">Ctrl K</kbd>
       </Button>
-      {Dialog && <Dialog onClose={close} />}
+      {isOpen && <SearchDialog onClose={close} />}
     </>
   );
 }

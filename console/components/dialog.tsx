@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/use-api.ts';
 import { announceResult } from './announcer.tsx';
 import { Button } from './button.tsx';
@@ -21,7 +21,8 @@ interface DialogProps {
 export function Dialog({ title, isBusy = false, onClose, children }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key, which the dialog receives.
+  useLayoutEffect(() => {
     const { current } = dialog;
     const opener = document.activeElement;
     current?.showModal();

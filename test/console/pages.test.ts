@@ -245,6 +245,9 @@ describe('Search dialog', () => {
     const page = await open('/stores', [found]);
     await page.waitForText('App Store');
     page.press('k', { ctrlKey: true });
+    // The next key belongs to the search: the dialog does not wait for a further file.
+    await Promise.resolve();
+    expect(page.findAll('dialog input')).toHaveLength(1);
     await page.enter('Beginning of a name, or an id', 'ALI');
     await page.click('alice', 'Search');
     await page.waitForText('Access now');
