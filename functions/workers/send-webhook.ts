@@ -14,7 +14,7 @@ import { once } from '../../lib/shared/once.ts';
 import { getWallTime } from '../../lib/shared/override-date.ts';
 import { sendWebhook } from '../../lib/webhooks/send-webhook.ts';
 import { WebhookMessage } from '../../lib/webhooks/webhook-message.ts';
-import { withSharedReads } from '../../lib/webhooks/with-shared-reads.ts';
+import { withSharedCustomers, withSharedReads } from '../../lib/webhooks/with-shared-reads.ts';
 
 const deps = once(() => ({
   appCache: appCache(),
@@ -32,7 +32,7 @@ const deps = once(() => ({
 }));
 
 export const handler = async (lambdaEvent: SQSEvent): Promise<SQSBatchResponse> => {
-  const batchDeps = withSharedReads(deps());
+  const batchDeps = withSharedCustomers(withSharedReads(deps()));
   return await handleBatch(lambdaEvent, {
     worker: 'send-webhook',
     schema: WebhookMessage,

@@ -1,4 +1,6 @@
 import type { AppRepository } from '../apps/app-repository.ts';
+import type { GrantRepository } from '../entitlements/grant-repository.ts';
+import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import { memoize } from '../shared/memoize.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
 
@@ -15,4 +17,22 @@ export const withSharedReads = <T extends ReadDeps>(deps: T): T => ({
   ...deps,
   apps: { ...deps.apps, findWebhookSender: memoize(deps.apps.findWebhookSender) },
   deliveries: { ...deps.deliveries, findUrlHealth: memoize(deps.deliveries.findUrlHealth) },
+});
+
+interface CustomerDeps {
+  readonly grants: Pick<GrantRepository, 'list'>;
+  readonly ownedPurchases: Pick<OwnedPurchaseRepository, 'listRepresentativePurchases'>;
+}
+
+/**
+ * Returns dependencies for one batch of messages that read the purchases and grants of each customer once. A validation
+ * often announces several changes of one customer, and all of them were stored before the batch was received.
+ */
+export const withSharedCustomers = <T extends CustomerDeps>(deps: T): T => ({
+  ...deps,
+  grants: { ...deps.grants, list: memoize(deps.grants.list) },
+  ownedPurchases: {
+    ...deps.ownedPurchases,
+    listRepresentativePurchases: memoize(deps.ownedPurchases.listRepresentativePurchases),
+  },
 });
