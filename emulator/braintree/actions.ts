@@ -27,7 +27,7 @@ export const subscriptionActions: Readonly<
   renew: (context, subscription, { currency, priceMicros }) => {
     if (subscription.status !== 'Active')
       throw controlError(422, `The subscription is ${subscription.status} and cannot renew.`);
-    // An update of the subscription has set another price, or a merchant account of another currency.
+    // An update of the subscription has set another price, or a merchant account with another currency.
     const price = {
       ...(currency !== undefined && { currency }),
       ...(priceMicros !== undefined && { price: formatAmount({ priceMicros }) }),

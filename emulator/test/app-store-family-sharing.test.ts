@@ -119,7 +119,7 @@ describe('multiseat purchases (App Store)', () => {
     expect((await fetchHistory(id)).at(-1)).toMatchObject({ quantity: 5, purchaseDate: monthEnd });
   });
 
-  it('has the ordered seats if it is bought again', async () => {
+  it('sells the ordered seats if it is bought again', async () => {
     const { id } = await runHistory(client, [['cancel'], 'P2M'], {
       productId: 'team',
       seats: 6,
