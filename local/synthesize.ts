@@ -43,7 +43,7 @@ export const buildFolders = {
 
 /** Bundles the functions and synthesizes the stack, like `cdk synth`, into the given folder. */
 export async function synthesize(folder: string, { emulator, options, onBuild }: SynthesisInput): Promise<Assembly> {
-  await copyBuild('service', folder, async (target) => {
+  const cached = await copyBuild('service', folder, async (target) => {
     onBuild();
     await buildService(target);
   });
@@ -52,7 +52,7 @@ export async function synthesize(folder: string, { emulator, options, onBuild }:
   return {
     template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),
     worker: pathToFileURL(join(folder, buildFolders.functions, 'function-worker.cjs')),
-    compiledCode: findBuild('compiled'),
+    compiledCode: `${cached}-compiled`,
     codeFolder: (s3Key) => join(folder, buildFolders.assembly, `asset.${s3Key.replace(/\.zip$/, '')}`),
   };
 }
