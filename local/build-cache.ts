@@ -43,28 +43,26 @@ const lockPollIntervalMs = 100;
 
 /**
  * Writes the output of a build into `target`. Runs the build only if the cache has no output for the present content of
- * the sources. `name` identifies the build. Safe to run concurrently, in several processes. Returns the folder of the
- * output in the cache, which is missing if sources changed during the build.
+ * the sources. `name` identifies the build. Safe to run concurrently, in several processes.
  */
 export async function copyBuild(
   name: string,
   target: string,
   build: (folder: string) => Promise<void>,
   { project, folder }: BuildCache = defaultCache,
-): Promise<string> {
+): Promise<void> {
   const digest = computeBuildDigest(project);
   const cached = join(folder, `${name}-${digest}`);
   mkdirSync(target, { recursive: true });
-  if (tryCopy(cached, target)) return cached;
+  if (tryCopy(cached, target)) return;
   const lock = await acquireLock(`${cached}.lock`);
   try {
-    if (tryCopy(cached, target)) return cached;
+    if (tryCopy(cached, target)) return;
     await build(target);
     // A source that changed during the build: the output may belong to neither digest.
-    if (computeBuildDigest(project) !== digest) return cached;
+    if (computeBuildDigest(project) !== digest) return;
     store(target, cached, folder);
     deleteOutdatedBuilds(folder);
-    return cached;
   } finally {
     await lock.close();
   }

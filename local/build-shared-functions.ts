@@ -8,7 +8,7 @@ import { projectFolder } from '../infra/project-folder.ts';
 export const workerFile = 'local/function-worker.ts';
 
 /**
- * Bundles all functions in one build with common chunks, as `<area>/<function>.cjs`, and `function-worker.ts`, because
+ * Bundles all functions in one build with common chunks, as `<area>/<function>.mjs`, and `function-worker.ts`, because
  * worker threads start without a TypeScript loader. A deployment has one minified bundle for each function, which takes
  * twenty times as long to build.
  */
@@ -16,21 +16,16 @@ export async function buildSharedFunctions(outdir: string): Promise<void> {
   await bundleTogether([workerFile, ...listFunctions().map((name) => `functions/${name}.ts`)], outdir);
 }
 
-/**
- * Bundles files of the project with common chunks. The path of an output is that of its source in its top folder. The
- * format is CommonJS, whose compiled code Node 20 can keep.
- */
+/** Bundles files of the project with common chunks. The path of an output is that of its source in its top folder. */
 export async function bundleTogether(files: readonly string[], outdir: string): Promise<void> {
   const toName = (file: string): string => file.replace(/^[^/]+\//, '').replace(/\.ts$/, '');
   const input = Object.fromEntries(files.map((file) => [toName(file), join(projectFolder, file)]));
   const build = await rolldown({ ...functionInput, input });
   await build.write({
     dir: outdir,
-    format: 'cjs',
-    entryFileNames: '[name].cjs',
-    chunkFileNames: 'chunks/[name]-[hash].cjs',
-    // Code from a file of compiled code cannot import modules.
-    dynamicImportInCjs: false,
+    format: 'esm',
+    entryFileNames: '[name].mjs',
+    chunkFileNames: 'chunks/[name]-[hash].mjs',
     // rolldown does not accept its default, a RegExp, from the context of jest.
     sourcemapIgnoreList: false,
   });
@@ -45,7 +40,6 @@ export function writeFunctionAssets(outdir: string, functionsFolder: string): vo
   for (const name of listFunctions()) {
     const folder = join(outdir, name);
     mkdirSync(folder, { recursive: true });
-    const target = `../../${functionsFolder}/${name}.cjs`;
-    writeFileSync(join(folder, `${basename(name)}.cjs`), `module.exports = require('${target}');\n`);
+    writeFileSync(join(folder, `${basename(name)}.mjs`), `export * from '../../${functionsFolder}/${name}.mjs';\n`);
   }
 }

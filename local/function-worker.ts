@@ -1,17 +1,13 @@
-import { createRequire } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { overrideDate } from '../lib/shared/override-date.ts';
-import { reuseCompiledCode } from './compiled-code.ts';
 
 /** Start parameters of a worker thread. */
 export interface WorkerData {
-  /** The file of the function, in CommonJS. */
+  /** `file:` URL of the bundle. */
   readonly module: string;
   /** The name of the export to call. */
   readonly exportName: string;
   readonly clockOffset: SharedArrayBuffer;
-  /** Folder of the compiled code of earlier instances. */
-  readonly compiledCode: string;
 }
 
 /** One invocation, sent to the thread. */
@@ -41,16 +37,12 @@ async function invoke(handler: Handler, { payload, context, timeoutMs }: Invocat
   }
 }
 
-const { module, exportName, clockOffset, compiledCode } = workerData as WorkerData;
+const { module, exportName, clockOffset } = workerData as WorkerData;
 const offset = new Float64Array(clockOffset);
 overrideDate(() => offset[0] ?? 0);
-const saveCompiledCode = reuseCompiledCode(compiledCode);
-const loaded = createRequire(module)(module) as Readonly<Record<string, Handler>>;
+const loaded = (await import(module)) as Readonly<Record<string, Handler>>;
 const handler = loaded[exportName];
 if (!handler) throw new Error(`${module} has no export ${exportName}.`);
 const post = (message: WorkerMessage): void => parentPort?.postMessage(message);
-parentPort?.on('message', async (invocation: Invocation) => {
-  post(await invoke(handler, invocation));
-  saveCompiledCode();
-});
+parentPort?.on('message', async (invocation: Invocation) => post(await invoke(handler, invocation)));
 post({ isReady: true });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import * as v from 'valibot';
-import type { WorkerData } from './function-worker.ts';
 import type { TemplateNames } from './intrinsics.ts';
 import { createLocalFunction, type LocalFunction } from './local-function.ts';
 import type { SharedClock } from './shared-clock.ts';
@@ -45,14 +45,14 @@ export interface LocalFunctions {
 
 /** Creates the functions of a template. An instance starts with the first invocation that needs it. */
 export function createLocalFunctions(
-  { template, codeFolder, worker, compiledCode }: Assembly,
+  { template, codeFolder, worker }: Assembly,
   names: TemplateNames,
   runtime: FunctionRuntime,
 ): LocalFunctions {
   const resources = listResources(template, 'AWS::Lambda::Function', { properties: LambdaFunction, names });
   const byId = new Map(
     [...resources].map(([id, properties]) => {
-      const code = { ...locateCode(properties, codeFolder(properties.Code.S3Key)), compiledCode };
+      const code = locateCode(properties, codeFolder(properties.Code.S3Key));
       return [id, createLocalFunction(buildDefinition(id, properties, { ...runtime, worker, code }))] as const;
     }),
   );
@@ -80,11 +80,11 @@ function createIndex(functions: ReadonlyMap<string, LocalFunction>, toKey: (id: 
   };
 }
 
-/** Splits `area/file.export` into the bundle and the export. */
-function locateCode({ Handler }: FunctionProperties, folder: string): Pick<WorkerData, 'module' | 'exportName'> {
+/** Splits `area/file.export` into the bundle's URL and the export. */
+function locateCode({ Handler }: FunctionProperties, folder: string): { module: string; exportName: string } {
   const dot = Handler.lastIndexOf('.');
   return {
-    module: join(folder, `${Handler.slice(0, dot)}.cjs`),
+    module: pathToFileURL(join(folder, `${Handler.slice(0, dot)}.mjs`)).href,
     exportName: Handler.slice(dot + 1),
   };
 }
@@ -100,7 +100,7 @@ function buildDefinition(
     idleTimeoutMs,
     log,
     code,
-  }: FunctionRuntime & { worker: URL; code: Omit<WorkerData, 'clockOffset'> },
+  }: FunctionRuntime & { worker: URL; code: { module: string; exportName: string } },
 ) {
   return {
     name: id,

@@ -14,8 +14,6 @@ export interface Assembly {
   readonly template: Template;
   /** The compiled `function-worker.ts`. */
   readonly worker: URL;
-  /** Folder for the compiled code of the functions, which later starts use. */
-  readonly compiledCode: string;
   /** Returns the folder of a function's code from its `S3Key`. */
   readonly codeFolder: (s3Key: string) => string;
 }
@@ -43,7 +41,7 @@ export const buildFolders = {
 
 /** Bundles the functions and synthesizes the stack, like `cdk synth`, into the given folder. */
 export async function synthesize(folder: string, { emulator, options, onBuild }: SynthesisInput): Promise<Assembly> {
-  const cached = await copyBuild('service', folder, async (target) => {
+  await copyBuild('service', folder, async (target) => {
     onBuild();
     await buildService(target);
   });
@@ -51,8 +49,7 @@ export async function synthesize(folder: string, { emulator, options, onBuild }:
   const template = await readFile(join(folder, buildFolders.template), 'utf8');
   return {
     template: v.parse(v.pipe(v.string(), v.parseJson(), Template), fillIn(template, emulator)),
-    worker: pathToFileURL(join(folder, buildFolders.functions, 'function-worker.cjs')),
-    compiledCode: `${cached}-compiled`,
+    worker: pathToFileURL(join(folder, buildFolders.functions, 'function-worker.mjs')),
     codeFolder: (s3Key) => join(folder, buildFolders.assembly, `asset.${s3Key.replace(/\.zip$/, '')}`),
   };
 }

@@ -1,6 +1,6 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
@@ -11,7 +11,6 @@ import { createSharedClock } from '../../local/shared-clock.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
-const compiledCode = join(folder, 'compiled');
 const clock = createSharedClock();
 const printed: string[] = [];
 const running: LocalFunction[] = [];
@@ -20,7 +19,7 @@ let modules = 0;
 
 beforeAll(async () => {
   await bundleTogether([workerFile], folder);
-  worker = pathToFileURL(join(folder, 'function-worker.cjs'));
+  worker = pathToFileURL(join(folder, 'function-worker.mjs'));
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((localFunction) => localFunction.close()));
@@ -29,9 +28,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Creates a function with the given handler body. */
 function functionOf(body: string, { timeoutMs = 5_000, setup = '', idleTimeoutMs = 30_000 } = {}): LocalFunction {
-  const file = join(folder, `module-${modules++}.cjs`);
-  writeFileSync(file, `let calls = 0;\n${setup}\nexports.handler = async (event, context) => { calls++; ${body} };`);
-  const code = { module: file, exportName: 'handler', clockOffset: clock.offset, compiledCode };
+  const file = join(folder, `module-${modules++}.mjs`);
+  writeFileSync(
+    file,
+    `let calls = 0;\n${setup}\nexport const handler = async (event, context) => { calls++; ${body} };`,
+  );
+  const code = { module: pathToFileURL(file).href, exportName: 'handler', clockOffset: clock.offset };
   const log = (text: string) => printed.push(text);
   const environment = { GREETING: 'hello' };
   const limits = { timeoutMs, memoryMb: 128, idleTimeoutMs };
@@ -71,7 +73,7 @@ describe('createLocalFunction', () => {
     const [started, go] = [join(folder, 'started'), join(folder, 'go')];
     writeFileSync(started, '');
     const localFunction = functionOf(
-      `const { appendFileSync, existsSync } = require('node:fs');
+      `const { appendFileSync, existsSync } = await import('node:fs');
       globalThis.busy = (globalThis.busy ?? 0) + 1; const most = globalThis.busy;
       appendFileSync(${JSON.stringify(started)}, '.');
       while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -91,9 +93,9 @@ describe('createLocalFunction', () => {
 
   it('starts no further instance while one starts, and handles all events', async () => {
     const [started, go] = [join(folder, 'starting'), join(folder, 'start')];
-    const setup = `const { appendFileSync, existsSync } = require('node:fs');
+    const setup = `import { appendFileSync, existsSync } from 'node:fs';
       appendFileSync(${JSON.stringify(started)}, '.');
-      while (!existsSync(${JSON.stringify(go)})) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);`;
+      while (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 20));`;
     const localFunction = functionOf('return event', { setup });
     const events = [1, 2, 3, 4, 5];
     const results = Promise.all(events.map((event) => resultOf(localFunction, event)));
@@ -146,49 +148,5 @@ describe('createLocalFunction', () => {
     expect(await resultOf(localFunction)).toBe(1);
     await waitFor('the crash', () => printed.join('').includes('late'));
     expect(await resultOf(localFunction)).toBe(1);
-  });
-
-  describe('compiled code', () => {
-    /** Content and inode by name: a rewritten file has another inode. */
-    const list = (): Map<string, string> =>
-      new Map(
-        readdirSync(compiledCode).map((name) => {
-          const file = join(compiledCode, name);
-          return [name, `${statSync(file).ino} ${readFileSync(file, 'base64')}`];
-        }),
-      );
-    const body = 'return [event, require("node:path").sep]';
-    const callNewInstance = async (): Promise<void> => {
-      const localFunction = functionOf(body, { setup: '// compiled code' });
-      expect(await resultOf(localFunction, 1)).toEqual([1, sep]);
-      // The instance saves the code before the next invocation.
-      expect(await resultOf(localFunction, 2)).toEqual([2, sep]);
-    };
-
-    it('is saved once, and used by a later instance', async () => {
-      rmSync(compiledCode, { recursive: true, force: true });
-      await callNewInstance();
-      const saved = list();
-      expect(saved.size).toBe(1);
-      await callNewInstance();
-      // An instance replaces code that it cannot use.
-      expect(list()).toEqual(saved);
-    });
-
-    it('is replaced if V8 rejects it', async () => {
-      await callNewInstance();
-      const saved = list();
-      for (const name of saved.keys()) writeFileSync(join(compiledCode, name), 'no code');
-      await callNewInstance();
-      expect([...list().keys()]).toEqual([...saved.keys()]);
-      for (const content of list().values()) expect(content).not.toContain(Buffer.from('no code').toString('base64'));
-    });
-
-    it('is not necessary: a function runs if the folder cannot be written', async () => {
-      rmSync(compiledCode, { recursive: true, force: true });
-      writeFileSync(compiledCode, 'a file');
-      await callNewInstance();
-      rmSync(compiledCode);
-    });
   });
 });

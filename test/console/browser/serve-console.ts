@@ -62,9 +62,9 @@ export function describeServedFiles(getService: () => LocalService): void {
 
     it.each([
       '/console/none.js',
-      '/console/..%2Fget-console.cjs',
+      '/console/..%2Fget-console.mjs',
       '/console/assets',
-      '/console/%2e%2e/get-console.cjs',
+      '/console/%2e%2e/get-console.mjs',
     ])('returns 404 for %s', async (path) => {
       const response = await get(path);
       expect([response.status, await response.json()]).toEqual([
