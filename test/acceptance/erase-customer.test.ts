@@ -246,8 +246,8 @@ describe('customer export and customer erase', () => {
       '--wait',
       '1',
     );
-    expect(code).toBe(0);
-    expect(JSON.parse(error)).toEqual({ note: 'The command searches again 1 s after it has removed data.' });
+    const note = { note: 'The command searches again 1 s after it has removed data.' };
+    expect({ code, error }).toEqual({ code: 0, error: `${JSON.stringify(note)}\n` });
     const { removed } = JSON.parse(out) as { removed: Record<string, number> };
     expect(Object.values(removed).every((count) => Number.isInteger(count))).toBe(true);
     expect(removed).toMatchObject({ accessTokens: 1, vaultReferences: 1 });
