@@ -343,6 +343,7 @@ async function checkWrongProducts(purchases: readonly OwnedPurchase[], keys: Iss
 
 /** While a store is unavailable, nothing is owned beyond the evidence and what the store has confirmed before. */
 async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiKeys): Promise<Problem[]> {
+  if (purchases.length > 0) await refreshUnverified(keys);
   const evidences = await Promise.all(purchases.map(async (purchase) => await purchase.getEvidence()));
   for (const platform of ownershipPlatforms) {
     await service.callControl('/faults', { platform, fault: 'down', times: 10_000 });
@@ -365,6 +366,14 @@ async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiK
   }
   await service.clearFaults();
   return problems;
+}
+
+/** Refreshes the subscriptions whose renewal date has passed, as the schedule does before an outage can end them. */
+async function refreshUnverified(keys: IssuedApiKeys): Promise<void> {
+  for (const { purchaseId, unverifiedSince } of await listPurchaseRows(keys)) {
+    if (unverifiedSince !== undefined)
+      await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.deps);
+  }
 }
 
 /** Longer would pass the 60 days after which Google Play deletes an expired subscription. */
