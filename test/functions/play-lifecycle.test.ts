@@ -95,7 +95,7 @@ const sortNotifications = (seed: number) => sortForRelease(revocationTypes, { or
 const reasonsOfUnreadableOrder = {
   REVOKED: ['REVOKED', 'REFUNDED'],
   VOIDED: ['REVOKED'],
-  EXPIRED: ['REVOKED', 'REFUNDED'],
+  EXPIRED: ['EXPIRED', 'REFUNDED'],
 } as const;
 
 /** Revokes a purchase and processes the notifications, in an order that depends on the seed. */

@@ -30,9 +30,6 @@ export const getRefundDate = (order: Order | undefined): EpochMillis | undefined
     ? (order.orderHistory?.refundEvent?.eventTime ?? order.lastEventTime ?? order.createTime)
     : undefined;
 
-/** Whether an order was refunded, or was free and canceled. */
-export const isVoid = ({ state }: Order): boolean => state === 'REFUNDED' || state === 'CANCELED';
-
 /**
  * Lists the partial refunds of an order. The id is the position by time, which the list of voided purchases yields as
  * well.

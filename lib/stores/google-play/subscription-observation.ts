@@ -9,7 +9,7 @@ import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { toOfferType } from './offer-type.ts';
 import { findLineProceeds, findLineTotal } from './order-lines.ts';
-import { getProductRefunds, isVoid } from './order-refunds.ts';
+import { getProductRefunds } from './order-refunds.ts';
 import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
 import type { Predecessors } from './predecessors.ts';
@@ -92,31 +92,23 @@ function toSubscriptionPurchase(
       offerId: toOfferId(productId, item.offerDetails ?? {}),
       purchaseDate: subscription.startTime,
       lastRenewalDate: isRenewal ? order?.createTime : undefined,
-      endedAt: isRevoked({ item, state, order, stored }) ? item.expiryTime : undefined,
+      endedAt: isRevokedTrial(item, state, stored) ? item.expiryTime : undefined,
     }),
     ...state,
   };
 }
 
 /**
- * Whether Google Play has revoked the subscription: its latest order is void, or without the order, it ended before the
+ * Whether Google Play has revoked a subscription that has no successful order, such as a free trial: it ended before the
  * known time. So the reason does not depend on the notification that is processed first.
  * @see https://developer.android.com/google/play/billing/rtdn-reference#sub
  */
-function isRevoked({
-  item: { expiryTime },
-  state: { cancelationReason },
-  order,
-  stored,
-}: {
-  readonly item: LineItem;
-  readonly state: Partial<Purchase>;
-  readonly order: Order | undefined;
-  readonly stored: Purchase | undefined;
-}): boolean {
-  if (cancelationReason !== 'System') return false;
-  return order ? isVoid(order) : (expiryTime ?? Infinity) < (stored?.expirationDate ?? 0);
-}
+const isRevokedTrial = (
+  { latestSuccessfulOrderId, expiryTime = Infinity }: LineItem,
+  { cancelationReason }: Partial<Purchase>,
+  stored: Purchase | undefined,
+): boolean =>
+  latestSuccessfulOrderId === undefined && cancelationReason === 'System' && expiryTime < (stored?.expirationDate ?? 0);
 
 function toSubscriptionTransactions(
   subscription: Subscription,
