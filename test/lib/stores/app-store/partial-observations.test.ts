@@ -62,6 +62,9 @@ const shuffle = <T>(values: readonly T[], positions: Iterator<number, unknown, u
 const count = (reasons: readonly string[], reason: string): number =>
   reasons.filter((candidate) => candidate === reason).length;
 
+const countReasons = (reasons: readonly string[]): Record<string, number> =>
+  Object.fromEntries(reasons.map((reason) => [reason, count(reasons, reason)]));
+
 /** Omits the as-of times: a state within a minute is not written again. */
 const toView = ({ purchase, transactions }: PurchaseState, now: number) => ({
   purchase: toPurchaseRecord(purchase, now),
@@ -94,9 +97,14 @@ describe('merging partial observations (App Store)', () => {
       fc.asyncProperty(lives, fc.infiniteStream(fc.nat()), async (actions, positions) => {
         const life = buildLife(actions);
         const { purchase, later } = await observeLife(life, { isApiAvailable: true });
-        const expected = recordAll(purchase, later, life.endsAt).reasons.toSorted();
+        const expected = countReasons(recordAll(purchase, later, life.endsAt).reasons);
         for (let run = 0; run < 10; run++) {
-          expect(recordAll(purchase, shuffle(later, positions), life.endsAt).reasons.toSorted()).toEqual(expected);
+          const announced = countReasons(recordAll(purchase, shuffle(later, positions), life.endsAt).reasons);
+          // A plan change whose earlier renewal is not observed yet is like a resubscription, which is RENEWED. The
+          // renewal can then be announced again when it is observed.
+          const { RENEWED = 0 } = announced;
+          expect(announced).toEqual({ ...expected, ...(expected.RENEWED && { RENEWED }) });
+          expect(RENEWED).toBeLessThanOrEqual((expected.RENEWED ?? 0) + (expected.PLAN_CHANGED ?? 0));
         }
       }),
       sampleRuns({ sample: 10, full: 100 }),
