@@ -125,3 +125,9 @@ export const ActionBody = v.strictObject({
   form: v.exactOptional(v.string()),
 });
 export type ActionBody = v.InferOutput<typeof ActionBody>;
+
+/** Returns the currency and the price that an action sets. What it does not set is absent. */
+export const pickPrice = ({ currency, priceMicros }: ActionBody): Pick<ActionBody, 'currency' | 'priceMicros'> => ({
+  ...(currency !== undefined && { currency }),
+  ...(priceMicros !== undefined && { priceMicros }),
+});

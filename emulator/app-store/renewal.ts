@@ -1,7 +1,7 @@
 import { advanceAnchor } from '../billing-anchor.ts';
 import { dayMs, floorToSecond } from '../calendar.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
-import type { ActionBody } from '../purchase-order.ts';
+import { type ActionBody, pickPrice } from '../purchase-order.ts';
 import { type AppliedOffer, buildPeriodTransaction, type PaidPeriod } from './billing-period.ts';
 import { advanceCommitment, createCommitment, isLastPeriod } from './commitment.ts';
 import {
@@ -20,14 +20,9 @@ import { getLatestTransaction, type Purchase, type Subscription } from './record
  * Pays the next period: a renewal, a recovery after a failed payment or a resubscription. The price is converted if the
  * country of the customer has changed its currency.
  */
-export function renew(
-  present: Purchase,
-  context: TransitionContext,
-  { currency, priceMicros }: ActionBody = {},
-): Transition {
+export function renew(present: Purchase, context: TransitionContext, details: ActionBody = {}): Transition {
   const { state, renewal } = requireSubscription(present);
-  const price = { ...(currency !== undefined && { currency }), ...(priceMicros !== undefined && { priceMicros }) };
-  const purchase = withSubscription(present, { renewal: { ...renewal, ...price } });
+  const purchase = withSubscription(present, { renewal: { ...renewal, ...pickPrice(details) } });
   if (state === 'ACTIVE') return renewInTime(purchase, context);
   if (state === 'BILLING_GRACE_PERIOD' || state === 'BILLING_RETRY') return recover(purchase, context);
   return resubscribe(purchase, context);

@@ -1,7 +1,7 @@
 import { advanceAnchor, type BillingAnchor, createAnchor, getPeriodEnd } from '../billing-anchor.ts';
 import { addPeriod, type Period } from '../calendar.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
-import type { ActionBody } from '../purchase-order.ts';
+import { type ActionBody, pickPrice } from '../purchase-order.ts';
 import { getPeriod } from './catalogue.ts';
 import { hasDeclinedItems, recoverItems } from './declined-items.ts';
 import { buildRenewalOrder, getLatestOrder } from './orders.ts';
@@ -20,13 +20,8 @@ import { findDeferredItem, listNextLines, renewItems, withDeferredPlan } from '.
  * Pays the next period: a renewal, or a recovery after a failed payment. The price is converted if the country of the
  * customer has changed its currency.
  */
-export function renew(
-  present: Purchase,
-  context: TransitionContext,
-  { currency, priceMicros }: ActionBody = {},
-): Transition {
-  const price = { ...(currency !== undefined && { currency }), ...(priceMicros !== undefined && { priceMicros }) };
-  const purchase = withSubscription(present, price);
+export function renew(present: Purchase, context: TransitionContext, details: ActionBody = {}): Transition {
+  const purchase = withSubscription(present, pickPrice(details));
   const { state, awaitsRenewal, isPrepaid } = requireSubscription(purchase);
   if (state === 'IN_GRACE_PERIOD' || state === 'ON_HOLD') return recover(purchase, context);
   const isDue = state === 'ACTIVE' || awaitsRenewal === true;
