@@ -368,7 +368,7 @@ async function checkOutage(purchases: readonly OwnedPurchase[], keys: IssuedApiK
   return problems;
 }
 
-/** Refreshes the subscriptions whose renewal date has passed, as the schedule does before an outage can end them. */
+/** Refreshes subscriptions after their renewal date. The schedule does so before an outage can end them. */
 async function refreshUnverified(keys: IssuedApiKeys): Promise<void> {
   for (const { purchaseId, unverifiedSince } of await listPurchaseRows(keys)) {
     if (unverifiedSince !== undefined)
