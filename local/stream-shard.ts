@@ -32,7 +32,7 @@ const settleMs = 20;
 /**
  * Maximum time between two batches of a function that collects records. Unlike on Lambda, the first record does not
  * wait. After a batch of that many records, the next one is expected to be as large: fewer batches then write each
- * counter less often.
+ * counter less often. After as many records as a batch can have, more are already stored, and the reader does not wait.
  */
 const maxBatchIntervalMs = 500;
 const maxBusyBatchIntervalMs = 2_000;
@@ -54,7 +54,7 @@ export async function readShard(shardId: string, options: ShardReaderOptions, wa
     for (const batch of splitIntoChunks(records, batchSize)) await window.deliver(batch);
     iterator = NextShardIterator;
     const maxIntervalMs = records.length < busyBatchRecords ? maxBatchIntervalMs : maxBusyBatchIntervalMs;
-    if (records.length > 0) await wait(Math.min(batchingWindowMs, maxIntervalMs), signal);
+    if (records.length > 0 && Records.length < batchSize) await wait(Math.min(batchingWindowMs, maxIntervalMs), signal);
     if (Records.length > 0) intervalMs = minPollIntervalMs;
     else if (iterator !== undefined) {
       await changes.wait(count, Math.min(intervalMs, window.getRemainingMs()), signal);

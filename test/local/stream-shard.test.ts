@@ -12,7 +12,11 @@ const record = { eventName: 'INSERT' as const, dynamodb: { SequenceNumber: '1', 
  */
 async function readPolls(
   polls: readonly number[],
-  { wakesAtWait, batchingWindowMs }: { readonly wakesAtWait?: number; readonly batchingWindowMs?: number } = {},
+  {
+    wakesAtWait,
+    batchingWindowMs,
+    batchSize = 10,
+  }: { readonly wakesAtWait?: number; readonly batchingWindowMs?: number; readonly batchSize?: number } = {},
 ) {
   const counts = [...polls];
   const streams = {
@@ -39,7 +43,7 @@ async function readPolls(
   const intervals: number[] = [];
   const options: ShardReaderOptions = {
     ...(batchingWindowMs !== undefined && { batchingWindowMs }),
-    ...{ streams, streamArn: 'arn', name: 'reader', batchSize: 10, bisectOnError: false, maxRetries: 0 },
+    ...{ streams, streamArn: 'arn', name: 'reader', batchSize, bisectOnError: false, maxRetries: 0 },
     matches: () => true,
     handler: {
       invoke: async (payload) => {
@@ -82,7 +86,14 @@ describe('readShard', () => {
   });
 
   it('collects records for at most two seconds after 25 or more', async () => {
-    expect((await readPolls([24, 0, 25, 0], { batchingWindowMs: 10_000 })).intervals).toEqual([500, 2_000]);
-    expect((await readPolls([25, 0], { batchingWindowMs: 100 })).intervals).toEqual([100]);
+    const busy = { batchingWindowMs: 10_000, batchSize: 100 };
+    expect((await readPolls([24, 0, 25, 0], busy)).intervals).toEqual([500, 2_000]);
+    expect((await readPolls([25, 0], { ...busy, batchingWindowMs: 100 })).intervals).toEqual([100]);
+  });
+
+  it('does not wait after as many records as a batch can have', async () => {
+    const { intervals, delivered } = await readPolls([100, 100, 99, 0], { batchingWindowMs: 10_000, batchSize: 100 });
+    expect(intervals).toEqual([2_000]);
+    expect(delivered).toBe(299);
   });
 });
