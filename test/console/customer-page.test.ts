@@ -436,10 +436,20 @@ describe('Customer page', () => {
       expect(page.findAll('.page-actions button')).toEqual([]);
     });
 
-    it('shows nothing for an app without entitlements', async () => {
-      const page = await open({ purchases: [toSubscription('premium')], timeline: [] });
+    it('shows a viewer key nothing for an app without entitlements', async () => {
+      const page = await open({ purchases: [toSubscription('premium')], timeline: [] }, '', 'viewer');
       await page.waitForText(/premium/, 'Access now');
       expect(page.readText('Entitlements')).toBe('');
+    });
+
+    it('grants the first entitlement of an app without a catalogue', async () => {
+      const page = await open({ purchases: [toSubscription('premium')], timeline: [] }, '', 'support');
+      await page.waitForText('The customer has never had an entitlement.', 'Entitlements');
+      await page.click('Grant access', 'Entitlements');
+      await page.enter('Entitlement', 'pro');
+      await page.enter('Reason', 'Lost phone');
+      await page.click('Grant', 'Grant access to alice');
+      await page.waitForText(/pro Active until .*Lost phone/, 'Entitlements');
     });
   });
 

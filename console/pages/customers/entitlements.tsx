@@ -26,7 +26,7 @@ interface EntitlementsProps {
 
 /**
  * What the customer has access to and why, with the grants. Shows nothing for an app without entitlements and a
- * customer without grants.
+ * customer without grants, unless the key may grant access.
  */
 export function EntitlementsPanel({ user, revision, grants, onChange }: EntitlementsProps) {
   const canSupport = useCanSupport();
@@ -37,9 +37,12 @@ export function EntitlementsPanel({ user, revision, grants, onChange }: Entitlem
   const rows = entitlements.data ? listEntitlements(entitlements.data) : [];
   const grantRows = grants.data?.rows ?? [];
   const error = entitlements.error ?? grants.error;
-  if (error === undefined && names.length + rows.length + grantRows.length === 0) return null;
+  if (!canSupport && error === undefined && names.length + rows.length + grantRows.length === 0) return null;
   return (
-    <Section title="Entitlements" actions={canSupport && <GrantButton user={user} names={names} onDone={onChange} />}>
+    <Section
+      title="Entitlements"
+      actions={canSupport && !app.isLoading && <GrantButton user={user} names={names} onDone={onChange} />}
+    >
       <ErrorNotice error={error} onRetry={entitlements.reload} />
       {entitlements.data && rows.length === 0 && (
         <EmptyState title="The customer has never had an entitlement.">
