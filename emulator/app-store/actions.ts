@@ -9,9 +9,11 @@ import {
   extendRenewalDate,
   redeemOffer,
   requestRefund,
+  restoreShare,
   reverseRefund,
   toConsumptionReason,
 } from './extensions-and-refund-requests.ts';
+import { listRefundedShares } from './family-sharing.ts';
 import { finish } from './finish.ts';
 import { changePlan } from './plan-change.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
@@ -49,6 +51,8 @@ export const createActions = (state: StoreState): Readonly<Record<string, Action
   'decline-refund': { apply: declineRefund },
   'reverse-refund': {
     apply: (purchase, context, { transactionId }) => reverseRefund(purchase, context, transactionId),
+    applyToShares: restoreShare,
+    listShares: listRefundedShares,
   },
   'rescind-consent': { apply: rescindConsent },
   'external-purchase-token': {

@@ -14,6 +14,7 @@ import {
   withSubscription,
   withSubscriptionState,
 } from './purchase-transition.ts';
+import { getInitialNotification } from './purchasing.ts';
 import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
 
 /**
@@ -90,17 +91,41 @@ export function reverseRefund(
   const refunded = requireTransaction(purchase, transactionId);
   const isRefunded = refunded.revocation?.type === 'REFUND_FULL' || refunded.revocation?.type === 'REFUND_PRORATED';
   requirePossible(isRefunded, purchase, `has not refunded ${transactionId}`);
-  const { revocation: _reversed, ...paid } = refunded;
+  const notifications = [{ ...buildNotificationType('REFUND_REVERSED'), transactionId }];
+  return { purchase: withoutRevocation(purchase, refunded, at), notifications };
+}
+
+/**
+ * Returns the access of a share after the reversal of the owner's refund. Apple does not document the notification of
+ * this case: the member receives access through sharing again.
+ *
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+ */
+export function restoreShare(share: Purchase, { at, product }: TransitionContext): Transition {
+  const latest = getLatestTransaction(share);
+  const purchase = withoutRevocation(share, latest, at);
+  if (purchase.subscription === undefined)
+    return { purchase, notifications: [getInitialNotification(product(latest.productId))] };
+  const isActive = purchase.subscription.state === 'ACTIVE';
+  return { purchase, notifications: isActive ? [buildNotificationType('SUBSCRIBED', 'RESUBSCRIBE')] : [] };
+}
+
+/**
+ * The fields of the revocation vanish from the transaction.
+ *
+ * @see https://developer.apple.com/forums/thread/757986
+ */
+function withoutRevocation(purchase: Purchase, revoked: Transaction, at: number): Purchase {
+  const { revocation: _reversed, ...paid } = revoked;
   const transaction: Transaction = { ...paid, changedAt: at };
   const restored = { ...purchase, transactions: replaceTransaction(purchase.transactions, transaction) };
-  const notifications = [{ ...buildNotificationType('REFUND_REVERSED'), transactionId }];
-  if (purchase.subscription?.state !== 'REVOKED' || refunded !== getLatestTransaction(purchase))
-    return { purchase: restored, notifications };
-  const state =
+  if (purchase.subscription?.state !== 'REVOKED' || revoked !== getLatestTransaction(purchase)) return restored;
+  return withSubscriptionState(
+    restored,
     getPaidUntil(restored) > at
-      ? ({ state: 'ACTIVE', willRenew: false } as const)
-      : ({ state: 'EXPIRED', willRenew: false, expirationIntent: 1 } as const);
-  return { purchase: withSubscriptionState(restored, state), notifications };
+      ? { state: 'ACTIVE', willRenew: false }
+      : { state: 'EXPIRED', willRenew: false, expirationIntent: 1 },
+  );
 }
 
 function withNotification(

@@ -58,6 +58,12 @@ export const listLinkedShares = (state: StoreState, owner: Purchase): Purchase[]
       getLatestTransaction(purchase).revocation === undefined,
   );
 
+/** Lists the shares that the refund of the owner's purchase revoked. */
+export const listRefundedShares = (state: StoreState, owner: Purchase): Purchase[] =>
+  [...state.purchases.values()].filter(
+    (purchase) => purchase.sharedFrom === owner.id && getLatestTransaction(purchase).revocation?.isOwnerRefund,
+  );
+
 function createShare(owner: Purchase, member: Account, context: TransitionContext): Purchase {
   const { webOrderLineItemId, expiresDate, productId, currency } = getLatestTransaction(owner);
   const transactionId = context.nextId();

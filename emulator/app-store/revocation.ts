@@ -12,6 +12,8 @@ import {
 import { getLatestTransaction, type Purchase, type Transaction } from './records.ts';
 import { getAmountMicros, listPeriodTransactions } from './seats.ts';
 
+type Revocation = NonNullable<Transaction['revocation']>;
+
 /** 100 % in the unit of `revocationPercentage`. */
 const fullPercentage = 100_000;
 
@@ -45,7 +47,7 @@ export const revokeRefundedShare = (
 ): Transition =>
   share.subscription === undefined && (amountMicros !== undefined || quantity !== undefined)
     ? { purchase: share, notifications: [] }
-    : revoke(share, context);
+    : revokeShare(share, context, { isOwnerRefund: true });
 
 /** Returns the share of a subscription period that is left at `at`. */
 function computeUnusedPercentage(purchase: Purchase, { purchaseDate, expiresDate }: Transaction, at: number): number {
@@ -74,20 +76,29 @@ function computePercentage(
  * Revokes a purchase: for a share the end of sharing or of the seat's assignment, otherwise a refund without the type
  * that the App Store reports since 2025.
  */
-export function revoke(purchase: Purchase, { at }: TransitionContext): Transition {
-  const family =
-    purchase.sharedFrom === undefined
-      ? {}
-      : ({ type: purchase.isAssigned ? 'ASSIGNMENT_REVOKE' : 'FAMILY_REVOKE' } as const);
-  const revoked = revokeTransaction(purchase, getLatestTransaction(purchase), { date: at, reason: 0, ...family });
-  return { purchase: revoked, notifications: [buildNotificationType('REVOKE')] };
-}
+export const revoke = (purchase: Purchase, context: TransitionContext): Transition =>
+  purchase.sharedFrom === undefined
+    ? toRevoked(purchase, { date: context.at, reason: 0 })
+    : revokeShare(purchase, context);
 
-function revokeTransaction(
-  purchase: Purchase,
-  transaction: Transaction,
-  revocation: NonNullable<Transaction['revocation']>,
-): Purchase {
+const revokeShare = (
+  share: Purchase,
+  { at }: TransitionContext,
+  cause: Pick<Revocation, 'isOwnerRefund'> = {},
+): Transition =>
+  toRevoked(share, {
+    date: at,
+    reason: 0,
+    type: share.isAssigned ? 'ASSIGNMENT_REVOKE' : 'FAMILY_REVOKE',
+    ...cause,
+  });
+
+const toRevoked = (purchase: Purchase, revocation: Revocation): Transition => ({
+  purchase: revokeTransaction(purchase, getLatestTransaction(purchase), revocation),
+  notifications: [buildNotificationType('REVOKE')],
+});
+
+function revokeTransaction(purchase: Purchase, transaction: Transaction, revocation: Revocation): Purchase {
   const revoked = withRevocation(purchase, transaction, revocation);
   const hasEnded = purchase.subscription === undefined || purchase.subscription.state === 'EXPIRED';
   const endsNow = !hasEnded && endsWith(purchase, transaction);
@@ -100,11 +111,7 @@ const endsWith = (purchase: Purchase, transaction: Transaction): boolean => {
   return period.includes(transaction) && period.every((other) => other === transaction || other.revocation);
 };
 
-function withRevocation(
-  purchase: Purchase,
-  transaction: Transaction,
-  revocation: NonNullable<Transaction['revocation']>,
-): Purchase {
+function withRevocation(purchase: Purchase, transaction: Transaction, revocation: Revocation): Purchase {
   const isPartial = transaction.revocation === undefined || transaction.revocation.type === 'REFUND_PRORATED';
   requirePossible(isPartial, purchase, `already lost ${transaction.transactionId}`);
   const changed: Transaction = { ...transaction, revocation, changedAt: revocation.date };

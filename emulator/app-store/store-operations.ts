@@ -93,12 +93,12 @@ function saveShare(context: OperationContext, owner: Purchase, { applicationUser
 export function applyActionToPurchase(
   context: OperationContext,
   purchase: Purchase,
-  { apply, applyToShares }: Action,
+  { apply, applyToShares, listShares = listLinkedShares }: Action,
   { at, details = {} }: ActionInput,
 ): void {
   const affectsLatest =
     details.transactionId === undefined || details.transactionId === getLatestTransaction(purchase).transactionId;
-  const followers = applyToShares && affectsLatest ? listLinkedShares(context.state, purchase) : [];
+  const followers = applyToShares && affectsLatest ? listShares(context.state, purchase) : [];
   const createContext = (target: Purchase): TransitionContext =>
     createTransitionContext(context.state, getAccount(context.state, target), at);
   saveTransition(context, apply(purchase, createContext(purchase), details), at);

@@ -49,6 +49,20 @@ describe('family sharing (App Store)', () => {
     expect(await fetchSubscriptionStatus(client, body.id)).toMatchObject(expected);
   });
 
+  it('returns the access of the member after a reversed refund, and not to a member who has left', async () => {
+    const { owner, body } = await share();
+    const left = (await client.act(owner, 'share', { applicationUsername: 'aunt' })).body.id;
+    await client.act(left, 'revoke');
+    await runSteps(client, owner, [['refund']]);
+    const kid = body.id;
+    expect(await runSteps(client, owner, [['reverse-refund']])).toEqual(['REFUND_REVERSED', 'SUBSCRIBED/RESUBSCRIBE']);
+    const { status, transaction } = await fetchSubscriptionStatus(client, kid);
+    expect({ status, expiresDate: transaction.expiresDate }).toEqual({ status: 1, expiresDate: monthEnd });
+    expect(transaction).not.toHaveProperty('revocationDate');
+    expect(transaction).not.toHaveProperty('revocationType');
+    expect(await fetchSubscriptionStatus(client, left)).toMatchObject({ status: 5 });
+  });
+
   it('keeps the share if an old transaction of the owner is refunded', async () => {
     const { owner, body } = await share([['renew']]);
     await runSteps(client, owner, [['refund', { transactionId: owner }]]);

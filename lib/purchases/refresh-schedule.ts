@@ -23,6 +23,8 @@ const getOneTimeIntervalMs = ({ productType }: Purchase): number => (productType
  * @see https://developer.apple.com/documentation/storekit/in-app_purchase/reducing_involuntary_subscriber_churn
  */
 const billingRetryWindowMs = 60 * dayMs;
+/** Time of refreshes after the end of a shared purchase. Apple does not document a limit of reversals. */
+const refundReversalWindowMs = 60 * dayMs;
 /**
  * Maximum interval of attempts to acknowledge a purchase.
  * @see https://developer.android.com/google/play/billing/integrate#process
@@ -57,7 +59,7 @@ export function computeNextRefresh(
   { hasRefreshToken, ...input }: RefreshInput,
 ): EpochMillis | undefined {
   const { now, failedRefreshes } = input;
-  if (purchase.endedAt !== undefined && purchase.endedAt <= now) return undefined;
+  if (hasEnded(purchase, now)) return hasRefreshToken ? computeReversalCheck(purchase, input) : undefined;
   const checkAt = hasRefreshToken ? computeStoreCheck(purchase, input) : computeExpiryCheck(purchase, now);
   if (failedRefreshes === 0) return checkAt;
   const retryAt = now + Math.min(6 * hourMs, minuteMs * 2 ** (failedRefreshes - 1));
@@ -68,12 +70,27 @@ export function computeNextRefresh(
   return end > now ? Math.min(laterAt, end) : laterAt;
 }
 
+const hasEnded = ({ endedAt = Number.POSITIVE_INFINITY }: Purchase, date: EpochMillis): boolean => endedAt <= date;
+
+/**
+ * A reversed refund of the buyer gives access to family members and holders of seats again. The App Store documents a
+ * notification of it for the buyer only.
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+ */
+const computeReversalCheck = (purchase: Purchase, input: StoreCheckInput): EpochMillis | undefined =>
+  purchase.isSharedPurchase && input.now <= (purchase.endedAt ?? 0) + refundReversalWindowMs
+    ? computeIntervalCheck(getActiveIntervalMs(purchase, input.isNotified), input)
+    : undefined;
+
 /**
  * Whether the refresh at `date` only searches for a lost notification. The others follow a date of the store, such as a
  * renewal.
  */
 export const isIntervalCheck = (purchase: Purchase, date: EpochMillis): boolean =>
-  !purchase.isPaused && !purchase.isPending && !purchase.awaitsFulfillment && date < getReportedEnd(purchase);
+  !purchase.isPaused &&
+  !purchase.isPending &&
+  !purchase.awaitsFulfillment &&
+  (date < getReportedEnd(purchase) || hasEnded(purchase, date));
 
 const computeExpiryCheck = ({ expirationDate }: Purchase, now: EpochMillis): EpochMillis | undefined =>
   expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { search } from '../../lib/api/search.ts';
 import { getTransaction } from '../../lib/api/transactions.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
@@ -214,5 +215,67 @@ describe('commitment plan (App Store)', () => {
     expect(listReasons(refunded)).toEqual(['PURCHASED', 'RENEWED', 'WILL_LAPSE', 'RENEWED', 'REFUNDED']);
     expect(await act('fail-payment')).toMatchObject({ isExpired: true, cancelationReason: 'System.BillingError' });
     expect(await act('recover')).toMatchObject({ isExpired: false, renewalIntent: 'Lapse' });
+  });
+});
+
+describe('the purchase of a member (App Store) after the reversal of a refund', () => {
+  /** The member of a family, or with an assigned seat, whose buyer got a refund that Apple has reversed. */
+  const givenReversedRefund = async (type: string, share: string) => {
+    const keys = await fixture.createNotifiedApp('store_a');
+    const seats = share === 'assign-seat' ? { seats: 2 } : {};
+    const order = { productId: createUniqueName('shared'), type, applicationUsername: createUniqueName('buyer') };
+    const { id } = await buy({ ...order, ...seats });
+    const member = await fixture.callControl(`/purchases/${id}/${share}`, {
+      applicationUsername: createUniqueName('member'),
+    });
+    await fixture.validate(keys, member.validate);
+    const fetchPurchase = async () => await fixture.fetchPurchase(keys, `store_a:${member.id}`);
+    await fixture.callControl('/clock', { advance: 'PT1H' });
+    await fixture.callControl(`/purchases/${id}/refund`, {});
+    await fixture.processNotifications();
+    expect(await fetchPurchase()).toMatchObject({ isExpired: true });
+    await fixture.callControl('/clock', { advance: 'PT1H' });
+    const reverse = async () => {
+      await fixture.callControl(`/purchases/${id}/reverse-refund`, {});
+      await fixture.processNotifications();
+    };
+    return { keys, member, fetchPurchase, reverse };
+  };
+  const shares = [
+    ['paid subscription', 'share'],
+    ['non consumable', 'share'],
+    ['paid subscription', 'assign-seat'],
+  ] as const;
+  /** A purchase without an end has no `isExpired`. */
+  const expectAccess = (purchase: Awaited<ReturnType<typeof fixture.fetchPurchase>>) => {
+    expect(purchase.isExpired ?? false).toBe(false);
+    expect(purchase).not.toHaveProperty('cancelationReason');
+    expect(listReasons(purchase)).toEqual(['PURCHASED', 'REVOKED', 'RENEWED']);
+  };
+
+  it.each(shares)('gives access again by a notification (%s, %s)', async (type, share) => {
+    const { fetchPurchase, reverse } = await givenReversedRefund(type, share);
+    await reverse();
+    const restored = await fetchPurchase();
+    expectAccess(restored);
+    expect(restored).toMatchObject({ isSharedPurchase: true, amountMicros: 0 });
+  });
+
+  it.each(shares)('gives access again by a validation without notifications (%s, %s)', async (type, share) => {
+    const { keys, member, fetchPurchase, reverse } = await givenReversedRefund(type, share);
+    await fixture.setNotificationUrl('store_a', null);
+    await reverse();
+    expect(await fetchPurchase()).toMatchObject({ isExpired: true });
+    expect((await fixture.validate(keys, member.validate)).body).toMatchObject({ ok: true });
+    expectAccess(await fetchPurchase());
+  });
+
+  it.each(shares)('gives access again by a refresh without notifications (%s, %s)', async (type, share) => {
+    const { keys, member, fetchPurchase, reverse } = await givenReversedRefund(type, share);
+    await fixture.setNotificationUrl('store_a', null);
+    await reverse();
+    await fixture.callControl('/clock', { advance: 'P10D' });
+    await refreshPurchase({ appName: keys.appName, purchaseId: `store_a:${member.id}` }, deps());
+    expectAccess(await fetchPurchase());
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { computeNextRefresh } from '../../../lib/purchases/refresh-schedule.ts';
+import type { Purchase } from '../../../lib/purchases/purchase.ts';
+import { computeNextRefresh, isIntervalCheck } from '../../../lib/purchases/refresh-schedule.ts';
 import type { Platform } from '../../../lib/shared/platform.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
@@ -66,6 +67,21 @@ describe('computeNextRefresh', () => {
     expect(schedule('store_a')).toBe(startDate + 10 * dayMs);
     // The Microsoft Store sends no notifications of renewals.
     expect(schedule('store_c')).toBe(startDate + dayMs);
+  });
+
+  it('refreshes the ended purchase of a family member for 60 days, because the App Store can reverse a refund', () => {
+    const end = { endedAt: startDate, expirationDate: startDate };
+    const { purchase: shared } = createObservation({ ...end, platform: 'store_a', isSharedPurchase: true });
+    const computeDays = (purchase: Purchase, days: number) => {
+      const now = startDate + days * dayMs;
+      return ((computeNextRefresh(purchase, refreshAt(now)) ?? Number.NaN) - now) / dayMs;
+    };
+    expect([0, 40, 59].map((days) => computeDays(shared, days))).toEqual([3, 3, 3]);
+    expect(isIntervalCheck(shared, startDate + 3 * dayMs)).toBe(true);
+    expect(computeDays(shared, 61)).toBeNaN();
+    expect(computeNextRefresh(shared, { ...refreshAt(startDate), hasRefreshToken: false })).toBeUndefined();
+    const { purchase: own } = createObservation({ ...end, platform: 'store_a' });
+    expect(computeDays(own, 0)).toBeNaN();
   });
 
   it('retries a failed refresh at the end of access at the latest', () => {
