@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { type HttpResponse, jsonResponse, noContentResponse, type StoreHttpRequest } from '../http-messages.ts';
-import { getLatestPayment } from './collection-item.ts';
 import { Beneficiary } from './collections.ts';
-import type { Purchase } from './records.ts';
+import type { ConsumedOrder, Purchase } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 import { badRequestError, notFoundError } from './service-error.ts';
 import { parseRequest, requireKeyHolder, Sandbox } from './service-request.ts';
@@ -39,17 +38,13 @@ export function consumeV6(context: ResponseContext, call: StoreHttpRequest): Htt
 export function consumeV8(context: ResponseContext, call: StoreHttpRequest): HttpResponse {
   const request = parseRequest(Consume, call);
   const purchase = requireConsumable(context, call, request);
-  const newQuantity = consume(context, purchase, request);
-  const { orderId, lineItemId } = getLatestPayment(purchase);
-  const quantityConsumed = request.removeQuantity ?? 1;
+  const { newQuantity, orders } = consume(context, purchase, request);
   return jsonResponse(200, {
     itemId: purchase.item.id,
     newQuantity,
     trackingId: request.trackingId,
     productId: purchase.productId,
-    ...(request.includeOrderIds && {
-      orderTransactions: [{ orderId, orderLineItemId: lineItemId, quantityConsumed }],
-    }),
+    ...(request.includeOrderIds && orders.length > 0 && { orderTransactions: orders }),
   });
 }
 
@@ -69,20 +64,42 @@ function requireConsumable(context: ResponseContext, call: StoreHttpRequest, req
 const isReferenced = ({ item, productId }: Purchase, request: Consume): boolean =>
   request.itemId !== undefined ? item.id === request.itemId.replaceAll('-', '') : productId === request.productId;
 
-function consume({ state, now }: ResponseContext, purchase: Purchase, request: Consume): number {
+type Consumption = Purchase['consumed'][string];
+
+function consume({ state, now }: ResponseContext, purchase: Purchase, request: Consume): Consumption {
   const { item, consumed } = purchase;
   const { trackingId = '', removeQuantity = 1 } = request;
   const previous = consumed[trackingId];
-  if (previous !== undefined) return previous.newQuantity;
-  if (item.kind === 'UnmanagedConsumable' && request.removeQuantity !== undefined) {
+  if (previous !== undefined) return previous;
+  const isManaged = item.kind === 'Consumable';
+  if (!isManaged && request.removeQuantity !== undefined) {
     throw badRequestError('removeQuantity is not supported for an unmanaged consumable');
   }
   if (removeQuantity > item.quantity) throw badRequestError('removeQuantity exceeds the balance');
   const newQuantity = item.quantity - removeQuantity;
+  const orders = allocateOrders(purchase, removeQuantity);
+  // The store does not keep the orders of a developer-managed consumable for a repeated request.
+  const result = { newQuantity, orders: isManaged ? orders : [] };
   state.purchases.set(purchase.id, {
     ...purchase,
     item: { ...item, quantity: newQuantity, modifiedDate: now() },
-    consumed: { ...consumed, ...(trackingId !== '' && { [trackingId]: { newQuantity } }) },
+    consumed: { ...consumed, ...(trackingId !== '' && { [trackingId]: result }) },
   });
-  return newQuantity;
+  return { newQuantity, orders };
+}
+
+/** Returns the orders of the removed quantity. The earliest orders are used first, so the latest form the balance. */
+function allocateOrders({ payments, item }: Purchase, removeQuantity: number): ConsumedOrder[] {
+  const orders: ConsumedOrder[] = [];
+  let balanceAfter = item.quantity - removeQuantity;
+  let remaining = removeQuantity;
+  for (const { orderId, lineItemId, state, quantity } of [...payments].reverse()) {
+    if (state !== 'Purchased') continue;
+    const kept = Math.min(quantity, balanceAfter);
+    const quantityConsumed = Math.min(quantity - kept, remaining);
+    balanceAfter -= kept;
+    remaining -= quantityConsumed;
+    if (quantityConsumed > 0) orders.unshift({ orderId, orderLineItemId: lineItemId, quantityConsumed });
+  }
+  return orders;
 }

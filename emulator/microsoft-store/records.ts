@@ -55,6 +55,14 @@ export const Recurrence = v.object({
 });
 export type Recurrence = Readonly<v.InferOutput<typeof Recurrence>>;
 
+/** Quantity of an order that a consumption used. */
+export const ConsumedOrder = v.object({
+  orderId: v.string(),
+  orderLineItemId: v.string(),
+  quantityConsumed: v.number(),
+});
+export type ConsumedOrder = Readonly<v.InferOutput<typeof ConsumedOrder>>;
+
 /** Purchase. Its id is the recurrence id of a subscription, otherwise the item id. */
 export const Purchase = v.object({
   id: v.string(),
@@ -68,7 +76,10 @@ export const Purchase = v.object({
   /** Oldest first. */
   payments: v.pipe(v.array(Payment), v.readonly()),
   /** Results of consume requests by tracking id. */
-  consumed: v.record(v.string(), v.object({ newQuantity: v.number() })),
+  consumed: v.record(
+    v.string(),
+    v.object({ newQuantity: v.number(), orders: v.exactOptional(v.pipe(v.array(ConsumedOrder), v.readonly()), []) }),
+  ),
 });
 export type Purchase = Readonly<v.InferOutput<typeof Purchase>>;
 

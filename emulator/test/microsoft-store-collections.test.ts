@@ -176,6 +176,27 @@ describe('consumable of the Microsoft Store', () => {
     expect((await client.items(id, 'points')).body.items).toMatchObject([{ quantity: 6 }]);
   });
 
+  it('names the orders that the consumption of a store-managed balance used, also in a repetition', async () => {
+    const order = { productId: 'packs', type: 'consumable', quantity: 5, applicationUsername: 'collector' };
+    const { id } = (await client.buy(order)).body;
+    const { transactionId: first } = (await client.items(id, 'packs')).body.items[0];
+    await client.buy(order);
+    const { transactionId: second } = (await client.items(id, 'packs')).body.items[0];
+    const trackingId = randomUUID();
+    for (const _try of [1, 2]) {
+      const { body } = await consume(id, 'packs', { removeQuantity: 7, trackingId, includeOrderIds: true });
+      expect(body).toMatchObject({
+        newQuantity: 3,
+        orderTransactions: [
+          { orderId: first, quantityConsumed: 5 },
+          { orderId: second, quantityConsumed: 2 },
+        ],
+      });
+    }
+    const last = await consume(id, 'packs', { removeQuantity: 3, includeOrderIds: true });
+    expect(last.body.orderTransactions).toMatchObject([{ orderId: second, quantityConsumed: 3 }]);
+  });
+
   it('accepts a refund after consumption', async () => {
     const { id } = (await client.buy({ productId: 'used up', type: 'consumable' })).body;
     await consume(id, 'used up');

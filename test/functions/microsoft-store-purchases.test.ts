@@ -143,6 +143,47 @@ describe('a consumable of the Microsoft Store', () => {
   );
 });
 
+describe('a store-managed consumable of the Microsoft Store that is bought twice between two validations', () => {
+  it('counts both payments, grants the balance once, and assigns the refund of the latest', async () => {
+    const order = { type: 'consumable', quantity: 2 };
+    const { keys, storeId, validate, act } = await buy(order, { consume: true });
+    await service.callControl('/purchases', {
+      platform: 'store_c',
+      productId: storeId,
+      applicationUsername: 'ann',
+      ...order,
+    });
+    const listPayments = async () => (await callWithSecretKey(listTransactions, keys, { query: {} })).body.rows;
+    for (const _repetition of [1, 2]) {
+      const { ok, data } = await validate();
+      expect({ ok, collection: data.collection }).toMatchObject({
+        ok: true,
+        collection: [{ quantity: 4, isConsumed: false }],
+      });
+      const payments = await listPayments();
+      expect(payments.map(({ amountMicros }: { amountMicros: number }) => amountMicros)).toEqual([
+        4_990_000, 4_990_000,
+      ]);
+      expect(new Set(payments.map(({ transactionId }: { transactionId: string }) => transactionId)).size).toBe(2);
+    }
+    const { paidMicros } = await act('refund');
+    expect(paidMicros).toBe(2 * 4_990_000);
+  });
+
+  it('counts the latest payment if a device consumes the balance', async () => {
+    const order = { type: 'consumable', quantity: 2 };
+    const { keys, storeId, validate } = await buy(order);
+    await service.callControl('/purchases', {
+      platform: 'store_c',
+      productId: storeId,
+      applicationUsername: 'ann',
+      ...order,
+    });
+    expect((await validate()).data.collection).toMatchObject([{ quantity: 4 }]);
+    expect((await callWithSecretKey(listTransactions, keys, { query: {} })).body.rows).toHaveLength(1);
+  });
+});
+
 describe('a subscription of the Microsoft Store', () => {
   it('shows the date of the latest change of the renewal intent', async () => {
     const { validate, act, refresh, read } = await buy({ type: 'paid subscription' });

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
+import type { Transaction } from '../../purchases/transaction.ts';
 import { parse } from '../../shared/parse.ts';
-import { withoutPlatform } from '../../shared/platform.ts';
+import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import { toUuid } from '../../shared/to-uuid.ts';
+import { lenientOptional } from '../lenient-optional.ts';
 import type { FulfillmentRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { getFulfillBudgetMs } from '../time-budget.ts';
@@ -15,7 +17,11 @@ import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
 import { callService } from './store-service-api.ts';
 
-const ConsumeResponse = v.object({ newQuantity: v.number() });
+const ConsumeResponse = v.object({
+  newQuantity: v.number(),
+  orderTransactions: lenientOptional(v.array(v.object({ orderId: v.string(), quantityConsumed: v.number() }))),
+});
+type ConsumeResponse = v.InferOutput<typeof ConsumeResponse>;
 
 /**
  * Consumes the consumable of a validation if the settings say so. Returns it with the remaining quantity.
@@ -32,21 +38,53 @@ export async function fulfill(
   if (!session.settings.consume || !observation || !needsConsumption(observation)) return [];
   const kind = nativeTransaction.productKind ?? nativeTransaction.productType;
   const isManaged = kind === 'Consumable';
-  const newQuantity = await consume(session, observation, { isManaged, appName: context.appName });
+  const response = await consume(session, observation, { isManaged, appName: context.appName });
+  const { newQuantity } = response;
   const purchase = { ...observation.purchase, quantity: newQuantity, isConsumed: newQuantity === 0 };
-  // Newer than the validated observation, even within the same millisecond.
-  return [{ ...observation, asOf: Math.max(session.now(), observation.asOf + 1), purchase }];
+  const otherPayments = await listOtherPayments(observation, response, context);
+  return [
+    {
+      ...observation,
+      // Newer than the validated observation, even within the same millisecond.
+      asOf: Math.max(session.now(), observation.asOf + 1),
+      purchase,
+      transactions: [...observation.transactions, ...otherPayments],
+    },
+  ];
 }
 
 /** Whether the observation is a consumable that the customer still owns. */
 export const needsConsumption = ({ purchase }: Pick<Observation, 'purchase'>): boolean =>
   purchase.productType === 'consumable' && purchase.isConsumed === false && purchase.endedAt === undefined;
 
+/**
+ * Lists the payments of the balance that no validation observed: the collection contains the latest order only. Ids
+ * that do not include the latest order are not comparable with it.
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v8-consume
+ * @see https://github.com/microsoft/Microsoft-Store-Services
+ */
+async function listOtherPayments(
+  { purchase, transactions }: Observation,
+  { orderTransactions }: ConsumeResponse,
+  { listTransactions }: Pick<StoreContext, 'listTransactions'>,
+): Promise<Transaction[]> {
+  const orders = (orderTransactions ?? []).map(({ orderId, quantityConsumed: quantity }) => ({
+    transactionId: withPlatform(platformTokens.microsoftStore, orderId),
+    quantity,
+  }));
+  const latest = transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
+  const isLatestOrder = ({ transactionId }: { transactionId: string }) => transactionId === latest?.transactionId;
+  if (!latest || orders.length < 2 || !orders.some(isLatestOrder)) return [];
+  const stored = (await listTransactions?.(purchase.purchaseId)) ?? [];
+  const knownIds = new Set([latest, ...stored].map(({ transactionId }) => transactionId));
+  return orders.filter(({ transactionId }) => !knownIds.has(transactionId)).map((order) => ({ ...latest, ...order }));
+}
+
 async function consume(
   session: MicrosoftSession,
   { purchase, refreshToken }: Observation,
   { isManaged, appName }: { readonly isManaged: boolean; readonly appName: string },
-): Promise<number> {
+): Promise<ConsumeResponse> {
   const { collectionsKey = '', productId, sandboxId } = parse(RefreshToken, refreshToken, 'InternalError');
   const body = {
     beneficiary: toBeneficiary(parseStoreIdKey(collectionsKey, 'collections', session)),
@@ -57,7 +95,7 @@ async function consume(
       withoutPlatform(purchase.transactionId),
     ),
     // The whole balance of a store-managed consumable. The store rejects a quantity for a developer-managed one.
-    ...(isManaged && { removeQuantity: purchase.quantity ?? 1 }),
+    ...(isManaged && { removeQuantity: purchase.quantity ?? 1, includeOrderIds: true }),
     ...(sandboxId !== undefined && { sbx: sandboxId }),
   };
   const result = await callService(
@@ -66,7 +104,7 @@ async function consume(
     ConsumeResponse,
   );
   if (result.kind !== 'found') throw missingKeyError('collections');
-  return result.value.newQuantity;
+  return result.value;
 }
 
 /** Derives the idempotency key of a consumption: a version 8 UUID that is equal in every attempt. */
