@@ -23,6 +23,7 @@ const PurchaseItem = v.object({
   activePeriods: v.exactOptional(StoredPeriods),
   hasErasedOwner: v.exactOptional(v.boolean()),
   firstOwnerVersion: v.exactOptional(FirstOwnerVersion),
+  announcedRenewalDate: v.exactOptional(v.number()),
   importedAt: v.exactOptional(v.number()),
   lastRefreshAt: v.exactOptional(v.number()),
   failedRefreshes: v.exactOptional(v.number()),

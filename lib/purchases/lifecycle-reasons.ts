@@ -39,6 +39,22 @@ export type LifecycleReason = Exclude<
 export interface StateAt {
   readonly state: PurchaseState;
   readonly at: EpochMillis;
+  /** Date of the latest announced renewal if the state shows an earlier one or none. */
+  readonly announcedRenewalDate?: EpochMillis;
+}
+
+/**
+ * Returns the date of the latest announced renewal in the next state, in which the store can have corrected it. It can
+ * be later than `lastRenewalDate` there: a plan change whose former period is not known yet looks like a renewal until
+ * that period is observed. The renewals before it are announced with it.
+ */
+export function findAnnouncedRenewalDate(
+  { state: { purchase, transactions }, announcedRenewalDate = purchase.lastRenewalDate }: Omit<StateAt, 'at'>,
+  after: PurchaseState,
+): EpochMillis | undefined {
+  const announced = transactions.find(({ transaction }) => transaction.purchaseDate === announcedRenewalDate);
+  const corrected = announced && findTransaction(after, announced.transaction.transactionId);
+  return corrected?.purchaseDate ?? announcedRenewalDate;
 }
 
 /**
@@ -102,7 +118,8 @@ function findPaymentReasons(before: StateAt, after: StateAt): LifecycleReason[] 
   const [wasExpired, isNowExpired] = [isExpired(from, before.at), isExpired(to, after.at)];
   const hasNewPayment = isNewPayment(before.state, after.state);
   const isRenewed = hasNewPayment || (wasExpired && !isNowExpired);
-  const hasLaterRenewal = (to.lastRenewalDate ?? 0) > (from.lastRenewalDate ?? from.purchaseDate ?? Infinity);
+  const announcedRenewalDate = findAnnouncedRenewalDate(before, after.state) ?? from.purchaseDate ?? Infinity;
+  const hasLaterRenewal = (to.lastRenewalDate ?? 0) > announcedRenewalDate;
   // A payment after the end is a resubscription, also with another product of the same subscription group. A replaced
   // subscription continues with the payment that replaced it.
   const isResubscription = wasExpired && hasNewPayment && from.cancelationReason !== 'System.Replaced';

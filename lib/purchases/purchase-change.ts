@@ -1,4 +1,5 @@
 import type { BillingPeriod } from '../shared/billing-period.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import { type EpochMillis, hourMs } from '../shared/time.ts';
 import { computeStoredPeriods, type StoredPeriods } from './active-periods.ts';
 import { addPaymentFigures } from './add-payment-figures.ts';
@@ -18,7 +19,12 @@ import {
   selectSharedClaims,
 } from './claims.ts';
 import type { CommissionRates } from './commission-rates.ts';
-import { findLifecycleReasons, type LifecycleReason, type NotificationReason } from './lifecycle-reasons.ts';
+import {
+  findAnnouncedRenewalDate,
+  findLifecycleReasons,
+  type LifecycleReason,
+  type NotificationReason,
+} from './lifecycle-reasons.ts';
 import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
 import type { Payer } from './payment-figures.ts';
 import { completeState } from './period-end.ts';
@@ -47,6 +53,8 @@ export interface StoredPurchase {
   readonly hasErasedOwner?: boolean;
   /** Earlier announcements had no recipient. Absent if the purchase had an owner from its first version. */
   readonly firstOwnerVersion?: FirstOwnerVersion;
+  /** Date of the latest announced renewal if the state shows an earlier one or none. */
+  readonly announcedRenewalDate?: EpochMillis;
   /** When an observation or the passing of time was last applied. A later expiration is not announced yet. */
   readonly checkedAt: EpochMillis;
   /** When the last successful refresh was made. */
@@ -243,6 +251,7 @@ function applyUpdate(
     isNotified,
     scheduledAt: before?.nextRefreshAt,
   });
+  const announcedRenewalDate = (before && findAnnouncedRenewalDate(before, state)) ?? 0;
   const createdAt = before?.createdAt ?? now;
   const activePeriods = computeStoredPeriods(before, { state, createdAt, checkedAt });
   return {
@@ -253,14 +262,17 @@ function applyUpdate(
     // Increases with every change, even if the writer's clock is behind: clients read changes by this date.
     updatedAt: Math.max(now, (before?.updatedAt ?? 0) + 1),
     checkedAt,
-    ...(activePeriods && { activePeriods }),
-    ...(before?.hasErasedOwner && { hasErasedOwner: true }),
-    ...(before?.firstOwnerVersion && { firstOwnerVersion: before.firstOwnerVersion }),
-    ...(importedAt !== undefined && { importedAt }),
-    ...(lastRefreshAt !== undefined && { lastRefreshAt }),
+    ...omitUndefined({
+      activePeriods,
+      hasErasedOwner: before?.hasErasedOwner,
+      firstOwnerVersion: before?.firstOwnerVersion,
+      importedAt,
+      lastRefreshAt,
+      nextRefreshAt,
+    }),
+    ...(announcedRenewalDate > (state.purchase.lastRenewalDate ?? 0) && { announcedRenewalDate }),
     ...(failedRefreshes > 0 && { failedRefreshes }),
     ...(isNotified && { isNotified }),
-    ...(nextRefreshAt !== undefined && { nextRefreshAt }),
     version: (before?.version ?? 0) + 1,
   };
 }
@@ -292,7 +304,7 @@ function findReasons(
   { before, after }: Pick<PurchaseChange, 'before' | 'after'>,
   { replacedPurchase, groupPurchases, storeReason }: PurchaseUpdate,
 ): LifecycleReason[] {
-  const from = before && { state: before.state, at: before.checkedAt };
+  const from = before && { ...before, at: before.checkedAt };
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
     replacedPurchase !== undefined &&

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Table } from '../../../lib/db/table.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
-import { createObservation, createUniqueName, startDate } from '../../../testing/given.ts';
+import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';
 import { buildLinkInput, buildValidationInput, createTestPurchases } from '../../../testing/purchase-repository.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -68,5 +69,42 @@ describe('recordPurchase', () => {
     expect(stored?.claims.map(({ username }) => username).toSorted()).toEqual(['ann', 'bob']);
     expect(stored?.entitledUsers).toContain('bob');
     expect(stored?.state.asOf).toBe(startDate + dayMs);
+  });
+
+  it('announces a renewal once that is observed after the plan change that followed it', async () => {
+    const appName = createUniqueName();
+    const { recordPurchase } = createTestPurchases(table);
+    const latest = createObservation({
+      transactionId: 'store_a:4',
+      productId: 'store_a:yearly',
+      purchaseDate: startDate,
+      expirationDate: startDate + 365 * dayMs,
+    });
+    const pay = (number: number, productId: string, day: number, fields: Partial<Transaction> = {}): Transaction =>
+      createTransaction(latest.purchase, {
+        transactionId: `store_a:${number}`,
+        productId: `store_a:${productId}`,
+        purchaseDate: startDate + day * dayMs,
+        expirationDate: startDate + (day + 30) * dayMs,
+        ...fields,
+      });
+    const bought = pay(1, 'monthly', 0);
+    const change = pay(4, 'yearly', 40, { expirationDate: startDate + 365 * dayMs });
+    const record = async (asOf: number, transactions: readonly Transaction[], { purchase } = latest) => {
+      const observation = { asOf, purchase, transactions, userAliases: [], isOrderedByTransaction: true as const };
+      const input = { ...buildValidationInput('ann', observation), now: asOf };
+      return (await recordPurchase(appName, purchaseId, input))?.change?.lifecycleReasons;
+    };
+    const looks = [
+      await record(startDate, [bought], createObservation({ purchaseId })),
+      await record(startDate + 40 * dayMs, [change]),
+      await record(startDate + 41 * dayMs, [
+        { ...bought, isReplaced: true, refundedAt: startDate + 20 * dayMs },
+        change,
+      ]),
+      await record(startDate + 42 * dayMs, [pay(3, 'weekly', 35, { isRenewal: true }), change]),
+      await record(startDate + 43 * dayMs, [pay(5, 'yearly', 42, { isRenewal: true }), change]),
+    ];
+    expect(looks).toEqual([['PURCHASED'], ['PLAN_CHANGED', 'RENEWED'], ['REFUNDED'], [], ['RENEWED']]);
   });
 });

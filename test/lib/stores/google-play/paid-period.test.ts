@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { findLifecycleReasons } from '../../../../lib/purchases/lifecycle-reasons.ts';
 import { merge, type PurchaseState } from '../../../../lib/purchases/merge.ts';
-import { dayMs } from '../../../../lib/shared/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../../../lib/shared/time.ts';
 import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
 import { sampleRuns } from '../../../../testing/sample.ts';
-import { createGoogleContext, type SubscriptionResponse } from './fake-google.ts';
+import { createGoogleContext, type OrderResponse, type SubscriptionResponse } from './fake-google.ts';
 
 const periodMs = 30 * dayMs;
 const startTime = Date.parse('2026-01-01T00:00:00Z');
@@ -38,16 +39,18 @@ interface QueryCase {
   readonly now: number;
   readonly isInGracePeriod: boolean;
   readonly isNotification: boolean;
+  /** The order of the period, if it is readable. */
+  readonly order?: OrderResponse;
 }
 
-/** Queries the subscription without readable orders and merges the observation into the state. */
+/** Queries the subscription and merges the observation into the state. */
 async function observe(
   state: PurchaseState | undefined,
-  { period, now, isInGracePeriod, isNotification }: QueryCase,
+  { period, now, isInGracePeriod, isNotification, order }: QueryCase,
 ): Promise<PurchaseState> {
   const subscription = buildSubscription(period, isInGracePeriod);
   const context = createGoogleContext(
-    { subscription },
+    { subscription, ...(order && { order }) },
     {
       now: () => now,
       findPurchase: async () => state?.purchase,
@@ -98,5 +101,25 @@ describe('periods of a subscription without readable orders (Google Play)', () =
       }),
       sampleRuns({ sample: 30, full: 300 }),
     );
+  });
+
+  it('announces a renewal once if the date of its order becomes readable later', async () => {
+    const query = { period: 1, now: startTime + periodMs + hourMs, isInGracePeriod: false, isNotification: false };
+    const order = (createdAt: number): OrderResponse => ({
+      orderId: 'GPA.1..0',
+      state: 'PROCESSED',
+      createTime: toText(createdAt),
+      lineItems: [{ productId: 'premium' }],
+    });
+    const bought = await observe(undefined, { ...query, period: 0, now: startTime });
+    const renewed = await observe(bought, query);
+    expect(findLifecycleReasons({ state: bought, at: startTime }, { state: renewed, at: query.now })).toEqual([
+      'RENEWED',
+    ]);
+    for (const createdAt of [startTime + periodMs - 20 * hourMs, startTime + periodMs + minuteMs]) {
+      const dated = await observe(renewed, { ...query, now: query.now + hourMs, order: order(createdAt) });
+      expect(dated.purchase.lastRenewalDate).toBe(createdAt);
+      expect(findLifecycleReasons({ state: renewed, at: query.now }, { state: dated, at: query.now })).toEqual([]);
+    }
   });
 });
