@@ -101,16 +101,37 @@ function findEndReasons(before: StateAt, after: StateAt, storeReason?: Notificat
   const endReasons = findAccessEndReasons(before, after);
   const newRefunds = findNewRefunds(before.state, after.state);
   if (newRefunds.length === 0) return endReasons;
-  const refundReasons =
-    chooseRefundReason(before, after, storeReason) === 'REVOKED'
-      ? ['REVOKED' as const]
-      : newRefunds.map(() => 'REFUNDED' as const);
+  const refundReasons = findRefundReasons(before, after, { newRefunds, storeReason });
   // The refund reason covers an end by refund. An end together with the refund of an earlier period is reported as
   // well.
   const isEndedByRefund = to.endedAt !== undefined || newRefunds.includes(to.transactionId);
   const isCovered = (reason: LifecycleReason) => isEndedByRefund && (reason === 'EXPIRED' || reason === 'REVOKED');
   return [...refundReasons, ...endReasons.filter((reason) => !isCovered(reason))];
 }
+
+/** Finds the reasons of new refunds. If nothing was paid, as in a trial or by a family member, only an end counts. */
+function findRefundReasons(
+  before: StateAt,
+  after: StateAt,
+  { newRefunds, storeReason }: { newRefunds: readonly string[]; storeReason: NotificationReason | undefined },
+): LifecycleReason[] {
+  const paidRefunds = newRefunds.filter((key) => !isFree(after.state, key));
+  if (paidRefunds.length === 0) return isNewEnd(before, after) ? ['REVOKED'] : [];
+  return chooseRefundReason(before, after, storeReason) === 'REVOKED'
+    ? ['REVOKED']
+    : paidRefunds.map(() => 'REFUNDED' as const);
+}
+
+function isFree(state: PurchaseState, refundKey: string): boolean {
+  const { amountMicros, isTrialPeriod } = findTransaction(state, refundKey) ?? {};
+  return amountMicros === 0 || isTrialPeriod === true || state.purchase.isSharedPurchase === true;
+}
+
+const isNewEnd = (before: StateAt, after: StateAt): boolean =>
+  hasJustExpired(before, after) || after.state.purchase.endedAt !== before.state.purchase.endedAt;
+
+const hasJustExpired = (before: StateAt, after: StateAt): boolean =>
+  !isExpired(before.state.purchase, before.at) && isExpired(after.state.purchase, after.at);
 
 /** Finds the reasons of a new plan and of a new payment. */
 function findPaymentReasons(before: StateAt, after: StateAt): LifecycleReason[] {
@@ -194,12 +215,9 @@ function chooseRefundReason(
   storeReason: NotificationReason | undefined,
 ): LifecycleReason {
   if (storeReason === 'REFUNDED') return 'REFUNDED';
-  const to = after.state.purchase;
-  const from = before.state.purchase;
-  const hasJustExpired = !isExpired(from, before.at) && isExpired(to, after.at);
-  if (to.isSharedPurchase) return hasJustExpired || to.endedAt !== from.endedAt ? 'REVOKED' : 'REFUNDED';
   // The store revoked the purchase without a request of the customer, for example after a lost dispute.
-  return hasJustExpired && to.cancelationReason === 'System' ? 'REVOKED' : 'REFUNDED';
+  const isRevocation = after.state.purchase.cancelationReason === 'System';
+  return isRevocation && hasJustExpired(before, after) ? 'REVOKED' : 'REFUNDED';
 }
 
 /** Returns the keys of the new refunds, full and partial. The key of a full refund is the id of its transaction. */

@@ -81,7 +81,7 @@ describe('selectAnnouncedReasons', () => {
   });
 
   it('announces the lost dispute of an earlier period as a refund', () => {
-    const first = createTransaction(observe().purchase, { refundedAt: startDate + dayMs, amountMicros: 0 });
+    const first = createTransaction(observe().purchase, { refundedAt: startDate + dayMs });
     const end = { transactionId: 'store_a:2', expirationDate: startDate + 62 * dayMs };
     const renewed = observe(end, startDate + 31 * dayMs);
     const { stored } = update(owned, { now: startDate + 31 * dayMs, observation: renewed });

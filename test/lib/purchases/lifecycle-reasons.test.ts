@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { findLifecycleReasons } from '../../../lib/purchases/lifecycle-reasons.ts';
 import { merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
@@ -198,6 +199,32 @@ describe('findLifecycleReasons', () => {
     expect(findLifecycleReasons(createRefunded(second, 1), createRefunded(first.purchase, 2))).toEqual([]);
     expect(findLifecycleReasons(createRefunded(first.purchase, 1), createRefunded(second, 2))).toEqual([]);
   });
+
+  it.each<[string, Partial<Transaction>]>([
+    ['a trial', { isTrialPeriod: true }],
+    ['a free payment', { amountMicros: 0 }],
+  ])(
+    'returns REVOKED for %s that the store takes back, in any order, because nothing is refunded',
+    (_what, payment) => {
+      const end = { endedAt: startDate + dayMs, cancelationReason: 'Customer' as const };
+      const { purchase } = createObservation();
+      const at = (changes: Partial<Purchase>, refund: Partial<Transaction> = {}) => ({
+        state: merge(
+          undefined,
+          createObservation(
+            { ...purchase, ...changes },
+            { transactions: [createTransaction(purchase, { ...payment, ...refund })] },
+          ),
+        ),
+        at: startDate + (changes.endedAt === undefined ? 0 : 2 * dayMs),
+      });
+      const [active, ended, refunded] = [at({}), at(end), at(end, { refundedAt: startDate + dayMs })];
+      expect(findLifecycleReasons(active, refunded, 'REFUNDED')).toEqual(['REVOKED']);
+      expect(findLifecycleReasons(ended, refunded, 'REFUNDED')).toEqual([]);
+      const running = { ...refunded, state: { ...refunded.state, purchase } };
+      expect(findLifecycleReasons(active, running, 'REFUNDED')).toEqual([]);
+    },
+  );
 
   it('returns REVOKED once: a refund after the end is REFUNDED', () => {
     const ended = { endedAt: startDate + dayMs, cancelationReason: 'System' } as const;

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { getPurchase } from '../../lib/api/purchases.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { listReasons } from './notification-fixture.ts';
+
+let service: TestService;
+let router: NotificationRouter;
+beforeAll(async () => {
+  service = await startTestService();
+  router = await startNotificationRouter(service, ['store_a', 'store_b']);
+});
+afterAll(async () => {
+  await router.close();
+  await service.close();
+});
+
+/** Actions that end a free trial. The trials of Stripe and Braintree have no payment that could be refunded. */
+const actions = [
+  ['store_a', 'refund'],
+  ['store_b', 'revoke'],
+  ['store_c', 'refund'],
+  ['store_c', 'revoke'],
+] as const satisfies readonly (readonly [Platform, string])[];
+const observers = ['notifications', 'a refresh', 'a refresh before the notifications'] as const;
+
+describe('a free trial that a store takes back', () => {
+  it.each(actions.flatMap(([platform, action]) => observers.map((observer) => [platform, action, observer] as const)))(
+    'is announced as REVOKED once, and not as a refund (%s, %s, %s)',
+    async (platform, action, observer) => {
+      const keys = await service.createApp([platform]);
+      const { appName } = keys;
+      router.routeTo([appName]);
+      const order = { platform, productId: createUniqueName('trial'), type: 'paid subscription', trial: true };
+      const { id, validate } = await service.callControl('/purchases', {
+        ...order,
+        applicationUsername: createUniqueName('user'),
+      });
+      const { body } = await service.validate(keys, validate);
+      const purchaseId = `${platform}:${body.data.collection[0].purchaseId}`;
+      await service.callControl('/clock', { advance: 'PT1H' });
+      await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {});
+      if (observer !== 'notifications') await refreshPurchase({ appName, purchaseId }, router.deps);
+      if (observer !== 'a refresh') {
+        await router.waitUntilPosted();
+        await router.poll(appName);
+        await router.process(router.take(appName));
+      }
+      await refreshPurchase({ appName, purchaseId }, router.deps);
+      const query = { include_notifications: 'true' } as const;
+      const purchase = (await callWithSecretKey(getPurchase, keys, { params: { purchaseId }, query })).body;
+      expect(purchase).toMatchObject({ isExpired: true });
+      expect(listReasons(purchase)).toEqual(['PURCHASED', 'REVOKED']);
+    },
+  );
+});
