@@ -133,6 +133,7 @@ export async function bundleFile(
     dir: outdir,
     format: 'esm',
     minify: true,
+    comments: { annotation: false },
     // Other characters double the size of the source in memory, and the start takes longer.
     charset: 'ascii',
     entryFileNames: '[name].mjs',
