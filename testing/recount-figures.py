@@ -85,7 +85,8 @@ def monthly(payment, until):
     """Monthly micros of US dollars after the partial refunds before `until`."""
     whole = payment["refundedAt"]
     refunded = sum(micros for date, micros in payment["refunds"] if date < until and date != whole)
-    days = max(1, (payment["expirationDate"] - payment["purchaseDate"] + DAY // 2) // DAY)
+    start = payment.get("periodStartDate", payment["purchaseDate"])
+    days = max(1, (payment["expirationDate"] - start + DAY // 2) // DAY)
     months = MONTHS.get(days)
     factor = Fraction(1, months) if months else Fraction(304375, 10_000 * days)
     return round_half_up((payment["amount"] - refunded) * factor)

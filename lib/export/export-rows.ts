@@ -41,6 +41,8 @@ const ExportedRefund = v.strictObject({
 export const ExportedTransaction = v.strictObject({
   seq,
   ...TransactionRecord.entries,
+  /** Start of the paid period if the payment was made more than an hour earlier or later. */
+  periodStartDate: v.exactOptional(DateTime),
   storefront: v.exactOptional(v.string()),
   offerType: v.exactOptional(v.string()),
   offerPeriod: v.exactOptional(v.string()),
@@ -100,6 +102,7 @@ export const toExportedTransaction = (
   seq: now,
   ...toTransactionRecord(transaction, purchase),
   ...omitUndefined({
+    periodStartDate: transaction.periodStartDate === undefined ? undefined : toIsoSeconds(transaction.periodStartDate),
     storefront: transaction.storefront,
     offerType: transaction.offerType,
     offerPeriod: transaction.offerPeriod,

@@ -45,14 +45,17 @@ const monthLengths: readonly (readonly [months: number, minDays: number, maxDays
   [36, 1095, 1096],
 ];
 
-type Period = Pick<Transaction, 'purchaseDate' | 'expirationDate'>;
+type Period = Pick<Transaction, 'purchaseDate' | 'periodStartDate' | 'expirationDate'>;
 
 /**
  * Converts amounts of a paid period to amounts of a month. Periods of other lengths than whole months count by days:
  * 30.4375 are a month. The length is that of the period that was paid, not of its part until a refund.
  */
-function toMonthlyAmounts(amounts: PaymentAmounts, { purchaseDate, expirationDate }: Period): PaymentAmounts {
-  const days = Math.max(1, Math.round(((expirationDate ?? purchaseDate) - purchaseDate) / dayMs));
+function toMonthlyAmounts(
+  amounts: PaymentAmounts,
+  { purchaseDate, periodStartDate = purchaseDate, expirationDate = periodStartDate }: Period,
+): PaymentAmounts {
+  const days = Math.max(1, Math.round((expirationDate - periodStartDate) / dayMs));
   const months = monthLengths.find(([, minDays, maxDays]) => days >= minDays && days <= maxDays)?.[0];
   return mapAmounts(amounts, (amount) =>
     months === undefined ? divideHalfUp(amount * 304_375, 10_000 * days) : divideHalfUp(amount, months),

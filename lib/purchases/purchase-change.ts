@@ -269,10 +269,10 @@ function applyUpdate(
       importedAt,
       lastRefreshAt,
       nextRefreshAt,
+      failedRefreshes: failedRefreshes || undefined,
+      isNotified: isNotified || undefined,
     }),
     ...(announcedRenewalDate > (state.purchase.lastRenewalDate ?? 0) && { announcedRenewalDate }),
-    ...(failedRefreshes > 0 && { failedRefreshes }),
-    ...(isNotified && { isNotified }),
     version: (before?.version ?? 0) + 1,
   };
 }
@@ -398,8 +398,8 @@ function findChangedFigures(
     before.map((observed) => [toCanonicalJson(observed.transaction), toCanonicalJson(observed.figures ?? {})]),
   );
   return after.filter((observed) => {
-    const previous = figures.get(toCanonicalJson(observed.transaction));
-    return previous !== undefined && previous !== toCanonicalJson(observed.figures ?? {});
+    const present = toCanonicalJson(observed.figures ?? {});
+    return (figures.get(toCanonicalJson(observed.transaction)) ?? present) !== present;
   });
 }
 

@@ -43,6 +43,8 @@ export const Transaction = v.object({
   platform: Platform,
   sandbox: v.boolean(),
   purchaseDate: v.number(),
+  /** Start of the paid period if the payment was made more than an hour earlier or later. Internal. */
+  periodStartDate: v.exactOptional(v.number()),
   expirationDate: v.exactOptional(v.number()),
   /** Whether the payment renews the purchase. Derived from the dates if the store does not report it. Internal. */
   isRenewal: v.exactOptional(v.boolean()),

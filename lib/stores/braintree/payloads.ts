@@ -86,7 +86,7 @@ export const BraintreeTransaction = v.pipe(
     merchantAccountId: Text,
     subscriptionId: Text,
     /** Payments of a subscription only: the billing period that the payment is for. */
-    subscription: lenient(v.object({ billingPeriodEndDate: lenient(Day) })),
+    subscription: lenient(v.object({ billingPeriodStartDate: lenient(Day), billingPeriodEndDate: lenient(Day) })),
     /** Refunds only: id of the refunded payment. */
     refundedTransactionId: Text,
     disputes: lenientArray(Dispute),

@@ -6,6 +6,7 @@ import { addDays } from '../../shared/calendar.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { platformTokens } from '../../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import { toPeriodStart } from '../to-period-start.ts';
 import { getDayEnd } from './gateway-day.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
@@ -26,7 +27,7 @@ export function toSubscriptionObservation(
   const paidUntil = getPaidUntil(subscription, context);
   const transactions = payments.map((payment) => ({
     ...toTransaction(payment, refunds, { context, purchaseId: subscription.id }),
-    ...toExpiration(payment, payment === latest ? paidUntil : undefined, context),
+    ...toPaidPeriod(payment, payment === latest ? paidUntil : undefined, context),
   }));
   const endedAt = latest && findReversals(latest, refunds).refundedAt;
   const reversalReason = latest && isReversedByDispute(latest, refunds) ? 'System' : 'Customer';
@@ -96,14 +97,22 @@ function getExtraTime(subscription: Subscription, { graceMs }: MappingContext): 
   return subscription.status === 'Active' && willRenew(subscription) ? dayMs : 0;
 }
 
-/** Returns the end of the period that a payment is for. `fallback` applies if Braintree does not return the period. */
-function toExpiration(
-  { subscription }: BraintreeTransaction,
+/**
+ * Returns the period that a payment is for. `fallback` is its end if Braintree does not return the period.
+ * @see https://developer.paypal.com/braintree/docs/reference/response/transaction/node#subscription_details
+ */
+function toPaidPeriod(
+  { subscription, createdAt }: BraintreeTransaction,
   fallback: EpochMillis | undefined,
   { timeZone }: MappingContext,
-): Pick<Transaction, 'expirationDate'> {
-  const { billingPeriodEndDate: day } = subscription ?? {};
-  return omitUndefined({ expirationDate: day === undefined ? fallback : getDayEnd(day, timeZone) });
+): Pick<Transaction, 'periodStartDate' | 'expirationDate'> {
+  const { billingPeriodStartDate: firstDay, billingPeriodEndDate: lastDay } = subscription ?? {};
+  if (lastDay === undefined) return omitUndefined({ expirationDate: fallback });
+  const start = firstDay === undefined ? undefined : getDayEnd(addDays(firstDay, -1), timeZone);
+  return {
+    expirationDate: getDayEnd(lastDay, timeZone),
+    ...omitUndefined({ periodStartDate: toPeriodStart(start, Date.parse(createdAt)) }),
+  };
 }
 
 function willRenew({

@@ -3,8 +3,10 @@ import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import { toPeriodStart } from '../to-period-start.ts';
 import type { KnownPurchase } from './known-purchases.ts';
 import type { MappingContext } from './mapping-context.ts';
+import { findLine } from './order-lines.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
 
 /** A line item with its latest paid order, if Google Play returned the order. */
@@ -18,25 +20,29 @@ interface PaidItem {
 type PeriodContext = Pick<MappingContext, 'now' | 'known' | 'paymentNotification'> & { readonly purchase: Purchase };
 
 /**
- * Returns the period that the latest order paid for. Without the order, a stored period keeps its dates: no payment is
- * dated twice differently, and its end stays the same in a grace period, when the line item ends later.
+ * Returns the payment and the period of the latest order. Google Play charges a renewal up to a day before its period,
+ * or later after a declined payment. Without the order, a stored period keeps its dates: no payment is dated twice
+ * differently, and its end stays the same in a grace period, when the line item ends later.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders#SubscriptionDetails
  */
 export function getPaidPeriod(
   { order, ...paid }: PaidItem,
   { purchase, now, ...context }: PeriodContext,
-): Pick<Transaction, 'purchaseDate' | 'expirationDate'> {
+): Pick<Transaction, 'purchaseDate' | 'periodStartDate' | 'expirationDate'> {
   const known = context.known.get(purchase.purchaseId);
   const stored = known?.transactions.find(({ transactionId }) => transactionId === purchase.transactionId);
   const { subscription, item } = paid;
-  const start = order?.createTime ?? stored?.purchaseDate ?? findPeriodStart(paid, { ...context, known, now });
+  const details = order && findLine(order, item.productId)?.subscriptionDetails;
+  const payment = stored ?? findPayment(paid, { ...context, known, now });
+  const purchaseDate = order?.createTime ?? payment.purchaseDate ?? subscription.startTime ?? now;
   return {
-    purchaseDate: start ?? subscription.startTime ?? now,
-    ...omitUndefined({ expirationDate: getPeriodEnd(order, item) ?? stored?.expirationDate ?? item.expiryTime }),
+    purchaseDate,
+    ...omitUndefined({
+      periodStartDate: toPeriodStart(details?.servicePeriodStartTime ?? payment.periodStartDate, purchaseDate),
+      expirationDate: details?.servicePeriodEndTime ?? stored?.expirationDate ?? item.expiryTime,
+    }),
   };
 }
-
-const getPeriodEnd = (order: Order | undefined, { productId }: LineItem): EpochMillis | undefined =>
-  order?.lineItems.find((item) => item.productId === productId)?.subscriptionDetails?.servicePeriodEndTime;
 
 /** Parses the number at the end of a renewal's order id: `GPA.…..0` is the first renewal. The first order lacks it. */
 export function parseRenewalNumber(orderId: string | undefined): number | undefined {
@@ -50,20 +56,26 @@ interface StartContext {
   readonly paymentNotification?: MappingContext['paymentNotification'];
 }
 
+interface Payment {
+  readonly purchaseDate?: EpochMillis | undefined;
+  readonly periodStartDate?: EpochMillis | undefined;
+}
+
 /**
- * Finds the start of a period that is not stored yet: the previous expiration for a renewal without a gap, otherwise
- * the time of the notification, otherwise an estimate.
+ * Finds the payment of a period that is not stored yet: at the previous expiration for a renewal without a gap,
+ * otherwise at the time of the notification, otherwise at an estimate.
  */
-function findPeriodStart(paid: Omit<PaidItem, 'order'>, context: StartContext): EpochMillis | undefined {
+function findPayment(paid: Omit<PaidItem, 'order'>, context: StartContext): Payment {
   const { known, now, paymentNotification } = context;
-  if (parseRenewalNumber(paid.orderId) === undefined) return paid.subscription.startTime;
+  if (parseRenewalNumber(paid.orderId) === undefined) return { purchaseDate: paid.subscription.startTime };
   const followsKnown = known !== undefined && isNextOrder(paid.orderId, withoutPlatform(known.purchase.transactionId));
   const notifiedAt = findPaymentTime(context, followsKnown);
   const isGapless = followsKnown && !isSuspended(known.purchase) && !paymentNotification?.isRecovery;
   const previousEnd = isGapless ? findPaidUntil(known) : undefined;
   // A renewal can be charged up to a day before the period ends.
-  if (previousEnd !== undefined) return Math.min(previousEnd, notifiedAt ?? now);
-  return notifiedAt ?? estimatePeriodStart(paid, context);
+  if (previousEnd !== undefined)
+    return { purchaseDate: Math.min(previousEnd, notifiedAt ?? now), periodStartDate: previousEnd };
+  return { purchaseDate: notifiedAt ?? estimatePeriodStart(paid, context) };
 }
 
 /**
@@ -109,5 +121,6 @@ function estimatePeriodStart(
 
 function findPeriodLength(known: KnownPurchase | undefined): number | undefined {
   const latest = known?.transactions.find(({ transactionId }) => transactionId === known.purchase.transactionId);
-  return latest?.expirationDate === undefined ? undefined : latest.expirationDate - latest.purchaseDate;
+  if (latest?.expirationDate === undefined) return undefined;
+  return latest.expirationDate - (latest.periodStartDate ?? latest.purchaseDate);
 }

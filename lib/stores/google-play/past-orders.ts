@@ -3,6 +3,7 @@ import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
+import { toPeriodStart } from '../to-period-start.ts';
 import { toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { toPastOfferType } from './offer-type.ts';
@@ -91,13 +92,15 @@ function toPastTransaction({ purchase, asOf }: Observation, { orderId, order, it
   const productId =
     item?.productId === undefined ? purchase.productId : withPlatform(platformTokens.googlePlay, item.productId);
   const amount = findLineTotal(order, withoutPlatform(productId));
+  const purchaseDate = order.createTime ?? servicePeriodStartTime ?? purchase.purchaseDate ?? asOf;
   return {
     ...pickSharedFields(purchase),
     transactionId: withPlatform(platformTokens.googlePlay, orderId),
     productId,
-    purchaseDate: order.createTime ?? servicePeriodStartTime ?? purchase.purchaseDate ?? asOf,
+    purchaseDate,
     ...omitUndefined({
       offerId: toOfferId(productId, { basePlanId, offerId }),
+      periodStartDate: toPeriodStart(servicePeriodStartTime, purchaseDate),
       expirationDate: servicePeriodEndTime,
       isTrialPeriod: offerPhaseDetails?.freeTrialDetails && true,
       isIntroPeriod: offerPhaseDetails?.introductoryPriceDetails && true,

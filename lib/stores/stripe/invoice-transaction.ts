@@ -1,6 +1,7 @@
 import type { Transaction } from '../../purchases/transaction.ts';
 import { withPlatform } from '../../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import { toPeriodStart } from '../to-period-start.ts';
 import { omitNullish, toMillis } from './convert.ts';
 import { findMainLine, type InvoiceShare, isRenewal } from './invoices.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
@@ -29,6 +30,7 @@ export function toInvoiceTransaction(
   const line = findMainLine(share, terms.periodEnd);
   const { product, price } = line?.pricing?.price_details ?? { product: terms.productId, price: terms.priceId };
   const isTrial = amount === 0 && line !== undefined && subscription.trial_end === line.period.end;
+  const purchaseDate = getPurchaseDate(share, subscription);
   const isMain = item.purchaseId === subscription.id;
   return {
     transactionId: withPlatform(platform, isMain ? invoice.id : `${invoice.id}:${item.itemIds[0]}`),
@@ -37,7 +39,7 @@ export function toInvoiceTransaction(
     offerId: toOfferId(context, product, price),
     platform,
     sandbox: !subscription.livemode,
-    purchaseDate: getPurchaseDate(share, subscription),
+    purchaseDate,
     ...(invoice.currency && {
       currency: toCurrencyCode(invoice.currency),
       ...(invoice.amount_paid !== null && { amountMicros: toMicros(amount, invoice.currency) }),
@@ -45,6 +47,7 @@ export function toInvoiceTransaction(
     isRenewal: isRenewal(share),
     ...omitNullish({
       quantity: line?.quantity,
+      periodStartDate: line && toPeriodStart(toMillis(line.period.start), purchaseDate),
       expirationDate: line && toMillis(line.period.end),
       isTrialPeriod: isTrial || undefined,
       storefront: country,

@@ -30,6 +30,8 @@ const arbitraryPayment = fc.record({
   /** What precedes the payment: the end of the period before, an interruption, or a change of plan in the period. */
   kind: fc.constantFrom('renewal', 'renewal', 'renewal', 'interruption', 'plan'),
   hours: fc.integer({ min: 2, max: 900 }),
+  /** Hours from the start of a renewed period to its payment. */
+  delay: fc.constantFrom(0, 0, 0, -24, 120),
   period: fc.constantFrom('P1W', 'P10D', 'P1M', 'P1M', 'P3M', 'P6M', 'P1Y'),
   // Large enough for parts of it to be less than the payment.
   cents: fc.integer({ min: 10, max: 20_000 }),
@@ -53,14 +55,25 @@ function buildTransactions(purchase: Purchase, { payments, hasTrial, startHour }
   const transactions: Transaction[] = [];
   let expirationDate = start + startHour * hourMs;
   let purchaseDate = expirationDate;
-  const add = (fields: Partial<Transaction>, period: string): void => {
-    expirationDate = addBillingPeriods(purchaseDate, period);
+  const add = ({ periodStartDate = purchaseDate, ...fields }: Partial<Transaction>, period: string): void => {
+    expirationDate = addBillingPeriods(periodStartDate, period);
     const transactionId = `${purchase.purchaseId}-${transactions.length}`;
-    transactions.push(createTransaction(purchase, { transactionId, purchaseDate, expirationDate, ...fields }));
+    transactions.push(
+      createTransaction(purchase, {
+        transactionId,
+        purchaseDate,
+        ...(periodStartDate !== purchaseDate && { periodStartDate }),
+        expirationDate,
+        ...fields,
+      }),
+    );
   };
   if (hasTrial) add({ amountMicros: 0, isTrialPeriod: true }, 'P1W');
-  for (const { kind, hours, period, cents, refund } of payments) {
-    if (kind === 'renewal' || transactions.length === 0) purchaseDate = expirationDate;
+  for (const { kind, hours, delay, period, cents, refund } of payments) {
+    const isRenewal = kind === 'renewal' && transactions.length > 0;
+    const renewed = isRenewal ? { periodStartDate: expirationDate } : {};
+    if (isRenewal) purchaseDate = expirationDate + delay * hourMs;
+    else if (transactions.length === 0) purchaseDate = expirationDate;
     else if (kind === 'interruption') purchaseDate = expirationDate + hours * hourMs;
     else purchaseDate = Math.min(expirationDate, purchaseDate + hours * hourMs);
     if (purchaseDate > end) break;
@@ -69,7 +82,7 @@ function buildTransactions(purchase: Purchase, { payments, hasTrial, startHour }
     const isWhole = refund?.share === 1;
     const partMicros = Math.round(cents * (refund?.share ?? 0)) * 10_000;
     const partialRefunds = [{ id: 'refund', date, amountMicros: partMicros }];
-    add({ amountMicros, ...(refund && (isWhole ? { refundedAt: date } : { partialRefunds })) }, period);
+    add({ amountMicros, ...renewed, ...(refund && (isWhole ? { refundedAt: date } : { partialRefunds })) }, period);
   }
   return transactions;
 }

@@ -122,4 +122,17 @@ describe('periods of a subscription without readable orders (Google Play)', () =
       expect(findLifecycleReasons({ state: renewed, at: query.now }, { state: dated, at: query.now })).toEqual([]);
     }
   });
+
+  it('start when the one before ends, although the renewal is charged earlier', async () => {
+    const query = { isInGracePeriod: false, isNotification: false };
+    const bought = await observe(undefined, { ...query, period: 0, now: startTime });
+    const chargedAt = startTime + periodMs - 20 * hourMs;
+    const early = await observe(bought, { ...query, period: 1, now: chargedAt, isNotification: true });
+    const later = await observe(early, { ...query, period: 1, now: chargedAt + dayMs });
+    for (const { transactions } of [early, later]) {
+      const periodStartDate = startTime + periodMs;
+      const period = { purchaseDate: chargedAt, periodStartDate, expirationDate: periodStartDate + periodMs };
+      expect(transactions[1]?.transaction).toMatchObject(period);
+    }
+  });
 });
