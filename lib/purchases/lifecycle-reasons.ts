@@ -44,9 +44,9 @@ export interface StateAt {
 }
 
 /**
- * Returns the date of the latest announced renewal in the next state, in which the store can have corrected it. It can
- * be later than `lastRenewalDate` there: a plan change whose former period is not known yet looks like a renewal until
- * that period is observed. The renewals before it are announced with it.
+ * Returns the date of the latest announced renewal in the next state, in which the store can report a later one for it.
+ * It can be later than `lastRenewalDate` there: a plan change whose former period is not known yet resembles a renewal
+ * until that period is observed. The renewals before it are announced with it.
  */
 export function findAnnouncedRenewalDate(
   { state: { purchase, transactions }, announcedRenewalDate = purchase.lastRenewalDate }: Omit<StateAt, 'at'>,
@@ -54,7 +54,9 @@ export function findAnnouncedRenewalDate(
 ): EpochMillis | undefined {
   const announced = transactions.find(({ transaction }) => transaction.purchaseDate === announcedRenewalDate);
   const corrected = announced && findTransaction(after, announced.transaction.transactionId);
-  return corrected?.purchaseDate ?? announcedRenewalDate;
+  return corrected && corrected.purchaseDate > announced.transaction.purchaseDate
+    ? corrected.purchaseDate
+    : announcedRenewalDate;
 }
 
 /**

@@ -17,6 +17,20 @@ const findReasons = (from: Partial<Purchase>, to: Partial<Purchase>) =>
   findLifecycleReasons(createStateAt(0, from), createStateAt(dayMs, to));
 
 describe('findLifecycleReasons', () => {
+  it('does not announce a known renewal again if the store moves the date of a renewal', () => {
+    const toState = (lastDay: number, ...days: number[]) => {
+      const at = (day: number) => startDate + day * dayMs;
+      const { purchase } = createObservation({ transactionId: 'store_a:2', lastRenewalDate: at(lastDay) });
+      const transactions = [0, ...days].map((day, index) =>
+        createTransaction(purchase, { transactionId: `store_a:${index}`, purchaseDate: at(day) }),
+      );
+      return { state: merge(undefined, createObservation(purchase, { transactions })), at: startDate };
+    };
+    expect(findLifecycleReasons(toState(60, 30, 60), toState(61, 30, 61))).toEqual([]);
+    expect(findLifecycleReasons(toState(60, 30, 60), toState(30, 30, 10))).toEqual([]);
+    expect(findLifecycleReasons(toState(60, 30, 60), toState(90, 30, 60, 90))).toEqual(['RENEWED']);
+  });
+
   it.each<[string, Partial<Purchase>, Partial<Purchase>, string[]]>([
     ['a paid pending purchase', { isPending: true }, {}, ['PURCHASED']],
     ['a renewal', {}, { transactionId: 'store_a:2' }, ['RENEWED']],

@@ -108,7 +108,7 @@ describe('merging partial observations (App Store)', () => {
         const expected = countReasons(recordAll(purchase, later, life.endsAt).reasons);
         for (let run = 0; run < 10; run++) {
           const announced = countReasons(recordAll(purchase, shuffle(later, positions), life.endsAt).reasons);
-          // One look announces the renewals that it finds as one, so the number of looks counts.
+          // One observation announces all its new renewals as one, so their number depends on the order.
           const { RENEWED = 0 } = announced;
           expect(announced).toEqual({ ...expected, ...(expected.RENEWED && { RENEWED }) });
           expect(RENEWED).toBeLessThanOrEqual(countRenewals(life));
