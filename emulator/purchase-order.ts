@@ -70,6 +70,8 @@ export const PurchaseOrder = v.strictObject({
   preorderPeriod: v.exactOptional(Period),
   /** store_b: whether the plan of the subscription is prepaid: it ends after a period, unless it is topped up. */
   prepaid: v.exactOptional(v.boolean()),
+  /** store_b: payments to which the customer of an installment subscription commits. */
+  installments: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(24))),
   /** Whether the subscription renews automatically when the clock passes the end of a period. */
   autoRenew: v.exactOptional(v.boolean()),
   /** Form of the `validate` body. Each store has a default. */

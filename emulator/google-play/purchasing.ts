@@ -4,6 +4,7 @@ import { controlError } from '../control-error.ts';
 import type { Product } from '../product.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { getOrCreateProduct } from './catalogue.ts';
+import { withInstallmentPlan } from './installments.ts';
 import { selectOffer } from './offers.ts';
 import { generateOrderId, generatePurchaseToken } from './orders.ts';
 import { withPendingPayment } from './pending-payment.ts';
@@ -23,8 +24,8 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: nu
     throw controlError(422, 'quantity: must be 1 for a subscription.');
   }
   const isSubscription = type === 'paid subscription';
-  if (!isSubscription && (order.addOns || order.prepaid))
-    throw controlError(422, 'addOns and prepaid are only for subscriptions.');
+  if (!isSubscription && (order.addOns || order.prepaid || order.installments))
+    throw controlError(422, 'addOns, prepaid and installments are only for subscriptions.');
   if (isSubscription && order.rentalPeriod) throw controlError(422, 'rentalPeriod is only for one-time products.');
   if (order.preorderPeriod && (isSubscription || order.rentalPeriod))
     throw controlError(422, 'preorderPeriod is only for one-time products that are bought.');
@@ -39,7 +40,8 @@ export function purchaseProduct(state: StoreState, order: PurchaseOrder, now: nu
   if (owned !== undefined) throw controlError(422, `This customer already owns ${product.id} (${owned.id}).`);
   const at = floorToSecond(now);
   if (type === 'paid subscription') {
-    const purchase = withPrepaidPlan(withAddOns(createSubscription({ order, product, at }), state, order), order);
+    const plain = withAddOns(createSubscription({ order, product, at }), state, order);
+    const purchase = withInstallmentPlan(withPrepaidPlan(plain, order), order);
     return order.pending
       ? { purchase: withPendingPayment(purchase), notifications: [] }
       : { purchase, notifications: [buildSubscriptionNotification(purchase, 'PURCHASED')] };

@@ -87,6 +87,10 @@ export const Subscription = v.object({
   currency: v.string(),
   /** Whether the plan is prepaid: it does not renew, and a top-up extends it. */
   isPrepaid: v.exactOptional(v.literal(true)),
+  /** Committed payments of an installment plan: all, and those that are not made. */
+  installments: v.exactOptional(v.object({ initial: v.number(), remaining: v.number() })),
+  /** Time at which the customer canceled an installment plan that still has committed payments. */
+  pendingCancellation: v.exactOptional(v.number()),
   /** Items of a subscription with add-ons, the base item first. */
   items: v.exactOptional(v.pipe(v.array(SubscriptionItem), v.readonly())),
   priceChange: v.exactOptional(PriceChange),

@@ -5,6 +5,7 @@ import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { getPeriod } from './catalogue.ts';
 import { dropDeclinedItems, hasDeclinedItems } from './declined-items.ts';
 import { cancelUnpaidOrder, endSubscription } from './end-subscription.ts';
+import { hasCommittedPayments } from './installments.ts';
 import {
   buildSubscriptionNotification,
   type Transition,
@@ -21,7 +22,12 @@ import type { Purchase } from './records.ts';
  */
 const noticeDays = 37;
 
-/** Turns automatic renewal off. A subscription without access ends immediately. */
+/**
+ * Turns automatic renewal off. A subscription without access ends immediately. A customer who has committed to further
+ * payments makes them first; the developer can stop them.
+ *
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2/cancel
+ */
 export function cancelRenewal(purchase: Purchase, at: number, by: 'user' | 'developer' = 'user'): Transition {
   const { state } = requireSubscription(purchase);
   requirePossible(state !== 'CANCELED' && state !== 'EXPIRED', purchase, `is already ${state}`);
@@ -35,14 +41,21 @@ export function cancelRenewal(purchase: Purchase, at: number, by: 'user' | 'deve
       ],
     };
   }
+  if (by === 'user' && hasCommittedPayments(requireSubscription(purchase))) {
+    const { pendingCancellation } = requireSubscription(purchase);
+    requirePossible(pendingCancellation === undefined, purchase, 'is already canceled');
+    return withSubscriptionChange(purchase, { pendingCancellation: at }, 'CANCELLATION_SCHEDULED');
+  }
   const patch = { state: 'CANCELED', autoRenew: false, cancellation: { by, at } } as const;
   return withSubscriptionChange(cancelUnpaidOrder(purchase, at), patch, 'CANCELED');
 }
 
 /** Turns automatic renewal on again before the end of the period. */
 export function resumeRenewal(purchase: Purchase): Transition {
-  const { cancellation, ...subscription } = requireSubscription(purchase);
+  const { cancellation, pendingCancellation, ...subscription } = requireSubscription(purchase);
   const { state, expiryTime, anchor } = subscription;
+  if (state === 'ACTIVE' && pendingCancellation !== undefined)
+    return withSubscriptionChange({ ...purchase, subscription }, {}, 'RESTARTED');
   requirePossible(cancellation?.by !== 'developer', purchase, 'was canceled by the developer');
   requirePossible(state === 'CANCELED', purchase, `is ${state}: only a canceled subscription can be restarted`);
   requirePossible(expiryTime === getPeriodEnd(anchor), purchase, 'was canceled during a failed payment');

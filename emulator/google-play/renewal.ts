@@ -4,6 +4,7 @@ import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { type ActionBody, pickPrice } from '../purchase-order.ts';
 import { getPeriod } from './catalogue.ts';
 import { hasDeclinedItems, recoverItems } from './declined-items.ts';
+import { payInstallment } from './installments.ts';
 import { buildRenewalOrder, getLatestOrder } from './orders.ts';
 import {
   buildSubscriptionNotification,
@@ -70,9 +71,13 @@ function withPeriod(present: Purchase, { at, product }: TransitionContext, event
       expiryTime: service.end,
       ...items,
       ...applyPriceChange(current),
+      ...payInstallment(current),
     },
   );
-  return { purchase: renewed, notifications: [buildSubscriptionNotification(purchase, event)] };
+  const notifications = [buildSubscriptionNotification(purchase, event)];
+  const isCanceled = requireSubscription(renewed).state === 'CANCELED';
+  if (isCanceled) notifications.push(buildSubscriptionNotification(purchase, 'CANCELED'));
+  return { purchase: renewed, notifications };
 }
 
 interface PaidPeriod {

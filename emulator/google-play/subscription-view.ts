@@ -94,6 +94,7 @@ function toLineItem(purchase: Purchase, product: Product): androidpublisher_v3.S
             ...(autoRenew && { autoRenewEnabled: true }),
             recurringPrice: toMoney(priceMicros, currency),
             ...toPriceChange(subscription),
+            ...toInstallments(subscription),
           },
         }),
     offerDetails: { basePlanId: toBasePlanId(getPeriod(product)), ...(offerId !== undefined && { offerId }) },
@@ -142,6 +143,21 @@ function toLineItems(purchase: Purchase, product: Product): androidpublisher_v3.
       ...line,
     };
   });
+}
+
+/** @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#InstallmentPlan */
+function toInstallments({
+  installments,
+  pendingCancellation,
+}: Subscription): androidpublisher_v3.Schema$AutoRenewingPlan {
+  if (installments === undefined) return {};
+  return {
+    installmentDetails: {
+      initialCommittedPaymentsCount: installments.initial,
+      remainingCommittedPaymentsCount: installments.remaining,
+      ...(pendingCancellation !== undefined && { pendingCancellation: {} }),
+    },
+  };
 }
 
 function toPriceChange({ priceChange, currency }: Subscription): androidpublisher_v3.Schema$AutoRenewingPlan {

@@ -32,6 +32,38 @@ async function listNotificationTypes(id: string): Promise<unknown[]> {
     );
 }
 
+describe('installment plan of Google Play with three payments', () => {
+  const pending = { pendingCancellation: {} };
+  test.each<[string, readonly Step[], string, object, readonly unknown[]]>([
+    ['commits to two further payments', [], 'ACTIVE', { remaining: 2 }, [4]],
+    ['is paid after a cancelation', [['cancel'], ['renew']], 'ACTIVE', { remaining: 1, ...pending }, [4, 18, 2]],
+    [
+      'is canceled with the last committed payment',
+      [['cancel'], ['renew'], ['renew']],
+      'CANCELED',
+      { remaining: 0, ...pending },
+      [4, 18, 2, 2, 3],
+    ],
+    ['is restarted', [['cancel'], ['uncancel']], 'ACTIVE', { remaining: 2 }, [4, 18, 7]],
+    [
+      'is canceled at once after the commitment',
+      [['renew'], ['renew'], ['renew'], ['cancel']],
+      'CANCELED',
+      { remaining: 0 },
+      [4, 2, 2, 2, 3],
+    ],
+  ])('%s', async (_title, steps, name, { remaining, ...details }: { remaining?: number }, types) => {
+    const { id, purchase, line } = await runHistory(steps, { installments: 3 });
+    expect(purchase.state).toBe(state(name));
+    expect(line.autoRenewingPlan.installmentDetails).toEqual({
+      initialCommittedPaymentsCount: 3,
+      remainingCommittedPaymentsCount: remaining,
+      ...details,
+    });
+    expect(await listNotificationTypes(id)).toEqual(types);
+  });
+});
+
 describe('subscription of Google Play', () => {
   test.each<[string, readonly Step[], string, string, readonly unknown[]]>([
     ['is active after the purchase', [], 'ACTIVE', '02-28', [4]],

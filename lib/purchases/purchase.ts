@@ -36,6 +36,8 @@ export const Purchase = v.object({
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),
+  /** Whether the store continues to charge committed payments after the customer chose `Lapse`. Internal. */
+  isCommitted: v.exactOptional(v.boolean()),
   /** When the customer chose the present renewal intent. */
   renewalIntentChangeDate: v.exactOptional(v.number()),
   /** The latest known choice of each renewal intent. Internal. */

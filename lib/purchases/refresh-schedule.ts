@@ -150,8 +150,8 @@ function computeResumeCheck(resumeDate: EpochMillis | undefined, now: EpochMilli
 }
 
 /** Whether an expired subscription can still renew. A lapsed subscription needs a new purchase. */
-const canRenew = ({ renewalIntent, isBillingRetryPeriod }: Purchase): boolean =>
-  renewalIntent === 'Renew' || isBillingRetryPeriod === true;
+const canRenew = ({ renewalIntent, isBillingRetryPeriod, isCommitted }: Purchase): boolean =>
+  renewalIntent === 'Renew' || isBillingRetryPeriod === true || isCommitted === true;
 
 /** Adds half of the time since `date`, between one minute and one day. Undefined after the billing retry window. */
 function computeRetryCheck(date: EpochMillis, now: EpochMillis): EpochMillis | undefined {

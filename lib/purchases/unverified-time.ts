@@ -26,7 +26,7 @@ export function setUnverifiedEnd(state: PurchaseState, unverifiedHours = default
 const canRenew = ({ purchase, refreshToken }: PurchaseState): boolean =>
   refreshToken !== undefined &&
   purchase.productType !== 'non renewing subscription' &&
-  purchase.renewalIntent === 'Renew' &&
+  (purchase.renewalIntent === 'Renew' || purchase.isCommitted === true) &&
   purchase.isBillingRetryPeriod !== true &&
   purchase.isPaused !== true &&
   purchase.endedAt === undefined &&

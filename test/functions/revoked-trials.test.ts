@@ -30,7 +30,7 @@ const observers = ['notifications', 'a refresh', 'a refresh before the notificat
 
 describe('a free trial that a store takes back', () => {
   it.each(actions.flatMap(([platform, action]) => observers.map((observer) => [platform, action, observer] as const)))(
-    'is announced as REVOKED once, and not as a refund (%s, %s, %s)',
+    'announces REVOKED once, and no refund (%s, %s, %s)',
     async (platform, action, observer) => {
       const keys = await service.createApp([platform]);
       const { appName } = keys;

@@ -102,10 +102,12 @@ export function fromSignedStatus(
 }
 
 function toRenewalState(renewal: RenewalPayload): Omit<SubscriptionStatus, 'status' | 'transaction'> {
-  const { expirationIntent, gracePeriodExpiresDate, priceIncreaseStatus } = renewal;
+  const { expirationIntent, gracePeriodExpiresDate, priceIncreaseStatus, autoRenewStatus } = renewal;
+  const renewalIntent = toRenewalIntent(renewal);
   return omitUndefined({
     signedAt: renewal.signedDate,
-    renewalIntent: toRenewalIntent(renewal),
+    renewalIntent,
+    isCommitted: (renewalIntent === 'Lapse' && autoRenewStatus === 1) || undefined,
     renewalProductId: renewal.autoRenewProductId,
     graceEndsAt: gracePeriodExpiresDate,
     expirationReason: expirationIntent === undefined ? undefined : (expirationReasons[expirationIntent] ?? 'Unknown'),

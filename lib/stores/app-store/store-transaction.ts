@@ -78,6 +78,8 @@ export interface SubscriptionStatus {
   /** Signing date of the renewal information. Undefined in responses of verifyReceipt. */
   readonly signedAt?: EpochMillis;
   readonly renewalIntent?: RenewalIntent;
+  /** Whether Apple bills until the end of a commitment, although the customer has canceled it. */
+  readonly isCommitted?: boolean;
   /** Product of the next renewal. */
   readonly renewalProductId?: string;
   /**

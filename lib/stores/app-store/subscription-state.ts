@@ -13,6 +13,7 @@ type SubscriptionFields = Pick<
   | 'cancelationReason'
   | 'isBillingRetryPeriod'
   | 'renewalIntent'
+  | 'isCommitted'
   | 'renewalProductId'
   | 'priceConsentStatus'
 >;
@@ -35,6 +36,7 @@ function toRenewalFields({ latest, status }: TransactionGroup): SubscriptionFiel
   return omitUndefined({
     renewalProductId: toRenewalProductId(latest, status),
     renewalIntent: status.status === expired ? ('Lapse' as const) : status.renewalIntent,
+    isCommitted: status.isCommitted && status.status !== expired && status.status !== revoked ? true : undefined,
     priceConsentStatus: status.priceConsentStatus,
     isBillingRetryPeriod: status.status === billingRetry || status.status === gracePeriod,
   });

@@ -67,6 +67,7 @@ export function toSubscriptionState(
     // Clients compare this date with their clock, so it must be past if the customer lost access.
     expirationDate: isEnded && !isPending ? Math.min(expiryTime ?? subscription.startTime ?? now, now) : expiryTime,
     renewalIntent: isEndedApart ? 'Lapse' : toRenewalIntent(subscription, item),
+    isCommitted: (!isEnded && isCancelationPending(item)) || undefined,
     renewalIntentChangeDate: canceledStateContext?.userInitiatedCancellation?.cancelTime,
     cancelationReason: isEndedApart
       ? toItemReason(subscription, item, context)
@@ -95,9 +96,15 @@ function toRenewalIntent(
   if (isInState(subscription, 'EXPIRED', 'CANCELED') || deferredItemRemoval) return 'Lapse';
   // The replaced item does not renew, but the subscription continues with another product.
   if (deferredItemReplacement?.productId) return 'Renew';
-  const renews = autoRenewingPlan?.autoRenewEnabled && !autoRenewingPlan.installmentDetails?.pendingCancellation;
-  return renews ? 'Renew' : 'Lapse';
+  return autoRenewingPlan?.autoRenewEnabled && !isCancelationPending({ autoRenewingPlan }) ? 'Renew' : 'Lapse';
 }
+
+/**
+ * Whether the customer has canceled an installment plan that Google Play charges until its commitment ends.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#InstallmentPlan
+ */
+const isCancelationPending = ({ autoRenewingPlan }: Pick<LineItem, 'autoRenewingPlan'>): boolean =>
+  Boolean(autoRenewingPlan?.installmentDetails?.pendingCancellation);
 
 const surveyReasons: Readonly<Record<string, CancelationReason>> = {
   CANCEL_SURVEY_REASON_NOT_ENOUGH_USAGE: 'Customer.NotUsefulEnough',
