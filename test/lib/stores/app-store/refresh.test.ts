@@ -8,7 +8,13 @@ import {
   bundleId,
   purchaseDate,
 } from '../../../../testing/apple-payloads.ts';
-import { type Customer, createAppStore, createContext, createSubscriber } from '../../../../testing/fake-apple.ts';
+import {
+  apiSettings,
+  type Customer,
+  createAppStore,
+  createContext,
+  createSubscriber,
+} from '../../../../testing/fake-apple.ts';
 
 const refreshToken = { originalTransactionId: '1001', environment: 'Production' };
 
@@ -23,6 +29,24 @@ const refreshCustomer = async (
 };
 
 describe('refresh (App Store)', () => {
+  it('continues a purchase with the key of the account to which the app was transferred', async () => {
+    const { fetch } = createAppStore({ Production: createSubscriber(1) });
+    const issuers: unknown[] = [];
+    const recordIssuer: StoreContext['fetch'] = async (url, init) => {
+      const [, claims = ''] = new Headers(init?.headers).get('authorization')?.split('.') ?? [];
+      issuers.push(JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')).iss);
+      return await fetch(url, init);
+    };
+    const recipient = { ...apiSettings, issuerId: 'recipient', keyId: 'KEY2' };
+    const refreshWith = async (settings: object) =>
+      await refresh(refreshToken, createContext({ fetch: recordIssuer, settings: { ...settings } }));
+    const [before] = await refreshWith(apiSettings);
+    const callsBefore = issuers.length;
+    expect(await refreshWith(recipient)).toEqual([before]);
+    expect(new Set(issuers.slice(0, callsBefore))).toEqual(new Set(['issuer']));
+    expect(new Set(issuers.slice(callsBefore))).toEqual(new Set(['recipient']));
+  });
+
   it('returns the subscription with its renewals', async () => {
     const renewed = buildTransactionPayload({
       transactionId: '1002',
