@@ -88,6 +88,19 @@ async function toText(item: Item): Promise<string> {
   return `${formatItem(item)} ${await cipher.decrypt(refreshToken, context)}`;
 }
 
+/** Waits until the stores have posted each notification. */
+async function waitUntilNotified(): Promise<void> {
+  const list = async (): Promise<Json[]> => (await control('/notifications?state=waiting')).notifications;
+  await waitFor('notifications of the stores', list, (waiting) => waiting.every(({ attempts }) => attempts.length > 0));
+}
+
+/** Waits until the statistics have counted each transaction. */
+async function waitUntilCounted(): Promise<void> {
+  const day = String((await control('/clock')).now).slice(0, 10);
+  const recount = async () => await cli('stats', 'recount', service.appName, '--from', day, '--to', day);
+  await waitFor('equal counters', recount, ({ out }) => out.includes('The counters match the table.'));
+}
+
 /** Waits until no function has work and returns the items. */
 async function dumpWhenQuiet() {
   await waitUntilQueuesEmpty(service);
@@ -185,6 +198,9 @@ describe('customer export and customer erase', () => {
   let statsBefore: Json;
 
   it('stores the customer in items of every kind before the erasure', async () => {
+    await waitUntilNotified();
+    await waitUntilQueuesEmpty(service);
+    await waitUntilCounted();
     before = await dumpWhenQuiet();
     statsBefore = await fetchMoney();
     const named = findNames(before.own, [erin]);
@@ -265,13 +281,7 @@ describe('customer export and customer erase', () => {
 
   it('keeps the money and the counters', async () => {
     expect(await fetchMoney()).toEqual(statsBefore);
-    const day = String((await control('/clock')).now).slice(0, 10);
-    const isEqual = ({ out }: { out: string }) => out.includes('The counters match the table.');
-    await waitFor(
-      'equal counters',
-      async () => await cli('stats', 'recount', service.appName, '--from', day, '--to', day),
-      isEqual,
-    );
+    await waitUntilCounted();
     const { rows, paging } = await call('/v3/customers');
     expect(rows.map(({ applicationUsername }: Json) => applicationUsername)).toEqual([bob]);
     expect(paging.total).toBe(1);
