@@ -3,6 +3,7 @@ import { dollarBudgets, findBudget } from './budgets.ts';
 import { assumptions, callsPerUser, monthsOfData } from './cost/assumptions.ts';
 import { type CostService, withCostService } from './cost/cost-service.ts';
 import { listSchedules, sumIdleQuantities, sumScheduleQuantities } from './cost/idle-costs.ts';
+import { comparedSizes, computeMemorySizes, type MemorySize } from './cost/memory-sizes.ts';
 import { computeMonthCost, listBillLines, type MonthCost, userCounts } from './cost/month-costs.ts';
 import {
   type CostSettings,
@@ -27,6 +28,7 @@ interface CostReport {
   readonly months: readonly MonthCost[];
   /** The lines of the bill of a month with `exampleUsers`. */
   readonly bill: ReturnType<typeof listBillLines>;
+  readonly memorySizes: readonly MemorySize[];
 }
 
 /** Number of users whose bill is shown in detail. */
@@ -57,6 +59,7 @@ export const measureCosts = async (): Promise<CostReport> =>
       operations,
       months: userCounts.map((users) => computeMonthCost(users, operations, idle)),
       bill: listBillLines(exampleUsers, operations, idle),
+      memorySizes: computeMemorySizes(measured, settings),
     };
   });
 
@@ -99,7 +102,7 @@ const toColumns = (parts: Quantities, isShown: (column: string) => boolean = () 
       .map(([column, names]) => [column, round(names.reduce((sum, name) => sum + (parts[name] ?? 0), 0))]),
   );
 
-export function buildCostTables({ operations, months, bill }: CostReport): BenchResult[] {
+export function buildCostTables({ operations, months, bill, memorySizes }: CostReport): BenchResult[] {
   return [
     {
       id: 'operations',
@@ -132,6 +135,13 @@ export function buildCostTables({ operations, months, bill }: CostReport): Bench
         'stored bytes': Math.round(operation.storage.permanentBytes),
         'expiring kB-days': round(operation.storage.expiringByteDays / 1000),
       })),
+    },
+    {
+      id: 'memory',
+      title: 'Billed ms of an invocation and dollars of the time of a million, by MB of memory',
+      rows: memorySizes
+        .filter(({ memoryMb }) => memoryMb === comparedSizes[0])
+        .map(({ functionName }) => toMemoryRow(functionName, memorySizes)),
     },
     {
       id: 'months',
@@ -194,6 +204,20 @@ export function buildCostTables({ operations, months, bill }: CostReport): Bench
       ),
     },
   ];
+}
+
+function toMemoryRow(functionName: string, memorySizes: readonly MemorySize[]) {
+  const sizes = memorySizes.filter((size) => size.functionName === functionName);
+  return {
+    function: functionName,
+    chosen: sizes.find(({ isChosen }) => isChosen)?.memoryMb ?? '',
+    ...Object.fromEntries(
+      sizes.flatMap(({ memoryMb, billedMs, dollarsPerMillion }) => [
+        [`${memoryMb} ms`, round(billedMs)],
+        [`${memoryMb} $`, round(dollarsPerMillion)],
+      ]),
+    ),
+  };
 }
 
 /** Formats small prices without an exponent. */
