@@ -58,11 +58,13 @@ export const listLinkedShares = (state: StoreState, owner: Purchase): Purchase[]
       getLatestTransaction(purchase).revocation === undefined,
   );
 
-/** Lists the shares that the refund of the owner's purchase revoked. */
-export const listRefundedShares = (state: StoreState, owner: Purchase): Purchase[] =>
-  [...state.purchases.values()].filter(
-    (purchase) => purchase.sharedFrom === owner.id && getLatestTransaction(purchase).revocation?.isOwnerRefund,
+/** Lists the shares that the refund of the owner's latest transaction revoked. */
+export function listRefundedShares(state: StoreState, owner: Purchase): Purchase[] {
+  const { transactionId } = getLatestTransaction(owner);
+  return [...state.purchases.values()].filter(
+    (purchase) => getLatestTransaction(purchase).revocation?.ownerTransactionId === transactionId,
   );
+}
 
 function createShare(owner: Purchase, member: Account, context: TransitionContext): Purchase {
   const { webOrderLineItemId, expiresDate, productId, currency } = getLatestTransaction(owner);

@@ -37,8 +37,8 @@ const Revocation = v.object({
   type: v.exactOptional(v.picklist(['REFUND_FULL', 'REFUND_PRORATED', 'FAMILY_REVOKE', 'ASSIGNMENT_REVOKE'])),
   /** Refunded share of the price in thousandths of a percent; absent for a revocation without a refund. */
   percentage: v.exactOptional(v.number()),
-  /** Whether a refund of the owner revoked the share. */
-  isOwnerRefund: v.exactOptional(v.literal(true)),
+  /** The owner's transaction whose refund revoked the share. */
+  ownerTransactionId: v.exactOptional(v.string()),
 });
 
 /** Monthly plan with a commitment of twelve months. */

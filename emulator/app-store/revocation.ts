@@ -43,11 +43,11 @@ export function refund(purchase: Purchase, { at }: TransitionContext, details: A
 export const revokeRefundedShare = (
   share: Purchase,
   context: TransitionContext,
-  { amountMicros, quantity }: ActionBody,
+  { amountMicros, quantity, transactionId }: ActionBody,
 ): Transition =>
   share.subscription === undefined && (amountMicros !== undefined || quantity !== undefined)
     ? { purchase: share, notifications: [] }
-    : revokeShare(share, context, { isOwnerRefund: true });
+    : revokeShare(share, context, transactionId === undefined ? {} : { ownerTransactionId: transactionId });
 
 /** Returns the share of a subscription period that is left at `at`. */
 function computeUnusedPercentage(purchase: Purchase, { purchaseDate, expiresDate }: Transaction, at: number): number {
@@ -84,7 +84,7 @@ export const revoke = (purchase: Purchase, context: TransitionContext): Transiti
 const revokeShare = (
   share: Purchase,
   { at }: TransitionContext,
-  cause: Pick<Revocation, 'isOwnerRefund'> = {},
+  cause: Pick<Revocation, 'ownerTransactionId'> = {},
 ): Transition =>
   toRevoked(share, {
     date: at,

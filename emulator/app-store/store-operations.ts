@@ -96,14 +96,15 @@ export function applyActionToPurchase(
   { apply, applyToShares, listShares = listLinkedShares }: Action,
   { at, details = {} }: ActionInput,
 ): void {
-  const affectsLatest =
-    details.transactionId === undefined || details.transactionId === getLatestTransaction(purchase).transactionId;
+  const { transactionId } = getLatestTransaction(purchase);
+  const affectsLatest = details.transactionId === undefined || details.transactionId === transactionId;
   const followers = applyToShares && affectsLatest ? listShares(context.state, purchase) : [];
   const createContext = (target: Purchase): TransitionContext =>
     createTransitionContext(context.state, getAccount(context.state, target), at);
   saveTransition(context, apply(purchase, createContext(purchase), details), at);
   for (const follower of followers) {
-    if (applyToShares) saveTransition(context, applyToShares(follower, createContext(follower), details), at);
+    const transition = applyToShares?.(follower, createContext(follower), { ...details, transactionId });
+    if (transition) saveTransition(context, transition, at);
   }
 }
 
