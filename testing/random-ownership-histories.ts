@@ -31,6 +31,10 @@ export interface OwnershipHistory {
   readonly actions: readonly (string | undefined)[];
 }
 
+/** Whether the product is rented. The period of a one-time product has no other effect. */
+export const isRental = ({ platform, type, period }: OwnershipHistory): boolean =>
+  platform === 'store_b' && type === 'non consumable' && period === 'P1Y';
+
 /** How the notifications of a round arrive: at once, never, with the next round, twice, or in reverse order. */
 export type Delivery = 'punctual' | 'lost' | 'late' | 'doubled' | 'reversed';
 
@@ -190,8 +194,7 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     ...(pending && { pending }),
     ...(sandbox && { sandbox }),
     ...buildVariantOrder(platform, variant, lineProducts),
-    // The period of a one-time product has no other effect.
-    ...(platform === 'store_b' && type === 'non consumable' && period === 'P1Y' && { rentalPeriod: 'P8D' }),
+    ...(isRental(history) && { rentalPeriod: 'P8D' }),
   };
   let { id } = (await service.callControl('/purchases', order)) as { id: string };
   const ids = new Set([id]);

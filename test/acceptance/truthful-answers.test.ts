@@ -29,6 +29,7 @@ import {
   arbitraryOwnershipHistories,
   buildOwnershipCatalogue,
   type Delivery,
+  isRental,
   type OwnedPurchase,
   type OwnershipHistories,
   ownershipPlatforms,
@@ -195,7 +196,7 @@ async function findMoneyProblems(owned: readonly OwnedPurchase[], keys: IssuedAp
     const sum = (read: (transaction: TransactionRecord) => number | null | undefined): number =>
       own.reduce((total: number, transaction: TransactionRecord) => total + (read(transaction) ?? 0), 0);
     const counted = groups.find((group: BreakdownGroup) => group.platform === platform)?.rows[0];
-    const subscribers = histories.filter(({ history }) => history.type === 'paid subscription' && !history.sandbox);
+    const subscribers = histories.filter(({ history }) => history.type === 'paid subscription' || isRental(history));
     const active = rows.filter(
       (row) =>
         row.platform === platform &&
