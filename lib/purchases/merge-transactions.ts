@@ -49,8 +49,8 @@ export function mergeTransactions(
 
 /**
  * Merges two observations of one transaction. Dates and refund come from the later observation, which can lack the
- * amount. Partial refunds come from both. The amount comes from the observation with the better amount, and the USD
- * conversion is the best one for that amount.
+ * amount and whether it is a renewal. Partial refunds come from both. The amount comes from the observation with the
+ * better amount, and the USD conversion is the best one for that amount.
  */
 function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): ObservedTransaction {
   const state = isLaterObservation(b, a) ? b : a;
@@ -58,6 +58,7 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
   const partialRefunds = mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds);
   const transaction = {
     ...pickState(state.transaction),
+    ...omitUndefined({ isRenewal: state.transaction.isRenewal ?? (state === a ? b : a).transaction.isRenewal }),
     ...pickAmount(amountSource.transaction),
     ...(partialRefunds && { partialRefunds }),
   };

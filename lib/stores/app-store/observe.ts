@@ -69,7 +69,7 @@ export async function observe(
   const refundOutcome = toRefundOutcome(type, parts.transaction);
   return {
     reason,
-    observations: [withReversedRefund(withRenewalIntentChange(observation, notification), notification)],
+    observations: [withTransactionFacts(withRenewalIntentChange(observation, notification), notification)],
     ...(refundOutcome && { refundOutcome }),
   };
 }
@@ -130,17 +130,21 @@ function withRenewalIntentChange(observation: Observation, { type, occurredAt }:
   return { ...observation, purchase: { ...purchase, ...changeDate, renewalIntentDates: { [intent]: occurredAt } } };
 }
 
-/** Only the notification states that an earlier refund does not count any longer. */
-function withReversedRefund(
+/**
+ * Only the notification states that an earlier refund does not count any longer, and that a purchase changed the plan
+ * of a running subscription whose present period is not known.
+ * @see https://developer.apple.com/documentation/appstoreservernotifications/subtype
+ */
+function withTransactionFacts(
   observation: Observation,
   { type, occurredAt, transaction: { transactionId } }: VerifiedNotification,
 ): Observation {
-  if (getBaseType(type) !== 'REFUND_REVERSED') return observation;
-  const reversedId = withPlatform(platformTokens.appStore, transactionId);
-  const transactions = observation.transactions.map((transaction) =>
-    transaction.transactionId === reversedId
-      ? { ...transaction, partialRefunds: reverseProratedRefunds(transaction.partialRefunds, occurredAt) }
-      : transaction,
-  );
+  const subjectId = withPlatform(platformTokens.appStore, transactionId);
+  const transactions = observation.transactions.map((transaction) => {
+    if (transaction.transactionId !== subjectId) return transaction;
+    if (type.endsWith('.UPGRADE')) return { ...transaction, isRenewal: false };
+    if (getBaseType(type) !== 'REFUND_REVERSED') return transaction;
+    return { ...transaction, partialRefunds: reverseProratedRefunds(transaction.partialRefunds, occurredAt) };
+  });
   return { ...observation, transactions };
 }

@@ -41,11 +41,19 @@ interface LifeResult {
   readonly reasons: readonly string[];
 }
 
-/** Merges the observations in the order and returns the final state with all lifecycle reasons. */
-function recordAll(purchase: EncryptedObservation, later: readonly EncryptedObservation[], at: number): LifeResult {
+/**
+ * Merges the observations in the order and returns the final state with all lifecycle reasons. Without a time, the
+ * service receives each observation when the store makes it.
+ */
+function recordAll(
+  purchase: EncryptedObservation,
+  later: readonly EncryptedObservation[],
+  endsAt?: number,
+): LifeResult {
   let before: StateAt = { state: merge(undefined, purchase), at: purchase.asOf };
   const reasons: string[] = [];
   for (const observation of later) {
+    const at = endsAt ?? observation.asOf;
     const state = merge(before.state, observation);
     reasons.push(...findLifecycleReasons(before, { state, at }));
     const dates = [findAnnouncedRenewalDate(before, state), state.purchase.lastRenewalDate].filter(
@@ -54,6 +62,12 @@ function recordAll(purchase: EncryptedObservation, later: readonly EncryptedObse
     before = { state, at, ...(dates.length > 0 && { announcedRenewalDate: Math.max(...dates) }) };
   }
   return { state: before.state, reasons };
+}
+
+/** Records the notifications when they are sent, without the lost one after the purchase and without an API key. */
+async function receiveWithout(life: SubscriptionLife, lost: number): Promise<LifeResult> {
+  const { purchase, later } = await observeLife({ ...life, signedTransactions: [] }, { isApiAvailable: false });
+  return recordAll(purchase, later.toSpliced(lost, 1));
 }
 
 const lives = fc.array(fc.constantFrom(...lifeActions), { minLength: 1, maxLength: 7 });
@@ -135,6 +149,32 @@ describe('merging partial observations (App Store)', () => {
       }),
       sampleRuns({ sample: 10, full: 100 }),
     );
+  });
+
+  it('announces no renewal more often than it happened if a notification is lost', async () => {
+    await fc.assert(
+      fc.asyncProperty(lives, fc.nat(6), async (actions, lost) => {
+        const life = buildLife(['wait', 'upgrade', 'wait', ...actions]);
+        const { reasons } = await receiveWithout(life, lost);
+        expect(count(reasons, 'RENEWED')).toBeLessThanOrEqual(countRenewals(life));
+      }),
+      sampleRuns({ sample: 30, full: 300 }),
+    );
+  });
+
+  it.each<[LifeAction[], string[]]>([
+    [['wait', 'upgrade', 'wait', 'upgrade'], ['PLAN_CHANGED']],
+    [
+      ['wait', 'upgrade', 'wait', 'upgrade', 'renew'],
+      ['PLAN_CHANGED', 'RENEWED'],
+    ],
+    // The renewal before the change is not known.
+    [['wait', 'renew', 'upgrade'], ['PLAN_CHANGED']],
+  ])('announces an upgrade after the known end as a change only (%j)', async (actions, expected) => {
+    const { state, reasons } = await receiveWithout(buildLife(actions), 0);
+    expect(reasons).toEqual(expected);
+    const [renewal] = state.transactions.filter(({ transaction }) => transaction.isRenewal);
+    expect(state.purchase.lastRenewalDate).toBe(renewal?.transaction.purchaseDate);
   });
 
   it.each<[string, LifeAction[], object]>([

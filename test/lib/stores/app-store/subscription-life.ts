@@ -4,6 +4,7 @@ import { type Customer, createSubscriber } from '../../../../testing/fake-apple.
 import type { NotificationInput } from './notification-fixture.ts';
 
 export const lifeActions = [
+  'wait',
   'renew',
   'upgrade',
   'cancel',
@@ -65,7 +66,8 @@ export function buildLife(actions: readonly LifeAction[]): SubscriptionLife {
   const notifications: NotificationInput[] = [];
   const signedTransactions: object[] = [toPayload(first, state)];
   for (const action of actions) {
-    const next = applyAction(state, action);
+    if (action === 'wait') state = wait(state);
+    const next = action === 'wait' ? undefined : applyAction(state, action);
     if (!next) continue;
     const { type, subject, ...changed } = next;
     state = changed;
@@ -119,7 +121,13 @@ const getLatest = ({ periods }: Pick<SubscriptionState, 'periods'>): Period => p
 /** The state after an action, with the type of its notification and the id of the transaction in it. */
 type Change = SubscriptionState & { readonly type: string; readonly subject?: string };
 
-function applyAction(state: SubscriptionState, action: LifeAction): Change | undefined {
+/** Lets most of a period pass, unless it ends before. */
+function wait(state: SubscriptionState): SubscriptionState {
+  const at = state.at + 20 * dayMs;
+  return state.status === 1 && at > getLatest(state).expiresDate ? state : { ...state, at };
+}
+
+function applyAction(state: SubscriptionState, action: Exclude<LifeAction, 'wait'>): Change | undefined {
   const { status, renewal } = state;
   const latest = getLatest(state);
   const at = action === 'renew' || action === 'expire' ? latest.expiresDate : state.at + dayMs;
