@@ -8,6 +8,8 @@ export interface WorkerData {
   /** The name of the export to call. */
   readonly exportName: string;
   readonly clockOffset: SharedArrayBuffer;
+  /** Whether item calls go to the table engine without the SDK. */
+  readonly hasLightTableCalls?: boolean | undefined;
 }
 
 /** One invocation, sent to the thread. */
@@ -37,9 +39,13 @@ async function invoke(handler: Handler, { payload, context, timeoutMs }: Invocat
   }
 }
 
-const { module, exportName, clockOffset } = workerData as WorkerData;
+const { module, exportName, clockOffset, hasLightTableCalls } = workerData as WorkerData;
 const offset = new Float64Array(clockOffset);
 overrideDate(() => offset[0] ?? 0);
+if (hasLightTableCalls) {
+  const { installLightTableCalls } = await import('./light-table-calls.ts');
+  installLightTableCalls(process.env.AWS_ENDPOINT_URL_DYNAMODB);
+}
 const loaded = (await import(module)) as Readonly<Record<string, Handler>>;
 const handler = loaded[exportName];
 if (!handler) throw new Error(`${module} has no export ${exportName}.`);

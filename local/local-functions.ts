@@ -25,6 +25,8 @@ interface FunctionRuntime {
   readonly minTimeoutMs?: number;
   /** An instance without events ends after this time. */
   readonly idleTimeoutMs?: number | undefined;
+  /** See `startLocal`. */
+  readonly hasLightTableCalls?: boolean | undefined;
   readonly log: (text: string) => void;
 }
 
@@ -98,6 +100,7 @@ function buildDefinition(
     environment,
     minTimeoutMs = 0,
     idleTimeoutMs,
+    hasLightTableCalls,
     log,
     code,
   }: FunctionRuntime & { worker: URL; code: { module: string; exportName: string } },
@@ -117,7 +120,7 @@ function buildDefinition(
     memoryMb: MemorySize,
     ...(idleTimeoutMs !== undefined && { idleTimeoutMs }),
     worker,
-    code: { ...code, clockOffset: clock.offset },
+    code: { ...code, clockOffset: clock.offset, hasLightTableCalls },
     log,
   };
 }

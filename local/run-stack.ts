@@ -27,6 +27,8 @@ interface StackOptions {
   readonly webhookTimeoutMs?: number;
   /** See `startLocal`. */
   readonly functionIdleMs?: number | undefined;
+  /** See `startLocal`. */
+  readonly hasLightTableCalls?: boolean | undefined;
   readonly onAccess?: OnAccess | undefined;
   /** Receives all secrets after a change, such as the rotation of the master key. */
   readonly saveSecrets: (secrets: SecretValues) => Promise<void>;
@@ -60,6 +62,7 @@ export async function runStack(
     databaseEndpoint,
     webhookTimeoutMs,
     functionIdleMs,
+    hasLightTableCalls,
     realApps = [],
     onAccess,
     saveSecrets,
@@ -115,6 +118,7 @@ export async function runStack(
       // store.
       minTimeoutMs: Math.max(2 * (webhookTimeoutMs ?? 0), Number(storeTimeFactor ?? 0) * maxStoreTimeMs),
       idleTimeoutMs: functionIdleMs,
+      hasLightTableCalls,
       log,
     }),
   );

@@ -42,6 +42,8 @@ interface Options {
   readonly webhookTimeoutMs?: number;
   /** Time after which an instance of a function without events ends. Default: 10 s. */
   readonly functionIdleMs?: number;
+  /** Whether functions call the table without the SDK, which takes most of their processor time. Default: false. */
+  readonly hasLightTableCalls?: boolean;
   /** Existing table and master key, which the stack adopts in place of creating its own. */
   readonly adopted?: AdoptedData;
   /** Keys of the emulated stores, if the data folder has none. Default: new ones. */
@@ -137,6 +139,7 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     databaseEndpoint,
     ...(webhookTimeoutMs !== undefined && { webhookTimeoutMs }),
     functionIdleMs: options.functionIdleMs,
+    hasLightTableCalls: options.hasLightTableCalls,
     realApps,
     onAccess: options.onAccess,
     saveSecrets: async (secrets) => await save({ secrets }),

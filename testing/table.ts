@@ -1,7 +1,7 @@
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
 import { indexes, tableKey } from '../lib/db/keys.ts';
 import { createTableClient, type Table } from '../lib/db/table.ts';
-import { installLightTableCalls } from './light-table-calls.ts';
+import { installLightTableCalls } from '../local/light-table-calls.ts';
 
 /**
  * Creates a table in the table engine if it does not exist, and sets the environment in which handlers find it. Tests
@@ -16,7 +16,7 @@ export async function createTestTable(name = 'claimcheck-test'): Promise<Table> 
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_ENDPOINT_URL_DYNAMODB: DYNAMODB_ENDPOINT,
   });
-  installLightTableCalls();
+  installLightTableCalls(TEST_DYNAMODB_ENDPOINT);
   await createTable(name);
   return createTableClient(name);
 }

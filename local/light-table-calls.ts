@@ -15,8 +15,8 @@ import {
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
-import { postToEngine } from '../local/table-engine/post-to-engine.ts';
 import { fromDynamoJson, toDynamoJson } from './dynamo-json.ts';
+import { type Connection, postToEngine } from './table-engine/post-to-engine.ts';
 
 type Send = (this: DynamoDBDocumentClient, command: { readonly input: object }, ...rest: unknown[]) => Promise<unknown>;
 
@@ -35,36 +35,43 @@ const operations = new Map<unknown, string>([
 /** Codes of errors after which the SDK repeats a call. */
 const retryableErrors = /Throttl|ThroughputExceeded|InternalServerError|TransactionInProgress/;
 
-let isInstalled = false;
+const lightEndpoints = new Set<string>();
 
 /**
- * Sends the item calls of document clients to the table engine of the test run without the SDK. All other calls and
- * endpoints, and calls that the SDK would repeat, still use the SDK.
+ * Sends the item calls of document clients to this table engine, or to an IAM proxy of it, without the SDK. All other
+ * calls and endpoints, and calls that the SDK would repeat, still use the SDK.
  */
-export function installLightTableCalls(): void {
+export function installLightTableCalls(lightEndpoint: string | undefined): void {
+  if (lightEndpoint === undefined) return;
+  const isInstalled = lightEndpoints.size > 0;
+  lightEndpoints.add(lightEndpoint);
   if (isInstalled) return;
-  isInstalled = true;
   const prototype = DynamoDBDocumentClient.prototype as unknown as { send: Send };
   const sendWithSdk = prototype.send;
-  const endpoints = new WeakMap<DynamoDBDocumentClient, string | undefined>();
+  const connections = new WeakMap<DynamoDBDocumentClient, Connection>();
   prototype.send = async function send(command, ...rest) {
-    // As in the SDK, the first call of a client determines its endpoint.
-    if (!endpoints.has(this)) endpoints.set(this, findEndpoint(this));
-    const endpoint = endpoints.get(this);
+    // As in the SDK, the first call of a client determines its endpoint and its credentials.
+    const connection = connections.get(this) ?? readConnection(this);
+    connections.set(this, connection);
     const operation = operations.get(command.constructor);
-    if (!endpoint || endpoint !== process.env.TEST_DYNAMODB_ENDPOINT || !operation || rest.length > 0)
+    if (!lightEndpoints.has(connection.endpoint) || !operation || rest.length > 0)
       return await sendWithSdk.call(this, command, ...rest);
     const { marshallOptions } = this.config.translateConfig ?? {};
     const body = toDynamoJson(command.input, marshallOptions);
-    const { status, text } = await postToEngine(endpoint, `DynamoDB_20120810.${operation}`, body);
-    if (status === 200) return { $metadata: {}, ...fromDynamoJson(text) };
-    if (status >= 500 || retryableErrors.test(text)) return await sendWithSdk.call(this, command);
-    throw toServiceException(JSON.parse(text));
+    const target = `DynamoDB_20120810.${operation}`;
+    // The SDK repeats a call whose connection breaks.
+    const response = await postToEngine(connection, target, body).catch(() => undefined);
+    if (response?.status === 200) return { $metadata: {}, ...fromDynamoJson(response.text) };
+    if (!response || response.status >= 500 || retryableErrors.test(response.text))
+      return await sendWithSdk.call(this, command);
+    throw toServiceException(JSON.parse(response.text));
   };
 }
 
-const findEndpoint = ({ config }: DynamoDBDocumentClient): string | undefined =>
-  config.endpoint === undefined ? process.env.AWS_ENDPOINT_URL_DYNAMODB : undefined;
+const readConnection = ({ config }: DynamoDBDocumentClient): Connection => {
+  const { AWS_ENDPOINT_URL_DYNAMODB: endpoint = '', AWS_ACCESS_KEY_ID: accessKeyId } = process.env;
+  return { endpoint: config.endpoint === undefined ? endpoint : '', accessKeyId };
+};
 
 interface ErrorBody {
   readonly __type: string;
