@@ -1,12 +1,12 @@
 import type { Platform } from '../lib/shared/platform.ts';
 
 /** Kind of a purchase of a random history; `plain` is one unit of one product. */
-export type Variant = 'plain' | 'lines' | 'seats' | 'commitment' | 'prepaid';
+export type Variant = 'plain' | 'lines' | 'seats' | 'commitment' | 'prepaid' | 'installments';
 
 /** The variants of subscriptions that each store sells. */
 export const variantsByPlatform: Readonly<Partial<Record<Platform, readonly Variant[]>>> = {
   store_a: ['seats', 'commitment'],
-  store_b: ['lines', 'prepaid'],
+  store_b: ['lines', 'prepaid', 'installments'],
   processor_a: ['lines'],
   service_processor_a: ['lines'],
 };
@@ -17,7 +17,7 @@ const renewals = ['renew', 'cancel', 'uncancel', 'fail-payment', 'recover', ...e
 /** Returns the actions of a subscription with the variant. */
 export function listVariantActions(platform: Platform, variant: Exclude<Variant, 'plain'>): readonly string[] {
   if (variant === 'prepaid') return ['top-up', 'top-up', ...ends];
-  if (variant === 'commitment') return renewals;
+  if (variant === 'commitment' || variant === 'installments') return ['cancel', 'cancel', ...renewals];
   if (variant === 'seats') return [...renewals, 'add-seats', 'refund-seats', 'assign-seat', 'remove-seat'];
   const changes = ['add-item', 'add-item', 'remove-item', ...(platform === 'store_b' ? ['revoke-item'] : [])];
   return [...renewals, ...changes];
@@ -38,6 +38,7 @@ export function buildVariantOrder(platform: Platform, variant: Variant, { bought
   }
   if (variant === 'seats') return { seats: 3 };
   if (variant === 'commitment') return { commitment: true };
+  if (variant === 'installments') return { installments: 3 };
   return variant === 'prepaid' ? { prepaid: true } : {};
 }
 

@@ -75,6 +75,9 @@ const trialPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a'
 /** The stores whose emulated accounts sell in the sandbox as well. */
 const sandboxPlatforms: readonly Platform[] = ['store_b'];
 
+/** The plans with committed payments, which are monthly. */
+const monthlyVariants: readonly Variant[] = ['commitment', 'installments'];
+
 const roundCount = 5;
 
 const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
@@ -84,7 +87,7 @@ const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
     isPending: fc.nat(2).map((number) => number === 0),
     hasTrial: fc.nat(3).map((number) => number === 0),
     isSandbox: fc.nat(3).map((number) => number === 0),
-    variantNumber: fc.nat(3),
+    variantNumber: fc.nat(5),
   })
   .chain(({ platform, type, isPending, hasTrial, isSandbox, variantNumber }) => {
     const variants = (type === 'paid subscription' && variantsByPlatform[platform]) || [];
@@ -174,8 +177,7 @@ export interface OwnedPurchase {
 /** Makes the purchase of a history. */
 export async function startOwnership(history: OwnershipHistory, service: TestService): Promise<OwnedPurchase> {
   const { platform, type, variant, autoRenew, trial, pending, sandbox } = history;
-  // A commitment is billed each month.
-  const period = variant === 'commitment' ? 'P1M' : history.period;
+  const period = monthlyVariants.includes(variant) ? 'P1M' : history.period;
   const username = createUniqueName('user');
   const member = createUniqueName('member');
   const { first, other, wrong, ...lineProducts } = chooseProductIds({ platform, type, period });

@@ -38,6 +38,16 @@ export function listRunningProducts(
 
 const getLineEnd = ({ expiryTime, currentPeriodEnd }: PurchaseSummary): unknown => expiryTime ?? currentPeriodEnd;
 
+/**
+ * Whether the customer has canceled and is charged for the next period of the commitment.
+ *
+ * @see https://developer.apple.com/documentation/storekit/supporting-monthly-subscriptions-with-a-12-month-commitment
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#InstallmentPlan
+ */
+export const hasCommittedPayments = ({ state, commitment, installments }: PurchaseSummary): boolean =>
+  state === 'ACTIVE' &&
+  (commitment?.renews === false || (installments?.renews === false && installments.remaining > 0));
+
 type Oracle = (purchase: PurchaseSummary, now: number) => boolean | undefined;
 
 const isAfter = (date: unknown, now: number): boolean => Date.parse(String(date)) > now;

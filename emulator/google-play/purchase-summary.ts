@@ -32,6 +32,9 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
     ...(subscription && { autoRenew: subscription.autoRenew, expiryTime: formatTime(subscription.expiryTime) }),
     ...(rentalEnd !== undefined && { rentalEnd: formatTime(rentalEnd) }),
     ...(subscription && { lines: listSubscriptionLines(purchase, subscription) }),
+    ...(subscription?.installments && {
+      installments: { ...subscription.installments, renews: subscription.pendingCancellation === undefined },
+    }),
     ...(subscription?.replaces && { linkedPurchaseToken: subscription.replaces.token }),
   };
 }

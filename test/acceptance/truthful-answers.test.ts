@@ -39,7 +39,12 @@ import {
 import { sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { readLedger, sumLedger } from '../../testing/store-ledger.ts';
-import { isPaidAndRunning, listRunningProducts, type PurchaseSummary } from '../../testing/store-oracle.ts';
+import {
+  hasCommittedPayments,
+  isPaidAndRunning,
+  listRunningProducts,
+  type PurchaseSummary,
+} from '../../testing/store-oracle.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { startWebhookRecorder, type WebhookRecorder } from '../../testing/webhook-recorder.ts';
 
@@ -390,9 +395,13 @@ async function checkRenewalsInOutage(
   keys: IssuedApiKeys,
 ): Promise<Problem[]> {
   const now = router.deps.now();
+  const summaries = (await Promise.all(owned.map(async (purchase) => await purchase.listSummaries()))).flat();
+  const committedIds = summaries.filter(hasCommittedPayments).map(({ id }) => id);
   const renewing = (await listPurchaseRows(keys)).flatMap((row) => {
     const end = Date.parse(String(row.expirationDate));
-    const isRenewing = isOwnedRow(row) && row.renewalIntent === 'Renew' && row.isBillingRetryPeriod !== true;
+    const isPaidOn =
+      row.renewalIntent === 'Renew' || committedIds.some((id) => String(row.purchaseId).endsWith(`:${id}`));
+    const isRenewing = isOwnedRow(row) && isPaidOn && row.isBillingRetryPeriod !== true;
     return isRenewing && end > now && end - now < maxOutageMs ? [{ purchaseId: String(row.purchaseId), end }] : [];
   });
   const first = renewing.toSorted((a, b) => a.end - b.end)[0];
@@ -500,7 +509,8 @@ function findVariantProblems(
   const problems: Problem[] = [];
   if (summary.seats !== undefined && records.some((record) => record?.quantity !== summary.seats))
     problems.push({ problem: 'the seats differ', summary, records });
-  if (summary.commitment?.renews === false && owned.some(({ renewalIntent }) => renewalIntent !== 'Lapse'))
+  const { renews } = summary.commitment ?? summary.installments ?? {};
+  if (renews === false && owned.some(({ renewalIntent }) => renewalIntent !== 'Lapse'))
     problems.push({ problem: 'a canceled commitment renews', summary, owned });
   return problems;
 }
