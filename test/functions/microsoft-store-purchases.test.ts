@@ -170,6 +170,23 @@ describe('a store-managed consumable of the Microsoft Store that is bought twice
     expect(paidMicros).toBe(2 * 4_990_000);
   });
 
+  it.each(['validation', 'refresh'] as const)(
+    'counts both payments at the next %s if the response of the consumption is lost',
+    async (observer) => {
+      const order = { type: 'consumable', quantity: 2 };
+      const { keys, storeId, validate, refresh, read } = await buy(order, { consume: true });
+      const again = { platform: 'store_c', productId: storeId, applicationUsername: 'ann', ...order };
+      await service.callControl('/purchases', again);
+      await service.callControl('/faults', { platform: 'store_c', fault: 'cut', path: '/consume', times: 10 });
+      expect(await validate()).toMatchObject({ ok: true, data: { collection: [{ quantity: 4, isConsumed: false }] } });
+      await service.clearFaults();
+      for (const _repetition of [1, 2]) await (observer === 'validation' ? validate() : refresh());
+      expect(await read()).toMatchObject({ isConsumed: true, quantity: 0 });
+      const payments = (await callWithSecretKey(listTransactions, keys, { query: {} })).body.rows;
+      expect(payments).toMatchObject([{ amountMicros: 4_990_000 }, { amountMicros: 4_990_000 }]);
+    },
+  );
+
   it('counts the latest payment if a device consumes the balance', async () => {
     const order = { type: 'consumable', quantity: 2 };
     const { keys, storeId, validate } = await buy(order);

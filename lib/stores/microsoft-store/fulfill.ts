@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { Observation } from '../../purchases/observation.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
+import { ServiceError } from '../../shared/errors.ts';
+import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse } from '../../shared/parse.ts';
 import { platformTokens, withoutPlatform, withPlatform } from '../../shared/platform.ts';
 import { toUuid } from '../../shared/to-uuid.ts';
@@ -77,7 +79,36 @@ async function listOtherPayments(
   if (!latest || orders.length < 2 || !orders.some(isLatestOrder)) return [];
   const stored = (await listTransactions?.(purchase.purchaseId)) ?? [];
   const knownIds = new Set([latest, ...stored].map(({ transactionId }) => transactionId));
-  return orders.filter(({ transactionId }) => !knownIds.has(transactionId)).map((order) => ({ ...latest, ...order }));
+  // A refresh has no price: only the client of the validation reports it.
+  const { currency, amountMicros, isReportedAmount } = stored.find(isLatestOrder) ?? latest;
+  const payment = { ...latest, ...omitUndefined({ currency, amountMicros, isReportedAmount }) };
+  return orders.filter(({ transactionId }) => !knownIds.has(transactionId)).map((order) => ({ ...payment, ...order }));
+}
+
+/**
+ * Adds the payments of a balance that this service consumed in a request whose response was lost. The repeated request
+ * consumes nothing again and returns the same orders.
+ * @see https://learn.microsoft.com/en-us/gaming/gdk/docs/store/commerce/service-to-service/microsoft-store-apis/xstore-v8-consume
+ */
+export async function withConsumedOrders(observation: Observation, context: StoreContext): Promise<Observation> {
+  const { purchase, transactions } = observation;
+  if (purchase.isConsumed !== true) return observation;
+  const stored = await context.findPurchase?.(purchase.purchaseId);
+  const { quantity } = stored?.serviceConsumption?.before ?? {};
+  if (!stored || stored.isConsumed || stored.transactionId !== purchase.transactionId || quantity === undefined)
+    return observation;
+  const consumed = { ...observation, purchase: { ...purchase, quantity } };
+  const response = await consume(createSession(context), consumed, { isManaged: true, appName: context.appName }).catch(
+    ignoreRejection,
+  );
+  return response
+    ? { ...observation, transactions: [...transactions, ...(await listOtherPayments(observation, response, context))] }
+    : observation;
+}
+
+/** A device can have consumed the balance. Only a store that is unavailable is queried again. */
+function ignoreRejection(error: unknown): undefined {
+  if (!(error instanceof ServiceError) || error.code === 'ConnectionFailed') throw error;
 }
 
 async function consume(

@@ -2,7 +2,7 @@ import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { withEstimatedAmount } from './estimated-amount.ts';
-import { needsConsumption } from './fulfill.ts';
+import { needsConsumption, withConsumedOrders } from './fulfill.ts';
 import { withIntentChange } from './intent-change.ts';
 import { renewKeys } from './key-renewal.ts';
 import { withKnownPeriod } from './known-period.ts';
@@ -44,7 +44,10 @@ export async function refreshFromStore(
   const lookup = await lookUpProduct(session, toLookupRequest(token, session));
   if (lookup.kind === 'keyNeeded') throw missingKeyError(lookup.service);
   const observations = await Promise.all(
-    lookup.observed.map(async (item) => await withKnownPeriod(await withIntentChange(item, context), context)),
+    lookup.observed.map(
+      async (item) =>
+        await withConsumedOrders(await withKnownPeriod(await withIntentChange(item, context), context), context),
+    ),
   );
   return observations.map(withEstimatedAmount);
 }

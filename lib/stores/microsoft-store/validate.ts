@@ -5,6 +5,7 @@ import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { startFulfillDeadline } from '../time-budget.ts';
 import { withEstimatedAmount } from './estimated-amount.ts';
+import { withConsumedOrders } from './fulfill.ts';
 import { withIntentChange } from './intent-change.ts';
 import { withKnownPeriod } from './known-period.ts';
 import { withKnownRefunds } from './known-refunds.ts';
@@ -45,7 +46,10 @@ async function withStoredData(
   context: StoreContext,
 ): Promise<Observation[]> {
   const observations = await Promise.all(
-    items.map(async (item) => await withKnownPeriod(await withIntentChange(item, context), context)),
+    items.map(
+      async (item) =>
+        await withConsumedOrders(await withKnownPeriod(await withIntentChange(item, context), context), context),
+    ),
   );
   const complete = await withNewestKeys(await withKnownRefunds(observations, context), session, context);
   return complete.map(withEstimatedAmount);
