@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 
 /** Seed of all random samples of the run. `SEED=<seed>` repeats a run. The global setup prints it. */
@@ -19,9 +20,11 @@ export const sampleRuns = ({ sample, full }: SampleSizes): { readonly numRuns: n
   seed,
 });
 
-/** Returns `size` random items, in their order; all of them with `FULL=1`. */
-export const sampleItems = <T>(items: readonly T[], size: number): readonly T[] =>
-  isFull ? items : selectRandomItems(items, size);
+/**
+ * Returns `size` random items, in their order; all of them with `FULL=1`. Samples with other names are other samples.
+ */
+export const sampleItems = <T>(items: readonly T[], size: number, name = ''): readonly T[] =>
+  isFull ? items : selectRandomItems(items, size, (seed + crc32(name)) % 2 ** 31);
 
 /** Runs a check for `size` random items, in their order; for all of them with `FULL=1`. An error names the item. */
 export async function checkSample<T>(
@@ -38,11 +41,11 @@ export async function checkSample<T>(
   }
 }
 
-function selectRandomItems<T>(items: readonly T[], size: number): readonly T[] {
+function selectRandomItems<T>(items: readonly T[], size: number, sampleSeed: number): readonly T[] {
   const length = Math.min(size, items.length);
   const [selected = []] = fc.sample(fc.shuffledSubarray([...items], { minLength: length, maxLength: length }), {
     numRuns: 1,
-    seed,
+    seed: sampleSeed,
   });
   return items.filter((item) => selected.includes(item));
 }

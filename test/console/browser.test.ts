@@ -13,6 +13,7 @@ import { describeSignIn } from './browser/sign-in.ts';
 import { describeStores } from './browser/stores.ts';
 import { describeWebhooks } from './browser/webhooks.ts';
 
+// Each page is shown in a sample of its views: see `testing/sample.ts`.
 let running: RunningConsole;
 beforeAll(async () => {
   running = await startConsole();

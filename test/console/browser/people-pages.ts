@@ -29,18 +29,6 @@ async function post<T>(url: string, body: object): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** Buys several times at the emulator. */
-async function _order(applicationUsername: string, product: object, count: number): Promise<void> {
-  for (let number = 0; number < count; number++)
-    await post(`${running.service.emulatorUrl}/control/purchases`, { ...product, applicationUsername });
-}
-
-async function _setNotificationUrl(url: string | null): Promise<void> {
-  const init = { method: 'PUT', body: JSON.stringify({ url }) };
-  const response = await fetch(`${running.service.emulatorUrl}/control/notifications/store_a`, init);
-  expect(response.status).toBe(200);
-}
-
 /** Buys at the emulator and validates the receipt for the customer. */
 async function buy(applicationUsername: string, product: object): Promise<Bought> {
   const { emulatorUrl, baseUrl } = running.service;
@@ -52,23 +40,6 @@ async function buy(applicationUsername: string, product: object): Promise<Bought
     readonly data: { readonly collection: readonly { readonly purchaseId: string }[] };
   }>(`${baseUrl}/v1/validate`, { ...validate, additionalData: { applicationUsername } });
   return { id, purchaseId: `store_a:${data.collection[0]?.purchaseId}` };
-}
-
-/**
- * Inserts a page without rows before the newest page of a list, like the response of the service if a page has only
- * reads. Returns the requests so far.
- */
-async function _addPageOfReads(page: ConsolePage['page'], url: RegExp): Promise<readonly string[]> {
-  const requests: string[] = [];
-  await page.route(url, async (route) => {
-    const requested = new URL(route.request().url());
-    const isNewest = !requested.searchParams.has('cursor');
-    requests.push(isNewest ? 'newest' : 'older');
-    if (isNewest) return await route.fulfill({ json: { rows: [], nextCursor: 'behind-the-reads' } });
-    if (requested.searchParams.get('cursor') === 'behind-the-reads') requested.searchParams.delete('cursor');
-    await route.continue({ url: requested.href });
-  });
-  return requests;
 }
 
 const act = async ({ id }: Bought, action: string): Promise<unknown> =>
