@@ -16,7 +16,7 @@ import { startLocalService } from '../../testing/local-service.ts';
 import { startRevenueCatStandIn } from '../../testing/revenuecat-stand-in.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-const purchaseCount = 80;
+const purchaseCount = 60;
 const withRate = (rate: number) => platforms.flatMap((platform) => ['--rate', `${platform}=${rate}`]);
 const fast = withRate(1_000);
 /** Slow enough that an import is not finished before the test interrupts it, even on a busy machine. */

@@ -13,7 +13,7 @@ import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/ca
 import { dumpItems, formatItem, isOfApp, scanItems } from '../../testing/dump-items.ts';
 import { startEchoingStore } from '../../testing/echoing-store.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { checkSample } from '../../testing/sample.ts';
+import { checkSample, sampleItems } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -150,7 +150,7 @@ const bodies: readonly (object | string)[] = [
 ];
 
 /** Builds requests with secrets in all places except the ids and names that an event must contain. */
-function buildRequests({ body, path, method }: Contract): CallOptions[] {
+function buildRequests({ id, body, path, method }: Contract): CallOptions[] {
   const headers = {
     ...buildBasicAuth(keys.appName, keys.secretKey),
     cookie: createCanary('cookie'),
@@ -177,7 +177,7 @@ function buildRequests({ body, path, method }: Contract): CallOptions[] {
   return [
     withQueryCredentials,
     invalid,
-    ...(body ? bodies.map((content) => ({ ...common, body: content })) : [common]),
+    ...(body ? sampleItems(bodies, 6, id).map((content) => ({ ...common, body: content })) : [common]),
   ];
 }
 

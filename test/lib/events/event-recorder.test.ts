@@ -4,6 +4,7 @@ import { generateApiKey } from '../../../lib/apps/api-keys.ts';
 import { createEventRecorder } from '../../../lib/events/event-recorder.ts';
 import { toLoggable } from '../../../lib/shared/log.ts';
 import { sanitize } from '../../../lib/shared/redaction/sanitize.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 
 const canary = 'CANARY-secret-value';
 const secretFields = [
@@ -39,7 +40,7 @@ describe('createEventRecorder', () => {
         const end = { request: { method: 'POST', body }, response: body, outcome: { status: 200, ok: true } };
         expect(JSON.stringify(recorder.finish(end))).not.toContain(canary);
       }),
-      { numRuns: 500 },
+      sampleRuns({ sample: 100, full: 500 }),
     );
   });
 

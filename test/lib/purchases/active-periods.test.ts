@@ -7,6 +7,7 @@ import { computePurchaseChange, type StoredPurchase } from '../../../lib/purchas
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 
 const toDate = (day: number): number => startDate + day * dayMs;
 const toDay = (date: number): number => (date - startDate) / dayMs;
@@ -339,6 +340,6 @@ describe('listActivePeriods (any history)', () => {
         expect(listPeriods(repeated)).toEqual(periods);
       }
     });
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, sampleRuns({ sample: 100, full: 500 }));
   });
 });

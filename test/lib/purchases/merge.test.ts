@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { type EncryptedObservation, merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 import { buildObservations, historyActions } from '../../../testing/subscription-history.ts';
 
 const mergeAll = (observations: readonly EncryptedObservation[]): PurchaseState | undefined =>
@@ -45,7 +46,7 @@ describe('merge', () => {
         const shuffled = shuffle([...observations, ...observations], choices);
         expect(mergeAll(shuffled)).toEqual(mergeAll(observations));
       }),
-      { numRuns: 500 },
+      sampleRuns({ sample: 100, full: 500 }),
     );
   });
 
@@ -62,7 +63,7 @@ describe('merge', () => {
         const shuffled = shuffle([...observations, ...observations], choices);
         expect(mergeAll(shuffled)).toEqual(mergeAll(observations));
       }),
-      { numRuns: 500 },
+      sampleRuns({ sample: 100, full: 500 }),
     );
   });
 

@@ -7,6 +7,7 @@ import { toTransactionRecord } from '../../../lib/purchases/to-records.ts';
 import type { PartialRefund, Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 
 const payment = createTransaction(createObservation().purchase, { amountMicros: 10_000_000, quantity: 4 });
 
@@ -62,7 +63,7 @@ describe('partial refunds', () => {
         expect(actual.purchase).toEqual(expected.purchase);
         expect(actual.announced).toEqual(['PURCHASED', ...days.map(() => 'REFUNDED')]);
       }),
-      { numRuns: 300 },
+      sampleRuns({ sample: 100, full: 300 }),
     );
   });
 
