@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LocalService } from '../../local/start-local.ts';
+import { getCommandLine } from '../../testing/command-line.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -22,12 +23,12 @@ afterAll(async () => {
 });
 
 /** Runs commands in place of `npm run -s cli -- --local`, whose files only `npm start` writes. */
-const npmFunction = `npm() { shift 5; node --import tsx '${resolve('cli/main.ts')}' "$@"; }`;
+const buildNpmFunction = async (): Promise<string> => `npm() { shift 5; node '${await getCommandLine()}' "$@"; }`;
 
 /** Runs blocks of a page in one shell, in a folder of their own. Returns the lines that they print. */
 async function runBlocks(file: string, ...names: readonly string[]): Promise<string[]> {
   const { baseUrl: API, emulatorUrl: STORES, publicKey: PUBLIC, secretKey: SECRET, environment } = service;
-  const commands = [npmFunction, ...names.map((name) => readSnippet(file, name))].join('\n');
+  const commands = [await buildNpmFunction(), ...names.map((name) => readSnippet(file, name))].join('\n');
   const env = { ...process.env, ...environment, API, STORES, PUBLIC, SECRET };
   const shell = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], { cwd: folder, env });
   const [out, error] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
