@@ -18,6 +18,9 @@ export function createStack(
     // Takes most of the time of a synthesis. `cdk synth` prints its findings as warnings, and the tests do not read
     // them.
     builtinCloudFormationValidation: false,
+    // For reports, which the tests do not read.
+    stackTraces: false,
+    treeMetadata: false,
   });
   const deploymentOptions = readDeploymentOptions(app.node);
   const stack = new ServiceStack(app, getStackName(deploymentOptions), {
