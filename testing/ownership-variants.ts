@@ -30,13 +30,19 @@ export interface LineProducts {
   readonly added: string;
 }
 
+/** Seats at two prices. */
+const tiers = [
+  { priceMicros: 5_000_000, quantity: 1 },
+  { priceMicros: 4_000_000, quantity: 2 },
+];
+
 /** Returns the members of an order with the variant. */
 export function buildVariantOrder(platform: Platform, variant: Variant, { bought }: LineProducts): object {
   if (variant === 'lines') {
     const lines = [{ productId: bought, priceMicros: 2_000_000 }];
     return platform === 'store_b' ? { addOns: lines } : { items: lines };
   }
-  if (variant === 'seats') return { seats: 3 };
+  if (variant === 'seats') return { seats: 3, seatTiers: tiers };
   if (variant === 'commitment') return { commitment: true };
   if (variant === 'installments') return { installments: 3 };
   return variant === 'prepaid' ? { prepaid: true } : {};

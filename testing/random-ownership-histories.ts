@@ -24,6 +24,8 @@ export interface OwnershipHistory {
   readonly period: 'P1M' | 'P1Y';
   readonly autoRenew: boolean;
   readonly trial: boolean;
+  /** Whether the first period has half the price. */
+  readonly intro: boolean;
   readonly pending: boolean;
   readonly sandbox: boolean;
   readonly rounds: readonly Round[];
@@ -61,7 +63,10 @@ const seatActions = ['assign-seat', 'remove-seat'];
 const renewalActions = ['renew', 'cancel', 'fail-payment', 'recover', 'expire', ...oneTimeActions];
 const actionsByPlatform: Readonly<Record<(typeof ownershipPlatforms)[number], readonly string[]>> = {
   store_a: [...renewalActions, 'uncancel', 'change-plan', 'raise-price', 'accept-price', 'extend', 'reverse-refund'],
-  store_b: [...renewalActions, 'uncancel', 'change-plan', 'pause', 'resume', 'raise-price', 'accept-price'],
+  store_b: [
+    ...[...renewalActions, 'uncancel', 'change-plan', 'pause', 'resume', 'raise-price', 'accept-price'],
+    'resubscribe',
+  ],
   store_c: [...renewalActions, 'uncancel'],
   processor_a: [...renewalActions, 'uncancel', 'change-plan', 'pause-collection', 'resume-collection'],
   service_processor_a: [...renewalActions, 'uncancel', 'change-plan'],
@@ -71,6 +76,9 @@ const actionsByPlatform: Readonly<Record<(typeof ownershipPlatforms)[number], re
 const pendingPlatforms: readonly Platform[] = ['store_b', 'processor_a', 'processor_b'];
 /** The stores on which a subscription can start with a trial. */
 const trialPlatforms: readonly Platform[] = ['store_a', 'store_b', 'processor_a', 'processor_b'];
+
+/** The stores on which a subscription can start with an introductory price. */
+const introPlatforms: readonly Platform[] = ['store_a', 'store_b'];
 
 /** The stores whose emulated accounts sell in the sandbox as well. */
 const sandboxPlatforms: readonly Platform[] = ['store_b'];
@@ -85,16 +93,15 @@ const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
     platform: fc.constantFrom(...ownershipPlatforms),
     type: fc.constantFrom('paid subscription' as const, 'paid subscription' as const, 'non consumable' as const),
     isPending: fc.nat(2).map((number) => number === 0),
-    hasTrial: fc.nat(3).map((number) => number === 0),
+    offer: fc.constantFrom('trial', 'intro', undefined, undefined),
     isSandbox: fc.nat(3).map((number) => number === 0),
     variantNumber: fc.nat(5),
   })
-  .chain(({ platform, type, isPending, hasTrial, isSandbox, variantNumber }) => {
+  .chain(({ platform, type, isPending, offer, isSandbox, variantNumber }) => {
     const variants = (type === 'paid subscription' && variantsByPlatform[platform]) || [];
     const variant = variants[variantNumber] ?? 'plain';
     const pending = isPending && pendingPlatforms.includes(platform) && variant === 'plain';
-    const hasTrials = type === 'paid subscription' && trialPlatforms.includes(platform) && variant === 'plain';
-    const trial = hasTrial && hasTrials && !pending;
+    const hasOffers = type === 'paid subscription' && variant === 'plain' && !pending;
     const actions = [
       ...(type !== 'paid subscription'
         ? oneTimeActions
@@ -109,7 +116,8 @@ const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
       variant: fc.constant(variant),
       period: fc.constantFrom('P1M', 'P1M', 'P1Y'),
       autoRenew: fc.boolean(),
-      trial: fc.constant(trial),
+      trial: fc.constant(hasOffers && offer === 'trial' && trialPlatforms.includes(platform)),
+      intro: fc.constant(hasOffers && offer === 'intro' && introPlatforms.includes(platform)),
       pending: fc.constant(pending),
       sandbox: fc.constant(isSandbox && sandboxPlatforms.includes(platform)),
       rounds: fc.array(fc.constantFrom<Round>('validation', 'validation', 'no validation', 'wrong product', 'outage'), {
@@ -176,7 +184,7 @@ export interface OwnedPurchase {
 
 /** Makes the purchase of a history. */
 export async function startOwnership(history: OwnershipHistory, service: TestService): Promise<OwnedPurchase> {
-  const { platform, type, variant, autoRenew, trial, pending, sandbox } = history;
+  const { platform, type, variant, autoRenew, trial, intro, pending, sandbox } = history;
   const period = monthlyVariants.includes(variant) ? 'P1M' : history.period;
   const username = createUniqueName('user');
   const member = createUniqueName('member');
@@ -191,6 +199,7 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     ...(type === 'paid subscription' && {
       autoRenew: autoRenew && variant !== 'prepaid',
       ...(trial && { trial: 'P1W' }),
+      ...(intro && { intro }),
     }),
     ...(type === 'paid subscription' && platform !== 'processor_b' && { period }),
     ...(pending && { pending }),
