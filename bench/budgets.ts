@@ -13,7 +13,7 @@ export interface BudgetResult {
   readonly interval?: string;
 }
 
-export const checkNames = ['units', 'cost', 'bundles', 'start'] as const;
+export const checkNames = ['units', 'cost', 'memory', 'bundles', 'start'] as const;
 export type CheckName = (typeof checkNames)[number];
 
 /** `targets`: what the service is to cost. `limits`: the reached figures, rounded up, that a change must not exceed. */
@@ -86,6 +86,12 @@ export const bundleBudgets = {
   size: { reads: 1.72, 'validate-receipt': 2.04, workers: 1.96, exports: 2.31 },
   files: { reads: 1.5, 'validate-receipt': 1.5, workers: 1.5, exports: 1.5 },
 } as const;
+
+/**
+ * Resident set of a worker of a queue in the worst case, in percent of its memory. Lambda's own processes and another
+ * version of Node.js need the rest.
+ */
+export const memoryBudget = 80;
 
 /** Compares a figure with its budget. */
 export const compareWithBudget = (result: Omit<BudgetResult, 'isMet'>): BudgetResult => ({

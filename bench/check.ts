@@ -7,6 +7,7 @@ import {
   compareOperations,
   compareWithBudget,
   dollarBudgets,
+  memoryBudget,
   readUnitBudgets,
   startBudgets,
   summarizeBudgets,
@@ -14,6 +15,7 @@ import {
   writeUnitBudgets,
 } from './budgets.ts';
 import { measureCosts } from './cost.ts';
+import { measureMemory } from './memory.ts';
 import { type Bundle, measureStartTimes, withBundles } from './start-times.ts';
 
 /**
@@ -24,6 +26,7 @@ export async function checkBudgets(checks: readonly CheckName[], kind: BudgetKin
   const results: BudgetResult[] = [];
   if (checks.includes('bundles') || checks.includes('start')) results.push(...(await checkStarts(checks)));
   if (checks.includes('units') || checks.includes('cost')) results.push(...(await checkCosts(checks, kind)));
+  if (checks.includes('memory')) results.push(...(await checkMemory()));
   const table: BenchResult = {
     title: 'Budgets',
     rows: results.map(({ check, name, unit, budget, measured, isMet, interval = '' }) => ({
@@ -96,6 +99,17 @@ async function checkStarts(checks: readonly CheckName[]): Promise<BudgetResult[]
     return results;
   });
 }
+
+const checkMemory = async (): Promise<BudgetResult[]> =>
+  (await measureMemory()).map(({ functionName, memoryMb, peakMb }) =>
+    compareWithBudget({
+      check: 'memory',
+      name: functionName,
+      unit: '% of the memory',
+      budget: memoryBudget,
+      measured: (100 * peakMb) / memoryMb,
+    }),
+  );
 
 async function checkCosts(checks: readonly CheckName[], kind: BudgetKind): Promise<BudgetResult[]> {
   const { operations } = await measureCosts();

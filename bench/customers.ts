@@ -3,7 +3,7 @@ import { minuteMs } from '../lib/shared/time.ts';
 import type { BenchResult } from './bench-result.ts';
 import { measureCalls, withTestService } from './with-test-service.ts';
 
-const username = 'guest';
+export const username = 'guest';
 const products = 50;
 const runs = 5;
 
@@ -23,7 +23,7 @@ export const benchCustomers = async (): Promise<BenchResult> =>
   });
 
 /** Writes the items of consumed consumables and one subscription, as recorded purchases have them. */
-async function loadPurchases(appName: string, count: number): Promise<void> {
+export async function loadPurchases(appName: string, count: number): Promise<void> {
   const { deps } = await import('../composition/deps.ts');
   const keys = await import('../lib/db/keys.ts');
   const { listLinks } = await import('../lib/db/owned-purchase-links.ts');

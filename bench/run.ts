@@ -14,6 +14,7 @@ import { benchInvocations } from './invocations.ts';
 import { benchLaunch } from './launch.ts';
 import { benchLoad } from './load.ts';
 import { benchLocal } from './local.ts';
+import { benchMemory } from './memory.ts';
 import { benchPages } from './pages.ts';
 import { saveResults } from './results.ts';
 import { benchScale } from './scale.ts';
@@ -35,6 +36,7 @@ const benches: Readonly<Record<string, () => Promise<BenchResult | readonly Benc
     return await benchLoad({ minutes: Number(values.minutes), ...(port !== undefined && { port: Number(port) }) });
   },
   local: benchLocal,
+  memory: benchMemory,
   pages: benchPages,
   scale: benchScale,
   start: benchStartTimes,

@@ -52,7 +52,7 @@ export const workers: readonly WorkerDefinition[] = [
     // The index finds the customers of a store account.
     permissions: ['write', 'stores', 'userIndex', 'notifications'],
     timeoutSeconds: 60,
-    memoryMb: 512,
+    memoryMb: 256,
   },
   {
     id: 'refresh-purchase',
@@ -60,7 +60,7 @@ export const workers: readonly WorkerDefinition[] = [
     source: { queue: 'refreshes' },
     permissions: ['write', 'stores'],
     timeoutSeconds: 60,
-    memoryMb: 512,
+    memoryMb: 256,
   },
   {
     id: 'fan-out-webhooks',
@@ -85,7 +85,7 @@ export const workers: readonly WorkerDefinition[] = [
     permissions: ['write', 'webhooks', 'forwards', 'secrets'],
     writtenKeys: [deliveryKeys, '*#H#*'],
     timeoutSeconds: 30,
-    memoryMb: 512,
+    memoryMb: 256,
   },
   {
     id: 'send-forward',

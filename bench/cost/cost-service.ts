@@ -11,7 +11,7 @@ import { startMeter } from '../units/meter.ts';
 import { withServiceOn, withTableEngine } from '../with-test-service.ts';
 import { type CallTarget, type RecordedCall, startCallRecorder } from './call-recorder.ts';
 import { createFunctionHost, type FunctionHost, type Invocation } from './function-host.ts';
-import { synthesizeTemplate } from './template.ts';
+import { listFunctionSettings, synthesizeTemplate } from './template.ts';
 
 /**
  * The built functions of a deployment, with every call recorded. The table, queues, stores and app server are of this
@@ -37,24 +37,39 @@ const queueWorkers: Readonly<Record<QueueName, string>> = {
   forwards: 'workers/send-forward',
 };
 
-/**
- * Builds the functions, starts everything, runs `use` and stops everything. Each call of a function takes `delayMs` in
- * addition, so that calls which do not wait for each other overlap.
- */
-export async function withCostService<T>(use: (cost: CostService) => Promise<T>, { delayMs = 0 } = {}): Promise<T> {
+interface CostServiceOptions {
+  /** Each call of a function takes this time in addition, so that calls which do not wait for each other overlap. */
+  readonly delayMs?: number;
+  /** Whether the heap of a function has the limit that its memory in the template gives it. */
+  readonly limitsHeap?: boolean;
+}
+
+/** Builds the functions, starts everything, runs `use` and stops everything. */
+export async function withCostService<T>(
+  use: (cost: CostService) => Promise<T>,
+  options: CostServiceOptions = {},
+): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-cost-'));
   try {
     const bundles = join(folder, 'functions');
     await buildBundles(bundles);
     const template = await synthesizeTemplate(bundles);
-    return await withTableEngine(async (tableUrl) => await runService({ bundles, template, tableUrl, delayMs }, use));
+    return await withTableEngine(
+      async (tableUrl) => await runService({ bundles, template, tableUrl, ...options }, use),
+    );
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
 async function runService<T>(
-  { bundles, template, tableUrl, delayMs }: { bundles: string; template: Template; tableUrl: string; delayMs: number },
+  {
+    bundles,
+    template,
+    tableUrl,
+    delayMs = 0,
+    limitsHeap = false,
+  }: CostServiceOptions & { readonly bundles: string; readonly template: Template; readonly tableUrl: string },
   use: (cost: CostService) => Promise<T>,
 ): Promise<T> {
   const closables: { close(): unknown }[] = [];
@@ -93,6 +108,7 @@ async function runService<T>(
         await createFunctionHost({
           bundles,
           environment,
+          ...(limitsHeap && { memorySizes: listMemorySizes(template) }),
           takeCalls: () => ({ calls: calls.splice(0), tableCalls: meter.takeCalls() }),
         }),
       );
@@ -104,6 +120,9 @@ async function runService<T>(
     for (const closable of closables) await closable.close();
   }
 }
+
+const listMemorySizes = (template: Template): ReadonlyMap<string, number> =>
+  new Map([...listFunctionSettings(template)].map(([name, { memoryMb }]) => [name, memoryMb]));
 
 /** Throws if a worker reports failed records. */
 export function requireNoFailures(functionName: string, result: unknown): void {

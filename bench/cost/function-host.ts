@@ -26,7 +26,7 @@ export interface FunctionHost {
   /** Builds a file of the project like a function, with its warm-up, and returns the name of the function. */
   build(file: string): Promise<string>;
   /** Invokes a function. Throws if it fails. One invocation at a time, because calls are attributed to it. */
-  invoke(functionName: string, event: unknown): Promise<{ readonly result: unknown; readonly invocation: Invocation }>;
+  invoke(functionName: string, event: unknown): Promise<HostResult>;
   /** Ends the instance of a function: the next invocation starts another one. */
   stop(functionName: string): void;
   /** Returns the CPU time of the initialization of each started function, in milliseconds. */
@@ -34,10 +34,19 @@ export interface FunctionHost {
   close(): void;
 }
 
+interface HostResult {
+  readonly result: unknown;
+  readonly invocation: Invocation;
+  /** Largest resident set of the process since its start, in MB. Not a number except on Linux. */
+  readonly peakMb: number;
+}
+
 interface FunctionHostOptions {
   /** Folder of the built functions. */
   readonly bundles: string;
   readonly environment: NodeJS.ProcessEnv;
+  /** Memory of the functions in MB. Default: the heap has no limit. */
+  readonly memorySizes?: ReadonlyMap<string, number>;
   /** Returns the calls since the last `takeCalls`. */
   takeCalls(): Pick<Invocation, 'calls' | 'tableCalls'>;
 }
@@ -51,6 +60,7 @@ interface Instance {
 export async function createFunctionHost({
   bundles,
   environment,
+  memorySizes,
   takeCalls,
 }: FunctionHostOptions): Promise<FunctionHost> {
   const program = join(bundles, 'bench');
@@ -62,7 +72,7 @@ export async function createFunctionHost({
       [join(bundles, functionName, `${basename(functionName)}.mjs`)],
       {
         env: environment,
-        execArgv: [],
+        execArgv: listHeapLimits(memorySizes?.get(functionName)),
       },
     );
     const { cpuMs } = await receiveReport(child, functionName);
@@ -80,9 +90,10 @@ export async function createFunctionHost({
       takeCalls();
       const message: ProcessInvocation = { event, requestId: randomUUID() };
       instance.process.send(message);
-      const { result, cpuMs, logBytes } = await receiveReport(instance.process, functionName);
+      const { result, cpuMs, logBytes, peakMb } = await receiveReport(instance.process, functionName);
       return {
         result,
+        peakMb,
         invocation: { functionName, cpuMs, logBytes, ...takeCalls(), responseBytes: countBytes(result) },
       };
     },
@@ -96,6 +107,12 @@ export async function createFunctionHost({
     },
   };
 }
+
+/** Returns the heap limits that Lambda's runtime passes to Node.js: 90 % of the memory, and 5 % for a semi-space. */
+const listHeapLimits = (memoryMb: number | undefined): string[] =>
+  memoryMb === undefined
+    ? []
+    : [`--max-old-space-size=${Math.floor(memoryMb * 0.9)}`, `--max-semi-space-size=${Math.floor(memoryMb * 0.05)}`];
 
 async function receiveReport(child: ChildProcess, functionName: string): Promise<ProcessReport> {
   const stop = new AbortController();

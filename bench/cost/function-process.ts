@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { buildLogLine } from './log-lines.ts';
 
@@ -16,6 +17,8 @@ export interface ProcessReport {
   readonly cpuMs: number;
   /** Bytes of the lines that the function logged, in Lambda's format. */
   readonly logBytes: number;
+  /** Largest resident set of the process since its start, in MB. Not a number except on Linux. */
+  readonly peakMb: number;
 }
 
 /*
@@ -30,6 +33,16 @@ for (const level of ['debug', 'info', 'log', 'warn', 'error'] as const) {
   };
 }
 
+/**
+ * Returns the largest resident set since the start. `process.resourceUsage` is not used: on Linux, it also counts the
+ * parent process before the start.
+ */
+function readPeakMb(): number {
+  const status = '/proc/self/status';
+  const [, kilobytes] = (existsSync(status) && /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(status, 'utf8'))) || [];
+  return Number(kilobytes) / 1024;
+}
+
 async function measure(run: () => Promise<unknown>): Promise<ProcessReport> {
   const start = process.cpuUsage();
   logBytes = 0;
@@ -40,7 +53,7 @@ async function measure(run: () => Promise<unknown>): Promise<ProcessReport> {
     outcome = { error: error instanceof Error ? String(error.stack) : String(error) };
   }
   const { user, system } = process.cpuUsage(start);
-  return { ...outcome, cpuMs: (user + system) / 1000, logBytes };
+  return { ...outcome, cpuMs: (user + system) / 1000, logBytes, peakMb: readPeakMb() };
 }
 
 const [, , module = ''] = process.argv;

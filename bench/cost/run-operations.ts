@@ -83,7 +83,7 @@ const rejectedReceipt = {
 };
 
 /** The notification endpoint of the App Store, in place of API Gateway. */
-const startNotificationServer = async ({ invoke }: CostService) =>
+export const startNotificationServer = async ({ invoke }: CostService) =>
   await startHttpServer(async (request, response) => {
     const event = await toProxyEvent(request);
     const { statusCode, body } = (await invoke('notifications/receive-notification', event)) as APIGatewayProxyResult;
@@ -91,7 +91,10 @@ const startNotificationServer = async ({ invoke }: CostService) =>
   });
 
 /** Creates an app of the App Store with a webhook URL. */
-async function createApp({ service, webhookUrl }: CostService, notificationsUrl: string): Promise<IssuedApiKeys> {
+export async function createApp(
+  { service, webhookUrl }: CostService,
+  notificationsUrl: string,
+): Promise<IssuedApiKeys> {
   const { setWebhook } = await import('../../lib/webhooks/manage-webhooks.ts');
   const { deps } = await import('../../composition/deps.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.listening');
