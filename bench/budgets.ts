@@ -45,7 +45,7 @@ export const dollarBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
 export const writeUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
   targets: { 'validation, new': 25, 'validation, repeated': 5, 'read, ': 2 },
   limits: {
-    'validation, new': 33.5,
+    'validation, new': 31.5,
     'validation, repeated': 4.3,
     'read, ': 2.2,
     'notification with its webhook': 30.5,
@@ -62,7 +62,7 @@ export const readUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
 export const tableCallBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
   targets: { 'validation, new': 9, 'validation, repeated': 2, 'read, ': 2 },
   limits: {
-    'validation, new': 15,
+    'validation, new': 13,
     'validation, repeated at once': 3,
     'validation, repeated later': 4,
     'read, customer': 6,

@@ -27,7 +27,6 @@ export async function loadPurchases(appName: string, count: number): Promise<voi
   const { deps } = await import('../composition/deps.ts');
   const keys = await import('../lib/db/keys.ts');
   const { listLinks } = await import('../lib/db/owned-purchase-links.ts');
-  const { listRanks } = await import('../lib/purchases/purchase-rank.ts');
   const { createObservation, startDate } = await import('../testing/given.ts');
   const pk = keys.customerPartition(appName, username);
   const customer = { pk, sk: 'C', ...keys.customerIndexKeys(appName, username, startDate), username };
@@ -65,10 +64,6 @@ export async function loadPurchases(appName: string, count: number): Promise<voi
     }
     for (const [sk, attributes] of listLinks(purchase, transactions)) {
       items.set(`${sk} ${purchaseId}`, { pk, sk, version: 1, ...attributes });
-    }
-    for (const rank of listRanks(purchase)) {
-      const sk = keys.rankingSortKey(purchase, rank);
-      items.set(sk, { pk, sk });
     }
   }
   await putInOrder([...items.values()], deps().table);

@@ -184,7 +184,7 @@ async function runBatches(metered: MeteredService, { keys, buy, measure, measure
   const ids = purchases.map(({ id }) => id);
   const [renewals, webhooks] = await measureRenewals(metered, ids, measure);
   return [
-    { flow: 'validation, new purchase and new user', steps: validations, budget: 33.5 },
+    { flow: 'validation, new purchase and new user', steps: validations, budget: 31.5 },
     { flow: 'the same receipt again, within a minute', steps: repeated, budget: 4 },
     { flow: 'the same receipt again, an hour later', steps: repeatedLater, budget: 7 },
     { flow: 'GET customer purchases', steps: reads, budget: 2.2 },

@@ -35,9 +35,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *                                                                                the id of the purchase)
  * Customer                         a#C#<username>        C                       byCreated, byKey
  *   Link to an owned purchase      a#C#<username>        P#<date>#<purchaseId>
- *   Ranking of a product           a#C#<username>        H#<product>#<phase>
  *   Rank of an owned purchase      a#C#<username>        R#<product>#<phase>#<rank>#<id>
- *   First payment                  a#C#<username>        F, FX (in the sandbox)
  *   Grant of an entitlement        a#C#<username>        G#<grantId>             due (if it will end)
  *   Merge into the customer        a#C#<username>        M#<mergeId>             byUser
  *   Claim that a merge has moved   a#C#<username>        L#<mergeId>#<date>#<purchaseId>
@@ -115,7 +113,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *
  * Purchase with claims, transactions, notifications   query  pk = a#P#<purchaseId>
  * Purchases of a customer                             query  pk = a#C#<username>, sk begins with P#, then BatchGetItem
- * The same of a customer with many purchases          query  sk begins with H#; for each one sk begins with R#<product>#<phase>
+ * The same of a customer with many purchases          query  sk begins with R#, limit 1, latest first; again before R#<product>#<phase>
  * Grants of a customer                                query  pk = a#C#<username>, sk begins with G#
  * Merges into a customer; claims moved by a merge     query  pk = a#C#<username>, sk begins with M#; with L#<mergeId>#
  * Merges of a customer into others                    query  byUser = a#N#<username>, sk begins with M#
@@ -363,11 +361,6 @@ export const namePrefixRange = (text: string): [string, string] => [
  * Key of the first payment of a customer, in or out of the sandbox. In the customer's partition, so that an erasure
  * deletes it.
  */
-export const payerKey = (appName: string, username: string, isSandbox: boolean): Key => ({
-  pk: customerPartition(appName, username),
-  sk: isSandbox ? 'FX' : 'F',
-});
-
 export const grantPrefix = 'G#';
 export const grantKey = (appName: string, username: string, grantId: string): Key => ({
   pk: customerPartition(appName, username),
@@ -437,23 +430,33 @@ export const ownedPurchaseSortKey = (purchaseId: string, purchaseDate: EpochMill
 /** Bounds that enclose every link to an owned purchase with a date. */
 export const datedPurchaseRange = [`${ownedPurchasePrefix}0`, `${ownedPurchasePrefix}:`] as const;
 
-/**
- * Returns the sort key of a ranking: the owned purchases of a product with one phase. Sandbox purchases have rankings
- * of their own, because an app can ignore them: see `sandboxEntitlements`.
- */
-export const rankingSortKey = (purchase: Purchase, { phase }: PurchaseRank): string => {
-  const prefix = isSubscription(purchase) ? subscriptionRankingPrefix : otherRankingPrefix;
-  return `${prefix}${toDigest(purchase.productId)}#${phase}${purchase.sandbox ? '-sandbox' : ''}`;
-};
-export const rankingPrefix = 'H#';
-export const subscriptionRankingPrefix = `${rankingPrefix}S`;
-const otherRankingPrefix = `${rankingPrefix}O`;
-
 const rankPrefix = 'R#';
-/** Returns the prefix of the ranks in a ranking, which sort by end, purchase date and purchase id. */
-export const toRankPrefix = (rankingSk: string): string => `${rankPrefix}${rankingSk.slice(rankingPrefix.length)}#`;
+/**
+ * Returns the prefix of the ranks in a ranking: the owned purchases of a product with one phase, which sort by end,
+ * purchase date and purchase id. Sandbox purchases have rankings of their own, because an app can ignore them: see
+ * `sandboxEntitlements`.
+ */
+const toRankPrefix = (purchase: Purchase, { phase }: PurchaseRank): string => {
+  const kind = isSubscription(purchase) ? subscriptionKind : otherKind;
+  return `${rankPrefix}${kind}${toDigest(purchase.productId)}#${phase}${purchase.sandbox ? '-sandbox' : ''}#`;
+};
+const [subscriptionKind, otherKind] = ['S', 'O'];
 export const rankSortKey = (purchase: Purchase, rank: PurchaseRank): string =>
-  `${toRankPrefix(rankingSortKey(purchase, rank))}${toSortableEnd(rank.end)}#${toSortableTimestamp(purchase.purchaseDate ?? 0)}#${purchase.purchaseId}`;
+  `${toRankPrefix(purchase, rank)}${toSortableEnd(rank.end)}#${toSortableTimestamp(purchase.purchaseDate ?? 0)}#${purchase.purchaseId}`;
+/** Returns bounds that enclose the ranking of a rank. The first one is before its first rank. */
+export const toRankingRange = (rankSk: string): [string, string] => toPrefixRange(`${rankSk.split('#', 3).join('#')}#`);
+/** First characters of digests that divide them into eight ranges of the same size, in the order of keys. */
+const digestStarts = ['-', '7', 'F', 'N', 'V', 'c', 'k', 's', '{'] as const;
+/** Returns bounds that divide the ranks of a customer. A ranking is in one of them. */
+export const listRankRanges = (products: 'all' | 'subscriptions'): [string, string][] =>
+  (products === 'all' ? [subscriptionKind, otherKind] : [subscriptionKind]).flatMap((kind) =>
+    digestStarts
+      .slice(1)
+      .map((until, index): [string, string] => [
+        `${rankPrefix}${kind}${digestStarts[index]}`,
+        `${rankPrefix}${kind}${until}`,
+      ]),
+  );
 
 export const ownedTransactionPrefix = 'T#';
 export const ownedTransactionSortKey = (transactionId: string, purchaseId: string, purchaseDate: EpochMillis): string =>

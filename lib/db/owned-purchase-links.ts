@@ -98,7 +98,7 @@ export async function deleteStaleLinks(table: Table, appName: string, change: Pu
  * customer is created before its links, so the condition keeps the links of a customer who returns.
  */
 export async function deleteLinksOfErased(table: Table, appName: string, change: PurchaseChange): Promise<void> {
-  const added = [...listAddedLinks(appName, change), ...listRankingKeys(appName, change)];
+  const added = listAddedLinks(appName, change);
   const partitions = [...new Set(added.map(({ pk }) => pk))];
   const existing = await table.batchGet(partitions.map((pk) => ({ pk, sk: keys.customerSortKey })));
   const erased = partitions.filter((pk) => !existing.some((customer) => customer.pk === pk));
@@ -125,58 +125,9 @@ const listStoredLinks = (stored: StoredPurchase | undefined): LinksBySortKey =>
       )
     : new Map();
 
-/**
- * Adds the rankings of a purchase to its customers. Written before the change and without condition, because concurrent
- * changes of purchases of one product would conflict on it. Not deleted with the last purchase. A new customer has
- * none.
- */
-export async function addRankings(
-  table: Table,
-  appName: string,
-  change: PurchaseChange,
-  newCustomers: readonly string[],
-): Promise<void> {
-  const newPartitions = newCustomers.map((username) => keys.customerPartition(appName, username));
-  const rankings = listRankingKeys(appName, change);
-  const isNew = ({ pk }: keys.Key): boolean => newPartitions.includes(pk);
-  const missing = await selectMissing(
-    table,
-    rankings.filter((key) => !isNew(key)),
-  );
-  await putKeys(table, [...rankings.filter(isNew), ...missing]);
-}
-
-function listRankingKeys(appName: string, { before, after, gainedUsers }: PurchaseChange): keys.Key[] {
-  const { purchase } = after.state;
-  const previous = before ? listRankingSortKeys(before.state.purchase) : [];
-  const isInSameRankings = listRankingSortKeys(purchase).every((sk) => previous.includes(sk));
-  return buildRankingKeys(appName, purchase, isInSameRankings ? gainedUsers : after.entitledUsers);
-}
-
-const buildRankingKeys = (appName: string, purchase: Purchase, usernames: readonly string[]): keys.Key[] =>
-  usernames.flatMap((username) => {
-    const pk = keys.customerPartition(appName, username);
-    return listRankingSortKeys(purchase).map((sk) => ({ pk, sk }));
-  });
-
-/** Adds the rankings of a purchase to customers who do not have them. */
-export const addRankingsOfPurchase = async (
-  table: Table,
-  appName: string,
-  purchase: Purchase,
-  usernames: readonly string[],
-): Promise<void> => await putKeys(table, await selectMissing(table, buildRankingKeys(appName, purchase, usernames)));
-
-/** Puts items without attributes. */
-const putKeys = async (table: Table, itemKeys: readonly keys.Key[]): Promise<void> =>
-  await table.batchPut(itemKeys.map((key) => ({ ...key })));
-
 /** Selects the items whose keys are not in the table. */
 export async function selectMissing<T extends keys.Key>(table: Table, items: readonly T[]): Promise<T[]> {
   const toText = ({ pk, sk }: Item) => `${pk}\n${sk}`;
   const existing = new Set((await table.batchGet(items)).map(toText));
   return items.filter(({ pk, sk }) => !existing.has(toText({ pk, sk })));
 }
-
-const listRankingSortKeys = (purchase: Purchase): string[] =>
-  listRanks(purchase).map((rank) => keys.rankingSortKey(purchase, rank));

@@ -23,11 +23,11 @@ import { parseTransactionItem } from './transaction-repository.ts';
 interface OwnedPurchaseBounds {
   /** Maximum number of purchases that are all read. */
   readonly purchases: number;
-  /** Maximum number of rankings that are read, in the order of the products' digests. */
+  /** Maximum number of rankings that are read in each range of the products' digests. */
   readonly rankings: number;
 }
 
-const defaultBounds: OwnedPurchaseBounds = { purchases: 100, rankings: 2_000 };
+const defaultBounds: OwnedPurchaseBounds = { purchases: 100, rankings: 125 };
 const maxListedPurchases = 10_000;
 /** Number of queries that run concurrently for one customer. */
 const concurrency = 50;
@@ -41,17 +41,22 @@ export function createOwnedPurchaseRepository(table: Table, bounds = defaultBoun
     const range = { partition, between: keys.toPrefixRange(keys.ownedPurchasePrefix) };
     return await table.query({ ...range, newestFirst: true, limit: bounds.purchases + 1 });
   };
-  const listRepresentatives = async (owner: Owner, links: readonly Item[], products = 'all'): Promise<Purchase[]> => {
+  const listRepresentatives = async (
+    owner: Owner,
+    links: readonly Item[],
+    products: 'all' | 'subscriptions' = 'all',
+  ): Promise<Purchase[]> => {
     if (links.length <= bounds.purchases) {
       const stored = await loadPurchases(table, owner.appName, links.map(toPurchaseId));
       return selectEntitled(owner, stored.values());
     }
-    const rankings = await listRankings(table, owner, {
-      between: keys.toPrefixRange(products === 'all' ? keys.rankingPrefix : keys.subscriptionRankingPrefix),
-      limit: bounds.rankings,
-    });
+    const rankings = await pMap(
+      keys.listRankRanges(products),
+      async (range) => await findRankings(table, owner, range, bounds.rankings),
+      { concurrency },
+    );
     const latestFirst: Ranking = { between: keys.datedPurchaseRange };
-    return await findFirstPurchases(table, owner, [latestFirst, ...rankings]);
+    return await findFirstPurchases(table, owner, [latestFirst, ...rankings.flat()]);
   };
   return {
     async listRepresentativePurchases(appName, username, products = 'all') {
@@ -134,16 +139,26 @@ async function loadPurchases(
 /** A range of a customer's partition whose entries name purchases, the best one last. */
 interface Ranking {
   readonly between: readonly [string, string];
+  /** The best entry, if it has been read. */
+  readonly first?: Item;
 }
 
-/** Lists the rankings of the customer's products. */
-async function listRankings(
+/** Finds the rankings in a range of the customer's ranks. Each query skips the rest of a ranking. */
+async function findRankings(
   table: Table,
   { partition }: Owner,
-  range: Ranking & { readonly limit: number },
+  [from, until]: readonly [string, string],
+  limit: number,
 ): Promise<Ranking[]> {
-  const rankings = await table.query({ partition, ...range });
-  return rankings.map(({ sk }) => ({ between: keys.toPrefixRange(keys.toRankPrefix(String(sk))) }));
+  const rankings: Ranking[] = [];
+  for (let end = until; rankings.length < limit; ) {
+    const [first] = await table.query({ partition, between: [from, end], newestFirst: true, limit: 1 });
+    if (!first) break;
+    const between = keys.toRankingRange(String(first.sk));
+    rankings.push({ between, first });
+    [end] = between;
+  }
+  return rankings;
 }
 
 /**
@@ -156,7 +171,10 @@ async function findFirstPurchases(table: Table, owner: Owner, rankings: readonly
   for (let limit = 1; open.length > 0; limit *= growthFactor) {
     const lists = await pMap(
       open,
-      async (ranking) => await table.query({ partition: owner.partition, ...ranking, newestFirst: true, limit }),
+      async ({ between, first }) =>
+        limit === 1 && first
+          ? [first]
+          : await table.query({ partition: owner.partition, between, newestFirst: true, limit }),
       { concurrency },
     );
     const newIds = lists

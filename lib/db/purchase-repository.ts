@@ -37,7 +37,7 @@ import {
   transactionPrefix,
 } from './keys.ts';
 import { scanShards } from './merge-shards.ts';
-import { addLinks, addRankings, deleteLinksOfErased, deleteStaleLinks } from './owned-purchase-links.ts';
+import { addLinks, deleteLinksOfErased, deleteStaleLinks } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
 import { buildChangeTransactions, buildCheckUpdate, buildCustomerUpdate } from './purchase-writes.ts';
 import { reencryptField } from './reencrypt-field.ts';
@@ -142,14 +142,13 @@ export function createPurchaseRepository(table: Table, cipher: Cipher): Purchase
     async saveChange(appName, change, { part, registeredCustomer } = {}) {
       const { state, updatedAt } = change.after;
       const { purchaseId } = state.purchase;
-      const uncheckedUsers = change.gainedUsers.filter((username) => username !== registeredCustomer?.username);
-      const missingCustomers = await findNewCustomers(table, appName, uncheckedUsers);
+      const uncheckedUsers = change.gainedUsers.filter((username) => username !== registeredCustomer);
+      const newCustomers = await findNewCustomers(table, appName, uncheckedUsers);
       // Customers before their links: see deleteLinksOfErased.
       await Promise.all(
-        missingCustomers.map(async (username) => await table.update(buildCustomerUpdate(appName, username, updatedAt))),
+        newCustomers.map(async (username) => await table.update(buildCustomerUpdate(appName, username, updatedAt))),
       );
-      const newCustomers = [...missingCustomers, ...(registeredCustomer?.isNew ? [registeredCustomer.username] : [])];
-      await Promise.all([addRankings(table, appName, change, newCustomers), addLinks(table, appName, change)]);
+      await addLinks(table, appName, change);
       const markers = part
         ? [buildHandledMarker(table.name, handledPartKey(appName, part, purchaseId), updatedAt)]
         : [];

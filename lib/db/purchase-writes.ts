@@ -1,6 +1,7 @@
 import { buildAnnouncements } from '../purchases/announcement.ts';
 import type { Claim } from '../purchases/claims.ts';
 import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
+import type { Payer } from '../purchases/payment-figures.ts';
 import { isSubscription } from '../purchases/purchase.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
 import { isIntervalCheck } from '../purchases/refresh-schedule.ts';
@@ -11,6 +12,13 @@ import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import { maxTransactionWrites, type Update, type Write } from './table.ts';
+
+/** The customer's first payment. */
+interface FirstPayer {
+  /** Name of its attribute in the customer item. Sandbox and production have one each. */
+  readonly name: 'payer' | 'sandboxPayer';
+  readonly payer: Payer;
+}
 
 interface ChangeWriteInput {
   readonly change: PurchaseChange;
@@ -253,13 +261,24 @@ function buildClaimDeletes(
   return deletedKeys.map((Key) => ({ Delete: { TableName: table, Key } }));
 }
 
-/** Builds the write that creates the customer. Does not change one that another purchase has created since. */
-export function buildCustomerUpdate(appName: string, username: string, now: EpochMillis): Update {
+/**
+ * Builds the write that creates the customer, and stores the customer's first payment. Does not change a customer that
+ * another purchase has created since; with a first payment, its condition fails if there is another one.
+ */
+export function buildCustomerUpdate(appName: string, username: string, now: EpochMillis, first?: FirstPayer): Update {
   const { createdPk, createdSk, keyPk, keySk } = keys.customerIndexKeys(appName, username, now);
+  const assignments = [
+    'username = :username',
+    'createdAt = if_not_exists(createdAt, :now)',
+    'createdPk = if_not_exists(createdPk, :pk)',
+    'createdSk = if_not_exists(createdSk, :sk)',
+    'keyPk = :keyPk',
+    'keySk = :keySk',
+    ...(first ? [`${first.name} = :payer`] : []),
+  ];
   return {
     Key: { ...keys.customerKey(appName, username) },
-    UpdateExpression:
-      'SET username = :username, createdAt = if_not_exists(createdAt, :now), createdPk = if_not_exists(createdPk, :pk), createdSk = if_not_exists(createdSk, :sk), keyPk = :keyPk, keySk = :keySk',
+    UpdateExpression: `SET ${assignments.join(', ')}`,
     ExpressionAttributeValues: {
       ':username': username,
       ':now': now,
@@ -267,6 +286,16 @@ export function buildCustomerUpdate(appName: string, username: string, now: Epoc
       ':sk': createdSk,
       ':keyPk': keyPk,
       ':keySk': keySk,
+      ...(first && { ':payer': first.payer }),
     },
+    ...(first && { ConditionExpression: `attribute_not_exists(${first.name})` }),
   };
 }
+
+/** Builds the write that stores the first payment of a customer who exists. */
+export const buildPayerUpdate = (appName: string, username: string, { name, payer }: FirstPayer): Update =>
+  buildUpdate(
+    keys.customerKey(appName, username),
+    { [name]: payer },
+    { expression: `attribute_exists(pk) AND attribute_not_exists(${name})` },
+  );

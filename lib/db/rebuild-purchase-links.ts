@@ -4,7 +4,7 @@ import type { ReportProgress } from '../shared/progress.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import * as keys from './keys.ts';
 import { scanShards } from './merge-shards.ts';
-import { addRankingsOfPurchase, listLinks, selectMissing } from './owned-purchase-links.ts';
+import { listLinks, selectMissing } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
 import { type Item, maxTransactionWrites, type Table, type Write } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
@@ -69,7 +69,6 @@ async function addLinks(table: Table, appName: string, partition: string): Promi
   const transactions = items
     .filter(({ sk }) => String(sk).startsWith(keys.transactionPrefix))
     .map(parseTransactionItem);
-  await addRankingsOfPurchase(table, appName, purchase, entitledUsers);
   const links = entitledUsers.flatMap((username) => {
     const pk = keys.customerPartition(appName, username);
     return [...listLinks(purchase, transactions)].map(([sk, attributes]) => ({ pk, sk, version, ...attributes }));

@@ -14,8 +14,8 @@ interface FirstPayment {
 
 interface RegisteredPayer {
   readonly payer: Payer;
-  /** Whether the call has created the customer. Undefined if there is no customer. */
-  readonly isNewCustomer?: boolean;
+  /** Whether there is a customer, found or created. */
+  readonly hasCustomer: boolean;
 }
 
 /** The customers who have paid, each with the purchase that was first. */

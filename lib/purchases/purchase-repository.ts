@@ -55,11 +55,11 @@ export interface NotificationPart {
   readonly isPartOfSeveral: boolean;
 }
 
-export interface SaveOptions {
+interface SaveOptions {
   /** Marked as handled in the transaction of the change. */
   readonly part?: NotificationPart | undefined;
   /** A customer of the purchase that exists. Other new customers are created. */
-  readonly registeredCustomer?: { readonly username: string; readonly isNew: boolean } | undefined;
+  readonly registeredCustomer?: string | undefined;
 }
 
 /** The stored purchases of all apps: the port that `lib/db` implements. */

@@ -15,7 +15,7 @@ import {
   type PurchaseUpdate,
   type StoredPurchase,
 } from './purchase-change.ts';
-import type { NotificationPart, PurchaseRepository, SaveOptions } from './purchase-repository.ts';
+import type { NotificationPart, PurchaseRepository } from './purchase-repository.ts';
 import { findGroup, selectPurchasesOfGroup } from './resubscription.ts';
 
 /** An update of a purchase as adapters and API clients deliver it. */
@@ -151,7 +151,7 @@ export function createRecordPurchase(
 
 interface Registration {
   readonly payer: Payer;
-  readonly customer?: SaveOptions['registeredCustomer'];
+  readonly customer?: string;
 }
 
 /**
@@ -168,8 +168,8 @@ async function registerPayer(
   const isGained = draft.gainedUsers.includes(username);
   const { purchaseId, sandbox: isSandbox } = draft.after.state.purchase;
   const firstPayment = { purchaseId, paidAt, now, isGained, isSandbox };
-  const { payer, isNewCustomer } = await payers.register(appName, username, firstPayment);
-  return { payer, ...(isNewCustomer !== undefined && { customer: { username, isNew: isNewCustomer } }) };
+  const { payer, hasCustomer } = await payers.register(appName, username, firstPayment);
+  return { payer, ...(hasCustomer && { customer: username }) };
 }
 
 /** Finds the customer of a paid purchase whose payments do not have a customer yet. */

@@ -2,7 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { AppName } from '../../../lib/apps/app.ts';
-import { parseItemKey, timestampRange, tokenBucketKey, toSortableTimestamp } from '../../../lib/db/keys.ts';
+import {
+  listRankRanges,
+  parseItemKey,
+  rankSortKey,
+  timestampRange,
+  tokenBucketKey,
+  toRankingRange,
+  toSortableTimestamp,
+} from '../../../lib/db/keys.ts';
+import { createObservation } from '../../../testing/given.ts';
 
 /** Dates from the year -271821 to 275760, many of them near the bounds of 13 digits. */
 const anyDate = fc.oneof(
@@ -66,5 +75,29 @@ describe('tokenBucketKey', () => {
     const key = tokenBucketKey('app', 'demo');
     expect(v.is(AppName, key.pk.split('#')[0])).toBe(false);
     expect(parseItemKey(key).kind).toBe('other');
+  });
+});
+
+describe('listRankRanges', () => {
+  const createRanks = (productType: 'paid subscription' | 'consumable') =>
+    Array.from({ length: 1_000 }, (_, number) => {
+      const { purchase } = createObservation({ productId: `store_a:product-${number}`, productType });
+      return rankSortKey(purchase, { phase: 'live', end: number });
+    });
+  const isWithin = ([from, until]: readonly [string, string], sk: string): boolean => from <= sk && sk <= until;
+
+  it('has each ranking in exactly one range, and the ranges of subscriptions have no others', () => {
+    const subscriptions = createRanks('paid subscription');
+    const others = createRanks('consumable');
+    // Every character that a digest can begin with.
+    expect(new Set(subscriptions.map((sk) => sk.slice('R#S'.length)[0])).size).toBe(64);
+    const count = (products: 'all' | 'subscriptions', sk: string) =>
+      listRankRanges(products).filter(
+        (range) =>
+          isWithin(range, sk) && isWithin(range, toRankingRange(sk)[0]) && isWithin(range, toRankingRange(sk)[1]),
+      ).length;
+    expect(new Set([...subscriptions, ...others].map((sk) => count('all', sk)))).toEqual(new Set([1]));
+    expect(new Set(subscriptions.map((sk) => count('subscriptions', sk)))).toEqual(new Set([1]));
+    expect(new Set(others.map((sk) => count('subscriptions', sk)))).toEqual(new Set([0]));
   });
 });
