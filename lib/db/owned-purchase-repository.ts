@@ -27,7 +27,7 @@ interface OwnedPurchaseBounds {
   readonly rankings: number;
 }
 
-const defaultBounds: OwnedPurchaseBounds = { purchases: 100, rankings: 125 };
+const defaultBounds: OwnedPurchaseBounds = { purchases: 100, rankings: 250 };
 const maxListedPurchases = 10_000;
 /** Number of queries that run concurrently for one customer. */
 const concurrency = 50;

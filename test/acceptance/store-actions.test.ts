@@ -6,7 +6,6 @@ import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { sampleItems } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import {
   type ActionCase,
@@ -91,19 +90,13 @@ it('tests every action of every store', async () => {
   expect([...new Set([...tested, ...testedElsewhere])].sort()).toEqual(available.sort());
 });
 
-it.each(sampleItems(subscriptionActions, 20))(
-  'returns a subscription of %s after %s with the end %s and %j',
-  async (...row) => {
-    expectRecord(row, await performActions(row, 'paid subscription'));
-  },
-);
+it.each(subscriptionActions)('returns a subscription of %s after %s with the end %s and %j', async (...row) => {
+  expectRecord(row, await performActions(row, 'paid subscription'));
+});
 
-it.each(sampleItems(oneOffActions, 10))(
-  'returns a one-off purchase of %s after %s with the end %s and %j',
-  async (...row) => {
-    expectRecord(row, await performActions(row, 'non consumable'));
-  },
-);
+it.each(oneOffActions)('returns a one-off purchase of %s after %s with the end %s and %j', async (...row) => {
+  expectRecord(row, await performActions(row, 'non consumable'));
+});
 
 function expectRecord(
   [, , end, expected]: ActionCase,
