@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { dayMs, hourMs } from '../../../../lib/shared/time.ts';
 import { buildOneTimePayload, buildTransactionPayload, purchaseDate } from '../../../../testing/apple-payloads.ts';
 import { createAppStore, createContext, createSubscriber, failFetch } from '../../../../testing/fake-apple.ts';
-import { type NotificationInput, observeNotification } from './notification-fixture.ts';
+import { createObservation } from '../../../../testing/given.ts';
+import { type NotificationInput, observeNotification, signatureOnly } from './notification-fixture.ts';
 
 const monthMs = 31 * dayMs;
 const occurredAt = purchaseDate + 10 * dayMs;
@@ -105,6 +106,19 @@ describe('observe (App Store) without an API key', () => {
     const { observations } = await observeNotification({ occurredAt, type, transaction: {}, renewal: {}, ...input });
     expect(observations).toMatchObject([{ asOf: input.occurredAt ?? occurredAt, purchase: state }]);
     expect(observations[0]?.refreshToken).toBeUndefined();
+  });
+
+  it.each([
+    ['that starts a new transaction', { transactionId: 'store_a:1001', isBillingRetryPeriod: false }, false],
+    ['of an unknown purchase', undefined, false],
+    ['in a grace period', { transactionId: 'store_a:1001', isBillingRetryPeriod: true }, undefined],
+    ['that was stored before', { transactionId: 'store_a:1002', isBillingRetryPeriod: false }, undefined],
+  ])('states about an upgrade %s whether it is a renewal', async (_case, stored, isRenewal) => {
+    const input = { type: 'DID_CHANGE_RENEWAL_PREF.UPGRADE', status: 1, transaction: secondPeriod, renewal: {} };
+    const purchase = stored && { ...createObservation().purchase, ...stored };
+    const changes = { ...signatureOnly, findPurchase: async () => purchase };
+    const { observations } = await observeNotification({ occurredAt, ...input }, changes);
+    expect(observations[0]?.transactions[0]?.isRenewal).toBe(isRenewal);
   });
 
   it('returns the next product only if it differs from the current one and there is a next period', async () => {
