@@ -357,10 +357,6 @@ export const namePrefixRange = (text: string): [string, string] => [
   `${toNamePrefix(text)}\u{10FFFF}`,
 ];
 
-/**
- * Key of the first payment of a customer, in or out of the sandbox. In the customer's partition, so that an erasure
- * deletes it.
- */
 export const grantPrefix = 'G#';
 export const grantKey = (appName: string, username: string, grantId: string): Key => ({
   pk: customerPartition(appName, username),
