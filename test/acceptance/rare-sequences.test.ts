@@ -40,7 +40,7 @@ const sequences: readonly Sequence[] = [
     'store_a',
     renewing,
     ['P27D', 'fail-payment', 'P6D', better, 'P1M'],
-    [['better', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD PLAN_CHANGED RENEWED RENEWED']],
+    [['better', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD PLAN_CHANGED RENEWED']],
   ],
   [
     'a downgrade in the grace period that is recovered',

@@ -66,11 +66,10 @@ export async function observe(
   const notification = { ...parts, type, occurredAt };
   const group = await determineCurrentGroup(notification, { settings, context, verification });
   const observation = toNotificationObservation(group ?? toPastGroup(notification), settings);
-  const isRenewal = await findIsRenewal(notification, observation, context);
   const refundOutcome = toRefundOutcome(type, parts.transaction);
   return {
     reason,
-    observations: [withTransactionFacts(withRenewalIntentChange(observation, notification), notification, isRenewal)],
+    observations: [withTransactionFacts(withRenewalIntentChange(observation, notification), notification)],
     ...(refundOutcome && { refundOutcome }),
   };
 }
@@ -132,32 +131,18 @@ function withRenewalIntentChange(observation: Observation, { type, occurredAt }:
 }
 
 /**
- * Only the notification states that a purchase changed the plan of a running subscription, whose present period can be
- * unknown: it is no renewal. In the grace period, it also pays for the period that was to renew.
+ * Only the notification states that an earlier refund does not count any longer, and that a purchase changed the plan
+ * of a running subscription, whose present period can be unknown or in a grace period: it is no renewal.
  * @see https://developer.apple.com/documentation/appstoreservernotifications/subtype
  */
-async function findIsRenewal(
-  { type, transaction }: VerifiedNotification,
-  { purchase: { purchaseId } }: Observation,
-  { findPurchase }: StoreContext,
-): Promise<false | undefined> {
-  if (!type.endsWith('.UPGRADE')) return undefined;
-  const stored = await findPurchase?.(purchaseId);
-  return stored?.isBillingRetryPeriod || stored?.transactionId === toTransactionId(transaction) ? undefined : false;
-}
-
-const toTransactionId = ({ transactionId }: VerifiedNotification['transaction']): string =>
-  withPlatform(platformTokens.appStore, transactionId);
-
-/** Adds what only the notification states: that the transaction is no renewal, or that its refunds do not count. */
 function withTransactionFacts(
   observation: Observation,
-  { type, occurredAt, transaction: subject }: VerifiedNotification,
-  isRenewal: false | undefined,
+  { type, occurredAt, transaction: { transactionId } }: VerifiedNotification,
 ): Observation {
+  const subjectId = withPlatform(platformTokens.appStore, transactionId);
   const transactions = observation.transactions.map((transaction) => {
-    if (transaction.transactionId !== toTransactionId(subject)) return transaction;
-    if (isRenewal === false) return { ...transaction, isRenewal };
+    if (transaction.transactionId !== subjectId) return transaction;
+    if (type.endsWith('.UPGRADE')) return { ...transaction, isRenewal: false };
     if (getBaseType(type) !== 'REFUND_REVERSED') return transaction;
     return { ...transaction, partialRefunds: reverseProratedRefunds(transaction.partialRefunds, occurredAt) };
   });
