@@ -8,13 +8,15 @@ import { respondWithFault } from './faults.ts';
 import { type HttpRequest, type HttpResponse, jsonResponse } from './http-messages.ts';
 
 const maxBodyBytes = 8_000_000;
+/** A client on a busy machine can send a request on a connection that the default of 5 s has just closed. */
+const keepAliveTimeout = 65_000;
 
 /**
  * Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. Calls `save` before each
  * response.
  */
 export function createEmulatorServer(emulator: Emulator, save: () => void): Server {
-  return createServer(async (request, response) => {
+  return createServer({ keepAliveTimeout }, async (request, response) => {
     const disconnected = new AbortController();
     response.once('close', () => disconnected.abort());
     try {

@@ -3,6 +3,7 @@ import { Agent, createServer, type IncomingMessage, type ServerResponse, request
 import type { AddressInfo } from 'node:net';
 import type { ToIamAccesses } from './iam-actions.ts';
 import type { IamAccess, IamPolicies } from './iam-policies.ts';
+import { keepAliveTimeout } from './keep-alive-timeout.ts';
 
 interface IamProxyOptions {
   readonly toAccesses: ToIamAccesses;
@@ -41,7 +42,7 @@ export async function startIamProxy(options: IamProxyOptions): Promise<IamProxy>
   const usageByFunction = new Map(
     options.policies.functions.map((id) => [id, { allowed: new Set<string>(), denied: new Set<string>() }]),
   );
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout }, async (request, response) => {
     // `node:stream/consumers` creates a Blob, which takes a third of the processor time of a local call.
     const chunks = await request.toArray().catch(() => undefined);
     if (!chunks) return;

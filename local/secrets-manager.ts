@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import * as v from 'valibot';
 import type { TemplateNames } from './intrinsics.ts';
+import { keepAliveTimeout } from './keep-alive-timeout.ts';
 import { listResources, type Template } from './template.ts';
 
 const Secret = v.object({
@@ -37,7 +38,7 @@ export async function startSecretsManager(
   save: (secrets: SecretValues) => Promise<void> = async () => {},
 ): Promise<SecretsManager> {
   const values = new Map(Object.entries(secrets));
-  const server = createServer(async (request, response) => {
+  const server = createServer({ keepAliveTimeout }, async (request, response) => {
     const target = String(request.headers['x-amz-target']);
     const { status, body } = toResponse(target, await text(request), values);
     if (status === 200 && target === putSecretValue) await save(Object.fromEntries(values));

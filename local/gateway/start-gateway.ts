@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { keepAliveTimeout } from '../keep-alive-timeout.ts';
 import type { LocalFunction } from '../local-function.ts';
 import { startupError } from '../startup-error.ts';
 import type { GatewayDocument, Integration } from './document.ts';
@@ -47,7 +48,7 @@ const allInterfaces: readonly string[] = ['0.0.0.0', '::'];
 export async function startGateway(options: Options): Promise<Gateway> {
   const routes = createRouteMatcher(options.document);
   const minBytes = options.document['x-amazon-apigateway-minimum-compression-size'];
-  const server = createServer(async (message, response) => {
+  const server = createServer({ keepAliveTimeout }, async (message, response) => {
     const requestId = randomUUID();
     try {
       const result = await handleRequest(message, requestId, { ...options, routes });
