@@ -14,7 +14,7 @@ const renewals = 520;
 const ownedPurchases = 20_000;
 /** About the largest message of a queue. */
 const maxMessageBytes = 256_000;
-/** Batches that one instance handles, so that the heap has reached its size. */
+/** Batches for each instance, after which the heap has reached its size. */
 const rounds = 8;
 
 /** What a worker of a queue uses in the worst case. */

@@ -18,7 +18,7 @@ const withFormerKey = (platform: 'store_a' | 'store_b', settings: any): object =
     : { ...settings, serviceAccount: { ...settings.serviceAccount, client_email: 'former@example.com' } };
 
 it.each(['store_a', 'store_b'] as const)(
-  'an app that moved to another developer account keeps access until it has the new credentials (%s)',
+  'keeps access of an app that moved to another developer account until the app has new credentials (%s)',
   async (platform) => {
     const keys = await fixture.createNotifiedApp(platform);
     const { id, validate } = await fixture.callControl('/purchases', {
