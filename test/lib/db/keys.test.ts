@@ -86,7 +86,7 @@ describe('listRankRanges', () => {
     });
   const isWithin = ([from, until]: readonly [string, string], sk: string): boolean => from <= sk && sk <= until;
 
-  it('has each ranking in exactly one range, and the ranges of subscriptions have no others', () => {
+  it('assigns each ranking to one range, and subscriptions to ranges without other products', () => {
     const subscriptions = createRanks('paid subscription');
     const others = createRanks('consumable');
     // Every character that a digest can begin with.
