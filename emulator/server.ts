@@ -12,15 +12,16 @@ const maxBodyBytes = 8_000_000;
 const keepAliveTimeout = 65_000;
 
 /**
- * Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. Calls `save` before each
- * response.
+ * Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. Calls `getEmulator` for each
+ * request and `save` before each response.
  */
-export function createEmulatorServer(emulator: Emulator, save: () => void): Server {
+export function createEmulatorServer(getEmulator: () => Emulator, save: () => void): Server {
   return createServer({ keepAliveTimeout }, async (request, response) => {
     const disconnected = new AbortController();
     response.once('close', () => disconnected.abort());
     try {
       const call = await toHttpRequest(request);
+      const emulator = getEmulator();
       advanceStores(emulator);
       const result = await handleRequest(emulator, call, disconnected.signal).catch(toErrorResponse);
       save();

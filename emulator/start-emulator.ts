@@ -32,6 +32,8 @@ export interface RunningEmulator {
   readonly rootCertificate: Buffer;
   /** Sets the URL to which the store posts its notifications. */
   readonly setNotificationUrl: (platform: string, url: string) => void;
+  /** Removes all purchases, notifications, notification URLs and faults. The clock and the given keys stay. */
+  readonly reset: () => Promise<void>;
   /** Stops the server and writes the state file. */
   readonly close: () => Promise<void>;
 }
@@ -41,8 +43,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
   const { port, host = '127.0.0.1', clock = createClock(), stateFile: path, keys, notificationTimeoutMs } = options;
   const changes: ChangeListener = { onChange: () => {} };
   const sources = { clock, changes, keys, notificationTimeoutMs };
-  const emulator = path === undefined ? await createEmulator(sources) : await restoreEmulator(sources, path);
-  const server = createEmulatorServer(emulator, () => changes.onChange());
+  let emulator = path === undefined ? await createEmulator(sources) : await restoreEmulator(sources, path);
+  const server = createEmulatorServer(
+    () => emulator,
+    () => changes.onChange(),
+  );
   server.listen(port, host);
   await once(server, 'listening');
   const file = path === undefined ? undefined : createStateFile(path, () => toState(emulator));
@@ -56,6 +61,11 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
     rootCertificate: getRootCertificate(emulator),
     setNotificationUrl: (platform, target) =>
       emulator.outbox.setUrl(getStore(emulator, platform).platform, parseNotificationUrl(target)),
+    reset: async () => {
+      await emulator.outbox.close();
+      emulator = await createEmulator(sources);
+      changes.onChange();
+    },
     close: async () => {
       server.close();
       server.closeAllConnections();

@@ -33,6 +33,8 @@ export interface TestService {
   freezeClock(): void;
   /** Sets the clock of the service and of the stores, also back, unlike the control API. */
   setTime(time: number): void;
+  /** Removes all purchases of the stores, so that they do not renew in later tests. Apps have to set their URLs again. */
+  resetStores(): Promise<void>;
   /** Removes the faults of all emulated stores. */
   clearFaults(): Promise<void>;
   /** Calls `POST /v1/validate` with the public key. */
@@ -89,6 +91,7 @@ export async function startTestService(table?: string): Promise<TestService> {
         waiting.every(({ attempts }) => attempts.length > 0),
       );
     },
+    resetStores: emulator.reset,
     freezeClock: freeze,
     setTime: clock.set,
     clearFaults: async () => void (await fetch(`${emulator.url}/control/faults`, { method: 'DELETE' })),

@@ -104,3 +104,21 @@ describe('control API', () => {
     expect({ status, body }).toEqual({ status: 400, body: { status: 400, message: 'body: expected JSON.' } });
   });
 });
+
+test('a reset removes purchases, notifications, URLs and faults, and keeps the clock, the address and the keys', async () => {
+  const other = await startEmulatorClient();
+  const settings = other.settings('store_a');
+  await other.buy({ autoRenew: true });
+  await other.addFault({ fault: 'down' });
+  await other.control('PUT', '/control/notifications/store_a', { url: 'http://localhost:1/' });
+  await other.advance('P1M');
+  const { now } = (await other.control('GET', '/control')).body;
+  await other.reset();
+  const { body } = await other.control('GET', '/control');
+  expect(body).toMatchObject({ now, notifications: [], platforms: { store_a: { purchases: [], faults: [] } } });
+  await other.buy({ autoRenew: true });
+  await other.advance('P1M');
+  expect((await other.control('GET', '/control/notifications')).body.notifications).toEqual([]);
+  expect(other.settings('store_a')).toEqual(settings);
+  await other.close();
+});

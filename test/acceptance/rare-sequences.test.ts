@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import type { TransactionRecord } from '../../lib/api/purchase-records.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
@@ -15,6 +15,7 @@ let fixture: NotificationFixture;
 beforeAll(async () => {
   fixture = await startNotificationFixture();
 });
+beforeEach(() => fixture.resetStores());
 afterAll(() => fixture.close());
 
 /** An action of the store with its details, or a duration by which the clock advances. `first` is the first payment. */
