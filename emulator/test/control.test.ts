@@ -105,7 +105,7 @@ describe('control API', () => {
   });
 });
 
-test('a reset removes purchases, notifications, URLs and faults, and keeps the clock, the address and the keys', async () => {
+test('a reset removes purchases, notifications, URLs and faults, and keeps the clock and the keys', async () => {
   const other = await startEmulatorClient();
   const settings = other.settings('store_a');
   await other.buy({ autoRenew: true });
