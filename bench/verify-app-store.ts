@@ -1,3 +1,8 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Environment, SignedDataVerifier } from '@apple/app-store-server-library';
 import { getReceiptRoots, getSignedDataRoots } from '../lib/stores/app-store/trusted-roots.ts';
 import { verifyTransaction } from '../lib/stores/app-store/verification.ts';
@@ -13,7 +18,8 @@ const measuredMs = 1_500;
 const upperTier = { curve: 'P-384' };
 
 /**
- * Measures the signed transactions per second of this service's verifier and of Apple's library, one after the other.
+ * Measures the signed transactions per second of this service's verifier and of Apple's libraries, one after the other.
+ * The library for Python is measured if `python3` has the package `app-store-server-library`.
  */
 export async function benchVerifyAppStore(): Promise<BenchResult> {
   const apple = createPki({ root: upperTier, intermediate: upperTier });
@@ -25,10 +31,12 @@ export async function benchVerifyAppStore(): Promise<BenchResult> {
     now: Date.now(),
   };
   const library = new SignedDataVerifier([apple.root.der], false, Environment.SANDBOX, bundleId);
+  const pythonRate = await measurePythonLibrary(apple.root.der, sameChain);
   const rates = {
     'Apple library': await measureRate(sameChain, (jws) => library.verifyAndDecodeTransaction(jws)),
     'Claimcheck, chain not cached': await measureRate(newChains, (jws) => verifyTransaction(jws, trust)),
     'Claimcheck, chain cached': await measureRate(sameChain, (jws) => verifyTransaction(jws, trust)),
+    ...(pythonRate !== undefined && { 'Apple library for Python': pythonRate }),
   };
   const base = rates['Apple library'];
   return {
@@ -62,4 +70,24 @@ async function measureRate(tokens: readonly string[], verify: (jws: string) => u
     verified += tokens.length;
   }
   return (verified / (performance.now() - start)) * 1000;
+}
+
+/** Returns undefined if the library is not installed. */
+async function measurePythonLibrary(root: Buffer, transactions: readonly string[]): Promise<number | undefined> {
+  const run = promisify(execFile);
+  const isInstalled = await run('python3', ['-c', 'import appstoreserverlibrary']).then(
+    () => true,
+    () => false,
+  );
+  if (!isInstalled) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'claimcheck-verify-'));
+  try {
+    const file = join(folder, 'sample.json');
+    const sample = { root: root.toString('base64'), bundleId, transactions, milliseconds: measuredMs };
+    await writeFile(file, JSON.stringify(sample));
+    const { stdout } = await run('python3', [join(import.meta.dirname, 'verify-app-store.py'), file]);
+    return Number(stdout);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }

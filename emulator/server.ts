@@ -12,8 +12,8 @@ const maxBodyBytes = 8_000_000;
 const keepAliveTimeout = 65_000;
 
 /**
- * Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. Calls `getEmulator` for each
- * request and `save` before each response.
+ * Creates the HTTP server: `/control…` is the control API, `/<host>/<path>` are the stores. Calls `getEmulator` at the
+ * start of each request and `save` before each response.
  */
 export function createEmulatorServer(getEmulator: () => Emulator, save: () => void): Server {
   return createServer({ keepAliveTimeout }, async (request, response) => {

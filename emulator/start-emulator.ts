@@ -32,7 +32,7 @@ export interface RunningEmulator {
   readonly rootCertificate: Buffer;
   /** Sets the URL to which the store posts its notifications. */
   readonly setNotificationUrl: (platform: string, url: string) => void;
-  /** Removes all purchases, notifications, notification URLs and faults. The clock and the given keys stay. */
+  /** Removes all purchases, notifications and faults. The clock, the notification URLs and the given keys stay. */
   readonly reset: () => Promise<void>;
   /** Stops the server and writes the state file. */
   readonly close: () => Promise<void>;
@@ -62,8 +62,10 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
     setNotificationUrl: (platform, target) =>
       emulator.outbox.setUrl(getStore(emulator, platform).platform, parseNotificationUrl(target)),
     reset: async () => {
-      await emulator.outbox.close();
+      const { outbox } = emulator;
+      await outbox.close();
       emulator = await createEmulator(sources);
+      for (const [platform, target] of Object.entries(outbox.urls())) emulator.outbox.setUrl(platform, target);
       changes.onChange();
     },
     close: async () => {

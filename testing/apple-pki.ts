@@ -1,9 +1,10 @@
-import { generateKeyPairSync, type KeyObject, randomInt, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomInt, sign } from 'node:crypto';
 import {
   bitString,
   booleanTrue,
   certificateTime,
   explicit,
+  implicit,
   integer,
   nullValue,
   octetString,
@@ -73,10 +74,7 @@ export function createPki(
 function createRoot(kind: KeyKind, options: CertificateOptions = {}): KeyedCertificate {
   const keys = createKeyPair(kind, options.curve);
   const request = { name: 'Root', isAuthority: true, ...options };
-  const der = encodeCertificate(
-    { ...request, publicKey: keys.publicKey },
-    { name: request.name, privateKey: keys.privateKey },
-  );
+  const der = encodeCertificate({ ...request, publicKey: keys.publicKey }, { name: request.name, ...keys });
   return { name: request.name, der, ...keys };
 }
 
@@ -94,7 +92,7 @@ export function createCertificate(
 const createKeyPair = (kind: KeyKind, namedCurve = 'P-256') =>
   kind === 'ec' ? generateKeyPairSync('ec', { namedCurve }) : createRsaKeyPair();
 
-function encodeCertificate(request: CertificateRequest, issuer: Pick<KeyedCertificate, 'name' | 'privateKey'>): Buffer {
+function encodeCertificate(request: CertificateRequest, issuer: Omit<KeyedCertificate, 'der'>): Buffer {
   const { notBefore = new Date('2020-01-01'), notAfter = new Date('2040-01-01') } = request;
   const algorithm = encodeSignatureAlgorithm(issuer.privateKey);
   const body = sequence(
@@ -105,18 +103,30 @@ function encodeCertificate(request: CertificateRequest, issuer: Pick<KeyedCertif
     sequence(certificateTime(notBefore), certificateTime(notAfter)),
     encodeName(request.name),
     request.publicKey.export({ type: 'spki', format: 'der' }),
-    explicit(3, sequence(...encodeExtensions(request))),
+    explicit(3, sequence(...encodeExtensions(request, issuer.publicKey))),
   );
   return sequence(body, algorithm, bitString(sign('sha256', body, issuer.privateKey)));
 }
 
-function encodeExtensions({ isAuthority = false, marks = [] }: CertificateRequest): Buffer[] {
+function encodeExtensions(
+  { isAuthority = false, marks = [], publicKey }: CertificateRequest,
+  issuerKey: KeyObject,
+): Buffer[] {
   const constraints = isAuthority ? sequence(booleanTrue()) : sequence();
+  const keyUsage = isAuthority ? bitString(Buffer.from([0x06]), 1) : bitString(Buffer.from([0x80]), 7);
   return [
     sequence(oid('2.5.29.19'), booleanTrue(), octetString(constraints)),
+    sequence(oid('2.5.29.15'), booleanTrue(), octetString(keyUsage)),
+    sequence(oid('2.5.29.14'), octetString(octetString(computeKeyIdentifier(publicKey)))),
+    sequence(oid('2.5.29.35'), octetString(sequence(implicit(0, computeKeyIdentifier(issuerKey))))),
     ...marks.map((mark) => sequence(oid(mark), octetString(nullValue()))),
   ];
 }
+
+const computeKeyIdentifier = (key: KeyObject): Buffer =>
+  createHash('sha1')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest();
 
 const encodeSignatureAlgorithm = (key: KeyObject): Buffer =>
   key.asymmetricKeyType === 'rsa'

@@ -33,7 +33,7 @@ export interface TestService {
   freezeClock(): void;
   /** Sets the clock of the service and of the stores, also back, unlike the control API. */
   setTime(time: number): void;
-  /** Removes all purchases of the stores, so that they do not renew in later tests, and the notification URLs. */
+  /** Removes all purchases of the stores, so that they do not renew in later tests. */
   resetStores(): Promise<void>;
   /** Removes the faults of all emulated stores. */
   clearFaults(): Promise<void>;

@@ -105,7 +105,7 @@ describe('control API', () => {
   });
 });
 
-test('a reset removes purchases, notifications, URLs and faults, and keeps the clock and the keys', async () => {
+test('a reset removes purchases, notifications and faults, and keeps the clock, URLs and keys', async () => {
   const other = await startEmulatorClient();
   const settings = other.settings('store_a');
   await other.buy({ autoRenew: true });
@@ -118,7 +118,8 @@ test('a reset removes purchases, notifications, URLs and faults, and keeps the c
   expect(body).toMatchObject({ now, notifications: [], platforms: { store_a: { purchases: [], faults: [] } } });
   await other.buy({ autoRenew: true });
   await other.advance('P1M');
-  expect((await other.control('GET', '/control/notifications')).body.notifications).toEqual([]);
+  const { notifications } = (await other.control('GET', '/control/notifications')).body;
+  expect(notifications).not.toEqual([]);
   expect(other.settings('store_a')).toEqual(settings);
   await other.close();
 });
