@@ -6,7 +6,7 @@ import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { callEndpoint } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
-const rounds = 20;
+const rounds = 8;
 const requestsPerRound = 80;
 
 let meter: Meter;

@@ -24,11 +24,12 @@ import {
   type StandInCustomer,
   startRevenueCatStandIn,
 } from '../../../testing/revenuecat-stand-in.ts';
+import { sampleRuns } from '../../../testing/sample.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 import { startWorkQueues, type WorkQueues } from '../../../testing/work-queues.ts';
 
 /** Customers of the rehearsal. */
-const customerCount = process.env.FULL === '1' ? 2_000 : 40;
+const { numRuns: customerCount } = sampleRuns({ sample: 40, full: 2_000 });
 const key = 'sk_test_0123456789';
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-move-'));
 
