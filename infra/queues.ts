@@ -18,7 +18,7 @@ interface RetryPolicy {
 const retryPolicies = {
   /** Verified store notifications. 6 h cover an outage, or the correction of settings that a store rejects. */
   notifications: { visibilityTimeoutSeconds: 360, maxReceiveCount: 60 },
-  /** Due purchases. 30 min suffice, because due items are enqueued again every ten minutes. */
+  /** Due purchases. 30 min, because renewals are enqueued again every ten minutes. */
   refreshes: { visibilityTimeoutSeconds: 360, maxReceiveCount: 5 },
   /** Webhook deliveries. 24 h cover an outage of the table, because the first attempt has no due item. */
   webhooks: { visibilityTimeoutSeconds: 180, maxReceiveCount: 480 },

@@ -38,9 +38,9 @@ export async function processNotifications(router: NotificationRouter, { appName
   await router.process(router.take(appName));
 }
 
-/** Leases and takes the due steps of refund requests, like the workers. */
+/** Lists and takes the due steps of refund requests, like the workers. */
 export async function runDueSteps({ appName }: IssuedApiKeys, step: typeof runDueStep = runDueStep): Promise<void> {
-  const due = await deps().dueItems.lease(deps().now(), 400);
+  const due = await deps().dueItems.list(deps().now(), 400);
   for (const item of due)
     if (item.kind === 'refundRequest' && item.appName === appName)
       await step(appName, item.requestId, refundAnswerDeps());

@@ -1,25 +1,30 @@
-import type { DueItemRepository, LeasedItem } from '../refresh/due-item-repository.ts';
-import { type EpochMillis, minuteMs } from '../shared/time.ts';
+import { computeRepeatedCheck } from '../purchases/refresh-schedule.ts';
+import type { DueItemRepository, ListedItem } from '../refresh/due-item-repository.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import type { EpochMillis } from '../shared/time.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate } from './try-update.ts';
 
-const leaseMs = 10 * minuteMs;
 /** Number of shards that fill a batch. Fewer than there are, because items are not spread evenly. */
 const fullShards = 4;
 
 export function createDueItemRepository(table: Table): DueItemRepository {
   return {
-    async lease(now, limit) {
+    async list(now, limit) {
       const before = keys.dueSortKeyLimit(now);
       const shardLimit = Math.ceil(limit / fullShards);
       const lists = await Promise.all(
         keys.duePartitions.map((partition) => table.query({ partition, index: 'due', before, limit: shardLimit })),
       );
       const oldest = lists.flat().sort((a, b) => (String(a.dueSk) < String(b.dueSk) ? -1 : 1));
-      const leased = await Promise.all(oldest.slice(0, limit).map((item) => tryLease(table, item, now)));
-      return leased.filter((dueItem) => dueItem !== undefined);
+      return oldest.slice(0, limit).flatMap((item) => toListedItem(item, now));
+    },
+    async lease({ indexKey: { pk, sk, dueSk } }, until) {
+      const condition = { expression: 'dueSk = :current', values: { ':current': dueSk } };
+      const fields = { dueSk: keys.moveDueSortKey(dueSk, until) };
+      return await tryUpdate(table, buildUpdate({ pk, sk }, fields, condition));
     },
     async listOverdueRefreshes(appName, now, limit) {
       const shardLimit = Math.ceil(limit / keys.duePartitions.length);
@@ -39,14 +44,15 @@ export function createDueItemRepository(table: Table): DueItemRepository {
   };
 }
 
-/** Moves the item's due time. Returns undefined if another worker has leased the item, or if it is no longer due. */
-async function tryLease(table: Table, item: Item, now: EpochMillis): Promise<LeasedItem | undefined> {
+/** Returns no item if its key is of no kind that can be due. */
+function toListedItem(item: Item, now: EpochMillis): ListedItem[] {
   const key = keys.toKey(item);
-  const isIntervalCheck = keys.isIntervalCheckKey(String(item.dueSk));
-  const { dueSk } = keys.dueIndexKeys(key, now + leaseMs, isIntervalCheck);
-  const condition = { expression: 'dueSk = :current', values: { ':current': item.dueSk } };
-  const isLeased = await tryUpdate(table, buildUpdate(key, { dueSk }, condition));
-  const dueItem = isLeased ? keys.parseDueItemKey(key) : undefined;
-  const dueAt = keys.parseKeyTimestamp(String(item.dueSk));
-  return dueItem && { ...dueItem, ...(dueItem.kind === 'purchase' && { isIntervalCheck }), dueAt };
+  const dueSk = String(item.dueSk);
+  const dueItem = keys.parseDueItemKey(key);
+  if (!dueItem) return [];
+  const listed = { dueAt: keys.parseKeyTimestamp(dueSk), indexKey: { ...key, dueSk } };
+  if (dueItem.kind !== 'purchase') return [{ ...dueItem, ...listed }];
+  const check = keys.parseIntervalCheck(dueSk);
+  const nextCheckAt = check && computeRepeatedCheck(check, listed.dueAt, now);
+  return [{ ...dueItem, ...listed, isIntervalCheck: check !== undefined, ...omitUndefined({ nextCheckAt }) }];
 }

@@ -2,9 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { parseEventDate } from '../events/event-id.ts';
 import { isSubscription, type Purchase } from '../purchases/purchase.ts';
 import type { PurchaseRank } from '../purchases/purchase-rank.ts';
+import type { CheckRepetition, IntervalCheck } from '../purchases/refresh-schedule.ts';
 import type { DueItem } from '../refresh/due-item-repository.ts';
 import type { ItemKind } from '../shared/stream-record.ts';
-import type { EpochMillis } from '../shared/time.ts';
+import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
 import type { Product } from '../statistics/count-product.ts';
 import type { CounterGroup } from '../statistics/counter-repository.ts';
 
@@ -93,7 +94,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *            a#DL#<shard>                   <createdAt>#<deliveryId>      webhook deliveries
  *            a#R#waiting                    <end>#<requestId>             refund requests without a statement
  *            a#R#replied                    <date>#<requestId>            refund requests with a statement
- * due        DUE#<shard>                    <dueAt>                       purchases, deliveries, grants and refund requests of all apps
+ * due        DUE#<shard>                    <dueAt>, <dueAt>#I<days>#<hour>  purchases, deliveries, grants and refund requests of all apps
  * byUser     a#N#<username>                 <kind>#<date>#<digest>        items outside the customer's partition that name a user
  *            a#J#<appTransactionId>         <purchaseId>                  purchases of a store account
  *
@@ -218,14 +219,27 @@ const dueShards = 16;
 
 /** The partitions of the index `due`. */
 export const duePartitions: readonly string[] = Array.from({ length: dueShards }, (_, shard) => `DUE#${shard}`);
-/** End of the sort key of an interval check, which can be postponed. */
-const intervalCheckSuffix = '#I';
 /** Builds the index keys of an item that is due from `dueAt` on. */
-export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis, isIntervalCheck = false) => ({
+export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis, check?: IntervalCheck) => ({
   duePk: duePartitions[pickShard(pk, dueShards)],
-  dueSk: `${toSortableTimestamp(dueAt)}${isIntervalCheck ? intervalCheckSuffix : ''}`,
+  dueSk: `${toSortableTimestamp(dueAt)}${check ? toCheckSuffix(check) : ''}`,
 });
-export const isIntervalCheckKey = (dueSk: string): boolean => dueSk.endsWith(intervalCheckSuffix);
+/**
+ * Builds the end of the sort key of an interval check: its interval in days, and the hour since 1970 in which the
+ * repetition ends. Checks without a repetition have neither.
+ */
+const toCheckSuffix = ({ repetition }: IntervalCheck): string =>
+  repetition ? `#I${repetition.intervalMs / dayMs}#${Math.floor(repetition.until / hourMs)}` : '#I';
+/** Returns the interval check of a due sort key. Undefined if the item is no interval check. */
+export function parseIntervalCheck(dueSk: string): IntervalCheck | undefined {
+  const check = /^\d+#I(?:(?<days>\d+)#(?<hour>\d+))?$/.exec(dueSk)?.groups;
+  if (!check) return undefined;
+  const repetition: CheckRepetition = { intervalMs: Number(check.days) * dayMs, until: Number(check.hour) * hourMs };
+  return check.days === undefined ? {} : { repetition };
+}
+/** Replaces the time of a due sort key. */
+export const moveDueSortKey = (dueSk: string, dueAt: EpochMillis): string =>
+  dueSk.replace(/^\d+/, toSortableTimestamp(dueAt));
 /** Builds a sort key greater than the sort key of every item that is due at `now`. */
 export const dueSortKeyLimit = (now: EpochMillis): string => toSortableTimestamp(now + 1);
 /** Returns the due item with this key. Undefined if the key is of no kind that can be due. */

@@ -4,7 +4,7 @@ import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
 import type { Payer } from '../purchases/payment-figures.ts';
 import { isSubscription } from '../purchases/purchase.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
-import { isIntervalCheck } from '../purchases/refresh-schedule.ts';
+import { findIntervalCheck } from '../purchases/refresh-schedule.ts';
 import { listRefundKeys } from '../purchases/refunds.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
@@ -93,10 +93,10 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
   };
 }
 
-const buildDueKeys = (key: keys.Key, { state: { purchase }, nextRefreshAt }: StoredPurchase) =>
+const buildDueKeys = (key: keys.Key, { state: { purchase }, nextRefreshAt, isNotified }: StoredPurchase) =>
   nextRefreshAt === undefined
     ? undefined
-    : keys.dueIndexKeys(key, nextRefreshAt, isIntervalCheck(purchase, nextRefreshAt));
+    : keys.dueIndexKeys(key, nextRefreshAt, findIntervalCheck(purchase, nextRefreshAt, isNotified));
 
 /**
  * Builds the update of an unchanged purchase after a check. It is no transaction and does not move the purchase in the

@@ -114,8 +114,8 @@ export function createRecordPurchase(
         if (attempt === sharingAttempt && claim?.source === 'validation' && claim.claimedAt === undefined) {
           await purchases.shareClaim(appName, purchaseId, claim, update.now);
         }
-        // Most validations change nothing, so one read suffices for them.
-        const isCheckedOnce = update.trigger === 'validation' && !part;
+        // Most validations and refreshes change nothing, so one read suffices for them.
+        const isCheckedOnce = (update.trigger === 'validation' || update.trigger === 'refresh') && !part;
         const [found, isHandled] = await Promise.all([
           isCheckedOnce ? purchases.findStored(appName, purchaseId) : purchases.load(appName, purchaseId),
           part && purchases.isPartHandled(appName, purchaseId, part),

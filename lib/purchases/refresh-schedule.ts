@@ -82,15 +82,53 @@ const computeReversalCheck = (purchase: Purchase, input: StoreCheckInput): Epoch
     ? computeIntervalCheck(getActiveIntervalMs(purchase, input.isNotified), input)
     : undefined;
 
+/** A refresh that follows an interval and no date of the store. It can be postponed. */
+export interface IntervalCheck {
+  /**
+   * The next checks, if a store notification reports every change. Absent for the Microsoft Store and for reversals,
+   * because only the checks find their changes.
+   */
+  readonly repetition?: CheckRepetition;
+}
+
+/** Interval checks that follow a check without a change. */
+export interface CheckRepetition {
+  readonly intervalMs: number;
+  /** Time from which a refresh follows a date of the store. */
+  readonly until: EpochMillis;
+}
+
 /**
- * Whether the refresh at `date` only searches for a lost notification. The others follow a date of the store, such as a
+ * Returns the interval check at `date`. Undefined if the refresh at `date` follows a date of the store, such as a
  * renewal.
  */
-export const isIntervalCheck = (purchase: Purchase, date: EpochMillis): boolean =>
-  !purchase.isPaused &&
-  !purchase.isPending &&
-  !purchase.awaitsFulfillment &&
-  (date < getReportedEnd(purchase) || hasEnded(purchase, date));
+export function findIntervalCheck(
+  purchase: Purchase,
+  date: EpochMillis,
+  isNotified: boolean | undefined,
+): IntervalCheck | undefined {
+  const { isPaused, isPending, awaitsFulfillment, platform } = purchase;
+  const until = getReportedEnd(purchase);
+  const isEnded = hasEnded(purchase, date);
+  if (isPaused || isPending || awaitsFulfillment || (date >= until && !isEnded)) return undefined;
+  if (isEnded || platform === platformTokens.microsoftStore) return {};
+  return { repetition: { intervalMs: getActiveIntervalMs(purchase, isNotified), until } };
+}
+
+/**
+ * Returns the check that a refresh at `now` schedules if the check that was due at `dueAt` finds no change. Undefined
+ * if another refresh can follow.
+ */
+export function computeRepeatedCheck(
+  { repetition }: IntervalCheck,
+  dueAt: EpochMillis,
+  now: EpochMillis,
+): EpochMillis | undefined {
+  if (!repetition) return undefined;
+  const { intervalMs, until } = repetition;
+  const nextAt = dueAt + intervalMs;
+  return nextAt < until && isKept(nextAt, now, intervalMs) ? nextAt : undefined;
+}
 
 const computeExpiryCheck = ({ expirationDate }: Purchase, now: EpochMillis): EpochMillis | undefined =>
   expirationDate !== undefined && expirationDate > now ? expirationDate : undefined;
@@ -129,8 +167,10 @@ function computeStateCheck(purchase: Purchase, input: StoreCheckInput): EpochMil
 const computeIntervalCheck = (
   intervalMs: number,
   { now, scheduledAt = 0 }: Pick<RefreshInput, 'now' | 'scheduledAt'>,
-): EpochMillis =>
-  scheduledAt >= now + intervalMs / 2 && scheduledAt <= now + intervalMs ? scheduledAt : now + intervalMs;
+): EpochMillis => (isKept(scheduledAt, now, intervalMs) ? scheduledAt : now + intervalMs);
+
+const isKept = (scheduledAt: EpochMillis, now: EpochMillis, intervalMs: number): boolean =>
+  scheduledAt >= now + intervalMs / 2 && scheduledAt <= now + intervalMs;
 
 /**
  * Whether the purchase without an end is refreshed. Not after the StoreID key has expired, because refreshes then

@@ -21,16 +21,26 @@ interface OverdueRefreshes {
   readonly isComplete: boolean;
 }
 
-/** A due item with the time from which it was due. */
-export type LeasedItem = DueItem & { readonly dueAt: EpochMillis };
+/** A due item as it was listed. */
+export type ListedItem = DueItem & {
+  /** Time from which it was due. */
+  readonly dueAt: EpochMillis;
+  /** Time of the next interval check if this one finds no change. Absent if another refresh can follow. */
+  readonly nextCheckAt?: EpochMillis;
+  readonly indexKey: { readonly pk: string; readonly sk: string; readonly dueSk: string };
+};
 
 /** The due items of all apps. */
 export interface DueItemRepository {
   /**
-   * Leases up to `limit` items that are due at `now`, and of each shard up to a quarter of them, oldest first. An item
-   * that is still due after the lease of ten minutes, for example because the worker crashed, is leased again.
+   * Lists up to `limit` items that are due at `now`, and of each shard up to a quarter of them, oldest first.
+   * Eventually consistent: an item that was leased in the last second can be listed again.
    */
-  lease(now: EpochMillis, limit: number): Promise<LeasedItem[]>;
+  list(now: EpochMillis, limit: number): Promise<ListedItem[]>;
+  /**
+   * Makes an item due again at `until`. Returns false if another worker has leased it since, or if it is no longer due.
+   */
+  lease(item: ListedItem, until: EpochMillis): Promise<boolean>;
   /**
    * Lists the due times of an app's purchases that are due at `now`, oldest first. Reads at most `limit` items of all
    * apps.

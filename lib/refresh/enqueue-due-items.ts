@@ -4,12 +4,14 @@ import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { secondMs } from '../shared/time.ts';
+import { minuteMs, secondMs } from '../shared/time.ts';
 import type { WebhookMessage } from '../webhooks/webhook-message.ts';
-import type { DueItemRepository } from './due-item-repository.ts';
+import type { DueItemRepository, ListedItem } from './due-item-repository.ts';
 import { createRefreshBudget, type RefreshBudget } from './refresh-budget.ts';
 import type { RefreshMessage } from './refresh-message.ts';
 
+/** An item that is still due after it, for example because its message was lost, is enqueued again. */
+const leaseMs = 10 * minuteMs;
 /** Items leased at once: a batch takes less than a second. */
 const batchSize = 400;
 /** Number of grants that are written concurrently. */
@@ -26,29 +28,73 @@ interface EnqueueDeps {
   readonly refreshQueue: MessageQueue<RefreshMessage>;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
 }
-type DueItem = Awaited<ReturnType<DueItemRepository['lease']>>[number];
+type Purchase = Extract<ListedItem, { readonly kind: 'purchase' }>;
 
 /**
  * Leases the due items, oldest first, enqueues refreshes and webhooks, and announces the ends of grants, until less
  * than half a batch is due or the time is over. Refreshes above the budget of an app at a store are not enqueued: they
- * are due again after their lease. Logs once if items are late.
+ * are due again after their lease. A check that repeats is enqueued first and leased until the next one: see
+ * docs/decisions/0029-leases-of-checks.md. Logs once if items are late.
  */
 export async function enqueueDueItems(deps: EnqueueDeps, remainingMs: () => number): Promise<void> {
   const budget = createRefreshBudget();
+  const repeated = new Set<string>();
   let isReported = false;
   for (;;) {
-    const items = await deps.dueItems.lease(deps.now(), batchSize);
-    if (!isReported) isReported = reportLateItems(items, deps);
-    await enqueueRefreshes(items, budget, deps);
+    const listed = await deps.dueItems.list(deps.now(), batchSize);
+    if (!isReported) isReported = reportLateItems(listed, deps);
+    const items = await leaseItems(
+      listed.filter((item) => !isRepeatedCheck(item)),
+      deps,
+    );
+    await enqueueRefreshes(items.filter(isPurchase), budget, deps);
     await enqueueRefundRequests(items, deps);
     await enqueueDeliveries(items, deps);
     await announceEnds(items, deps);
-    if (items.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
+    // The index can list an item again after its lease.
+    const checks = listed.filter(isRepeatedCheck).filter(({ indexKey }) => !repeated.has(indexKey.pk));
+    for (const { indexKey } of checks) repeated.add(indexKey.pk);
+    await enqueueRepeatedChecks(checks, budget, deps);
+    if (items.length + checks.length < batchSize / 2 || remainingMs() < minRemainingMs) return;
   }
 }
 
+const isPurchase = (item: ListedItem): item is Purchase => item.kind === 'purchase';
+
+type RepeatedCheck = Purchase & Required<Pick<ListedItem, 'nextCheckAt'>>;
+
+const isRepeatedCheck = (item: ListedItem): item is RepeatedCheck => isPurchase(item) && item.nextCheckAt !== undefined;
+
+/** Leases the items for ten minutes. Returns those that no other worker has leased. */
+async function leaseItems(items: readonly ListedItem[], { dueItems, now }: EnqueueDeps): Promise<ListedItem[]> {
+  const until = now() + leaseMs;
+  const isLeased = await Promise.all(items.map(async (item) => await dueItems.lease(item, until)));
+  return items.filter((_item, index) => isLeased[index]);
+}
+
+/**
+ * Enqueues the checks within the budget, then leases them until the next check, so that the refresh does not move them
+ * again. In this order, a crash between both repeats a check and loses none.
+ */
+async function enqueueRepeatedChecks(
+  checks: readonly RepeatedCheck[],
+  budget: RefreshBudget,
+  deps: EnqueueDeps,
+): Promise<void> {
+  const enqueued = await enqueueRefreshes(checks, budget, deps);
+  await Promise.all(
+    checks
+      .filter((check) => enqueued.has(check))
+      .map(async (check) => await deps.dueItems.lease(check, check.nextCheckAt)),
+  );
+  await leaseItems(
+    checks.filter((check) => !enqueued.has(check)),
+    deps,
+  );
+}
+
 /** Logs the oldest item if it is late. Returns whether it is. */
-function reportLateItems(items: readonly DueItem[], { maxLatenessMs, now }: EnqueueDeps): boolean {
+function reportLateItems(items: readonly ListedItem[], { maxLatenessMs, now }: EnqueueDeps): boolean {
   const oldest = items.toSorted((a, b) => a.dueAt - b.dueAt)[0];
   if (!oldest || now() - oldest.dueAt <= maxLatenessMs) return false;
   const since = new Date(oldest.dueAt).toISOString();
@@ -61,36 +107,41 @@ function reportLateItems(items: readonly DueItem[], { maxLatenessMs, now }: Enqu
 }
 
 /** Announces the ends of grants. */
-async function announceEnds(items: readonly DueItem[], { grants, now }: EnqueueDeps): Promise<void> {
+async function announceEnds(items: readonly ListedItem[], { grants, now }: EnqueueDeps): Promise<void> {
   const ended = items.filter((item) => item.kind === 'grant');
   await pMap(ended, async (grant) => await grants.announceEnd(grant, now()), { concurrency });
 }
 
-/** Enqueues the refreshes within the budget, renewals first, spread over the time until the next run. */
+/**
+ * Enqueues the refreshes within the budget, renewals first, spread over the time until the next run. Returns those that
+ * it has enqueued.
+ */
 async function enqueueRefreshes(
-  items: readonly DueItem[],
+  refreshes: readonly Purchase[],
   budget: RefreshBudget,
   { refreshQueue }: EnqueueDeps,
-): Promise<void> {
-  const refreshes = items.filter((item) => item.kind === 'purchase');
+): Promise<ReadonlySet<Purchase>> {
   const renewalsFirst = refreshes.toSorted((a, b) => Number(a.isIntervalCheck ?? 0) - Number(b.isIntervalCheck ?? 0));
   const messagesByDelay = new Map<number, RefreshMessage[]>();
+  const enqueued = new Set<Purchase>();
   for (const refresh of renewalsFirst) {
     const delaySeconds = budget.take(refresh);
     if (delaySeconds === undefined) continue;
+    enqueued.add(refresh);
     const { appName, purchaseId } = refresh;
     messagesByDelay.set(delaySeconds, [...(messagesByDelay.get(delaySeconds) ?? []), { appName, purchaseId }]);
   }
   for (const [delaySeconds, messages] of messagesByDelay) await refreshQueue.send(messages, { delaySeconds });
+  return enqueued;
 }
 
-async function enqueueRefundRequests(items: readonly DueItem[], { refreshQueue }: EnqueueDeps): Promise<void> {
+async function enqueueRefundRequests(items: readonly ListedItem[], { refreshQueue }: EnqueueDeps): Promise<void> {
   const requests = items.filter((item) => item.kind === 'refundRequest');
   if (requests.length === 0) return;
   await refreshQueue.send(requests.map(({ appName, requestId }) => ({ appName, refundRequestId: requestId })));
 }
 
-async function enqueueDeliveries(items: readonly DueItem[], { webhookQueue }: EnqueueDeps): Promise<void> {
+async function enqueueDeliveries(items: readonly ListedItem[], { webhookQueue }: EnqueueDeps): Promise<void> {
   const deliveries = items.filter((item) => item.kind === 'delivery');
   const appNames = [...new Set(deliveries.map(({ appName }) => appName))];
   await Promise.all(

@@ -54,7 +54,7 @@ async function act(id: string, action: string, details: object = {}) {
 /** Sends the due deliveries of the app, and returns the bodies that its server received. */
 async function sendDueWebhooks(): Promise<Record<string, unknown>[]> {
   server.requests.length = 0;
-  const due = await deps().dueItems.lease(deps().now(), 400);
+  const due = await deps().dueItems.list(deps().now(), 400);
   for (const item of due)
     if (item.kind === 'delivery' && item.appName === keys.appName)
       await sendWebhook({ appName: item.appName, deliveryId: item.deliveryId }, deps());

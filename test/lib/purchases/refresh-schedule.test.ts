@@ -1,7 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { dueIndexKeys, moveDueSortKey, parseIntervalCheck, parseKeyTimestamp } from '../../../lib/db/keys.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
-import { computeNextRefresh, isIntervalCheck } from '../../../lib/purchases/refresh-schedule.ts';
+import {
+  computeNextRefresh,
+  computeRepeatedCheck,
+  findIntervalCheck,
+} from '../../../lib/purchases/refresh-schedule.ts';
 import type { Platform } from '../../../lib/shared/platform.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
@@ -77,7 +82,8 @@ describe('computeNextRefresh', () => {
       return ((computeNextRefresh(purchase, refreshAt(now)) ?? Number.NaN) - now) / dayMs;
     };
     expect([0, 40, 59].map((days) => computeDays(shared, days))).toEqual([3, 3, 3]);
-    expect(isIntervalCheck(shared, startDate + 3 * dayMs)).toBe(true);
+    // No notification reports the reversal, so the check does not repeat without its refresh.
+    expect(findIntervalCheck(shared, startDate + 3 * dayMs, false)).toEqual({});
     expect(computeDays(shared, 61)).toBeNaN();
     expect(computeNextRefresh(shared, { ...refreshAt(startDate), hasRefreshToken: false })).toBeUndefined();
     const { purchase: own } = createObservation({ ...end, platform: 'store_a' });
@@ -90,5 +96,82 @@ describe('computeNextRefresh', () => {
       computeNextRefresh(purchase, { now, hasRefreshToken: true, failedRefreshes: 20 });
     expect(retryAfter(startDate + 31.9 * dayMs)).toBe(startDate + 32 * dayMs + 5_000);
     expect(retryAfter(startDate + 33 * dayMs)).toBe(startDate + 33.25 * dayMs);
+  });
+});
+
+describe('computeRepeatedCheck', () => {
+  /** Runs the check of a purchase whose refresh was due at `dueAt`, as its due sort key describes it. */
+  const repeat = (purchase: Purchase, { dueAt, now, isNotified = false }: Check) => {
+    const check = findIntervalCheck(purchase, dueAt, isNotified);
+    const stored = check && parseIntervalCheck(dueIndexKeys({ pk: 'P', sk: 'P' }, dueAt, check).dueSk);
+    return stored && computeRepeatedCheck(stored, dueAt, now);
+  };
+
+  interface Check {
+    readonly dueAt: number;
+    readonly now: number;
+    readonly isNotified?: boolean;
+  }
+
+  const anyCheck = fc.record({
+    endMs: fc.integer({ min: 0, max: 40 * dayMs }),
+    dueMs: fc.integer({ min: 0, max: 40 * dayMs }),
+    lateMs: fc.integer({ min: 0, max: 6 * dayMs }),
+    isNotified: fc.boolean(),
+  });
+
+  it('returns the time that the refresh would schedule, before the end of the period', () => {
+    let repetitions = 0;
+    fc.assert(
+      fc.property(anyCheck, ({ endMs, dueMs, lateMs, isNotified }) => {
+        const { purchase } = createObservation({ expirationDate: startDate + endMs });
+        const dueAt = startDate + dueMs;
+        const now = dueAt + lateMs;
+        const nextAt = repeat(purchase, { dueAt, now, isNotified });
+        if (nextAt === undefined) return;
+        repetitions++;
+        expect(nextAt).toBeGreaterThan(now);
+        expect(nextAt).toBeLessThan(startDate + endMs);
+        expect(nextAt).toBe(computeNextRefresh(purchase, { ...refreshAt(now), isNotified, scheduledAt: nextAt }));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(repetitions).toBeGreaterThan(100);
+  });
+
+  it('never passes the end of the period, even if no check is ever made', () => {
+    fc.assert(
+      fc.property(anyCheck, ({ endMs, dueMs, isNotified }) => {
+        const { purchase } = createObservation({ expirationDate: startDate + endMs });
+        let sortKey = dueIndexKeys(
+          { pk: 'P', sk: 'P' },
+          startDate + dueMs,
+          findIntervalCheck(purchase, startDate + dueMs, isNotified),
+        ).dueSk;
+        for (let dueAt = startDate + dueMs; ; dueAt = parseKeyTimestamp(sortKey)) {
+          const check = parseIntervalCheck(sortKey);
+          const nextAt = check && computeRepeatedCheck(check, dueAt, dueAt);
+          if (nextAt === undefined) return;
+          expect(nextAt).toBeLessThan(startDate + endMs);
+          sortKey = moveDueSortKey(sortKey, nextAt);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('returns nothing for the Microsoft Store, whose changes only the checks find', () => {
+    const { purchase } = createObservation({ expirationDate: startDate + 30 * dayMs });
+    const check = { dueAt: startDate + 3 * dayMs, now: startDate + 3 * dayMs + minuteMs };
+    expect(repeat(purchase, check)).toBe(startDate + 6 * dayMs);
+    expect(repeat({ ...purchase, platform: 'store_c' }, check)).toBeUndefined();
+  });
+
+  it('returns nothing for the refresh of a renewal, and for a check that is late by half of the interval', () => {
+    const { purchase } = createObservation({ expirationDate: startDate + 30 * dayMs });
+    const dueAt = startDate + 30 * dayMs + 5_000;
+    expect(repeat(purchase, { dueAt, now: dueAt })).toBeUndefined();
+    const late = { dueAt: startDate + 3 * dayMs, now: startDate + 4.6 * dayMs };
+    expect(repeat(purchase, late)).toBeUndefined();
   });
 });

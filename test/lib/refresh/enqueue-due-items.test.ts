@@ -2,36 +2,69 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { DueItem } from '../../../lib/refresh/due-item-repository.ts';
 import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
 import type { PurchaseMessage } from '../../../lib/refresh/refresh-message.ts';
-import { hourMs } from '../../../lib/shared/time.ts';
+import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
 
 interface EnqueuedRefresh extends PurchaseMessage {
   readonly delaySeconds: number;
 }
 
-/** Runs the worker once over items that have been due for `latenessMs`, and returns the enqueued refreshes. */
-async function enqueue(dueItems: readonly DueItem[], latenessMs = 0): Promise<EnqueuedRefresh[]> {
-  const due = dueItems.map((item) => ({ ...item, dueAt: -latenessMs }));
-  const enqueued: EnqueuedRefresh[] = [];
-  await enqueueDueItems(
+type TestItem = DueItem & { readonly nextCheckAt?: number };
+
+interface WorkerOptions {
+  /** Time for which the items have been due. */
+  readonly latenessMs?: number;
+  /** Whether the queue is unavailable. */
+  readonly isQueueDown?: boolean;
+  /** Whether another worker leases the items at the same time. */
+  readonly isConcurrent?: boolean;
+  /** Whether the index lists items again after their lease. */
+  readonly isIndexStale?: boolean;
+}
+
+/** Runs the worker once. Returns the enqueued refreshes, and the leases of the items. */
+async function run(
+  items: readonly TestItem[],
+  { latenessMs = 0, isQueueDown = false, isConcurrent = false, isIndexStale = false }: WorkerOptions = {},
+) {
+  const due = items.map((item, number) => ({
+    ...item,
+    dueAt: -latenessMs,
+    indexKey: { pk: String(number), sk: 'P', dueSk: '0' },
+  }));
+  let remainingMs = 3_600_000;
+  const [listed, enqueued, leases] = [[...due], [] as EnqueuedRefresh[], new Map<string, number>()];
+  const isCompleted = await enqueueDueItems(
     {
       maxLatenessMs: hourMs,
       now: () => 0,
       dueItems: {
-        lease: async (_now, limit) => due.splice(0, limit),
+        list: async (_now, limit) => (isIndexStale ? due.slice(0, limit) : listed.splice(0, limit)),
+        lease: async ({ indexKey }, until) => {
+          if (!isConcurrent) leases.set(indexKey.pk, until);
+          return !isConcurrent;
+        },
         listOverdueRefreshes: async () => ({ dueTimes: [], isComplete: true }),
       },
       grants: { announceEnd: async () => {} },
       refreshQueue: {
         async send(messages, { delaySeconds = 0 } = {}) {
+          if (isQueueDown) throw new Error('The queue is unavailable.');
           for (const message of messages) if ('purchaseId' in message) enqueued.push({ ...message, delaySeconds });
         },
       },
       webhookQueue: { send: async () => {} },
     },
-    () => 60_000,
+    () => (remainingMs -= 60_000),
+  ).then(
+    () => true,
+    () => false,
   );
-  return enqueued;
+  return { enqueued, leases: due.map(({ indexKey }) => leases.get(indexKey.pk)), isCompleted };
 }
+
+/** Runs the worker once and returns the enqueued refreshes. */
+const enqueue = async (items: readonly TestItem[], latenessMs = 0): Promise<EnqueuedRefresh[]> =>
+  (await run(items, { latenessMs })).enqueued;
 
 const createRefreshes = (count: number, prefix: string, isIntervalCheck: boolean): DueItem[] =>
   Array.from({ length: count }, (_, number) => ({
@@ -79,5 +112,38 @@ describe('enqueueDueItems', () => {
       createRefreshes(25, 'store_a:renewal', false).map((item) => item.kind === 'purchase' && item.purchaseId),
     );
     expect(countByStore(enqueued, 'store_a:renewal')).toBe(725);
+  });
+
+  const check: TestItem = { kind: 'purchase', appName: 'shop', purchaseId: 'store_a:1', isIntervalCheck: true };
+  const repeatedCheck: TestItem = { ...check, nextCheckAt: 3 * dayMs };
+
+  it('leases a check that repeats until the next check, and other refreshes for ten minutes', async () => {
+    const { enqueued, leases } = await run([repeatedCheck, check]);
+    expect(enqueued).toHaveLength(2);
+    expect(leases).toEqual([3 * dayMs, 10 * minuteMs]);
+  });
+
+  it('does not lease a check that repeats if its message cannot be sent', async () => {
+    expect(await run([repeatedCheck], { isQueueDown: true })).toEqual({
+      enqueued: [],
+      leases: [undefined],
+      isCompleted: false,
+    });
+  });
+
+  it('leases the checks above the budget for ten minutes', async () => {
+    const checks = createRefreshes(800, 'store_a:', true).map((item) => ({ ...item, nextCheckAt: 3 * dayMs }));
+    const { enqueued, leases } = await run(checks);
+    expect(enqueued).toHaveLength(750);
+    expect(leases).toEqual([...Array(750).fill(3 * dayMs), ...Array(50).fill(10 * minuteMs)]);
+  });
+
+  it('does not enqueue a refresh of a renewal that another worker has leased', async () => {
+    expect((await run([check], { isConcurrent: true })).enqueued).toEqual([]);
+  });
+
+  it('enqueues a check once although the index lists it again after its lease', async () => {
+    const checks = createRefreshes(400, 'store_a:', true).map((item) => ({ ...item, nextCheckAt: 3 * dayMs }));
+    expect((await run(checks, { isIndexStale: true })).enqueued).toHaveLength(400);
   });
 });
