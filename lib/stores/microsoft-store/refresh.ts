@@ -2,16 +2,15 @@ import type { Observation } from '../../purchases/observation.ts';
 import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { withEstimatedAmount } from './estimated-amount.ts';
-import { needsConsumption, withConsumedOrders } from './fulfill.ts';
-import { withIntentChange } from './intent-change.ts';
+import { needsConsumption } from './fulfill.ts';
 import { renewKeys } from './key-renewal.ts';
-import { withKnownPeriod } from './known-period.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, lookUpProduct } from './lookup.ts';
 import { RefreshToken } from './refresh-token.ts';
 import { missingKeyError } from './service-ticket.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
 import { parseStoreIdKey } from './store-id-key.ts';
+import { withStoredFacts } from './stored-facts.ts';
 import { parseTimestamp } from './timestamps.ts';
 
 /**
@@ -43,13 +42,7 @@ export async function refreshFromStore(
   const token = await renewKeys(session, parse(RefreshToken, refreshToken));
   const lookup = await lookUpProduct(session, toLookupRequest(token, session));
   if (lookup.kind === 'keyNeeded') throw missingKeyError(lookup.service);
-  const observations = await Promise.all(
-    lookup.observed.map(
-      async (item) =>
-        await withConsumedOrders(await withKnownPeriod(await withIntentChange(item, context), context), context),
-    ),
-  );
-  return observations.map(withEstimatedAmount);
+  return (await withStoredFacts(lookup.observed, context)).map(withEstimatedAmount);
 }
 
 function toLookupRequest(token: RefreshToken, session: MicrosoftSession): LookupRequest {

@@ -5,9 +5,6 @@ import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { startFulfillDeadline } from '../time-budget.ts';
 import { withEstimatedAmount } from './estimated-amount.ts';
-import { withConsumedOrders } from './fulfill.ts';
-import { withIntentChange } from './intent-change.ts';
-import { withKnownPeriod } from './known-period.ts';
 import { withKnownRefunds } from './known-refunds.ts';
 import { type LookupRequest, type LookupResult, lookUpProduct, type ObservedItem } from './lookup.ts';
 import { parseLookupRequest } from './lookup-request.ts';
@@ -15,6 +12,7 @@ import { withNewestKeys } from './newest-keys.ts';
 import { planConsumption } from './plan-consumption.ts';
 import { createTicketError } from './service-ticket.ts';
 import { createSession, type MicrosoftSession } from './session.ts';
+import { withStoredFacts } from './stored-facts.ts';
 
 /**
  * Queries the customer's purchases of the product. Throws `NeedMoreData` with a service ticket if the request lacks a
@@ -45,12 +43,7 @@ async function withStoredData(
   session: MicrosoftSession,
   context: StoreContext,
 ): Promise<Observation[]> {
-  const observations = await Promise.all(
-    items.map(
-      async (item) =>
-        await withConsumedOrders(await withKnownPeriod(await withIntentChange(item, context), context), context),
-    ),
-  );
+  const observations = await withStoredFacts(items, context);
   const complete = await withNewestKeys(await withKnownRefunds(observations, context), session, context);
   return complete.map(withEstimatedAmount);
 }
