@@ -1,34 +1,24 @@
-import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
+import { getCustomerPurchases } from '../../lib/api/customers.ts';
+import { getStats } from '../../lib/api/stats.ts';
+import { type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { purchasePartition } from '../../lib/db/keys.ts';
+import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import type { LocalService } from '../../local/start-local.ts';
-import { type ApplicationServer, startApplicationServer } from '../../testing/application-server.ts';
-import { buildBasicAuth } from '../../testing/call.ts';
-import { runSuccessfully } from '../../testing/command-line.ts';
-import { createUniqueName } from '../../testing/given.ts';
-import { startLocalService } from '../../testing/local-service.ts';
-import { waitFor } from '../../testing/wait-for.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { listPurchaseRows } from '../../testing/customer-answers.ts';
+import { aggregatePartitions } from '../../testing/given-purchase.ts';
+import { listReasons, type NotificationFixture, startNotificationFixture } from '../functions/notification-fixture.ts';
 
-let service: LocalService;
-let server: ApplicationServer;
+let fixture: NotificationFixture;
 beforeAll(async () => {
-  server = await startApplicationServer();
-  service = await startLocalService();
-  await cli('app', 'set-webhook', service.appName, '--url', server.url);
-  const file = join(tmpdir(), `catalogue-${randomUUID()}.json`);
-  const product = { type: 'paid subscription', group: 'plans' };
-  await writeFile(file, JSON.stringify(Object.fromEntries(catalogueIds.map((id) => [id, product]))));
-  await cli('app', 'set-catalogue', service.appName, file);
+  fixture = await startNotificationFixture();
 });
-afterAll(async () => {
-  await service?.close();
-  await server?.close();
-});
+beforeEach(() => fixture.resetStores());
+afterAll(() => fixture.close());
 
-const cli = async (...args: string[]) => await runSuccessfully(service.environment, args);
+const username = 'subscriber';
 
 /** Two subscriptions of the catalogue's group for each store that does not link purchases. */
 const catalogueGroups: ReadonlyArray<readonly [Platform, string, string]> = [
@@ -37,121 +27,103 @@ const catalogueGroups: ReadonlyArray<readonly [Platform, string, string]> = [
   ['processor_a', 'basic', 'premium'],
   ['processor_b', 'monthly', 'premium'],
 ];
-const catalogueIds = catalogueGroups.flatMap(([, first, next]) => [first, next]);
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
-async function control(path: string, body: object = {}): Promise<any> {
-  const response = await fetch(`${service.emulatorUrl}/control${path}`, { method: 'POST', body: JSON.stringify(body) });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-  return await response.json();
+const buy = async (order: object) =>
+  await fixture.callControl('/purchases', {
+    type: 'paid subscription',
+    applicationUsername: username,
+    acknowledged: true,
+    ...order,
+  });
+
+async function validate(keys: IssuedApiKeys, evidence: object): Promise<void> {
+  expect((await fixture.validate(keys, evidence)).body).toMatchObject({ ok: true });
+  await fixture.processNotifications();
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape.
-const read = async (path: string): Promise<any> =>
-  await (await fetch(service.baseUrl + path, { headers: buildBasicAuth(service.appName, service.secretKey) })).json();
-
-const buy = async (order: object) => await control('/purchases', { type: 'paid subscription', ...order });
-
-/** Validates as a client does: again if a slow machine has exceeded the time limit of the function. */
-const validate = async (request: object) => {
-  const headers = buildBasicAuth(service.appName, service.publicKey);
-  const init = { method: 'POST', headers, body: JSON.stringify(request) };
-  const response = await waitFor(
-    'the response to a validation',
-    async () => await fetch(`${service.baseUrl}/v1/validate`, init),
-    ({ status }) => status !== 504,
-  );
-  const { ok, data } = (await response.json()) as { ok: boolean; data: { collection: { purchaseId: string }[] } };
-  expect(ok).toBe(true);
-  return data;
-};
-
-interface WebhookBody {
-  readonly applicationUsername: string;
-  readonly notification: Readonly<Record<'reason' | 'productId' | 'purchaseId' | 'date', string>>;
-  readonly purchases: Readonly<Record<string, object>>;
+async function advance(period: string): Promise<void> {
+  await fixture.callControl('/clock', { advance: period });
+  await fixture.processNotifications();
 }
 
-const listWebhooks = (applicationUsername: string): WebhookBody[] =>
-  server.requests
-    .map(({ body }) => JSON.parse(body) as WebhookBody)
-    .filter((webhook) => webhook.applicationUsername === applicationUsername);
-
-/** Waits for a webhook about a customer with this reason. */
-const waitForWebhook = async (username: string, reason: string): Promise<WebhookBody> => {
-  const find = () => listWebhooks(username).find(({ notification }) => notification.reason === reason);
-  const webhook = await waitFor(`a webhook of ${username} with ${reason}`, find);
-  if (!webhook) throw new Error('The webhook is missing.');
-  return webhook;
-};
-
-/** Counts the renewals of a day in the statistics. */
-async function countRenewals(date: string): Promise<number> {
-  const day = date.slice(0, 10);
-  const { dailyStats } = await read(`/v3/stats?include_notifications=true&startdate=${day}&enddate=${day}`);
-  return dailyStats[0]?.notifications?.RENEWED ?? 0;
+/** Lists the announcements of each purchase of the app, sorted. */
+async function listAnnouncements(keys: IssuedApiKeys): Promise<string[]> {
+  const listOf = async ({ purchaseId }: Readonly<Record<string, unknown>>) =>
+    listReasons(await fixture.fetchPurchase(keys, String(purchaseId))).join(' ');
+  return (await Promise.all((await listPurchaseRows(keys)).map(listOf))).toSorted();
 }
 
-/** Expects one purchase after the expiration, announced as RENEWED and counted in the statistics. */
-async function expectRenewed(username: string, productId: string): Promise<void> {
-  const { notification, purchases } = await waitForWebhook(username, 'RENEWED');
-  expect(notification.productId).toBe(productId);
-  expect(purchases).toMatchObject({ [productId]: { isExpired: false } });
-  const ofPurchase = listWebhooks(username).filter(
-    (webhook) =>
-      webhook.notification.productId === productId && webhook.notification.purchaseId === notification.purchaseId,
-  );
-  expect(ofPurchase.map((webhook) => webhook.notification.reason)).not.toContain('PURCHASED');
-  // The clock is months after the other tests.
-  await waitFor('the renewal in the statistics', async () => (await countRenewals(notification.date)) === 1);
+const readPurchases = async (keys: IssuedApiKeys) =>
+  (await callWithSecretKey(getCustomerPurchases, keys, { params: { applicationUsername: username } })).body;
+
+/** Expects access to the product, and one renewal in the statistics of the day. */
+async function expectRenewed(keys: IssuedApiKeys, productId: string): Promise<void> {
+  expect(await readPurchases(keys)).toMatchObject({ purchases: { [productId]: { isExpired: false } } });
+  const rows = await listPurchaseRows(keys);
+  await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
+  const day = toUtcDay(deps().now());
+  const query = { include_notifications: 'true', startdate: day, enddate: day };
+  const { dailyStats } = (await callWithSecretKey(getStats, keys, { query })).body;
+  expect(dailyStats[0].notifications).toMatchObject({ RENEWED: 1 });
 }
 
 describe('resubscriptions', () => {
   it('announces another product of the group after the expiration as RENEWED (App Store)', async () => {
-    const username = createUniqueName('user');
-    const order = { platform: 'store_a', applicationUsername: username, group: createUniqueName('group') };
-    const [first, next] = [createUniqueName('plan'), createUniqueName('plan')];
-    await validate((await buy({ ...order, productId: first })).validate);
-    await control('/clock', { advance: 'P2M' });
-    await waitForWebhook(username, 'EXPIRED');
-    await buy({ ...order, productId: next });
-    await expectRenewed(username, `store_a:${next}`);
+    const keys = await fixture.createNotifiedApp('store_a');
+    const order = { platform: 'store_a', group: 'plans' };
+    await validate(keys, (await buy({ ...order, productId: 'first' })).validate);
+    await advance('P2M');
+    expect(await listAnnouncements(keys)).toEqual(['PURCHASED EXPIRED']);
+    await buy({ ...order, productId: 'next' });
+    await fixture.processNotifications();
+    expect(await listAnnouncements(keys)).toEqual(['PURCHASED EXPIRED RENEWED']);
+    await expectRenewed(keys, 'store_a:next');
   });
 
   it('announces a linked purchase after the expiration as RENEWED to the owner (Google Play)', async () => {
-    const username = createUniqueName('user');
-    const productId = createUniqueName('plan');
-    const { id, validate: request } = await buy({ platform: 'store_b', applicationUsername: username, productId });
-    await validate(request);
-    await control('/clock', { advance: 'P2M' });
-    await waitForWebhook(username, 'EXPIRED');
-    await control(`/purchases/${id}/resubscribe`);
-    await expectRenewed(username, `store_b:${productId}`);
+    // Google Play removes the link when a purchase is acknowledged.
+    const keys = await fixture.createNotifiedApp('store_b', { acknowledge: true });
+    const { id, validate: evidence } = await buy({ platform: 'store_b', productId: 'plan', acknowledged: false });
+    await validate(keys, evidence);
+    await advance('P2M');
+    await fixture.callControl(`/purchases/${id}/resubscribe`, {});
+    await fixture.processNotifications();
+    expect(await listAnnouncements(keys)).toEqual(['PURCHASED ACKNOWLEDGED EXPIRED', 'RENEWED ACKNOWLEDGED']);
+    await expectRenewed(keys, 'store_b:plan');
   });
 
   it.each(catalogueGroups)(
     'announces another product of the catalogue group after the expiration as RENEWED (%s)',
     async (platform, first, next) => {
-      const username = createUniqueName('user');
-      const order = { platform, applicationUsername: username };
-      await validate((await buy({ ...order, productId: first })).validate);
-      await control('/clock', { advance: 'P2M' });
-      await validate((await buy({ ...order, productId: next })).validate);
-      await expectRenewed(username, `${platform}:${next}`);
+      const keys = await fixture.createNotifiedApp(platform);
+      const product = { type: 'paid subscription', group: 'plans', entitlements: [] } as const;
+      await setCatalogue(deps().apps, keys.appName, { [first]: product, [next]: product });
+      await validate(keys, (await buy({ platform, productId: first })).validate);
+      await advance('P2M');
+      await validate(keys, (await buy({ platform, productId: next })).validate);
+      const [expired, renewed] = await listAnnouncements(keys);
+      expect(expired).toMatch(/^PURCHASED/);
+      expect(renewed).toMatch(/^RENEWED/);
+      await expectRenewed(keys, `${platform}:${next}`);
     },
   );
 });
 
 describe('price increases of the App Store', () => {
   it('announces a pending and an accepted price increase', async () => {
-    const username = createUniqueName('user');
-    const productId = createUniqueName('plan');
-    const { id, validate: request } = await buy({ platform: 'store_a', applicationUsername: username, productId });
-    await validate(request);
-    const purchases = (priceConsentStatus: string) => ({ [`store_a:${productId}`]: { priceConsentStatus } });
-    await control(`/purchases/${id}/raise-price`);
-    expect(await waitForWebhook(username, 'PRICE_CHANGE_UPDATED')).toMatchObject({ purchases: purchases('Notified') });
-    await control(`/purchases/${id}/accept-price`);
-    expect(await waitForWebhook(username, 'PRICE_CHANGE_CONFIRMED')).toMatchObject({ purchases: purchases('Agreed') });
+    const keys = await fixture.createNotifiedApp('store_a');
+    const { id, validate: evidence } = await buy({ platform: 'store_a', productId: 'plan' });
+    await validate(keys, evidence);
+    for (const [action, status, reasons] of [
+      ['raise-price', 'Notified', 'PURCHASED PRICE_CHANGE_UPDATED'],
+      ['accept-price', 'Agreed', 'PURCHASED PRICE_CHANGE_UPDATED PRICE_CHANGE_CONFIRMED'],
+    ]) {
+      await fixture.callControl(`/purchases/${id}/${action}`, {});
+      await fixture.processNotifications();
+      expect(await listAnnouncements(keys)).toEqual([reasons]);
+      expect(await readPurchases(keys)).toMatchObject({
+        purchases: { 'store_a:plan': { priceConsentStatus: status } },
+      });
+    }
   });
 });
