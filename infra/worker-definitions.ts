@@ -43,6 +43,13 @@ const countedItems = {
  */
 const notDeletedByTtl = { userIdentity: { principalId: [{ exists: false }] } };
 
+/**
+ * Images of items that can have an announcement. Most checks, refreshes and leases of purchases have none.
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Streams.Lambda.Tutorial2.html
+ * @see https://github.com/localstack/localstack/issues/10325
+ */
+const announcing = { isUnannounced: { BOOL: [{ exists: false }] } };
+
 /** The workers of every stack. AWS recommends a visibility timeout of six times the worker's timeout: see queues.ts. */
 export const workers: readonly WorkerDefinition[] = [
   {
@@ -69,7 +76,7 @@ export const workers: readonly WorkerDefinition[] = [
       streamPatterns: [
         {
           eventName: ['INSERT', 'MODIFY'],
-          dynamodb: { Keys: { sk: { S: ['P', { prefix: 'G#' }, { prefix: 'Z#' }] } } },
+          dynamodb: { Keys: { sk: { S: ['P', { prefix: 'G#' }, { prefix: 'Z#' }] } }, NewImage: announcing },
         },
       ],
     },

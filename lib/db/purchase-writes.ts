@@ -64,6 +64,9 @@ export function buildChangeTransactions(
     : [writesBefore, purchaseWrites].flatMap((part) => splitIntoChunks(part, maxTransactionWrites));
 }
 
+/** A version without an announcement. The event filter of the fan-out omits it: see infra/worker-definitions.ts. */
+const isUnannounced = true;
+
 function buildPurchaseWrite(table: string, appName: string, change: PurchaseChange): Write {
   const { before, after, announcedReasons, announcedUsers } = change;
   const { state, claims: _claims, nextRefreshAt: _due, ...stored } = after;
@@ -84,6 +87,7 @@ function buildPurchaseWrite(table: string, appName: string, change: PurchaseChan
         ...purchaseState,
         // The fan-out derives the announcements of this version from the reasons: see lib/purchases/announcement.ts.
         announcedReasons,
+        ...(announcedReasons.length === 0 && { isUnannounced }),
         ...(announcedUsers && { announcedUsers }),
       },
       ...(before
@@ -123,6 +127,7 @@ export function buildCheckUpdate(appName: string, { before, after }: PurchaseCha
       duePk: dueKeys?.duePk,
       dueSk: dueKeys?.dueSk,
       announcedReasons: [],
+      isUnannounced,
       announcedUsers: undefined,
     },
     { expression: 'version = :before', values: { ':before': before?.version ?? 0 } },

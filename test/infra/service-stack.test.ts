@@ -295,8 +295,14 @@ describe('ServiceStack', () => {
     });
 
     it('pass new versions of purchases to fan-out-webhooks, and new stream markers to the aggregator', () => {
-      for (const eventName of ['INSERT', 'MODIFY'])
-        expect(listReceivers({ eventName, dynamodb: { Keys: keysOf('P') } })).toContain('Workersfanoutwebhooks');
+      for (const eventName of ['INSERT', 'MODIFY']) {
+        const receiveImage = (NewImage: object) =>
+          listReceivers({ eventName, dynamodb: { Keys: keysOf('P'), NewImage } });
+        expect(receiveImage({ version: { N: '1' } })).toContain('Workersfanoutwebhooks');
+        expect(receiveImage({ version: { N: '1' }, isUnannounced: { BOOL: true } })).toEqual([
+          'Workersaggregatestatistics',
+        ]);
+      }
       expect(listReceivers({ eventName: 'INSERT', dynamodb: { Keys: keysOf('F') } })).toEqual([
         'Workersaggregatestatistics',
       ]);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { purchaseKey } from '../../../lib/db/keys.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
+import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import {
@@ -83,6 +84,35 @@ describe('recordPurchase with two aliases of one user', () => {
     }
     await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
     expect((await purchases.find(appName, id))?.entitledUsers).toEqual(['ann']);
+  });
+});
+
+describe('recordPurchase', () => {
+  it('marks exactly the versions without an announcement, which the stream does not pass to the fan-out', async () => {
+    const appName = createUniqueName();
+    const marks: [number, unknown, boolean][] = [];
+    const record = async (input: RecordPurchaseInput) => {
+      await purchases.recordPurchase(appName, id, input);
+      const { version, isUnannounced, announcedReasons } = (await table.get(purchaseKey(appName, id))) ?? {};
+      marks.push([Number(version), isUnannounced, (announcedReasons as unknown[]).length > 0]);
+    };
+    const refresh = (days: number, expirationDays: number): RecordPurchaseInput => {
+      const now = startDate + days * dayMs;
+      const observation = createObservation({ expirationDate: startDate + expirationDays * dayMs }, { asOf: now });
+      return { trigger: 'refresh', strategy: 'all', now, observation };
+    };
+    await record(buildValidationInput('ann'));
+    await record(refresh(1, 31));
+    await record(buildLinkInput('bob'));
+    await record(refresh(32, 62));
+    await record(refresh(33, 62));
+    // A new alias changes the purchase, and has no reason to announce.
+    await record({ ...refresh(34, 62), observation: { ...createObservation(), userAliases: ['alias'] } });
+    expect(marks.map(([version]) => version)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(marks.map(([, isUnannounced]) => isUnannounced)).toEqual(
+      marks.map(([, , isAnnounced]) => (isAnnounced ? undefined : true)),
+    );
+    expect(marks.map(([, , isAnnounced]) => isAnnounced)).toEqual([true, false, true, true, false, false]);
   });
 });
 
