@@ -42,6 +42,6 @@ export async function expectUsablePage(running: RunningConsole, path: string, he
       changes,
     };
     expect(findings).toEqual({ view, problems: [], violations: [], overflow: 0, changes: [] });
-    await page.close();
+    await consolePage.close();
   }
 }

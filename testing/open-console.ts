@@ -21,6 +21,8 @@ interface PageOptions {
   readonly key?: string;
   /** Uses no file that earlier tabs have loaded. Default: false. */
   readonly isUncached?: boolean;
+  /** Loads the console in a new tab. Default: false. */
+  readonly isNewTab?: boolean;
 }
 
 /** A page of the console, with everything that went wrong in it. */
@@ -34,17 +36,40 @@ export interface ConsolePage {
   readonly pending: ReadonlySet<Request>;
   /** Opens another page of the console: a path such as `/customers/alice?skip=100`. */
   go(path: string): Promise<void>;
+  /** Leaves the tab to the next page of the app, or closes it. */
+  close(): Promise<void>;
+}
+
+interface Tab extends ConsolePage {
+  readonly problems: string[];
+  readonly changes: string[];
+}
+
+/** A tab with the secret key of an app, for one page after the other. */
+interface SharedTab {
+  readonly appName: string;
+  readonly tab: Tab;
+  isUsed: boolean;
+}
+
+interface Tabs {
+  readonly context: BrowserContext;
+  shared?: SharedTab;
 }
 
 /** A local service and a browser, for the tests of one file. */
 export interface RunningConsole {
   readonly service: LocalService;
-  readonly context: BrowserContext;
-  /** Signs in by a link that names the page, in a new tab. Tabs share nothing but the theme and the cache. */
+  readonly tabs: Tabs;
+  /**
+   * Signs in by a link that names the page: in the shared tab of the app, if no other page uses it, and otherwise in a
+   * new one, which takes six times the processor time. The link replaces all elements of the former page. Tabs share
+   * nothing but the theme and the cache.
+   */
   open(path: string, options?: PageOptions): Promise<ConsolePage>;
   /** Opens the console without signing in. */
   openSignedOut(options?: PageOptions): Promise<ConsolePage>;
-  /** Closes all opened tabs, which otherwise go on polling. */
+  /** Ends the use of all opened tabs, which otherwise go on polling. */
   closeTabs(): Promise<void>;
   close(): Promise<void>;
 }
@@ -57,8 +82,10 @@ export async function startConsole(): Promise<RunningConsole> {
   const context = await browser.newContext(profile);
   // Keeps the process of the tabs, which otherwise ends with the last one.
   await (await context.newPage()).goto(`${service.baseUrl}/console/none`);
+  const tabs: Tabs = { context };
   return {
-    ...createTabs(context, service),
+    ...createOpeners(tabs, service),
+    tabs,
     async close() {
       await Promise.all([browser.close(), service.close()]);
     },
@@ -66,28 +93,36 @@ export async function startConsole(): Promise<RunningConsole> {
 }
 
 /** Returns the console for another app of the same service, with the keys of `app`. */
-export const withApp = ({ service, context, close }: RunningConsole, app: IssuedApiKeys): RunningConsole => {
+export const withApp = ({ service, tabs, close }: RunningConsole, app: IssuedApiKeys): RunningConsole => {
   const fragment = new URLSearchParams({ app: app.appName, key: app.secretKey });
   return {
-    ...createTabs(context, { ...service, ...app, consoleUrl: `${service.baseUrl}/console#${fragment}` }),
+    ...createOpeners(tabs, { ...service, ...app, consoleUrl: `${service.baseUrl}/console#${fragment}` }),
+    tabs,
     close,
   };
 };
 
-function createTabs(context: BrowserContext, service: LocalService): Omit<RunningConsole, 'close'> {
+function createOpeners(
+  tabs: Tabs,
+  service: LocalService,
+): Pick<RunningConsole, 'service' | 'open' | 'openSignedOut' | 'closeTabs'> {
+  const { context } = tabs;
   return {
     service,
-    context,
     async open(path, options = {}) {
-      const link = `${replaceKey(service, options.key)}${path === '/' ? '' : `&page=${encodeURIComponent(path)}`}`;
-      const consolePage = await openTab(context, link, options);
+      const { key, isUncached = false, isNewTab = isUncached || key !== undefined } = options;
+      const link = `${replaceKey(service, key)}${path === '/' ? '' : `&page=${encodeURIComponent(path)}`}`;
+      const consolePage = isNewTab
+        ? await openTab(context, link, options)
+        : await openSharedTab(tabs, service, { ...options, link });
       await consolePage.page.locator('#navigation').waitFor({ state: 'attached' });
       return consolePage;
     },
     openSignedOut: async (options = {}) => await openTab(context, `${service.baseUrl}/console`, options),
     async closeTabs() {
       const [_idle, ...opened] = context.pages();
-      await Promise.all(opened.map((page) => page.close()));
+      const { shared } = tabs;
+      await Promise.all(opened.map((page) => (page === shared?.tab.page ? leave(shared) : page.close())));
     },
   };
 }
@@ -95,14 +130,50 @@ function createTabs(context: BrowserContext, service: LocalService): Omit<Runnin
 const replaceKey = ({ consoleUrl, secretKey }: LocalService, key = secretKey): string =>
   consoleUrl.replace(secretKey, key);
 
-async function openTab(
-  context: BrowserContext,
-  url: string,
-  { theme = 'light', width = 1280, height = 800, isUncached = false }: PageOptions,
+/** Opens the link in the shared tab of the app, unless another page uses it. */
+async function openSharedTab(
+  tabs: Tabs,
+  { appName }: LocalService,
+  { link, ...options }: PageOptions & { readonly link: string },
 ): Promise<ConsolePage> {
-  const page = await (isUncached ? ((await context.browser()?.newContext(profile)) ?? context) : context).newPage();
+  const { context, shared } = tabs;
+  if (shared?.appName === appName && !shared.tab.page.isClosed()) {
+    if (shared.isUsed) return await openTab(context, link, options);
+    shared.isUsed = true;
+    await setView(shared.tab.page, options);
+    await shared.tab.page.goto(link);
+    return shared.tab;
+  }
+  await shared?.tab.page.close();
+  const tab = await openTab(context, link, options);
+  const opened: SharedTab = { appName, tab: { ...tab, close: async () => await leave(opened) }, isUsed: true };
+  tabs.shared = opened;
+  return opened.tab;
+}
+
+/** Ends the use of the shared tab: opens a page that does not poll, and removes the traces of the former page. */
+async function leave(shared: SharedTab): Promise<void> {
+  const { page, problems, changes, pending } = shared.tab;
+  if (!shared.isUsed || page.isClosed()) return;
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await shared.tab.go('/none');
+  // Elements of the next page must not have the colors of hovered ones.
+  await page.mouse.move(0, 0);
+  await waitFor('the last response', () => pending.size === 0);
+  problems.length = 0;
+  changes.length = 0;
+  shared.isUsed = false;
+}
+
+async function setView(page: Page, { theme = 'light', width = 1280, height = 800 }: PageOptions): Promise<void> {
   await page.emulateMedia({ colorScheme: theme });
   await page.setViewportSize({ width, height });
+}
+
+async function openTab(context: BrowserContext, url: string, options: PageOptions): Promise<Tab> {
+  const { isUncached = false } = options;
+  const page = await (isUncached ? ((await context.browser()?.newContext(profile)) ?? context) : context).newPage();
+  await setView(page, options);
   // Far above any duration: a test must not fail because the machine is slow.
   page.setDefaultTimeout(timeoutMs);
   const problems: string[] = [];
@@ -130,6 +201,7 @@ async function openTab(
         (globalThis as unknown as { location: { hash: string } }).location.hash = fragment;
       }, path);
     },
+    close: async () => await page.close(),
   };
 }
 

@@ -54,10 +54,7 @@ async function openLoaded(path: string, options = {}): Promise<ConsolePage> {
   return consolePage;
 }
 
-const expectNoProblem = async ({ page, problems, changes }: ConsolePage): Promise<void> => {
-  expect([problems, changes]).toEqual([[], []]);
-  await page.close();
-};
+const expectNoProblem = ({ problems, changes }: ConsolePage): void => expect([problems, changes]).toEqual([[], []]);
 
 export function describePeoplePages(getRunning: () => Promise<RunningConsole>): void {
   beforeAll(async () => {
@@ -84,7 +81,7 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       const access = page.getByRole('region', { name: 'Access now' });
       await access.getByText(/^Claimed with a receipt/).waitFor();
       expect(await access.textContent()).toMatch(/premium.*Active.*Renews on/);
-      await expectNoProblem(consolePage);
+      expectNoProblem(consolePage);
     });
   });
 
@@ -98,7 +95,7 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       await dialog.getByRole('link', { name: 'alice', exact: true }).waitFor();
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: 'alice' }).waitFor();
-      await expectNoProblem(consolePage);
+      expectNoProblem(consolePage);
     });
   });
 
@@ -112,7 +109,7 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       expect(await page.locator('main img').count()).toBe(0);
       await page.getByRole('link', { name: oddName, exact: true }).click();
       await page.getByRole('heading', { level: 1, name: oddName }).waitFor();
-      await expectNoProblem(consolePage);
+      expectNoProblem(consolePage);
     });
 
     it('links a purchase after the user has confirmed it', async () => {
@@ -130,7 +127,6 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
         .waitFor();
       expect(changes).toEqual(['POST /v3/customers/bob/purchases']);
       expect(consolePage.problems).toEqual([]);
-      await page.close();
     });
   });
 
@@ -159,7 +155,7 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       }
       await page.getByRole('tab', { name: 'Payments' }).click();
       await page.getByRole('tabpanel').getByText('Refunded', { exact: true }).waitFor();
-      await expectNoProblem(consolePage);
+      expectNoProblem(consolePage);
     });
 
     it('refreshes the purchase at the store', async () => {
@@ -169,7 +165,6 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
       await page.getByText('The store was queried: the purchase is up to date.').waitFor({ state: 'attached' });
       expect(changes).toEqual([`POST /v3/purchases/${encodeURIComponent(scripted.purchaseId)}/refresh`]);
       expect(consolePage.problems).toEqual([]);
-      await page.close();
     });
   });
 
@@ -186,7 +181,7 @@ export function describePeoplePages(getRunning: () => Promise<RunningConsole>): 
         page.getByRole('button', { name: 'CSV' }).click(),
       ]);
       expect(download.suggestedFilename()).toBe('transactions.csv');
-      await expectNoProblem(consolePage);
+      expectNoProblem(consolePage);
     });
   });
 }

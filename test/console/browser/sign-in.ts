@@ -13,7 +13,7 @@ export function describeSignIn(getRunning: () => Promise<RunningConsole>): void 
 
   describe('sign-in', () => {
     it('signs in by the link of npm start and removes the key from the address bar and the history', async () => {
-      const { page, problems } = await running.open('/');
+      const { page, problems } = await running.open('/', { isNewTab: true });
       const { secretKey, baseUrl } = running.service;
       expect(page.url()).toBe(`${baseUrl}/console#/`);
       expect(await page.evaluate('JSON.stringify(localStorage)')).not.toContain(secretKey);
@@ -25,7 +25,7 @@ export function describeSignIn(getRunning: () => Promise<RunningConsole>): void 
     });
 
     it('opens the page that the link names', async () => {
-      const { page, problems } = await running.open('/customers?q=a&skip=0');
+      const { page, problems } = await running.open('/customers?q=a&skip=0', { isNewTab: true });
       await page.getByRole('heading', { name: 'Customers', level: 1 }).waitFor();
       expect(page.url()).toBe(`${running.service.baseUrl}/console#/customers?q=a&skip=0`);
       expect(problems).toEqual([]);
