@@ -1,7 +1,12 @@
 import type { Platform } from '../shared/platform.ts';
 import type { StoreContextDeps } from '../stores/create-store-context.ts';
 import type { RouteStep } from '../stores/notification-route.ts';
-import { checkNotifications, type NotificationDeps } from './check-notifications.ts';
+import {
+  checkNotifications,
+  isNotification,
+  type ListLatestEvents,
+  type NotificationDeps,
+} from './check-notifications.ts';
 import { formatDuration } from './clock.ts';
 import { createFinding } from './finding.ts';
 import type { DetailedResult } from './run-checks.ts';
@@ -15,6 +20,7 @@ interface RouteCheck {
   readonly timeoutMs: number;
   /** Whether the settings can be read. Otherwise, only recorded notifications are checked. */
   readonly canDecrypt: boolean;
+  readonly listLatestEvents: ListLatestEvents;
 }
 
 /**
@@ -22,19 +28,19 @@ interface RouteCheck {
  * not a finding if recorded notifications show the same problem.
  */
 export async function checkNotificationRoute(
-  { app, platform, url, timeoutMs, canDecrypt }: RouteCheck,
+  { app, platform, url, timeoutMs, canDecrypt, listLatestEvents }: RouteCheck,
   deps: NotificationDeps & StoreContextDeps,
 ): Promise<DetailedResult> {
   const startedAt = performance.now();
-  const lastDate = await findLastNotification({ app, platform }, deps);
+  const lastDate = (await listLatestEvents()).find((event) => isNotification(event, platform))?.date;
   const last: RouteStep = {
     name: 'last recorded notification',
     outcome: lastDate === undefined ? 'none among the latest events' : formatAge(lastDate, deps.now()),
     durationMs: Math.round(performance.now() - startedAt),
   };
-  const recorded = url === undefined ? [] : await checkNotifications({ app, platform, url }, deps);
+  const recorded = url === undefined ? [] : await checkNotifications({ app, platform, url, listLatestEvents }, deps);
   const { steps, problems } = canDecrypt
-    ? await testNotificationRoute({ app, platform, url, timeoutMs }, deps)
+    ? await testNotificationRoute({ app, platform, url, timeoutMs, listLatestEvents }, deps)
     : { steps: [], problems: [] };
   const tested = problems.map(({ code, ...diagnosis }) =>
     createFinding(`notifications-${code}`, diagnosis, { app, platform }),
@@ -43,16 +49,6 @@ export async function checkNotificationRoute(
     findings: recorded.length > 0 ? recorded : tested,
     steps: [...steps, ...(url === undefined ? [] : [last])],
   };
-}
-
-const maxEvents = 300;
-
-async function findLastNotification(
-  { app, platform }: Pick<RouteCheck, 'app' | 'platform'>,
-  { events }: Pick<NotificationDeps, 'events'>,
-): Promise<number | undefined> {
-  const { rows } = await events.listPage(app, { limit: maxEvents, includesReads: false });
-  return rows.find(({ type }) => type === `webhook.${platform}.called`)?.date;
 }
 
 const formatAge = (date: number, now: number): string =>

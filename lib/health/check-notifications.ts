@@ -1,5 +1,6 @@
 import type { EventRecord } from '../events/event.ts';
 import type { EventRepository } from '../events/event-repository.ts';
+import { once } from '../shared/once.ts';
 import { type Platform, platformTokens } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { dayMs, minuteMs } from '../shared/time.ts';
@@ -17,13 +18,19 @@ export interface NotificationCheck {
   readonly platform: Platform;
   /** URL that the operator configures in the store. */
   readonly url: string;
+  readonly listLatestEvents: ListLatestEvents;
 }
 
-/**
- * Latest events, without the events of reads, and purchases that are read. The events of a purchase remain findable
- * when the app has many requests.
- */
+/** Returns the latest events of the app, the latest first. The checks of all its stores share one result. */
+export type ListLatestEvents = () => Promise<readonly EventRecord[]>;
+
+/** Events that are read per app, without the events of reads. */
 const maxEvents = 300;
+
+export const createEventList = (app: string, { events }: Pick<NotificationDeps, 'events'>): ListLatestEvents =>
+  once(async () => (await events.listPage(app, { limit: maxEvents, includesReads: false })).rows);
+
+/** Purchases that are read. The events of a purchase remain findable when the app has many requests. */
 const maxPurchases = 200;
 const maxTags = 20;
 /** Stores send a notification within seconds. */
@@ -38,7 +45,7 @@ export async function checkNotifications(
   { events, health, now }: NotificationDeps,
 ): Promise<readonly Finding[]> {
   const { app, platform } = check;
-  const { rows: latestEvents } = await events.listPage(app, { limit: maxEvents, includesReads: false });
+  const latestEvents = await check.listLatestEvents();
   const recovered = countRecovered(latestEvents, platform, now() - dayMs);
   if (recovered > 0) return [createUndeliveredFinding(check, recovered)];
   if (latestEvents.some((event) => isNotification(event, platform))) return [];
@@ -52,7 +59,8 @@ export async function checkNotifications(
   return [createNeverReceivedFinding(check, purchases.length)];
 }
 
-const isNotification = ({ type }: EventRecord, platform: Platform): boolean => type === `webhook.${platform}.called`;
+export const isNotification = ({ type }: EventRecord, platform: Platform): boolean =>
+  type === `webhook.${platform}.called`;
 
 /**
  * Counts the undelivered notifications that were recovered. Stores other than the App Store report only payment

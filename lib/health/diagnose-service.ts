@@ -9,6 +9,7 @@ import { buildNotificationUrl } from '../store-notifications/notification-urls.t
 import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import { checkApiKeys } from './check-api-keys.ts';
 import { checkNotificationRoute } from './check-notification-route.ts';
+import { createEventList, type ListLatestEvents } from './check-notifications.ts';
 import { checkDueItems, checkExchangeRates, checkMasterKey } from './check-service.ts';
 import { checkWebhookSecrets, checkWebhooks } from './check-webhooks.ts';
 import { type DiagnosisDeps, diagnoseStoreSettings } from './diagnose-store-settings.ts';
@@ -107,15 +108,18 @@ interface AppCheckContext {
   readonly timeoutMs: number;
 }
 
+type StoreCheckContext = AppCheckContext & { readonly listLatestEvents: ListLatestEvents };
+
 function listAppChecks({ app, connected }: ConnectedApp, context: AppCheckContext): HealthCheck[] {
   const { deps, skipReason } = context;
   const { name } = app;
+  const listLatestEvents = createEventList(name, deps);
   return [
     { name: 'stores', app: name, run: async () => (connected.length > 0 ? [] : [createStoresMissingFinding(name)]) },
     { name: 'webhooks', app: name, run: async () => await checkWebhooks(app, deps) },
     { name: 'webhook secrets', app: name, skipReason, run: async () => await checkWebhookSecrets(app, deps) },
     { name: 'API keys', app: name, run: async () => checkApiKeys(app, deps.now()) },
-    ...connected.flatMap((platform) => listStoreChecks({ app: name, platform }, context)),
+    ...connected.flatMap((platform) => listStoreChecks({ app: name, platform }, { ...context, listLatestEvents })),
   ];
 }
 
@@ -131,7 +135,7 @@ const createStoresMissingFinding = (app: string): Finding =>
 
 function listStoreChecks(
   scope: { readonly app: string; readonly platform: Platform },
-  { deps, baseUrl, skipReason, timeoutMs }: AppCheckContext,
+  { deps, baseUrl, skipReason, timeoutMs, listLatestEvents }: StoreCheckContext,
 ): HealthCheck[] {
   const { app, platform } = scope;
   const url = buildNotificationUrl(baseUrl, app, platform);
@@ -145,7 +149,10 @@ function listStoreChecks(
       name: 'notifications',
       ...scope,
       run: async () =>
-        await checkNotificationRoute({ ...scope, url, timeoutMs, canDecrypt: skipReason === undefined }, deps),
+        await checkNotificationRoute(
+          { ...scope, url, timeoutMs, canDecrypt: skipReason === undefined, listLatestEvents },
+          deps,
+        ),
     },
   ];
 }

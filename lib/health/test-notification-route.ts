@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventRecord } from '../events/event.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import type { EventRepository } from '../events/event-repository.ts';
 import type { Platform } from '../shared/platform.ts';
@@ -6,6 +7,7 @@ import { secondMs } from '../shared/time.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
 import { loadNotificationTest } from '../stores/load-notification-test.ts';
 import type { NotificationRoute, RouteProblem, RouteStep } from '../stores/notification-route.ts';
+import { isNotification, type ListLatestEvents } from './check-notifications.ts';
 import { describeError } from './describe-error.ts';
 
 type RouteDeps = StoreContextDeps & { readonly events: EventRepository };
@@ -17,6 +19,7 @@ interface RouteTest {
   readonly url: string | undefined;
   /** Time for the whole test. */
   readonly timeoutMs: number;
+  readonly listLatestEvents: ListLatestEvents;
 }
 
 type RouteResult = Pick<NotificationRoute, 'steps' | 'problems'>;
@@ -32,19 +35,22 @@ const pollMs = 250;
  * is a step without a problem, because the check of the settings reports it.
  */
 export async function testNotificationRoute(
-  { app, platform, url = '', timeoutMs }: RouteTest,
+  { app, platform, url = '', timeoutMs, listLatestEvents }: RouteTest,
   deps: RouteDeps,
 ): Promise<RouteResult> {
   const startedAt = performance.now();
   try {
     const recorder = createEventRecorder({ type: 'settings.checked', date: deps.now() });
     const context = await createStoreContext(app, platform, { recorder, deps });
-    const recorded = createTestCounter({ app, platform }, deps);
-    await recorded.start();
+    const earlier = new Set(listTestIds(await listLatestEvents(), platform));
     const test = await loadNotificationTest(platform);
     const route = await test({ url, waitMs: timeoutMs * waitShare }, context);
     if (route.numDelivered === 0) return route;
-    return await checkRecording(route, { url, count: recorded.count });
+    const count = async (): Promise<number> => {
+      const { rows } = await deps.events.listPage(app, { limit: maxEvents, includesReads: false });
+      return listTestIds(rows, platform).filter((id) => !earlier.has(id)).length;
+    };
+    return await checkRecording(route, { url, count });
   } catch (error) {
     const durationMs = Math.round(performance.now() - startedAt);
     return { steps: [{ name: 'request', outcome: `failed: ${describeError(error)}`, durationMs }], problems: [] };
@@ -54,25 +60,11 @@ export async function testNotificationRoute(
 /** Events that are read: a test notification is among the newest. */
 const maxEvents = 50;
 
-/** Counts the test notifications that the service has recorded since the start. */
-function createTestCounter(
-  { app, platform }: Pick<RouteTest, 'app' | 'platform'>,
-  { events }: Pick<RouteDeps, 'events'>,
-): { readonly start: () => Promise<void>; readonly count: () => Promise<number> } {
-  const earlier = new Set<string>();
-  const listIds = async (): Promise<string[]> => {
-    const { rows } = await events.listPage(app, { limit: maxEvents, includesReads: false });
-    return rows
-      .filter(({ type, content }) => type === `webhook.${platform}.called` && isTest(content.notifications))
-      .map(({ eventId }) => eventId);
-  };
-  return {
-    start: async () => {
-      for (const id of await listIds()) earlier.add(id);
-    },
-    count: async () => (await listIds()).filter((id) => !earlier.has(id)).length,
-  };
-}
+/** Returns the ids of the events that recorded a test notification of the store. */
+const listTestIds = (events: readonly EventRecord[], platform: Platform): string[] =>
+  events
+    .filter((event) => isNotification(event, platform) && isTest(event.content.notifications))
+    .map(({ eventId }) => eventId);
 
 const isTest = (notifications: readonly { readonly type?: unknown }[]): boolean =>
   notifications.some(({ type }) => type === 'TEST');
