@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type ConnectionOptions, connectToService } from '../../cli/connect.ts';
+import { omitUndefined } from '../../lib/shared/omit-undefined.ts';
 import { type SecretsManager, startSecretsManager } from '../../local/secrets-manager.ts';
-import { type CommandOutcome, spawnCommand } from '../../testing/command-line.ts';
+import { spawnCommand } from '../../testing/command-line.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { type HttpServer, startHttpServer } from '../../testing/http-server.ts';
 import { createTestTable } from '../../testing/table.ts';
@@ -74,30 +76,37 @@ beforeEach(() => {
   response = { status: 200, body: buildResponse(outputs) };
 });
 
-/** Runs a command with credentials in the environment. */
-const cli = async (args: readonly string[], environment: Record<string, string | undefined> = {}) =>
-  await spawnCommand(
-    {
-      AWS_ENDPOINT_URL_CLOUDFORMATION: cloudFormation.url,
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint,
-      AWS_ACCESS_KEY_ID: 'ENVIRONMENT',
-      AWS_SECRET_ACCESS_KEY: 'secret',
-      AWS_REGION: 'eu-west-1',
-      AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
-      AWS_CONFIG_FILE: join(folder, 'config'),
-      AWS_EC2_METADATA_DISABLED: 'true',
-      TABLE_NAME: undefined,
-      MASTER_KEY_ID: undefined,
-      ...environment,
-    },
-    args,
-  );
+type Environment = Readonly<Record<string, string | undefined>>;
 
-const failWith = async (args: readonly string[], environment?: Record<string, string | undefined>) => {
-  const { code, out, error }: CommandOutcome = await cli(args, environment);
-  expect({ code, out }).toEqual({ code: 1, out: '' });
-  return error.split('\n')[0];
-};
+const buildEnvironment = (changes: Environment): Environment => ({
+  AWS_ENDPOINT_URL_CLOUDFORMATION: cloudFormation.url,
+  AWS_ENDPOINT_URL_SECRETS_MANAGER: secretsManager.endpoint,
+  AWS_ACCESS_KEY_ID: 'ENVIRONMENT',
+  AWS_SECRET_ACCESS_KEY: 'secret',
+  AWS_REGION: 'eu-west-1',
+  AWS_SHARED_CREDENTIALS_FILE: join(folder, 'credentials'),
+  AWS_CONFIG_FILE: join(folder, 'config'),
+  AWS_EC2_METADATA_DISABLED: 'true',
+  TABLE_NAME: undefined,
+  MASTER_KEY_ID: undefined,
+  ...changes,
+});
+
+/** Runs a command with credentials in the environment. */
+const cli = async (args: readonly string[], environment: Environment = {}) =>
+  await spawnCommand(buildEnvironment(environment), args);
+
+/** Connects this process as a command does, and returns the environment that the command then has. */
+async function connect(options: Partial<ConnectionOptions>, changes: Environment = {}): Promise<NodeJS.ProcessEnv> {
+  const realEnvironment = process.env;
+  process.env = omitUndefined({ ...realEnvironment, ...buildEnvironment(changes) });
+  try {
+    await connectToService({ folder, ...options });
+    return process.env;
+  } finally {
+    process.env = realEnvironment;
+  }
+}
 
 describe('claimcheck --stack', () => {
   it('uses the table and the master key of the stack outputs', async () => {
@@ -116,10 +125,10 @@ describe('claimcheck --stack', () => {
 
   it('reads the name of the stack from CLAIMCHECK_STACK, unless the command has another service', async () => {
     const environment = { CLAIMCHECK_STACK: 'Claimcheck-default' };
-    expect(await cli(['app', 'list'], environment)).toMatchObject({ code: 0 });
+    expect(await connect({}, environment)).toMatchObject({ TABLE_NAME: tableName, MASTER_KEY_ID: masterKeyId });
     expect(requests[0]?.body.get('StackName')).toBe('Claimcheck-default');
-    const other = ['--table', tableName, '--master-key', masterKeyId];
-    expect(await cli([...other, 'app', 'list'], environment)).toMatchObject({ code: 0 });
+    const other = await connect({ table: 'another-table', masterKey: 'another-key' }, environment);
+    expect(other).toMatchObject({ TABLE_NAME: 'another-table', MASTER_KEY_ID: 'another-key' });
     expect(requests).toHaveLength(1);
   });
 
@@ -131,25 +140,29 @@ describe('claimcheck --stack', () => {
       },
     );
     expect(requests[0]).toMatchObject({ signer: 'PROFILE', region: 'eu-north-1' });
-    await cli(['--stack', 'x', '--profile', 'support', '--region', 'us-east-2', 'app', 'list']);
+    await connect({ stack: 'x', profile: 'support', region: 'us-east-2' });
     expect(requests[1]).toMatchObject({ signer: 'PROFILE', region: 'us-east-2' });
   });
 
   it('prefers --table, --master-key and --webhooks-queue to the outputs', async () => {
-    response = { status: 200, body: buildResponse({ ...outputs, TableName: 'missing-table' }) };
-    expect(await cli(['--stack', 'x', '--table', tableName, 'app', 'list'])).toMatchObject({ code: 0 });
+    const options = { table: 'another-table', masterKey: 'another-key', webhooksQueue: 'https://sqs/q' };
+    expect(await connect({ stack: 'x', ...options })).toMatchObject({
+      TABLE_NAME: 'another-table',
+      MASTER_KEY_ID: 'another-key',
+      WEBHOOKS_QUEUE_URL: 'https://sqs/q',
+    });
   });
 
   it('rejects an unknown stack', async () => {
     response = { status: 400, body: buildError('ValidationError', 'Stack with id x does not exist') };
-    expect(await failWith(['--stack', 'x', 'app', 'list'])).toBe(
+    await expect(connect({ stack: 'x' })).rejects.toThrow(
       'The stack x is not found in eu-west-1. Check --stack, --region and the account of --profile.',
     );
   });
 
   it('rejects a stack that is not of Claimcheck', async () => {
     response = { status: 200, body: buildResponse({ Bucket: 'photos' }, { description: 'Photos' }) };
-    expect(await failWith(['--stack', 'photos', 'app', 'list'])).toBe(
+    await expect(connect({ stack: 'photos' })).rejects.toThrow(
       'The stack photos is not a stack of Claimcheck. Check --stack.',
     );
   });
@@ -157,24 +170,22 @@ describe('claimcheck --stack', () => {
   it('reports an output that an earlier version lacks, with the option that replaces it', async () => {
     const { WebhooksQueueUrl: _webhooks, ...earlier } = outputs;
     response = { status: 200, body: buildResponse(earlier) };
-    expect(await failWith(['--stack', 'x', 'app', 'list'])).toBe(
+    await expect(connect({ stack: 'x' })).rejects.toThrow(
       'The stack x lacks the output WebhooksQueueUrl: it was deployed by an earlier version. Deploy this version, or pass --webhooks-queue.',
     );
-    expect(await cli(['--stack', 'x', '--webhooks-queue', 'https://sqs/q', 'app', 'list'])).toMatchObject({ code: 0 });
+    expect(await connect({ stack: 'x', webhooksQueue: 'https://sqs/q' })).toMatchObject({ TABLE_NAME: tableName });
   });
 
   it('reports the status of a stack that has not been created completely', async () => {
     response = { status: 200, body: buildResponse({}, { status: 'ROLLBACK_COMPLETE' }) };
-    expect(await failWith(['--stack', 'x', 'app', 'list'])).toMatch(/lacks outputs: its status is ROLLBACK_COMPLETE/);
+    await expect(connect({ stack: 'x' })).rejects.toThrow(/lacks outputs: its status is ROLLBACK_COMPLETE/);
   });
 
   it('reports missing credentials, a missing region and an unknown profile', async () => {
     const none = { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined };
-    expect(await failWith(['--stack', 'x', 'app', 'list'], none)).toMatch(
-      /AWS credentials are missing. Pass --profile/,
-    );
-    expect(await failWith(['--stack', 'x', 'app', 'list'], { AWS_REGION: undefined })).toMatch(/Pass --region/);
-    expect(await failWith(['--stack', 'x', '--profile', 'unknown', 'app', 'list'])).toMatch(/credentials are missing/);
+    await expect(connect({ stack: 'x' }, none)).rejects.toThrow(/AWS credentials are missing. Pass --profile/);
+    await expect(connect({ stack: 'x' }, { AWS_REGION: undefined })).rejects.toThrow(/Pass --region/);
+    await expect(connect({ stack: 'x', profile: 'unknown' })).rejects.toThrow(/credentials are missing/);
   });
 
   it.each([
@@ -183,9 +194,19 @@ describe('claimcheck --stack', () => {
     ['InternalFailure', 500, 'CloudFormation is unavailable.'],
   ])('reports the error %s of CloudFormation', async (code, status, message) => {
     response = { status, body: buildError(code, 'The reason of AWS') };
-    const { error } = await cli(['--stack', 'x', 'app', 'list']);
-    expect(error).toContain(message);
-    expect(error).toContain('The reason of AWS');
+    await expect(connect({ stack: 'x' })).rejects.toMatchObject({
+      message: expect.stringContaining(message),
+      cause: { message: expect.stringContaining('The reason of AWS') },
+    });
+  });
+
+  it('prints the error of the connection with its cause, and ends with 1', async () => {
+    response = { status: 403, body: buildError('AccessDenied', 'The reason of AWS') };
+    expect(await cli(['--stack', 'x', 'app', 'list'])).toEqual({
+      code: 1,
+      out: '',
+      error: expect.stringMatching(/^The credentials may not read the stack x\..*\nCause: .*The reason of AWS\n$/),
+    });
   });
 
   it('rejects --stack together with --local', async () => {
