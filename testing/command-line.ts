@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Terminal } from '../cli/output.ts';
-import { runProgram } from '../cli/run-program.ts';
 import { buildCommandLine as buildBundle } from '../infra/build-command-line.ts';
 import { projectFolder } from '../infra/project-folder.ts';
 import { newKeyDelayMs } from '../lib/apps/app-cache.ts';
@@ -40,9 +39,10 @@ async function loadStores(): Promise<void> {
 }
 
 /**
- * Runs a command in this process, which takes a tenth of the time of a process of its own. Its connections belong to
- * the first command of the test file, and `input` is a file in place of `-`. For interrupts, standard input or a second
- * service, use `spawnCommand`.
+ * Runs a command in this process, which takes a tenth of the time of a process of its own. The first command loads the
+ * program and the adapters, which takes the time of eight processes. Its connections belong to the first command of the
+ * test file, and `input` is a file in place of `-`. For a few commands, interrupts, standard input or a second service,
+ * use `spawnCommand`.
  */
 export async function runCommand(
   environment: Environment,
@@ -53,6 +53,7 @@ export async function runCommand(
   if (environment.TABLE_NAME !== connectedTable) throw new Error('Use spawnCommand for a second service.');
   storesLoaded ??= loadStores();
   await storesLoaded;
+  const { runProgram } = await import('../cli/run-program.ts');
   const file = join(tmpdir(), `claimcheck-input-${randomUUID()}`);
   if (input !== undefined) writeFileSync(file, input);
   const realEnvironment = { ...process.env };
@@ -118,7 +119,7 @@ export async function issueViewerKey(
   appName = 'demo',
 ): Promise<string> {
   const name = `support ${randomUUID()}`;
-  const out = await runSuccessfully(environment, ['key', 'create', appName, '--level', 'viewer', '--name', name]);
+  const out = await spawnSuccessfully(environment, ['key', 'create', appName, '--level', 'viewer', '--name', name]);
   const [key] = /view_[\w-]+/.exec(out) ?? [];
   if (key === undefined) throw new Error(`The command printed no key: ${out}`);
   await sleep(newKeyDelayMs);

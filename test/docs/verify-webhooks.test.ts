@@ -15,7 +15,7 @@ import {
 } from '../../testing/application-server.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalControl } from '../../testing/call-local.ts';
-import { runSuccessfully } from '../../testing/command-line.ts';
+import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { readSnippet } from '../../testing/documents.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 import { waitFor } from '../../testing/wait-for.ts';
@@ -118,7 +118,7 @@ beforeAll(async () => {
   const ports = await Promise.all(languages.map(findFreePort));
   const urls = languages.flatMap(({ isInstalled }, index) => (isInstalled ? `http://127.0.0.1:${ports[index]}/` : []));
   const set = ['app', 'set-webhook', service.appName, '--url', [recorder.url, ...urls].join(','), '--new-secret'];
-  secret = /whsec_\S+/.exec(await runSuccessfully(service.environment, set))?.[0] ?? '';
+  secret = /whsec_\S+/.exec(await spawnSuccessfully(service.environment, set))?.[0] ?? '';
   const installed = languages.map((language, index) => ({ language, port: ports[index] ?? 0 }));
   for (const { language, port } of installed) if (language.isInstalled) startReceiver(language, port);
   await Promise.all([...receivers.values()].map(({ url }) => waitFor(`a receiver at ${url}`, () => responds(url))));

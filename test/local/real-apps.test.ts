@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { buildStartupMessage } from '../../local/startup-message.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
 import { callLocalService } from '../../testing/call-local.ts';
-import { runCommand, runSuccessfully } from '../../testing/command-line.ts';
+import { spawnCommand, spawnSuccessfully } from '../../testing/command-line.ts';
 import { createEmulatorClient } from '../../testing/emulator-client.ts';
+import { startLocalService } from '../../testing/local-service.ts';
 
 interface StoreState {
   readonly purchases: readonly unknown[];
@@ -14,15 +15,15 @@ const realApp = 'live';
 let service: LocalService;
 let realKeys: { readonly publicKey: string; readonly secretKey: string };
 beforeAll(async () => {
-  service = await startLocal({ realApps: [realApp] });
-  realKeys = JSON.parse(await runSuccessfully(service.environment, ['app', 'create', realApp, '--json']));
+  service = await startLocalService({ realApps: [realApp] });
+  realKeys = JSON.parse(await spawnSuccessfully(service.environment, ['app', 'create', realApp, '--json']));
 });
 afterAll(async () => await service?.close());
 
 const readApp = async (keys: object) => (await callLocalService({ ...service, ...keys }, '/v3/app')).body;
 const setStore = async (appName: string) => {
   const settings = await (await fetch(`${service.emulatorUrl}/control/settings/processor_a`)).text();
-  return await runCommand(service.environment, ['app', 'set-store', appName, 'stripe', '-'], settings);
+  return await spawnCommand(service.environment, ['app', 'set-store', appName, 'stripe', '-'], settings);
 };
 
 describe('STORES=real:live npm start', () => {
@@ -36,7 +37,7 @@ describe('STORES=real:live npm start', () => {
     const order = { platform: 'store_a', productId: 'premium', type: 'paid subscription', applicationUsername: 'ann' };
     const { validate } = await createEmulatorClient(service.emulatorUrl).buy<object>(order);
     const settings = await (await fetch(`${service.emulatorUrl}/control/settings/store_a`)).text();
-    await runCommand(service.environment, ['app', 'set-store', realApp, 'apple', '-', '--skip-check'], settings);
+    await spawnCommand(service.environment, ['app', 'set-store', realApp, 'apple', '-', '--skip-check'], settings);
     const send = async (appName: string, publicKey: string) => {
       const headers = { ...buildBasicAuth(appName, publicKey), 'content-type': 'application/json' };
       const response = await fetch(`${service.baseUrl}/v1/validate`, {
@@ -74,8 +75,10 @@ describe('STORES=real:live npm start', () => {
   it('states which stores an app uses', async () => {
     expect((await readApp({})).service).toHaveProperty('emulatorUrl', service.emulatorUrl);
     expect((await readApp({ appName: realApp, ...realKeys })).service).not.toHaveProperty('emulatorUrl');
-    expect(await runSuccessfully(service.environment, ['app', 'show', service.appName])).toMatch(/^stores +emulated$/m);
-    expect(await runSuccessfully(service.environment, ['app', 'show', realApp])).toMatch(/^stores +real$/m);
+    expect(await spawnSuccessfully(service.environment, ['app', 'show', service.appName])).toMatch(
+      /^stores +emulated$/m,
+    );
+    expect(await spawnSuccessfully(service.environment, ['app', 'show', realApp])).toMatch(/^stores +real$/m);
     const folders = { folder: '.local', storedFolder: '.local/real-apps' };
     const options = { ...folders, isPersistent: true, isDefaultFolder: true, realApps: [realApp] };
     expect(buildStartupMessage(service, options)).toMatch(/^Stores {7}real for live; for others http:/m);

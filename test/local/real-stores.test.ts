@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { buildStartupMessage } from '../../local/startup-message.ts';
 import { callLocalService } from '../../testing/call-local.ts';
-import { runCommand } from '../../testing/command-line.ts';
+import { spawnCommand } from '../../testing/command-line.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
 const webhooks: string[] = [];
@@ -34,7 +34,7 @@ describe('STORES=real npm start', () => {
   });
 
   it('accepts a webhook URL of this machine, at the time of this machine', async () => {
-    const { code } = await runCommand(service.environment, ['app', 'test-webhook', service.appName]);
+    const { code } = await spawnCommand(service.environment, ['app', 'test-webhook', service.appName]);
     expect(code).toBe(0);
     await waitFor('the test webhook', () => webhooks.includes('Webhook  test'));
   });

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { errorCodes } from '../../lib/shared/errors.ts';
-import { type LocalService, startLocal } from '../../local/start-local.ts';
+import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';
-import { runSuccessfully } from '../../testing/command-line.ts';
+import { spawnSuccessfully } from '../../testing/command-line.ts';
 import { startLocalService } from '../../testing/local-service.ts';
 
 let service: LocalService;
@@ -78,7 +78,7 @@ describe('startLocal', () => {
 
 /** Rotates both keys and changes the webhook URL with the CLI while the service runs. */
 async function rotateAll({ appName, environment }: LocalService): Promise<void> {
-  const cli = async (...args: string[]) => await runSuccessfully(environment, ['app', ...args]);
+  const cli = async (...args: string[]) => await spawnSuccessfully(environment, ['app', ...args]);
   await cli('rotate-key', appName, 'public', '--overlap-hours', '0');
   await cli('rotate-key', appName, 'secret', '--overlap-hours', '0');
   await cli('set-webhook', appName, '--url', 'http://127.0.0.1:9/elsewhere');
@@ -89,13 +89,13 @@ describe('startLocal with a data folder', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it('keeps API keys, purchases, store state and clock over a restart and prints valid keys after a rotation', async () => {
-    const first = await startLocal({ folder });
+    const first = await startLocalService({ folder });
     const receipt = await bought('carol', first);
     await validate(receipt, first);
     await fetch(`${first.emulatorUrl}/control/clock`, { method: 'POST', body: JSON.stringify({ advance: 'P1D' }) });
     await first.close();
 
-    const second = await startLocal({ folder });
+    const second = await startLocalService({ folder });
     const { appName, publicKey, secretKey } = second;
     expect({ app: appName, publicKey, secretKey }).toEqual({
       app: first.appName,
@@ -109,7 +109,7 @@ describe('startLocal with a data folder', () => {
     await rotateAll(second);
     await second.close();
 
-    const third = await startLocal({ folder });
+    const third = await startLocalService({ folder });
     expect([third.publicKey, third.secretKey]).not.toContain(first.publicKey);
     expect(third.webhooks.urls).toEqual(['http://127.0.0.1:9/elsewhere']);
     expect(await validate(receipt, third)).toMatchObject({ ok: true });
