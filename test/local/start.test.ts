@@ -69,14 +69,7 @@ describe('npm start', () => {
     expect(code).toBe(1);
   });
 
-  it('explains how to install Java in one line and exits with 1', async () => {
-    const environment = { TABLE_ENGINE: 'dynamodb-local', JAVA_HOME: join(folder, 'nowhere') };
-    const { code, output } = await failure({ PORT: String(await freePorts()), ...environment });
-    expect(output).toMatch(/^DynamoDB Local requires Java 11 or later: Java is not installed\. .+\.\n$/);
-    expect(code).toBe(1);
-  });
-
-  it('reports a missing table engine before it loads the program', async () => {
+  it('explains how to install Java in one line, before it loads the program, and exits with 1', async () => {
     const environment = { TABLE_ENGINE: 'dynamodb-local', JAVA_HOME: join(folder, 'nowhere') };
     // The program checks the port first.
     const { code, output } = await failure({ PORT: 'four thousand', ...environment });
@@ -90,13 +83,13 @@ describe('npm start', () => {
     expect(code).toBe(1);
   });
 
-  it('writes ready.json when it is ready, removes it at exit, and prints no warning', async () => {
-    const port = await freePorts();
-    const child = start({ PORT: String(port) });
-    const printed = child.stdout ? text(child.stdout) : Promise.resolve('');
-    const warnings = child.stderr ? text(child.stderr) : Promise.resolve('');
+  it('keeps the files of a running service, writes ready.json and removes it at exit, and prints no warning', async () => {
+    const [port, next] = [await freePorts(), await freePorts()];
+    const first = start({ PORT: String(port) });
+    const printed = first.stdout ? text(first.stdout) : Promise.resolve('');
+    const warnings = first.stderr ? text(first.stderr) : Promise.resolve('');
     const file = join(folder, '.local', 'ready.json');
-    const ready = await readyIn(file, child);
+    const ready = await readyIn(file, first);
     expect(ready).toEqual({
       baseUrl: `http://127.0.0.1:${port}`,
       emulatorUrl: `http://127.0.0.1:${port + 1}`,
@@ -107,8 +100,21 @@ describe('npm start', () => {
       signingSecret: expect.stringMatching(/^whsec_/),
     });
     expect((await fetch(`${ready.baseUrl}/v3`)).status).toBe(200);
-    child.kill('SIGINT');
-    expect(await once(child, 'exit')).toEqual([0, null]);
+
+    const second = start({ PORT: String(next) });
+    const printedBySecond = second.stdout ? text(second.stdout) : Promise.resolve('');
+    const own = join(folder, '.local', `port-${next}`);
+    expect(await readyIn(join(own, 'ready.json'), second)).toMatchObject({ baseUrl: `http://127.0.0.1:${next}` });
+    second.kill('SIGINT');
+    await once(second, 'exit');
+    expect(await printedBySecond).toContain(`--local --folder ${join('.local', `port-${next}`)}`);
+    expect(existsSync(own)).toBe(false);
+    const { output } = await failure({ PORT: String(await freePorts()), DATA: 'kept' });
+    expect(output).toMatch(/^Process \d+ uses .+\. Stop it, or start with DATA=memory\.\n$/);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ready);
+
+    first.kill('SIGINT');
+    expect(await once(first, 'exit')).toEqual([0, null]);
     expect(await printed).toMatch(/^Starting Claimcheck\. /);
     expect(await printed).toContain(`-u demo:${ready.publicKey} ${ready.baseUrl}/v1/validate`);
     expect(await printed).toContain(`stop.\n\n  ${ready.consoleUrl}\n`);
@@ -122,25 +128,5 @@ describe('npm start', () => {
   it('builds the programs that it runs', () => {
     for (const file of ['run-service.mjs', 'build-service.mjs'])
       expect(existsSync(join(findBuild('programs'), file))).toBe(true);
-  });
-
-  it('keeps the files of a running service and writes its own files to another folder', async () => {
-    const [port, next] = [await freePorts(), await freePorts()];
-    const first = start({ PORT: String(port) });
-    const file = join(folder, '.local', 'ready.json');
-    const { baseUrl } = await readyIn(file, first);
-    const second = start({ PORT: String(next) });
-    const printed = second.stdout ? text(second.stdout) : Promise.resolve('');
-    const own = join(folder, '.local', `port-${next}`);
-    expect(await readyIn(join(own, 'ready.json'), second)).toMatchObject({ baseUrl: `http://127.0.0.1:${next}` });
-    second.kill('SIGINT');
-    await once(second, 'exit');
-    expect(await printed).toContain(`--local --folder ${join('.local', `port-${next}`)}`);
-    expect(existsSync(own)).toBe(false);
-    const { output } = await failure({ PORT: String(await freePorts()), DATA: 'kept' });
-    expect(output).toMatch(/^Process \d+ uses .+\. Stop it, or start with DATA=memory\.\n$/);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ baseUrl });
-    first.kill('SIGINT');
-    await once(first, 'exit');
   });
 });
