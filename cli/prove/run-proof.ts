@@ -60,7 +60,8 @@ export interface Proof {
   readonly recording?: Recording;
 }
 
-const pollIntervalMs = secondMs;
+/** Each interval is half as long again, up to the maximum: most steps are seen within a second. */
+const [minPollIntervalMs, maxPollIntervalMs] = [200, secondMs];
 /** Time for a test notification. */
 const testWaitMs = 30 * secondMs;
 const ignoreCalls = { addExternalCall: () => {} };
@@ -172,6 +173,7 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
       const end = performance.now() + waitMs;
       let checks: readonly Check[] = [];
       let observation: StepObservation;
+      let pollIntervalMs = minPollIntervalMs;
       for (;;) {
         observation = await observe(step, { causedAt, before }, since);
         checks = checkStep(step, observation, isSandbox);
@@ -184,6 +186,7 @@ function createSession(options: ProofOptions, context: StoreContext, startedAt: 
             .join(', ')}`,
         );
         await sleep(pollIntervalMs, undefined, { signal }).catch(() => {});
+        pollIntervalMs = Math.min(1.5 * pollIntervalMs, maxPollIntervalMs);
       }
       purchase = observation.purchase ?? purchase;
       if (purchase)
