@@ -14,6 +14,8 @@ export interface FunctionDefinition {
   readonly code: WorkerData;
   /** Default: 10 s. */
   readonly idleTimeoutMs?: number;
+  /** Time that events wait before one more instance starts. Default: 500 ms. */
+  readonly growthDelayMs?: number;
   /** Receives the output of the function. */
   readonly log: (text: string) => void;
 }
@@ -29,11 +31,9 @@ export interface LocalFunction {
 
 const maxInstances = 8;
 
-/**
- * Time that events wait before one more instance starts: it helps functions that wait for slow servers. An instance
- * that is starting, or a busy main thread, delays the next one.
- */
-const growthDelayMs = 500;
+/** A further instance helps functions that wait for slow servers. One that is starting delays the next one. */
+const defaultGrowthDelayMs = 500;
+/** A main thread that is busier than this delays the next instance, too. */
 const maxMainThreadUtilization = 0.4;
 
 /** An instance without events ends after this time, which frees about 20 MB. */
@@ -44,7 +44,7 @@ const maxYoungGenerationSizeMb = 4;
 
 /** Creates a function whose instances handle one event at a time, as on Lambda. Further events wait for an instance. */
 export function createLocalFunction(definition: FunctionDefinition): LocalFunction {
-  const { idleTimeoutMs = defaultIdleTimeoutMs } = definition;
+  const { idleTimeoutMs = defaultIdleTimeoutMs, growthDelayMs = defaultGrowthDelayMs } = definition;
   const instances = new Set<Worker>();
   const starting = new Set<Worker>();
   /** Instances without an event, with the timer that ends them. */

@@ -26,6 +26,8 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+const growthDelayMs = 50;
+
 /** Creates a function with the given handler body. */
 function functionOf(body: string, { timeoutMs = 5_000, setup = '', idleTimeoutMs = 30_000 } = {}): LocalFunction {
   const file = join(folder, `module-${modules++}.mjs`);
@@ -36,7 +38,7 @@ function functionOf(body: string, { timeoutMs = 5_000, setup = '', idleTimeoutMs
   const code = { module: pathToFileURL(file).href, exportName: 'handler', clockOffset: clock.offset };
   const log = (text: string) => printed.push(text);
   const environment = { GREETING: 'hello' };
-  const limits = { timeoutMs, memoryMb: 128, idleTimeoutMs };
+  const limits = { timeoutMs, memoryMb: 128, idleTimeoutMs, growthDelayMs };
   const localFunction = createLocalFunction({ name: 'f', environment, ...limits, worker, code, log });
   running.push(localFunction);
   return localFunction;
@@ -83,7 +85,7 @@ describe('createLocalFunction', () => {
     const invocations = Promise.all(Array.from({ length: 10 }, () => resultOf(localFunction)));
     await waitUntil(() => readFileSync(started, 'utf8').length === 8);
     // Longer than the time after which an instance starts.
-    await sleep(1_500);
+    await sleep(6 * growthDelayMs);
     expect(readFileSync(started, 'utf8')).toHaveLength(8);
     writeFileSync(go, '');
     const results = await invocations;
@@ -101,7 +103,7 @@ describe('createLocalFunction', () => {
     const results = Promise.all(events.map((event) => resultOf(localFunction, event)));
     await waitUntil(() => existsSync(started));
     // Longer than the time after which a second instance starts.
-    await sleep(1_200);
+    await sleep(6 * growthDelayMs);
     expect(readFileSync(started, 'utf8')).toHaveLength(1);
     writeFileSync(go, '');
     expect(await results).toEqual(events);
