@@ -4,7 +4,6 @@ import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { createStack } from './create-stack.ts';
-import { type StackId, stackOptions } from './stack-options.ts';
 
 /** The findings of cdk-nag's AWS Solutions rules in a stack, as `<path> <finding>`, sorted. */
 export interface StackFindings {
@@ -42,20 +41,20 @@ const changes = {
 } as const satisfies Record<string, (created: Created) => void>;
 export type StackChange = keyof typeof changes;
 
-/** Checks the stack with the rules. */
-export const findStackFindings = (id: StackId): StackFindings => checkStack(createStack(stackOptions[id]));
-
 /** Checks the changed stack without options with the rules. */
 export const findFindingsOfChanges = (): Readonly<Record<StackChange, StackFindings>> =>
   Object.fromEntries(
     Object.entries(changes).map(([name, change]) => {
       const created = createStack({});
       change(created);
-      return [name, checkStack(created)] as const;
+      const findings = checkStack(created);
+      rmSync(created.app.outdir, { recursive: true, force: true });
+      return [name, findings] as const;
     }),
   ) as Record<StackChange, StackFindings>;
 
-function checkStack({ app }: Created): StackFindings {
+/** Checks the stack with the rules, and synthesizes it into the folder of the app. */
+export function checkStack({ app }: Created): StackFindings {
   const acknowledging = app.node
     .findAll()
     .filter(({ node }) => node.metadata.some(({ type }) => type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY));
@@ -90,7 +89,5 @@ function findSynthesisError(app: App): string | undefined {
     return undefined;
   } catch (error) {
     return String(error);
-  } finally {
-    rmSync(app.outdir, { recursive: true, force: true });
   }
 }

@@ -78,7 +78,7 @@ async function readStackFiles(): Promise<ReadonlyMap<string, string>> {
 /** Runs `synthesize-stacks.ts` as a process of its own: jest takes several times longer to load the CDK. */
 async function synthesizeStacks(folder: string): Promise<void> {
   const program = fileURLToPath(new URL('./synthesize-stacks.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', program, folder], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=64', '--import', 'tsx', program, folder], {
     cwd: projectFolder,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
