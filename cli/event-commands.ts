@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { getStoredApp } from '../lib/apps/manage-apps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
+import { toListedEvent } from '../lib/events/event-excerpt.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
 import { toEventInfo } from '../lib/events/to-event-info.ts';
 import { omitUndefined } from '../lib/shared/omit-undefined.ts';
@@ -75,7 +76,7 @@ export const createSearchNote =
     output.note(`The newest ${formatCount(searched, 'event')} were searched. Earlier ones may match.`);
 
 function toEventData(event: EventRecord): object {
-  const { eventInfo } = toEventInfo(event);
+  const { eventInfo } = toEventInfo(toListedEvent(event));
   const { eventId, key, applicationUsername, route } = event;
   return omitUndefined({ eventId, ...eventInfo, applicationUsername, key, route });
 }

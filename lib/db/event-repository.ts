@@ -1,4 +1,5 @@
 import { type EventRecord, isRead, RawEvent } from '../events/event.ts';
+import { EventExcerpt, type ListedEvent, toEventExcerpt, toListedEvent } from '../events/event-excerpt.ts';
 import type { EventRange, EventRepository } from '../events/event-repository.ts';
 import {
   countStoreRequests,
@@ -7,7 +8,7 @@ import {
   listStoreActivities,
 } from '../events/store-activity.ts';
 import type { CursorPage } from '../shared/cursor-page.ts';
-import { parseJson } from '../shared/parse.ts';
+import { parse, parseJson } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { compressJson, decompressText } from './compression.ts';
@@ -43,6 +44,22 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
     const items = await table.batchGet([keys.eventKey(appName, eventId), keys.rawEventKey(appName, eventId)]);
     return await findRawView(items.filter(isLive));
   };
+  const createTagReader =
+    (partitions: readonly string[], page: Omit<TagPage, 'limit' | 'before'> = {}) =>
+    async (before: string | undefined, limit: number) => {
+      const items = await listNewestTags(table, partitions, { ...page, before, limit });
+      return items.map((item) => ({ sortKey: String(item.sk), item }));
+    };
+  /** Loads the events of live tags that match, by id. */
+  const loadTagged = async (
+    appName: string,
+    items: readonly Item[],
+    matches: (event: EventRecord) => boolean,
+  ): Promise<ReadonlyMap<string, EventRecord>> => {
+    const ids = items.filter(isLive).map(({ sk }) => keys.parseTagEventId(String(sk)));
+    const events = await load(ids.map((id) => keys.eventKey(appName, id)));
+    return new Map(events.filter(matches).map((event) => [event.eventId, event]));
+  };
   const listTagged = async (
     appName: string,
     tags: readonly string[],
@@ -52,19 +69,10 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
     const unstoredItems = untaggedEvent ? [toUnstoredTag(appName, untaggedEvent)] : [];
     return await readCursorPage(
       {
-        async readBefore(position, batchSize) {
-          const items = await listNewestTags(table, partitions, {
-            ...range,
-            before: position,
-            limit: batchSize,
-            unstoredItems,
-          });
-          return items.map((item) => ({ sortKey: String(item.sk), item }));
-        },
+        readBefore: createTagReader(partitions, { ...range, unstoredItems }),
         async load(entries) {
-          const ids = entries.flatMap(({ item }) => (isLive(item) ? keys.parseTagEventId(String(item.sk)) : []));
-          const events = await load(ids.map((id) => keys.eventKey(appName, id)));
-          const byId = new Map(events.filter(matches).map((event) => [event.eventId, event]));
+          const items = entries.map(({ item }) => item);
+          const byId = await loadTagged(appName, items, matches);
           return entries.map(({ sortKey }) => byId.get(keys.parseTagEventId(sortKey)));
         },
       },
@@ -102,7 +110,7 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
           ttl,
         },
         ...(isOneItem ? [] : [{ ...keys.rawEventKey(appName, eventId), raw: await compressJson(raw), ttl }]),
-        ...Object.keys(event.content.tags).map((tag) => ({ ...keys.tagKey(appName, tag, date, eventId), ttl })),
+        ...Object.keys(event.content.tags).map((tag) => buildTagItem(appName, event, { tag, ttl })),
       ]);
     },
     async list(appName, { limit, skip, ...range }) {
@@ -142,8 +150,18 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
     ],
     listPageByTags,
     async listByUser(appName, username, limit) {
-      const matches = ({ applicationUsername }: EventRecord) => applicationUsername === username;
-      return [...(await listTagged(appName, [toTagValue(username)], { limit, matches })).rows];
+      const isOwn = ({ applicationUsername }: EventRecord) => applicationUsername === username;
+      const readBefore = createTagReader([keys.tagPartition(appName, toTagValue(username))]);
+      const load = async (entries: Awaited<ReturnType<typeof readBefore>>) => {
+        const excerpts = entries.map(({ item }) => (isLive(item) ? parseTagExcerpt(item) : undefined));
+        const unread = entries.filter((_entry, index) => !excerpts[index]).map(({ item }) => item);
+        const byId = await loadTagged(appName, unread, isOwn);
+        return entries.map(({ sortKey }, index) => {
+          const event = byId.get(keys.parseTagEventId(sortKey));
+          return excerpts[index] ?? (event && toListedEvent(event));
+        });
+      };
+      return [...(await readCursorPage({ readBefore, load }, { limit, maxScanned })).rows];
     },
     async listByIdPrefix(appName, tag, { prefix, limit }) {
       const tags = await listNewestTags(table, [keys.tagPartition(appName, toTagValue(tag))], { limit: maxScanned });
@@ -162,6 +180,28 @@ export function createEventRepository(table: Table, retentionDays: number, now: 
     find,
     findRaw,
   };
+}
+
+/** Maximum size of a tag with an excerpt as JSON, which is longer than the item: a write unit has 1,024 bytes. */
+const maxTagLength = 1_000;
+
+/**
+ * Builds a tag of an event. The tag of its only customer contains an excerpt, so that a list of the customer's events
+ * does not read them. Erasing the customer deletes it.
+ */
+function buildTagItem(appName: string, event: EventRecord, { tag, ttl }: { tag: string; ttl: number }): Item {
+  const { eventId, date, applicationUsername, content } = event;
+  const item = { ...keys.tagKey(appName, tag, date, eventId), ttl };
+  const users = Object.values(content.tags).filter((type) => type === '_A');
+  if (tag !== applicationUsername || users.length > 1) return item;
+  const withExcerpt = { ...item, excerpt: toEventExcerpt(event) };
+  return Buffer.byteLength(JSON.stringify(withExcerpt)) <= maxTagLength ? withExcerpt : item;
+}
+
+function parseTagExcerpt({ sk, excerpt }: Item): ListedEvent | undefined {
+  if (excerpt === undefined) return undefined;
+  const [eventId, date] = [keys.parseTagEventId(String(sk)), keys.parseKeyTimestamp(String(sk))];
+  return { ...parse(EventExcerpt, excerpt, 'DatabaseError'), eventId, date };
 }
 
 interface TagPage extends EventRange {

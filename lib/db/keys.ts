@@ -510,6 +510,12 @@ export const toPrefixRange = (prefix: string): [string, string] => [
   `${prefix.slice(0, -1)}${String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)}`,
 ];
 
+/** Bounds that enclose the links to purchases, their ranks and the links to transactions of a customer. */
+export const ownedLinkRange: readonly [string, string] = [
+  ownedPurchasePrefix,
+  toPrefixRange(ownedTransactionPrefix)[1],
+];
+
 /** Returns the id of the purchase that a link to an owned purchase, or its rank, names. */
 export function parseOwnedPurchaseId(sk: string): string {
   const rank = /^R#[^#]+#[^#]+#\d+#\d+#/.exec(sk);

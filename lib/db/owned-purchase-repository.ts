@@ -25,9 +25,11 @@ interface OwnedPurchaseBounds {
   readonly purchases: number;
   /** Maximum number of rankings that are read in each range of the products' digests. */
   readonly rankings: number;
+  /** Maximum number of links, ranks included, of which one query reads those of purchases and of transactions. */
+  readonly links: number;
 }
 
-const defaultBounds: OwnedPurchaseBounds = { purchases: 100, rankings: 250 };
+const defaultBounds: OwnedPurchaseBounds = { purchases: 100, rankings: 250, links: 100 };
 const maxListedPurchases = 10_000;
 /** Number of queries that run concurrently for one customer. */
 const concurrency = 50;
@@ -65,10 +67,9 @@ export function createOwnedPurchaseRepository(table: Table, bounds = defaultBoun
     },
     async listWithTransactions(appName, username, page) {
       const owner = createOwner(appName, username);
-      const [purchaseLinks, links] = await Promise.all([
-        queryPurchaseLinks(owner),
-        queryTransactionLinks(table, owner, page),
-      ]);
+      const [purchaseLinks, links] =
+        (await queryFewLinks(table, owner, { ...page, maxLinks: bounds.links })) ??
+        (await Promise.all([queryPurchaseLinks(owner), queryTransactionLinks(table, owner, page)]));
       if (purchaseLinks.length <= bounds.purchases) {
         // One read for both, because most purchases of a page are representative.
         const loaded = await loadOwnedTransactions(table, owner, {
@@ -218,6 +219,23 @@ const queryTransactionLinks = async (
   const range = { partition, between: keys.toPrefixRange(keys.ownedTransactionPrefix), newestFirst: true };
   return await table.query({ ...range, limit: skip + limit });
 };
+
+/**
+ * Reads the links of purchases and of a page of transactions in one query. Returns undefined if there are more than
+ * `maxLinks`.
+ */
+async function queryFewLinks(
+  table: Table,
+  { partition }: Owner,
+  { skip, limit, maxLinks }: TransactionPage & { readonly maxLinks: number },
+): Promise<[purchases: Item[], transactions: Item[]] | undefined> {
+  const range = { partition, between: keys.ownedLinkRange, newestFirst: true };
+  const items = await table.query({ ...range, limit: maxLinks + 1 });
+  if (items.length > maxLinks) return undefined;
+  const selectLinks = (prefix: string) => items.filter(({ sk }) => String(sk).startsWith(prefix));
+  const transactionLinks = selectLinks(keys.ownedTransactionPrefix).slice(0, skip + limit);
+  return [selectLinks(keys.ownedPurchasePrefix), transactionLinks];
+}
 
 /** Whether a page has all of its transactions: it is full, or there are no further links. */
 const isComplete = (

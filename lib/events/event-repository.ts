@@ -1,6 +1,7 @@
 import type { CursorPage } from '../shared/cursor-page.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { DetailedEvent, EventRecord, RawEvent } from './event.ts';
+import type { ListedEvent } from './event-excerpt.ts';
 
 /** A range of events: from `startdate` (included) to `enddate` (excluded). */
 export interface EventRange {
@@ -49,7 +50,7 @@ export interface EventRepository {
     query: EventQuery & { readonly reqId?: string },
   ): Promise<CursorPage<EventRecord>>;
   /** Lists the newest events of a customer. Reads at most 1,000 events that are tagged with the username. */
-  listByUser(appName: string, username: string, limit: number): Promise<EventRecord[]>;
+  listByUser(appName: string, username: string, limit: number): Promise<ListedEvent[]>;
   /**
    * Lists the newest events with the tag and an id that starts with the prefix, with their raw views. Reads at most
    * 1,000 index entries.

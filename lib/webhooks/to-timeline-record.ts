@@ -1,8 +1,8 @@
 import type { TimelineRecord } from '../api/timeline-records.ts';
 import type { EventRecord } from '../events/event.ts';
+import { toEventExcerpt } from '../events/event-excerpt.ts';
 import { parseAttemptEventId } from '../events/event-id.ts';
 import type { TimelineRow } from '../events/timeline-row.ts';
-import { toEventInfo } from '../events/to-event-info.ts';
 import { toTransactionRecord } from '../purchases/to-records.ts';
 import type { EpochMillis } from '../shared/time.ts';
 
@@ -30,7 +30,7 @@ export function toTimelineRecord(row: TimelineRow): TimelineRecord {
 
 function toEventRecord(event: EventRecord): TimelineRecord {
   const { eventId, type: eventType, outcome, applicationUsername, content } = event;
-  const { productIds, purchaseIds } = toEventInfo(event).eventInfo;
+  const { productIds, purchaseIds } = toEventExcerpt(event);
   const reasons = [
     ...new Set(content.notifications.map(({ reason }) => reason).filter((text) => typeof text === 'string')),
   ];

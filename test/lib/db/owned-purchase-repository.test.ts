@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 
 /** So small that most histories exceed them. */
-const bounds = { purchases: 2, rankings: 100 };
+const bounds = { purchases: 2, rankings: 100, links: 12 };
 const users = ['ann', 'bob'] as const;
 const types = ['paid subscription', 'non renewing subscription', 'consumable'] as const;
 

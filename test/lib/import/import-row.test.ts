@@ -146,7 +146,7 @@ describe('importRow', () => {
     const appName = await givenAppName();
     const user = createUniqueName('user');
     await runImport(parseImportRow({ purchaseId: 'apple:1', user }), { appName });
-    const [event] = await deps().events.listByUser(appName, user, 10);
+    const [event] = await deps().events.listByTags(appName, [user], 10);
     expect(event).toMatchObject({
       type: 'purchase.imported',
       applicationUsername: user,
