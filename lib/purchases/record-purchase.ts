@@ -118,7 +118,7 @@ export function createRecordPurchase(
         const isCheckedOnce = (update.trigger === 'validation' || update.trigger === 'refresh') && !part;
         const [found, isHandled] = await Promise.all([
           isCheckedOnce ? purchases.findStored(appName, purchaseId) : purchases.load(appName, purchaseId),
-          part && purchases.isPartHandled(appName, purchaseId, part),
+          part && needsMarkerRead(part, attempt) && purchases.isPartHandled(appName, purchaseId, part),
         ]);
         if (isHandled) return found && { stored: found };
         const foundUpdate = await prepareUpdate(found);
@@ -148,6 +148,13 @@ export function createRecordPurchase(
     );
   };
 }
+
+/**
+ * Whether the marker of a handled notification is read. The caller has read that of a whole notification, and the
+ * condition of its write fails if another worker has handled it since.
+ */
+const needsMarkerRead = ({ isPartOfSeveral }: NotificationPart, attempt: number): boolean =>
+  isPartOfSeveral || attempt > 1;
 
 interface Registration {
   readonly payer: Payer;

@@ -195,6 +195,65 @@ function createLockstepTable(writers: number): { table: Table; leave: () => void
   };
 }
 
+describe('recordPurchase with a store notification', () => {
+  const now = startDate + dayMs;
+  const notificationOf = (key: string, isPartOfSeveral = false): RecordPurchaseInput => ({
+    trigger: 'notification',
+    observation: createObservation({ renewalIntent: 'Lapse' }, { asOf: now }),
+    strategy: 'all',
+    now,
+    notificationPart: { platform: 'store_a', key, isPartOfSeveral },
+  });
+
+  it('handles a notification once if several workers process it at the same time', async () => {
+    const appName = createUniqueName();
+    await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
+    const lockstep = createLockstepTable(3);
+    const workers = Array.from({ length: 3 }, async () => {
+      const { recordPurchase } = createTestPurchases(lockstep.table);
+      return await recordPurchase(appName, id, notificationOf('push')).finally(lockstep.leave);
+    });
+    const results = await Promise.all(workers);
+    expect(results.filter((result) => result?.change)).toHaveLength(1);
+    expect(await purchases.listNotifications(appName, id)).toMatchObject([
+      { reason: 'PURCHASED' },
+      { reason: 'WILL_LAPSE' },
+    ]);
+    expect((await table.get(purchaseKey(appName, id)))?.version).toBe(2);
+  });
+
+  it('marks a notification without a change once', async () => {
+    const appName = createUniqueName();
+    await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
+    await purchases.recordPurchase(appName, id, notificationOf('first'));
+    for (const key of ['second', 'second']) await purchases.recordPurchase(appName, id, notificationOf(key));
+    expect(
+      await purchases.isPartHandled(appName, id, { platform: 'store_a', key: 'second', isPartOfSeveral: false }),
+    ).toBe(true);
+  });
+
+  it.each([
+    [false, 0],
+    [true, 1],
+  ])(
+    'reads the marker of a part, and that of a whole notification after a conflict only (%s)',
+    async (isPart, reads) => {
+      const appName = createUniqueName();
+      await purchases.recordPurchase(appName, id, buildValidationInput('ann'));
+      let markerReads = 0;
+      const { recordPurchase } = createTestPurchases({
+        ...table,
+        get: async (key) => {
+          if (key.pk.includes('#K#')) markerReads++;
+          return await table.get(key);
+        },
+      });
+      await recordPurchase(appName, id, notificationOf('push', isPart));
+      expect(markerReads).toBe(reads);
+    },
+  );
+});
+
 describe('recordPurchase with many validations in lockstep', () => {
   const record = async (appName: string, usernames: readonly string[]) => {
     const lockstep = createLockstepTable(usernames.length);
