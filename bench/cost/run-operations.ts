@@ -155,7 +155,7 @@ async function prepareRepeatedValidation(bench: Bench, ageMs: number): Promise<(
   await validate(bench, bought.validate);
   await settle(bench);
   return async () => {
-    await changePurchase(bench, bought, { asOf: Date.now() - ageMs });
+    await changePurchase(bench, bought, () => ({ asOf: Date.now() - ageMs }));
     await validate(bench, bought.validate);
   };
 }
@@ -293,22 +293,26 @@ async function measureRefreshes(bench: Bench): Promise<MeasuredOperation[]> {
   });
 }
 
-/** Moves the due time of purchases into the past. */
+/** Moves the due time of the purchases, whose next refresh is an interval check, into the past. */
 async function makeDue(bench: Bench, purchases: readonly Bought[]): Promise<void> {
-  const { dueIndexKeys, purchaseKey } = await import('../../lib/db/keys.ts');
-  for (const bought of purchases) {
-    const key = purchaseKey(bench.keys.appName, `store_a:${bought.id}`);
-    await changePurchase(bench, bought, dueIndexKeys(key, Date.now() - secondMs));
-  }
+  const { moveDueSortKey } = await import('../../lib/db/keys.ts');
+  for (const bought of purchases)
+    await changePurchase(bench, bought, ({ dueSk }) => ({
+      dueSk: moveDueSortKey(String(dueSk), Date.now() - secondMs),
+    }));
 }
 
 /** Replaces attributes of a stored purchase, without a measured call. */
-async function changePurchase({ keys }: Bench, { id }: Bought, attributes: object): Promise<void> {
+async function changePurchase(
+  { keys }: Bench,
+  { id }: Bought,
+  change: (item: Readonly<Record<string, unknown>>) => object,
+): Promise<void> {
   const { deps } = await import('../../composition/deps.ts');
   const { purchaseKey } = await import('../../lib/db/keys.ts');
   const item = await deps().table.get(purchaseKey(keys.appName, `store_a:${id}`));
   if (!item) throw new Error(`The purchase ${id} is not found.`);
-  await deps().table.batchPut([{ ...item, ...attributes }]);
+  await deps().table.batchPut([{ ...item, ...change(item) }]);
 }
 
 /** Runs the work that earlier operations left, and discards its invocations. */

@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { parseEventDate } from '../events/event-id.ts';
 import { isSubscription, type Purchase } from '../purchases/purchase.ts';
 import type { PurchaseRank } from '../purchases/purchase-rank.ts';
-import type { CheckRepetition, IntervalCheck } from '../purchases/refresh-schedule.ts';
+import type { IntervalCheck } from '../purchases/refresh-schedule.ts';
 import type { DueItem } from '../refresh/due-item-repository.ts';
 import type { ItemKind } from '../shared/stream-record.ts';
-import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
 import type { Product } from '../statistics/count-product.ts';
 import type { CounterGroup } from '../statistics/counter-repository.ts';
 
@@ -94,7 +94,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *            a#DL#<shard>                   <createdAt>#<deliveryId>      webhook deliveries
  *            a#R#waiting                    <end>#<requestId>             refund requests without a statement
  *            a#R#replied                    <date>#<requestId>            refund requests with a statement
- * due        DUE#<shard>                    <dueAt>, <dueAt>#I<days>#<hour>  purchases, deliveries, grants and refund requests of all apps
+ * due        DUE#<shard>                    <dueAt>, <dueAt>#I<interval><end>  purchases, deliveries, grants and refund requests of all apps
  * byUser     a#N#<username>                 <kind>#<date>#<digest>        items outside the customer's partition that name a user
  *            a#J#<appTransactionId>         <purchaseId>                  purchases of a store account
  *
@@ -225,17 +225,20 @@ export const dueIndexKeys = ({ pk }: Key, dueAt: EpochMillis, check?: IntervalCh
   dueSk: `${toSortableTimestamp(dueAt)}${check ? toCheckSuffix(check) : ''}`,
 });
 /**
- * Builds the end of the sort key of an interval check: its interval in days, and the hour since 1970 in which the
- * repetition ends. Checks without a repetition have neither.
+ * Builds the end of the sort key of an interval check: its interval in days, in one character, and the day since 1970
+ * in which the repetition ends. Checks without a repetition have neither. Few bytes, because many purchases have just
+ * below 1,024, which one write unit contains.
  */
 const toCheckSuffix = ({ repetition }: IntervalCheck): string =>
-  repetition ? `#I${repetition.intervalMs / dayMs}#${Math.floor(repetition.until / hourMs)}` : '#I';
+  repetition ? `#I${toBase36(repetition.intervalMs / dayMs)}${toBase36(Math.floor(repetition.until / dayMs))}` : '#I';
+const toBase36 = (number: number): string => number.toString(36);
 /** Returns the interval check of a due sort key. Undefined if the item is no interval check. */
 export function parseIntervalCheck(dueSk: string): IntervalCheck | undefined {
-  const check = /^\d+#I(?:(?<days>\d+)#(?<hour>\d+))?$/.exec(dueSk)?.groups;
+  const check = /^\d+#I(?:(?<days>\w)(?<endDay>\w+))?$/.exec(dueSk)?.groups;
   if (!check) return undefined;
-  const repetition: CheckRepetition = { intervalMs: Number(check.days) * dayMs, until: Number(check.hour) * hourMs };
-  return check.days === undefined ? {} : { repetition };
+  const { days, endDay = '' } = check;
+  const toMs = (text: string): number => Number.parseInt(text, 36) * dayMs;
+  return days === undefined ? {} : { repetition: { intervalMs: toMs(days), until: toMs(endDay) } };
 }
 /** Replaces the time of a due sort key. */
 export const moveDueSortKey = (dueSk: string, dueAt: EpochMillis): string =>

@@ -25,7 +25,7 @@ interface OwnedPurchaseBounds {
   readonly purchases: number;
   /** Maximum number of rankings that are read in each range of the products' digests. */
   readonly rankings: number;
-  /** Maximum number of links, ranks included, of which one query reads those of purchases and of transactions. */
+  /** Maximum number of links to purchases and transactions, ranks included, that a single query reads. */
   readonly links: number;
 }
 

@@ -92,7 +92,7 @@ export interface IntervalCheck {
 }
 
 /** Interval checks that follow a check without a change. */
-export interface CheckRepetition {
+interface CheckRepetition {
   readonly intervalMs: number;
   /** Time from which a refresh follows a date of the store. */
   readonly until: EpochMillis;
