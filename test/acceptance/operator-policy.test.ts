@@ -298,7 +298,7 @@ async function runEveryCommand(): Promise<void> {
   );
   expect(await cli(['purchases', 'refresh', appName])).toMatch(/^[1-9]\d* purchases? refreshed/);
   await givenCheckoutAndVault(appName, 'ann');
-  expect(await cli(['customer', 'erase', appName, 'ann', '--confirm', 'ann', '--wait', '5'])).toMatch(
+  expect(await cli(['customer', 'erase', appName, 'ann', '--confirm', 'ann', '--wait', '1'])).toMatch(
     /1 vault reference deleted\n1 access token deleted/,
   );
   await cli(['app', 'delete', 'new', '--confirm', 'new']);
