@@ -100,7 +100,7 @@ describe('computeNextRefresh', () => {
 });
 
 describe('computeRepeatedCheck', () => {
-  /** Runs the check of a purchase whose refresh was due at `dueAt`, as its due sort key describes it. */
+  /** Runs the check that the due sort key of a purchase describes. The refresh was due at `dueAt`. */
   const repeat = (purchase: Purchase, { dueAt, now, isNotified = false }: Check) => {
     const check = findIntervalCheck(purchase, dueAt, isNotified);
     const stored = check && parseIntervalCheck(dueIndexKeys({ pk: 'P', sk: 'P' }, dueAt, check).dueSk);
