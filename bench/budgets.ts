@@ -48,7 +48,7 @@ export const writeUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = 
     'validation, new': 31.5,
     'validation, repeated': 4.3,
     'read, ': 2.2,
-    'notification with its webhook': 30.5,
+    'notification with its webhook': 31,
   },
 };
 
