@@ -38,6 +38,7 @@ export const dollarBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = {
     'read, ': 11,
     'read without an event': 6.5,
     'notification with its webhook': 39,
+    refresh: 10,
   },
 };
 
@@ -49,6 +50,7 @@ export const writeUnitBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = 
     'validation, repeated': 4.3,
     'read, ': 2.2,
     'notification with its webhook': 31,
+    refresh: 7.2,
   },
 };
 
@@ -65,7 +67,7 @@ export const tableCallBudgets: Readonly<Record<BudgetKind, OperationBudgets>> = 
     'validation, new': 13,
     'validation, repeated at once': 3,
     'validation, repeated later': 4,
-    'read, customer': 6,
+    'read, customer': 4,
     'read, purchases of a customer': 3,
     'read, subscription of a customer': 3,
     'read, transactions of a customer': 3,

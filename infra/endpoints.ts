@@ -49,7 +49,8 @@ function createEndpointFunction(scope: Construct, contract: Contract, resources:
 
 /**
  * API Gateway times out after 29 s; adapters have a shorter request budget. A function has one vCPU at 1,769 MB. A
- * validation mostly waits for the store: more memory costs more and saves a tenth of the time (`npm run bench cost`).
+ * validation mostly waits for the store: 768 MB would cost a third more and save a tenth of the time
+ * (`npm run bench cost`).
  * @see https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
  */
 function chooseSize({ permissions, isLongRunning }: Contract): {
@@ -57,5 +58,5 @@ function chooseSize({ permissions, isLongRunning }: Contract): {
   readonly memoryMb: number;
 } {
   if (isLongRunning) return { timeoutSeconds: 29, memoryMb: 1769 };
-  return permissions.includes('stores') ? { timeoutSeconds: 29, memoryMb: 768 } : { timeoutSeconds: 10, memoryMb: 512 };
+  return { timeoutSeconds: permissions.includes('stores') ? 29 : 10, memoryMb: 512 };
 }
