@@ -234,9 +234,9 @@ const toCheckSuffix = ({ repetition }: IntervalCheck): string =>
 const toBase36 = (number: number): string => number.toString(36);
 /** Returns the interval check of a due sort key. Undefined if the item is no interval check. */
 export function parseIntervalCheck(dueSk: string): IntervalCheck | undefined {
-  const check = /^\d+#I(?:(?<days>\w)(?<endDay>\w+))?$/.exec(dueSk)?.groups;
+  const check = /^\d+#I(?:(\w)(\w+))?$/.exec(dueSk);
   if (!check) return undefined;
-  const { days, endDay = '' } = check;
+  const [, days, endDay = ''] = check;
   const toMs = (text: string): number => Number.parseInt(text, 36) * dayMs;
   return days === undefined ? {} : { repetition: { intervalMs: toMs(days), until: toMs(endDay) } };
 }
