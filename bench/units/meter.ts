@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Key } from '../../lib/db/keys.ts';
 import { countIndexUnits, countTableUnits, type ItemChange } from './capacity.ts';
@@ -46,14 +46,18 @@ export interface Meter {
 export async function startMeter(engineUrl: string): Promise<Meter> {
   let calls: MeteredCall[] = [];
   let previousCall: Promise<unknown> = Promise.resolve();
-  const server = createServer(async (request, response) => {
+  async function handleCall(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = Buffer.concat(await request.toArray()).toString('utf8');
     const forwarded = previousCall.then(async () => await forwardCall(engineUrl, request.headers, body));
     previousCall = forwarded.catch(() => {});
     const { status, text, call } = await forwarded;
     calls.push(call);
     response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(text);
-  });
+  }
+  // The client gets the error as a closed connection: a function can send a call while the engine stops.
+  const server = createServer(
+    (request, response) => void handleCall(request, response).catch(() => response.destroy()),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

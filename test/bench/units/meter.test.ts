@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -89,5 +92,20 @@ describe('getItemKind', () => {
     expect(getItemKind(purchaseKey('app', 'store_a:1'))).toBe('purchase');
     expect(getItemKind(claimKey('app', 'store_a:1', 'ann'))).toBe('claim');
     expect(getItemKind({ pk: 'FX', sk: '2026-11-21' })).toBe('FX');
+  });
+
+  it('closes the connection of a call that the engine does not answer', async () => {
+    const stoppedEngine = createServer().listen(0, '127.0.0.1');
+    await once(stoppedEngine, 'listening');
+    const { port } = stoppedEngine.address() as AddressInfo;
+    stoppedEngine.close();
+    const unusedMeter = await startMeter(`http://127.0.0.1:${port}`);
+    try {
+      const call = fetch(unusedMeter.endpoint, { method: 'POST', body: JSON.stringify({ TableName }) });
+      await expect(call).rejects.toThrow('fetch failed');
+      expect(unusedMeter.takeCalls()).toEqual([]);
+    } finally {
+      await unusedMeter.close();
+    }
   });
 });
