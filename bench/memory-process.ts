@@ -1,0 +1,3 @@
+import { measureMemory } from './memory.ts';
+
+process.send?.(await measureMemory(), () => process.exit());
