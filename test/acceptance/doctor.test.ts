@@ -62,8 +62,11 @@ interface Report {
 }
 
 /** Runs the command and returns its report with its exit code. The timeout is long, because the machine can be busy. */
-async function doctor(appName?: string, run = runCommand): Promise<Report & { readonly code: number }> {
-  const args = ['--json', 'doctor', ...(appName === undefined ? [] : [appName]), '--timeout', '120'];
+async function doctor(
+  appName: string,
+  { run = runCommand, timeoutSeconds = 120 } = {},
+): Promise<Report & { readonly code: number }> {
+  const args = ['--json', 'doctor', appName, '--timeout', String(timeoutSeconds)];
   const { code, out, error } = await run(service.environment, args);
   if (out === '') throw new Error(error);
   return { code, ...(JSON.parse(out) as Report) };
@@ -206,7 +209,8 @@ describe('doctor', () => {
       { code: 'notifications-test-failed', problem: expect.stringContaining('sandbox') },
     ]);
     const other = await givenApp();
-    const report = await doctor(keys.appName);
+    // The service waits for a third of the time.
+    const report = await doctor(keys.appName, { timeoutSeconds: 30 });
     expect(report.findings.map(({ code, platform }) => [code, platform])).toEqual([
       ['notifications-elsewhere', 'store_a'],
       ['notifications-elsewhere', 'processor_a'],
@@ -325,10 +329,9 @@ describe('doctor', () => {
     const { appName } = await givenApp();
     const deleted = { MASTER_KEY_ID: 'arn:aws:secretsmanager:eu-west-1:000000000000:deleted' };
     // A process of its own: this one has read the master key.
-    const report = await doctor(
-      appName,
-      async (environment, args) => await spawnCommand({ ...environment, ...deleted }, args),
-    );
+    const run: typeof runCommand = async (environment, args) =>
+      await spawnCommand({ ...environment, ...deleted }, args);
+    const report = await doctor(appName, { run });
     expectOnly(report, { code: 'master-key-unreadable', severity: 'error' });
     const skipped = report.checks.filter(({ reason }) => reason === 'it requires the master key');
     expect(new Set(skipped.map(({ name }) => name))).toEqual(new Set(['store settings', 'webhook secrets']));

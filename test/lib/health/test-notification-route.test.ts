@@ -1,0 +1,51 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../../composition/deps.ts';
+import { testNotificationRoute } from '../../../lib/health/test-notification-route.ts';
+import { minuteMs, secondMs } from '../../../lib/shared/time.ts';
+import { type NotificationServer, startNotificationServer } from '../../../testing/notification-server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
+import { startWorkQueues, type WorkQueues } from '../../../testing/work-queues.ts';
+
+let service: TestService;
+let queues: WorkQueues;
+let server: NotificationServer;
+beforeAll(async () => {
+  service = await startTestService();
+  queues = await startWorkQueues();
+  server = await startNotificationServer();
+});
+afterAll(async () => {
+  await server?.close();
+  await queues?.close();
+  await service?.close();
+});
+
+/** Creates an app that receives the notifications of the App Store, and tests their way. */
+async function testRoute(timeoutMs: number) {
+  const { appName: app } = await service.createApp(['store_a']);
+  const url = `${server.url}/v3/webhook/store_a/${app}`;
+  await service.setNotificationUrl('store_a', url);
+  const listLatestEvents = async () => (await deps().events.listPage(app, { limit: 50, includesReads: false })).rows;
+  return await testNotificationRoute({ app, platform: 'store_a', url, timeoutMs, listLatestEvents }, deps());
+}
+
+describe('testNotificationRoute', () => {
+  it('waits for test notifications that a busy queue records late', async () => {
+    const tested = testRoute(5 * minuteMs);
+    // Longer than the default timeout of the command would wait.
+    await delay(6 * secondMs);
+    for (let handled = 0; handled < 2; ) handled += await queues.handleOnce('notifications');
+    const { steps, problems } = await tested;
+    expect(problems).toEqual([]);
+    expect(steps.at(-1)?.outcome).toBe('2 of 2 test notifications');
+  });
+
+  it('reports notifications that are not recorded in a third of the time', async () => {
+    const { problems } = await testRoute(3 * secondMs);
+    expect(problems).toMatchObject([
+      { code: 'elsewhere', problem: expect.stringContaining('the service recorded 0 within 1 seconds') },
+    ]);
+    await queues.drain();
+  });
+});
