@@ -19,15 +19,24 @@ export async function withTableEngine<T>(
   }
 }
 
-/** Runs `use` with the handlers on the table engine of the endpoint, and with the emulated stores. */
+/**
+ * Runs `use` with the handlers on the table engine of the endpoint, and with the emulated stores. Restores
+ * `DYNAMODB_ENDPOINT`: a later table engine would be the one of this endpoint.
+ */
 export async function withServiceOn<T>(endpoint: string, use: (service: TestService) => Promise<T>): Promise<T> {
+  const { DYNAMODB_ENDPOINT } = process.env;
   process.env.DYNAMODB_ENDPOINT = endpoint;
-  const { startTestService } = await import('../testing/service.ts');
-  const service = await startTestService();
   try {
-    return await use(service);
+    const { startTestService } = await import('../testing/service.ts');
+    const service = await startTestService();
+    try {
+      return await use(service);
+    } finally {
+      await service.close();
+    }
   } finally {
-    await service.close();
+    if (DYNAMODB_ENDPOINT === undefined) delete process.env.DYNAMODB_ENDPOINT;
+    else process.env.DYNAMODB_ENDPOINT = DYNAMODB_ENDPOINT;
   }
 }
 
