@@ -85,14 +85,6 @@ describe('startMeter', () => {
     await client.send(new QueryCommand({ TableName, ...range }));
     expect(takeUsage()).toEqual({ table: 0, indexes: 0, read: 0.5 });
   });
-});
-
-describe('getItemKind', () => {
-  it('returns the kind of an item by its key', () => {
-    expect(getItemKind(purchaseKey('app', 'store_a:1'))).toBe('purchase');
-    expect(getItemKind(claimKey('app', 'store_a:1', 'ann'))).toBe('claim');
-    expect(getItemKind({ pk: 'FX', sk: '2026-11-21' })).toBe('FX');
-  });
 
   it('closes the connection of a call that the engine does not answer', async () => {
     const stoppedEngine = createServer().listen(0, '127.0.0.1');
@@ -107,5 +99,13 @@ describe('getItemKind', () => {
     } finally {
       await unusedMeter.close();
     }
+  });
+});
+
+describe('getItemKind', () => {
+  it('returns the kind of an item by its key', () => {
+    expect(getItemKind(purchaseKey('app', 'store_a:1'))).toBe('purchase');
+    expect(getItemKind(claimKey('app', 'store_a:1', 'ann'))).toBe('claim');
+    expect(getItemKind({ pk: 'FX', sk: '2026-11-21' })).toBe('FX');
   });
 });

@@ -42,9 +42,9 @@ describe('testNotificationRoute', () => {
   });
 
   it('reports notifications that are not recorded in a third of the time', async () => {
-    const { problems } = await testRoute(3 * secondMs);
+    const { problems } = await testRoute(15 * secondMs);
     expect(problems).toMatchObject([
-      { code: 'elsewhere', problem: expect.stringContaining('the service recorded 0 within 1 seconds') },
+      { code: 'elsewhere', problem: expect.stringContaining('the service recorded 0 within 5 seconds') },
     ]);
     await queues.drain();
   });
