@@ -9,6 +9,7 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { once } from '../shared/once.ts';
 import { parse } from '../shared/parse.ts';
+import { secondMs } from '../shared/time.ts';
 import { applyVocabulary, isBrandPath, type Vocabulary } from '../shared/vocabulary.ts';
 import {
   type ApiCall,
@@ -55,6 +56,14 @@ type ApiHandler = (lambdaEvent: APIGatewayProxyEvent, context: Context) => Promi
 /** Clients send JSON with four content types or none. The package's types lack the option. */
 const ignoreContentType: object = { disableContentTypeCheck: true };
 
+/** Ends a call before Lambda and API Gateway do, which leaves the time to record its event and to respond. */
+const timeLimit = {
+  timeoutEarlyInMillis: secondMs,
+  timeoutEarlyResponse: (): never => {
+    throw new ServiceError('InternalError', 'The service timed out.', { status: 504 });
+  },
+};
+
 /** What every endpoint needs: it authenticates the request and records its event. */
 export type EndpointDeps = RecordingDeps & RejectionDeps & LimitDeps & { readonly appCache: AppCache };
 
@@ -71,7 +80,7 @@ export const createHandlerFactory =
     const deps = once(compose);
     return async (lambdaEvent, context) => {
       const call = createApiCall(contract, lambdaEvent, endpointDeps);
-      const run = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+      const run = middy<APIGatewayProxyEvent, APIGatewayProxyResult>(timeLimit)
         .onError(async ({ error }) => {
           await countRequest(call, { error }, endpointDeps);
           return await respondWithError(call, error, endpointDeps);
