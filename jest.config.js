@@ -26,7 +26,8 @@ export default {
   globalTeardown: '<rootDir>/testing/global-teardown.ts',
   // Far above any test's duration: a test must not fail because the machine is slow.
   testTimeout: 300_000,
-  maxWorkers: 2,
+  // More than the cores of a small machine: the slow suites wait for queues, timers and processes a third of their time.
+  maxWorkers: 3,
   // Jest keeps the modules of each suite in memory. A worker of 3 GB collects garbage most of the time.
   workerIdleMemoryLimit: '800MB',
   // Each line of the log costs a stack trace. A failed test prints its reason; `npm test -- --silent=false` prints the

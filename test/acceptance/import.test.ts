@@ -20,7 +20,7 @@ const purchaseCount = 60;
 const withRate = (rate: number) => platforms.flatMap((platform) => ['--rate', `${platform}=${rate}`]);
 const fast = withRate(1_000);
 /** Slow enough that an import is not finished before the test interrupts it, even on a busy machine. */
-const slow = withRate(4);
+const slow = withRate(1);
 
 interface MovedApp {
   readonly appName: string;
@@ -103,9 +103,12 @@ async function readImported(app: MovedApp, count: number) {
 const readProgress = (path: string): number =>
   existsSync(`${path}.progress`) ? JSON.parse(readFileSync(`${path}.progress`, 'utf8')).rows : 0;
 
+/** Makes all stores unavailable after their next two calls. */
 const setFaults = async () => {
-  for (const platform of platforms)
+  for (const platform of platforms) {
+    await callLocalControl(service, '/faults', { platform, fault: 'slow', delayMs: 0, times: 2 });
     await callLocalControl(service, '/faults', { platform, fault: 'down', times: 1_000_000 });
+  }
 };
 const clearFaults = async () => await fetch(`${service.emulatorUrl}/control/faults`, { method: 'DELETE' });
 
@@ -182,13 +185,12 @@ describe('claimcheck import', () => {
       code: 1,
       error: expect.stringMatching(/unfinished: \d+ rows are done. Pass --resume/),
     });
-    const running = cli([...command, ...slow, '--resume', '--max-wait', '2']);
-    const seen = readProgress(path);
-    await waitFor('further rows', () => readProgress(path) > seen + 10);
     await setFaults();
-    const stopped = await running;
+    const seen = readProgress(path);
+    const stopped = await cli([...command, ...slow, '--resume', '--max-wait', '2']);
     expect(stopped).toMatchObject({ code: 1, out: '' });
     expect(stopped.error).toMatch(/is unavailable.+The import has stopped after \d+ rows .+ --resume to continue/s);
+    expect(readProgress(path)).toBeGreaterThan(seen);
     expect(readProgress(path)).toBeLessThan(purchaseCount);
     await clearFaults();
     const { code, out } = await cli(['--json', ...command, ...fast, '--resume']);
