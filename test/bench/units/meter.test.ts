@@ -86,7 +86,7 @@ describe('startMeter', () => {
     expect(takeUsage()).toEqual({ table: 0, indexes: 0, read: 0.5 });
   });
 
-  it('closes the connection of a call that the engine does not answer', async () => {
+  it('closes the connection of a call that gets no response from the engine', async () => {
     const stoppedEngine = createServer().listen(0, '127.0.0.1');
     await once(stoppedEngine, 'listening');
     const { port } = stoppedEngine.address() as AddressInfo;
