@@ -31,6 +31,8 @@ afterAll(async () => {
   await service.close();
 });
 beforeEach(() => {
+  // Buckets fill with time.
+  service.freezeClock();
   jest.spyOn(console, 'warn').mockImplementation(() => {});
 });
 

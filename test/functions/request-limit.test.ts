@@ -19,6 +19,8 @@ afterAll(async () => {
 
 let keys: IssuedApiKeys;
 beforeEach(async () => {
+  // Buckets fill with time.
+  service.freezeClock();
   jest.spyOn(console, 'warn').mockImplementation(() => {});
   keys = await service.createApp(['store_a', 'store_b']);
 });
