@@ -87,6 +87,8 @@ export const TransactionRecord = v.strictObject({
   amountUSD: v.nullable(v.number()),
   amountMicros: v.nullable(v.number()),
   currency: v.nullable(v.string()),
+  // Spec: not shown. Tax within `amountMicros`, if the store reports it.
+  taxMicros: OptionalNumber,
   isReportedAmount: OptionalBoolean,
   // Spec: not shown. State of the purchase, for its latest transaction only.
   isBillingRetryPeriod: OptionalBoolean,

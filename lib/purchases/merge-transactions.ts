@@ -106,13 +106,16 @@ function rankAmount({ transaction }: ObservedTransaction): number {
 const pickAmount = ({
   currency,
   amountMicros,
+  taxMicros,
+  plan,
   isReportedAmount,
   isEstimatedAmount,
-}: Transaction): Partial<Transaction> => omitUndefined({ currency, amountMicros, isReportedAmount, isEstimatedAmount });
+}: Transaction): Partial<Transaction> =>
+  omitUndefined({ currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount });
 
 /** Removes the fields that are merged on their own. */
 function pickState(transaction: Transaction): Transaction {
-  const { currency, amountMicros, isReportedAmount, isEstimatedAmount, partialRefunds, ...rest } =
+  const { currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount, partialRefunds, ...rest } =
     omitUsdRate(transaction);
   return rest;
 }

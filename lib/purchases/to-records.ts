@@ -132,7 +132,7 @@ const getEffectiveExpiration = (purchase: Purchase, now: EpochMillis): EpochMill
 export function toTransactionRecord(transaction: Transaction, purchase?: Purchase): TransactionRecord {
   return {
     ...pick(transaction, ['transactionId', 'purchaseId', 'productId', 'platform', 'sandbox', 'isPending', 'quantity']),
-    ...pick(transaction, ['isTrialPeriod', 'isIntroPeriod', 'isReportedAmount']),
+    ...pick(transaction, ['isTrialPeriod', 'isIntroPeriod', 'isReportedAmount', 'taxMicros']),
     offerId: transaction.offerId ?? null,
     purchaseDate: toIsoSeconds(transaction.purchaseDate),
     ...(transaction.expirationDate !== undefined && { expirationDate: toIsoSeconds(transaction.expirationDate) }),

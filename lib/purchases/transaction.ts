@@ -32,6 +32,18 @@ export const PartialRefund = v.object({
 export type PartialRefund = v.InferOutput<typeof PartialRefund>;
 
 /**
+ * The recurring price of a subscription: what a whole billing period costs from this payment on. A prorated payment, a
+ * credit or a one-time amount on the same invoice makes the paid amount another one. MRR follows from the plan.
+ */
+export const PlanPrice = v.object({
+  /** For the quantity, with the recurring discounts, in micros of the transaction's currency. */
+  amountMicros: v.number(),
+  /** Length of a billing period in ISO 8601, such as `P1M`. */
+  period: v.string(),
+});
+export type PlanPrice = v.InferOutput<typeof PlanPrice>;
+
+/**
  * A payment that started or renewed a purchase; the amount of a free trial is 0. Dates are epoch milliseconds, ids have
  * a platform prefix, amounts are micros of `currency`.
  */
@@ -72,6 +84,10 @@ export const Transaction = v.object({
    * Whether the amount is that of an earlier payment, because it is unknown. It is a reported amount, too. Internal.
    */
   isEstimatedAmount: v.exactOptional(v.boolean()),
+  /** Tax within `amountMicros`, if the store reports it. */
+  taxMicros: v.exactOptional(v.number()),
+  /** What a paid period of the plan costs, if the payment is another amount or for another time. Internal. */
+  plan: v.exactOptional(PlanPrice),
   /** The developer's part of the payment after fees, tax and refunds, if the store reports it. Internal. */
   storeProceedsMicros: v.exactOptional(v.number()),
   /** Refunds of parts of the payment, each once. Absent without any. */

@@ -97,6 +97,7 @@ const transactionFields = {
     'State of the purchase, at its latest transaction: date of the latest renewal.',
     '2026-02-15T09:30:00.000Z',
   ],
+  taxMicros: ['Tax within `amountMicros`. Absent if the store does not report it.', 830000],
   refundedAmountMicros: ['Refunded part of `amountMicros`.', 4990000],
   refundDate: ['Date of the latest refund.', '2026-02-18T12:00:00.000Z'],
 } as const;
