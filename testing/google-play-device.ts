@@ -47,10 +47,37 @@ export const skuDetails = {
   subscriptionPeriod: 'P1M',
 } as const;
 
+/** A consumable, as version 13 of the plugin receives it from the device. */
+export const consumableDetails = {
+  productId: 'coins',
+  title: 'Coins (Demo)',
+  name: 'Coins',
+  description: 'A hundred coins',
+  product_format: 'v12.0',
+  product_type: 'inapp',
+  formatted_price: '$0.99',
+  price_amount_micros: 990_000,
+  price_currency_code: 'USD',
+} as const;
+
+/** A consumable, as version 11 of the plugin receives it from the device. */
+export const consumableSkuDetails = {
+  productId: 'coins',
+  type: 'inapp',
+  title: 'Coins (Demo)',
+  name: 'Coins',
+  description: 'A hundred coins',
+  price: '$0.99',
+  price_amount_micros: 990_000,
+  price_currency_code: 'USD',
+} as const;
+
 /** The page of an app on a device whose Play Store has one purchase. */
 export interface PlayPage extends CordovaPage {
   /** Arguments of the plugin's calls that acknowledge a purchase, oldest first. */
   readonly acknowledgements: readonly (readonly unknown[])[];
+  /** Arguments of the plugin's calls that consume a purchase, oldest first. */
+  readonly consumptions: readonly (readonly unknown[])[];
   /** Messages of uncaught exceptions. */
   readonly crashes: readonly string[];
 }
@@ -58,6 +85,7 @@ export interface PlayPage extends CordovaPage {
 /** Opens a page on a device that has the purchase of `body` and sells the product of `details`. */
 export function openPlayPage(body: PlayBody, details: object): PlayPage {
   const acknowledgements: (readonly unknown[])[] = [];
+  const consumptions: (readonly unknown[])[] = [];
   let notifyListener = (_message: object): void => {};
   const page = openCordovaPage('android', (method, args) => {
     if (method === 'getAvailableProducts') return [details];
@@ -67,6 +95,7 @@ export function openPlayPage(body: PlayBody, details: object): PlayPage {
       notifyListener({ type: 'setPurchases', data: { purchases: [toNativePurchase(body)] } });
     }
     if (method === 'acknowledgePurchase') acknowledgements.push(args);
+    if (method === 'consumePurchase') consumptions.push(args);
     return 'OK';
   });
   const crashes: string[] = [];
@@ -77,7 +106,7 @@ export function openPlayPage(body: PlayBody, details: object): PlayPage {
     if (method === 'setListener') notifyListener = success;
     else exec(success, error, service, method, args);
   }) satisfies Exec;
-  return { ...page, acknowledgements, crashes };
+  return { ...page, acknowledgements, consumptions, crashes };
 }
 
 type Exec = (success: Listener, error: Listener, service: string, method: string, args: readonly unknown[]) => void;

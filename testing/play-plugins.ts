@@ -1,13 +1,28 @@
-import { openPlayPage, type PlayBody, type PlayPage, productDetails, skuDetails } from './google-play-device.ts';
+import {
+  consumableDetails,
+  consumableSkuDetails,
+  openPlayPage,
+  type PlayBody,
+  type PlayPage,
+  productDetails,
+  skuDetails,
+} from './google-play-device.ts';
+
+/** Type of the product of a purchase, as the app registers it. */
+type RegisteredType = 'PAID_SUBSCRIPTION' | 'CONSUMABLE';
 
 /** Starts version 13 of the plugin in a page and waits until it has verified the purchase on the device. */
-export async function verifyWithPlugin13(body: PlayBody, validator: string) {
-  const page = openPlayPage(body, productDetails);
+export async function verifyWithPlugin13(
+  body: PlayBody,
+  validator: string,
+  type: RegisteredType = 'PAID_SUBSCRIPTION',
+) {
+  const page = openPlayPage(body, type === 'CONSUMABLE' ? consumableDetails : productDetails);
   await page.load('cordova-plugin-purchase/www/store.js');
   const { store, Platform, ProductType } = page.window.CdvPurchase;
   store.validator = validator;
   store.applicationUsername = 'ann';
-  store.register([{ id: 'premium', platform: Platform.GOOGLE_PLAY, type: ProductType.PAID_SUBSCRIPTION }]);
+  store.register([{ id: body.id, platform: Platform.GOOGLE_PLAY, type: ProductType[type] }]);
   const outcome = new Promise<{ event: string; payload: unknown }>((resolve) => {
     store
       .when()
@@ -37,8 +52,8 @@ export async function verifyAgain({ page, store }: Awaited<ReturnType<typeof ver
 export type ProductEvent = 'verified' | 'unverified' | 'expired' | 'owned';
 
 /** Starts version 11 of the plugin in a page. `events` and `responses` grow while it runs. */
-export async function startPlugin11(body: PlayBody, validator: string) {
-  const page = openPlayPage(body, skuDetails);
+export async function startPlugin11(body: PlayBody, validator: string, type: RegisteredType = 'PAID_SUBSCRIPTION') {
+  const page = openPlayPage(body, type === 'CONSUMABLE' ? consumableSkuDetails : skuDetails);
   const { window } = page;
   // Shortens the retry delays of the plugin, which add up to more than two minutes.
   const { setTimeout: realSetTimeout } = window;
@@ -49,15 +64,16 @@ export async function startPlugin11(body: PlayBody, validator: string) {
   const { store } = window;
   store.validator = validator;
   store.applicationUsername = 'ann';
-  store.register({ id: 'premium', alias: 'premium', type: store.PAID_SUBSCRIPTION });
+  const { id } = body;
+  store.register({ id, alias: id, type: store[type] });
   const events: ProductEvent[] = [];
   for (const event of ['verified', 'unverified', 'expired', 'owned'] as const) {
-    store.when('premium')[event](() => events.push(event));
+    store.when(id)[event](() => events.push(event));
   }
-  store.when('premium').approved((product: { verify(): void }) => product.verify());
-  store.when('premium').verified((product: { finish(): void }) => product.finish());
+  store.when(id).approved((product: { verify(): void }) => product.verify());
+  store.when(id).verified((product: { finish(): void }) => product.finish());
   store.refresh();
-  return { page, product: store.get('premium'), events, responses };
+  return { page, product: store.get(id), events, responses };
 }
 
 /** Records the response bodies of the page's requests. */

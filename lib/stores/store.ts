@@ -172,6 +172,8 @@ export interface StoreValidation {
   readonly nativeTransaction: Readonly<Record<string, unknown>>;
   /** Product ids without prefix whose introductory price the store account cannot use. */
   readonly ineligibleForIntroPrice: readonly string[];
+  /** Whether the client validates the requested purchase as a consumable, which it consumes unless the service does. */
+  readonly clientConsumes?: boolean;
   /** Deadline of `fulfill` on the stopwatch: a validation and its fulfillment share one time budget. */
   readonly fulfillDeadline?: number;
   /** A sentence for the client. Set if the result does not rely on the store's preferred API. */
@@ -182,7 +184,7 @@ export interface StoreValidation {
 
 /** Stored purchases to acknowledge or consume. Only a validation names the requested purchase. */
 export type FulfillmentRequest = Pick<StoreValidation, 'observations' | 'purchaseId' | 'fulfillDeadline'> &
-  Partial<Pick<StoreValidation, 'nativeTransaction'>>;
+  Partial<Pick<StoreValidation, 'nativeTransaction' | 'clientConsumes'>>;
 
 /** An inbound HTTP request at a notification endpoint. Nothing in it has been verified. */
 export interface RawNotification {

@@ -4,6 +4,7 @@ import { leaveAcknowledgementToClients } from '../../testing/leave-acknowledgeme
 import { startLocalService } from '../../testing/local-service.ts';
 import { describeAppStore11 } from './cordova/app-store-11.ts';
 import { describeAppStore13 } from './cordova/app-store-13.ts';
+import { describeConsumables } from './cordova/consumables.ts';
 import { describeGooglePlay11 } from './cordova/google-play-11.ts';
 import { describeGooglePlay13 } from './cordova/google-play-13.ts';
 import { describePendingPayments } from './cordova/pending-payments.ts';
@@ -25,6 +26,7 @@ describe.each([
   ['app-store-13', describeAppStore13],
   ['google-play-13', describeGooglePlay13],
   ['storekit-2', describeStoreKit2],
+  ['consumables', describeConsumables],
   ['pending-payments', describePendingPayments],
   ['receipts', describeReceipts],
   ['webview-origins', describeWebviewOrigins],

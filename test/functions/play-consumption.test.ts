@@ -3,16 +3,17 @@ import { deps } from '../../composition/deps.ts';
 import type { ProductType } from '../../lib/api/enumerations.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
+import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 
-let service: TestService;
+let service: NotificationFixture;
 let keys: IssuedApiKeys;
 beforeAll(async () => {
-  service = await startTestService();
-  keys = await service.createApp(['store_b'], { acknowledge: true });
+  service = await startNotificationFixture();
+  keys = await service.createNotifiedApp('store_b', { acknowledge: true });
 });
 afterAll(async () => {
   await service.close();
@@ -36,13 +37,26 @@ async function buy(type: string) {
   const findAtStore = async () => await service.callControl(`/purchases/${id}`);
   const fetchRecord = async () =>
     (await callWithSecretKey(getPurchase, keys, { params: { purchaseId: `store_b:${id}` } })).body;
-  return { validate, setCatalogueType, findAtStore, fetchRecord };
+  const ids = { appName: keys.appName, purchaseId: `store_b:${id}` };
+  return {
+    validate,
+    setCatalogueType,
+    findAtStore,
+    fetchRecord,
+    receive: async () => await service.processNotifications(),
+    refresh: async () => await refreshPurchase(ids, deps()),
+    findNextRefresh: async () =>
+      (await deps().purchases.findFacts(ids.appName, ids.purchaseId))?.nextRefreshAt ?? Infinity,
+  };
 }
 
 const advance = async (ms: number) =>
   await service.callControl('/clock', { set: new Date(Date.now() + ms).toISOString() });
 
 describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
+  const unfulfilled = { isAcknowledged: false, isConsumed: false };
+  const leftToClient = { ok: true, data: { transaction: { acknowledgementState: 0 }, collection: [unfulfilled] } };
+
   it('does not consume a product that was stored with a different type', async () => {
     const { validate, findAtStore, fetchRecord } = await buy('non consumable');
     expect(await validate()).toMatchObject({ ok: true });
@@ -51,14 +65,36 @@ describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
     expect(await fetchRecord()).toMatchObject({ isConsumed: false });
   });
 
-  it('does not consume a product whose type only the client states', async () => {
-    const { validate, findAtStore, fetchRecord } = await buy('non consumable');
-    for (let attempt = 0; attempt < 2; attempt++)
-      expect(await validate({ type: 'consumable' })).toMatchObject({ ok: true });
+  it('leaves a consumable that the catalogue lacks to the client until two days later', async () => {
+    const { validate, findAtStore, fetchRecord, refresh } = await buy('consumable');
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(await validate()).toMatchObject(leftToClient);
+      await refresh();
+    }
+    expect(await findAtStore()).toMatchObject(unfulfilled);
+    await advance(2 * dayMs + hourMs);
+    expect(await validate()).toMatchObject(leftToClient);
+    await refresh();
     expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
-    await advance(4 * dayMs);
-    expect(await validate()).toMatchObject({ ok: true });
-    expect(await fetchRecord()).toMatchObject({ isConsumed: false });
+    expect(await fetchRecord()).toMatchObject({ isAcknowledged: true, isConsumed: false });
+  });
+
+  it('refreshes a consumable of the client again at least every six hours', async () => {
+    const { validate, refresh, findNextRefresh } = await buy('consumable');
+    await validate();
+    await advance(dayMs);
+    await refresh();
+    expect((await findNextRefresh()) - Date.now()).toBeLessThanOrEqual(6 * hourMs);
+  });
+
+  it('leaves a purchase to the client if a notification reports it before the client', async () => {
+    const { receive, validate, findAtStore, setCatalogueType } = await buy('consumable');
+    await receive();
+    expect(await findAtStore()).toMatchObject(unfulfilled);
+    expect(await validate()).toMatchObject(leftToClient);
+    await setCatalogueType('consumable');
+    expect(await validate()).toMatchObject(leftToClient);
+    expect(await findAtStore()).toMatchObject({ isConsumed: true });
   });
 
   it('does not consume a consumable that a request calls non consumable', async () => {
@@ -72,7 +108,7 @@ describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
     const { validate, setCatalogueType, findAtStore } = await buy('non consumable');
     await setCatalogueType('non consumable');
     expect(await validate({ type: 'consumable' })).toMatchObject({ ok: true });
-    expect(await findAtStore()).toMatchObject({ isAcknowledged: true, isConsumed: false });
+    expect(await findAtStore()).toMatchObject(unfulfilled);
   });
 
   it('does not consume another product than the requested one', async () => {

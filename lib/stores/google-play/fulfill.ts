@@ -1,7 +1,7 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { isActive, type Purchase } from '../../purchases/purchase.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import type { FulfillmentRequest } from '../store.ts';
 import type { StoreContext } from '../store-context.ts';
 import { getFulfillBudgetMs } from '../time-budget.ts';
@@ -12,17 +12,18 @@ import { createPlayApi, type PlayApi } from './play-api.ts';
 import { defaultBudgetMs } from './request-budget.ts';
 import { type GooglePlaySettings, parseStoredSettings } from './settings.ts';
 
+/** Time for clients to consume a purchase. One day remains for retries until Google refunds it. */
+const clientConsumptionMs = 2 * dayMs;
+
 /**
  * Acknowledges the stored purchases and consumes the planned consumption if the settings say so; otherwise the app does
  * it. Google refunds a purchase that is not acknowledged within three days.
  * @see https://developer.android.com/google/play/billing/integrate#process
  */
-export async function fulfill(
-  { observations, fulfillDeadline }: FulfillmentRequest,
-  context: StoreContext,
-): Promise<readonly Observation[]> {
+export async function fulfill(request: FulfillmentRequest, context: StoreContext): Promise<readonly Observation[]> {
+  const { fulfillDeadline } = request;
   const { acknowledge, serviceAccount, ...settings } = parseStoredSettings(context.settings);
-  const unfulfilled = observations.filter(({ purchase }) => needsFulfillment(purchase, context.now()));
+  const unfulfilled = listUnfulfilled(request, context.now());
   if (!acknowledge || !serviceAccount || unfulfilled.length === 0) return [];
   const play = createPlayApi({ ...settings, serviceAccount }, context, {
     budgetMs: getFulfillBudgetMs(fulfillDeadline, defaultBudgetMs, context.stopwatch),
@@ -51,6 +52,30 @@ interface FulfillContext {
   readonly play: PlayApi;
   readonly now: () => EpochMillis;
   readonly storedData: StoredData;
+}
+
+/** Lists the purchases to fulfill now. A token is acknowledged as a whole: one item left to the client prevents it. */
+function listUnfulfilled(request: FulfillmentRequest, now: EpochMillis): Observation[] {
+  const unfulfilled = request.observations.filter(({ purchase }) => needsFulfillment(purchase, now));
+  const clientTokens = unfulfilled.filter(({ purchase }) => isLeftToClient(purchase, request, now)).map(getToken);
+  return unfulfilled.filter(
+    (observation) => isConsumable(observation) || !clientTokens.includes(getToken(observation)),
+  );
+}
+
+/**
+ * Whether a client can still consume the purchase: clients neither credit nor consume one that is already acknowledged.
+ * A purchase of unknown type can be a consumable, whose notification arrived before the client's validation.
+ */
+function isLeftToClient(
+  { productType, purchaseDate = 0, ...purchase }: Purchase,
+  { purchaseId, clientConsumes }: FulfillmentRequest,
+  now: EpochMillis,
+): boolean {
+  if (purchase.serviceConsumption) return false;
+  if (clientConsumes !== undefined && purchase.purchaseId === purchaseId) return clientConsumes;
+  const isPossibleConsumable = productType === undefined || productType === 'consumable';
+  return isPossibleConsumable && now - purchaseDate < clientConsumptionMs;
 }
 
 /** The items of a purchase are acknowledged together, and consumed one by one. */
@@ -111,12 +136,14 @@ interface TokenGroup {
 function groupByToken(observations: readonly Observation[]): TokenGroup[] {
   const groups = new Map<string, Observation[]>();
   for (const observation of observations) {
-    const { purchase, refreshToken } = observation;
-    const token = refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);
+    const token = getToken(observation);
     groups.set(token, [...(groups.get(token) ?? []), observation]);
   }
   return [...groups].map(([token, group]) => ({ token, observations: group }));
 }
+
+const getToken = ({ purchase, refreshToken }: Observation): string =>
+  refreshToken?.purchaseToken ?? withoutPlatform(purchase.purchaseId);
 
 const isConsumable = ({ purchase }: Observation): boolean => purchase.serviceConsumption !== undefined;
 

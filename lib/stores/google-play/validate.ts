@@ -37,7 +37,8 @@ export async function validate(request: ValidationRequest, context: StoreContext
   if (result.observations.length === 0) throw unknownTokenError();
   const observations = markForFulfillment(result.observations, settings, context.now());
   const validation = toValidation(request, { ...result, observations });
-  return { ...(await planConsumption(validation, request, { settings, context })), fulfillDeadline };
+  const planned = await planConsumption(validation, request, { settings, context });
+  return { ...planned, fulfillDeadline, clientConsumes: request.type === 'consumable' };
 }
 
 interface MissingEvidence {
