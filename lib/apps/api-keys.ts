@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { apiKeyPrefixes } from '../shared/key-prefixes.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { type ApiKey, type ApiKeyLevel, type App, apiKeyLevels } from './app.ts';
 
@@ -9,17 +10,14 @@ export interface VerifiedKey {
   readonly level: ApiKeyLevel;
 }
 
-const prefixes = { public: 'pub', secret: 'sec', viewer: 'view', support: 'sup' } as const satisfies Record<
-  ApiKeyLevel,
-  string
->;
+const prefixes = apiKeyPrefixes satisfies Record<ApiKeyLevel, string>;
 
 /** Generates an API key: 256 random bits, prefixed with its level. */
 export const generateApiKey = (level: ApiKeyLevel): string =>
   `${prefixes[level]}_${randomBytes(32).toString('base64url')}`;
 
 /** Matches an API key of this service. */
-export const apiKeyPattern = /^(?:pub|sec|view|sup)_[\w-]{43}$/;
+export const apiKeyPattern = new RegExp(`^(?:${Object.values(prefixes).join('|')})_[\\w-]{43}$`);
 
 /** SHA-256 in hex. API keys are stored as digests only. */
 export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');

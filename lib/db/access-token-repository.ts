@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type AccessTokenRepository, type ActiveGrant, TokenItem } from '../customers/access-token-repository.ts';
+import { accessTokenPrefix } from '../shared/key-prefixes.ts';
 import { parse } from '../shared/parse.ts';
 import { dayMs } from '../shared/time.ts';
 import { accessTokenKey, namingIndexKeys, toTtl } from './keys.ts';
@@ -20,7 +21,7 @@ export function createAccessTokenRepository(table: Table): AccessTokenRepository
   return {
     issue,
     async find(appName, token, now) {
-      if (!/^ak_[A-Za-z0-9]{32}$/.test(token)) return undefined;
+      if (!accessTokenPattern.test(token)) return undefined;
       const item = await table.get(accessTokenKey(appName, hashToken(token)));
       const grant = item && parse(TokenItem, item, 'DatabaseError');
       return grant && grant.expiresAt > now ? grant : undefined;
@@ -38,6 +39,8 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 /** The largest multiple of 62 in a byte: a greater byte would make some characters more likely. */
 const unbiasedBytes = 248;
 
+const accessTokenPattern = new RegExp(`^${accessTokenPrefix}_[A-Za-z0-9]{32}$`);
+
 /** Generates `ak_` and 32 letters and digits, which contain 190 random bits. */
 function generateToken(): string {
   let text = '';
@@ -46,7 +49,7 @@ function generateToken(): string {
       if (byte < unbiasedBytes && text.length < 32) text += alphabet[byte % alphabet.length];
     }
   }
-  return `ak_${text}`;
+  return `${accessTokenPrefix}_${text}`;
 }
 
 const hashToken = (token: string): string => createHash('sha256').update(token).digest('hex');

@@ -1,3 +1,5 @@
+import { accessTokenPrefix, apiKeyPrefixes } from '../key-prefixes.ts';
+
 export const removedMark = '[removed]';
 export const trimmedMark = '[trimmed]';
 
@@ -8,8 +10,15 @@ export const maxRedactedLength = 20_000;
 const maxIdLength = 900;
 
 /** Matches keys and tokens of this service and of the processors, and credentials. */
-const secretPattern =
-  /\b(?:(?:ak|pub|sec|view)_[\w-]{16,}|(?:[sr]k_(?:live|test)|whsec)_\w{8,}|(?:Basic|Bearer)\s+\S{8,})|-----BEGIN[\s\S]*/gi;
+const secretPattern = new RegExp(
+  [
+    `\\b(?:(?:${[accessTokenPrefix, ...Object.values(apiKeyPrefixes)].join('|')})_[\\w-]{16,}`,
+    '(?:[sr]k_(?:live|test)|whsec)_\\w{8,}',
+    '(?:Basic|Bearer)\\s+\\S{8,})',
+    '-----BEGIN[\\s\\S]*',
+  ].join('|'),
+  'gi',
+);
 
 /** Matches runs in which a signed message (JWS, JWE) can be. Its header begins with the base64 of `{"`. */
 const dottedRunPattern = /[\w.-]+/g;

@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { generateApiKey } from '../../../../lib/apps/api-keys.ts';
+import { apiKeyLevels } from '../../../../lib/apps/app.ts';
 import {
   containsSecretPattern,
   redactSecretPatterns,
@@ -22,6 +24,12 @@ describe('redactSecretPatterns', () => {
     ['a credential', 'Bearer   abcdefgh', '[removed]'],
   ])('removes %s', (_kind, text, expected) => {
     expect(redactSecretPatterns(text)).toBe(expected);
+  });
+
+  it.each(apiKeyLevels)('removes a key of the level %s from texts and ids', (level) => {
+    const key = generateApiKey(level);
+    expect([redactSecretPatterns(`got ${key}.`), sanitizeId(key)]).toEqual(['got [removed].', '[removed]']);
+    expect(containsSecretPattern(key)).toBe(true);
   });
 
   it.each([
