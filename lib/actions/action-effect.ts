@@ -12,6 +12,8 @@ export const ActionBaseline = v.object({
   expirationDate: v.exactOptional(v.number()),
   refunds: v.number(),
   isEnded: v.boolean(),
+  /** Digest of the request. Earlier releases did not store it. */
+  digest: v.exactOptional(v.string()),
 });
 export type ActionBaseline = v.InferOutput<typeof ActionBaseline>;
 

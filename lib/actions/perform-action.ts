@@ -72,8 +72,7 @@ export async function performAction(
   requirePermission(input.action, context);
   const { store, storeContext } = await openStore(purchaseId, context);
   const name = `action#${purchaseId}#${idempotencyKey}`;
-  const { reason: _reason, ...parameters } = input;
-  const digest = toDigest(omitUndefined(parameters));
+  const digest = toDigest(omitUndefined(input));
   const attempt: Attempt = { purchaseId, input, digest, name, store, storeContext, context };
   let isRepeated = true;
   const result = await storeContext.runOnce<StoredOutcome>(
@@ -89,12 +88,14 @@ export async function performAction(
     },
   );
   if (isRepeated) context.recorder.setType('action.read');
-  if (result.digest !== digest)
-    throw new ServiceError('Conflict', 'idempotencyKey was used for a different action.', { retryable: false });
+  if (result.digest !== digest) throw usedKeyError();
   if (result.rejection !== undefined) throw new ServiceError('Conflict', result.rejection, { retryable: false });
   const { digest: _digest, ...outcome } = result;
   return outcome;
 }
+
+const usedKeyError = (): ServiceError =>
+  new ServiceError('Conflict', 'idempotencyKey was used for a different action.', { retryable: false });
 
 /** Checks an action at the store without performing it. */
 export async function checkAction(
@@ -142,9 +143,11 @@ async function openStore(purchaseId: string, { app, recorder, deps }: ActionCont
 
 async function runAction({ digest, name, store, storeContext, ...attempt }: Attempt): Promise<StoredOutcome> {
   const prepared = await prepare({ digest, name, store, storeContext, ...attempt });
-  const { request, possible, baseline } = prepared;
+  const { request, possible } = prepared;
+  const earlier = await findBaseline(name, storeContext);
+  const baseline = earlier ?? { ...prepared.baseline, digest };
   // Before the request: after a crash, the store's state shows whether it had an effect.
-  await storeContext.storedResults?.save(name, baseline);
+  if (!earlier) await storeContext.storedResults?.save(name, baseline);
   const outcome = toOutcome(attempt, possible);
   let storeAnswer: StoreAnswer | undefined;
   try {
@@ -157,11 +160,20 @@ async function runAction({ digest, name, store, storeContext, ...attempt }: Atte
   return { ...outcome, digest, ...omitUndefined({ storeAnswer }), isConfirmed };
 }
 
-/** Returns the outcome of an earlier attempt whose response was lost, if the store's state shows its effect. */
+/** Finds the state before the first attempt of an action. */
+async function findBaseline(name: string, { storedResults }: StoreContext): Promise<ActionBaseline | undefined> {
+  const saved = await storedResults?.find(name);
+  return saved === undefined ? undefined : parse(ActionBaseline, saved, 'DatabaseError');
+}
+
+/**
+ * Returns the outcome of an earlier attempt whose response was lost, if the store's state shows its effect. Throws
+ * `Conflict` if the earlier attempt was a different action: the state would confirm this one.
+ */
 async function recoverAction({ digest, name, storeContext, ...attempt }: Attempt): Promise<StoredOutcome | undefined> {
-  const saved = await storeContext.storedResults?.find(name);
-  if (saved === undefined) return undefined;
-  const baseline = parse(ActionBaseline, saved, 'DatabaseError');
+  const baseline = await findBaseline(name, storeContext);
+  if (!baseline) return undefined;
+  if ((baseline.digest ?? digest) !== digest) throw usedKeyError();
   const { purchaseId, input, context } = attempt;
   const { days, account } = input;
   const request = { action: toStoreAction(input.action), ...omitUndefined({ days, account }) };

@@ -102,10 +102,11 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
   it('rejects the idempotency key of a different action', async () => {
     const bought = await buyForActions(service, 'store_a');
     await bought.act(extension);
-    expect(await bought.act({ ...extension, days: 8 })).toMatchObject({
-      status: 409,
-      body: { message: 'idempotencyKey was used for a different action.' },
-    });
+    for (const changes of [{ days: 8 }, { reason: 'Ticket 4712' }])
+      expect(await bought.act({ ...extension, ...changes })).toMatchObject({
+        status: 409,
+        body: { message: 'idempotencyKey was used for a different action.' },
+      });
   });
 
   it('announces the effect once if the notification of the store arrives first or later', async () => {
@@ -176,6 +177,20 @@ describe('POST /v3/purchases/:purchaseId/actions', () => {
     expect(body).toMatchObject({ isConfirmed: true, storeAnswer: null });
     if ('days' in action) expect(await getExpiration(bought)).toBe(before + 7 * dayMs);
     else expect(await listRefunds(bought)).toHaveLength(1);
+  });
+
+  it('rejects another amount and another action after a lost response, and confirms the same request', async () => {
+    const bought = await buyForActions(service, 'processor_a');
+    const refund = { action: 'refund', amountMicros: 1_000_000, idempotencyKey };
+    await service.callControl('/faults', { platform: 'processor_a', fault: 'cut', path: '/v1/refunds' });
+    expect(await bought.act(refund)).toMatchObject({ status: 502 });
+    for (const changes of [{ amountMicros: 2_000_000 }, { action: 'cancel', amountMicros: undefined }])
+      expect(await bought.act({ ...refund, ...changes })).toMatchObject({
+        status: 409,
+        body: { message: 'idempotencyKey was used for a different action.' },
+      });
+    expect(await bought.act(refund)).toMatchObject({ status: 200, body: { isConfirmed: true } });
+    expect(await listRefunds(bought)).toEqual([1_000_000]);
   });
 
   it('rejects an action that is not possible with the reason', async () => {
