@@ -1,31 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import { Grant } from '../entitlements/grant-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { buildUpdate } from './build-update.ts';
 import * as keys from './keys.ts';
 import type { Item, Table, Write } from './table.ts';
 import { tryUpdate, tryWrite } from './try-update.ts';
-
-const maxAttempts = 10;
+import { updateVersioned } from './update-versioned.ts';
 
 export function createGrantRepository(table: Table): GrantRepository {
   const find: GrantRepository['find'] = async (appName, username, grantId) => {
     const item = await table.get(keys.grantKey(appName, username, grantId));
     return item && parse(Grant, item, 'DatabaseError');
   };
-  const update: GrantRepository['update'] = async (appName, { username, grantId }, change) => {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const before = await find(appName, username, grantId);
-      if (!before) return undefined;
-      const changed = change(before);
-      if (changed === before) return before;
-      const after = { ...changed, version: before.version + 1 };
-      if (await replace(table, appName, after)) return after;
-    }
-    throw new ServiceError('Conflict', 'Other changes were made concurrently. Try again.');
-  };
+  const update: GrantRepository['update'] = async (appName, { username, grantId }, change) =>
+    await updateVersioned(
+      async () => await find(appName, username, grantId),
+      change,
+      async (grant) => await replace(table, appName, grant),
+    );
   return {
     find,
     update,

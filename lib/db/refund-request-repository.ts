@@ -5,7 +5,6 @@ import {
   type RefundRequestRepository,
   type RefundRequestState,
 } from '../refund-requests/refund-request-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { buildUpdate } from './build-update.ts';
@@ -14,8 +13,8 @@ import * as keys from './keys.ts';
 import { indexes } from './keys.ts';
 import type { Item, Table } from './table.ts';
 import { tryUpdate, tryWrite } from './try-update.ts';
+import { updateVersioned } from './update-versioned.ts';
 
-const maxAttempts = 10;
 const maxScanned = 1_000;
 
 /** Longer than stores repeat a notification: App Store 6 days, Google Play 7 days. */
@@ -52,17 +51,12 @@ export function createRefundRequestRepository(table: Table): RefundRequestReposi
       );
       return isCreated ? created : undefined;
     },
-    async update(appName, requestId, change) {
-      for (let attempt = 0; attempt < maxAttempts; attempt++) {
-        const before = await find(appName, requestId);
-        if (!before) return undefined;
-        const changed = change(before);
-        if (changed === before) return before;
-        const after = { ...changed, version: before.version + 1 };
-        if (await replace(table, appName, after)) return after;
-      }
-      throw new ServiceError('Conflict', 'Other changes were made concurrently. Try again.');
-    },
+    update: async (appName, requestId, change) =>
+      await updateVersioned(
+        async () => await find(appName, requestId),
+        change,
+        async (request) => await replace(table, appName, request),
+      ),
     async findDecision(appName, transactionId) {
       const item = await table.get(keys.refundDecisionKey(appName, transactionId));
       return item && parse(RefundDecision, item, 'DatabaseError');

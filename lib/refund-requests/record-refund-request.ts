@@ -1,5 +1,5 @@
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { ServiceError } from '../shared/errors.ts';
+import { retryUntilWritten } from '../shared/retry.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { StoreRefundOutcome, StoreRefundRequest } from '../stores/refund-request.ts';
 import { policyLeadMs } from './refund-request.ts';
@@ -12,8 +12,6 @@ export interface RecordDeps {
     'findLatest' | 'create' | 'update' | 'findDecision' | 'saveDecision'
   >;
 }
-
-const maxAttempts = 5;
 
 /**
  * Records a store's request for a statement. Idempotent: a store repeats its notification during a review. A request
@@ -32,14 +30,13 @@ export async function recordRefundRequest(
     outcomeAt: refundedAt,
   };
   const outcome = decision.outcomeAt >= requestedAt ? decision : { dueAt: deadline - policyLeadMs };
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+  return await retryUntilWritten(async () => {
     const latest = await refundRequests.findLatest(appName, transactionId);
     if (latest && isSameReview(latest, request)) return latest;
     const created = await refundRequests.create(appName, { ...request, ...outcome }, latest);
     // A decision that was stored after it was read did not find the request.
-    if (created) return (await closeLatest(appName, transactionId, refundRequests)) ?? created;
-  }
-  throw new ServiceError('Conflict', 'The refund request was created concurrently. Try again.');
+    return created && ((await closeLatest(appName, transactionId, refundRequests)) ?? created);
+  });
 }
 
 /** Whether the notification is of an earlier time, or within a review that has no outcome. */

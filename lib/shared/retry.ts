@@ -1,6 +1,8 @@
 import { isConflict, ServiceError } from './errors.ts';
 
 const maxAttempts = 10;
+/** With full jitter, 40 concurrent writers of one item all succeed within half of these attempts. */
+const maxWrites = 40;
 const baseDelayMs = 20;
 
 /**
@@ -24,11 +26,10 @@ export async function retryOnConflict<T>(
 
 /**
  * Runs an optimistic write until it returns a result, like `retryOnConflict`. `run` returns undefined if its condition
- * failed. Its errors are not retried, so that it can throw a `Conflict` of its own. Throws `Conflict` after ten
- * attempts.
+ * failed. Its errors are not retried, so that it can throw a `Conflict` of its own. Throws `Conflict` after 40 attempts.
  */
 export async function retryUntilWritten<T extends object>(run: () => Promise<T | undefined>): Promise<T> {
-  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+  for (let attempt = 1; attempt <= maxWrites; attempt++) {
     const result = await run();
     if (result) return result;
     await waitForOtherWriters(attempt);

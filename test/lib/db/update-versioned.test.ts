@@ -1,0 +1,59 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createGrantRepository } from '../../../lib/db/grant-repository.ts';
+import { createRefundRequestRepository } from '../../../lib/db/refund-request-repository.ts';
+import type { Table } from '../../../lib/db/table.ts';
+import { createUniqueName } from '../../../testing/given.ts';
+import { createTestTable } from '../../../testing/table.ts';
+
+let table: Table;
+beforeAll(async () => {
+  table = await createTestTable();
+});
+
+const author = { id: 'key', name: 'main' };
+const concurrently = async <T>(run: () => Promise<T>): Promise<T[]> =>
+  await Promise.all(Array.from({ length: 40 }, run));
+
+describe('updateVersioned', () => {
+  it('applies each of 40 concurrent changes of a grant', async () => {
+    const grants = createGrantRepository(table);
+    const [appName, username] = [createUniqueName(), createUniqueName('user')];
+    const grantId = 'grant_1';
+    const grant = { grantId, username, entitlement: 'pro', reason: 'tester', createdAt: 1, createdBy: author };
+    await grants.createIfAbsent(appName, { ...grant, until: 1_000, version: 1 });
+    await concurrently(
+      async () =>
+        await grants.update(appName, { username, grantId }, ({ until = 0, ...rest }) => ({
+          ...rest,
+          until: until + 1,
+        })),
+    );
+    expect(await grants.find(appName, username, grantId)).toMatchObject({ until: 1_040, version: 41 });
+  });
+
+  it('applies each of 40 concurrent changes of a refund request', async () => {
+    const requests = createRefundRequestRepository(table);
+    const appName = createUniqueName();
+    const created = await requests.create(
+      appName,
+      {
+        platform: 'store_a',
+        purchaseId: 'store_a:1',
+        transactionId: 'store_a:1',
+        requestedAt: 1,
+        deadline: 1_000,
+        dueAt: 100,
+        sandbox: false,
+        reason: 'tester',
+        reference: {},
+      },
+      undefined,
+    );
+    const requestId = created?.requestId ?? '';
+    await concurrently(
+      async () =>
+        await requests.update(appName, requestId, (request) => ({ ...request, dueAt: (request.dueAt ?? 0) + 1 })),
+    );
+    expect(await requests.find(appName, requestId)).toMatchObject({ dueAt: 140, version: 41 });
+  });
+});
