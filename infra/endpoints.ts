@@ -4,6 +4,7 @@ import { ApiFunctions } from './api-functions.ts';
 import { buildEnvironment, grantPermissions, type SharedResources } from './permissions.ts';
 import { ServiceFunction } from './service-function.ts';
 import { settingsWrites } from './settings-writes.ts';
+import { endpointKeys } from './written-keys.ts';
 
 /**
  * Creates a nested stack for each area, with one function for each contract and least-privilege permissions. The area
@@ -36,14 +37,12 @@ function createEndpointFunction(scope: Construct, contract: Contract, resources:
     hasVersion: resources.hasAliases,
   });
   const allowedWrites = settingsWrites[id];
-  if (keyLevel !== 'none')
-    grantPermissions(serviceFunction.handler, [...permissions, 'rejections'], {
-      ...resources,
-      ...(allowedWrites && { allowedWrites }),
-    });
+  const limits = { writtenKeys: endpointKeys[id] ?? [], ...(allowedWrites && { allowedWrites }) };
+  const { handler } = serviceFunction;
+  if (keyLevel !== 'none') grantPermissions(handler, [...permissions, 'rejections'], { ...resources, ...limits });
   // Reads only: without a key, there is no event.
   else if (permissions.length > 0)
-    grantPermissions(serviceFunction.handler, permissions, { ...resources, writtenKeys: [] });
+    grantPermissions(handler, permissions, { ...resources, ...limits, recordsEvents: false });
   return serviceFunction;
 }
 

@@ -25,6 +25,6 @@ function createFunction(
     environment: buildEnvironment(permissions, resources),
     hasVersion: resources.hasAliases,
   });
-  grantPermissions(serviceFunction.handler, permissions, resources);
+  grantPermissions(serviceFunction.handler, permissions, { ...resources, writtenKeys: [] });
   return serviceFunction;
 }

@@ -5,6 +5,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Contract } from '../lib/api/contract.ts';
 import type { indexes } from '../lib/db/keys.ts';
 import type { QueueName, Queues } from './queues.ts';
+import { completeKeys, type WrittenKeys } from './written-keys.ts';
 
 /** Permission of a function in addition to reading items and recording its event. */
 export type Permission = Contract['permissions'][number] | 'rejections' | QueueName;
@@ -50,20 +51,19 @@ export function buildEnvironment(
   };
 }
 
-/** Patterns of the partition keys that a function writes, such as `*#D#*`. See lib/db/keys.ts. */
-export type WrittenKeys = readonly string[];
-
 /** Actions that a function may perform on items with these partition keys. */
 export interface AllowedWrite {
-  readonly actions: readonly ('PutItem' | 'UpdateItem' | 'DeleteItem' | 'BatchWriteItem')[];
+  readonly actions: readonly ('PutItem' | 'UpdateItem' | 'DeleteItem' | 'ConditionCheckItem' | 'BatchWriteItem')[];
   readonly keys: WrittenKeys;
 }
 
 /** Restrictions of the writes of a function. */
 interface WriteLimits {
-  /** All actions of the permissions, on these keys and on events. */
-  readonly writtenKeys?: WrittenKeys;
-  /** These writes and events, whatever the permissions are. */
+  /** Keys of the items that the function writes besides events and the activity of stores. */
+  readonly writtenKeys: WrittenKeys;
+  /** Whether the function records its event. */
+  readonly recordsEvents?: boolean;
+  /** Further writes, each with its actions. */
   readonly allowedWrites?: readonly AllowedWrite[];
 }
 
@@ -71,87 +71,54 @@ interface WriteLimits {
 export function grantPermissions(
   handler: LambdaFunction,
   permissions: readonly Permission[],
-  { table, secret, queues, allowedWrites, ...limits }: SharedResources & WriteLimits,
+  resources: SharedResources & WriteLimits,
 ): void {
-  const granted = allowedWrites ? permissions.filter((permission) => permission !== 'write') : permissions;
-  const writtenKeys = allowedWrites ? [] : limits.writtenKeys;
-  for (const statement of buildTableStatements(table, granted, writtenKeys)) handler.addToRolePolicy(statement);
-  for (const { actions, keys } of allowedWrites ?? [])
-    handler.addToRolePolicy(
-      new PolicyStatement({
-        actions: actions.map((action) => `dynamodb:${action}`),
-        resources: [table.tableArn],
-        conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
-      }),
-    );
+  const { table, secret, queues, allowedWrites = [] } = resources;
+  for (const statement of buildTableStatements(permissions, resources)) handler.addToRolePolicy(statement);
+  for (const write of allowedWrites) handler.addToRolePolicy(buildWriteStatement(table, write));
   if (readsMasterKey(permissions)) secret.grantRead(handler);
   for (const name of permissions.filter(isQueue)) queues.queues[name].queue.grantSendMessages(handler);
 }
 
+const buildWriteStatement = (table: ITable, { actions, keys }: AllowedWrite): PolicyStatement =>
+  new PolicyStatement({
+    actions: actions.map((action) => `dynamodb:${action}`),
+    resources: [table.tableArn],
+    conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...keys] } },
+  });
+
 const readsMasterKey = (permissions: readonly Permission[]): boolean =>
   permissions.includes('stores') || permissions.includes('secrets');
 
-/** Keys of events and their tags, which every function writes. */
-const eventKeys: WrittenKeys = ['*#E#*', '*#G#*'];
-/**
- * Keys of apps with their API keys and settings. The operator's commands write them, and the endpoints of
- * `settings-writes.ts`.
- */
-const appKeys: WrittenKeys = ['APP#*', '_KEY#*'];
-/**
- * Keys of purchases. Recording a purchase requires the master key: it omits erased names, whose digests have an
- * encrypted key, and encrypts refresh tokens. A role without the master key therefore cannot write them, so that a
- * function that lacks the permission fails when it first records, and not only after the first erasure of an app.
- */
-const purchaseKeys: WrittenKeys = ['*#P#*'];
 /** Keys of the buckets of rejected credentials, which every endpoint with a key writes. */
 const rejectionKeys: WrittenKeys = ['_LIMIT#*'];
 
+const readActions = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
+
 /**
- * All functions read items and record their event. Updates and index queries require a permission. Without the master
- * key, a further statement allows events, because a username in the key of a tag can contain `#P#`.
+ * All functions read items and record their event. Other writes, updates and index queries require a permission. Each
+ * function names the keys that it writes. If it excluded keys, a username that contains `#P#` would match `*#P#*`.
  */
 function buildTableStatements(
-  table: ITable,
   permissions: readonly Permission[],
-  writtenKeys: WrittenKeys | undefined,
+  { table, writtenKeys, allowedWrites, recordsEvents = true }: SharedResources & WriteLimits,
 ): PolicyStatement[] {
-  const read = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query'];
-  const batchWrite = ['dynamodb:BatchWriteItem'];
-  const write = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:ConditionCheckItem'];
   const queriedIndexes = permissions.includes('indexes') ? (['byCreated', 'byKey'] as const) : [];
   const userIndex = permissions.includes('userIndex') ? (['byUser'] as const) : [];
   const dueIndex = permissions.includes('due') ? (['due'] as const) : [];
-  const excludedKeys = readsMasterKey(permissions) ? appKeys : [...appKeys, ...purchaseKeys];
   const arns = [...queriedIndexes, ...userIndex, ...dueIndex].map(
     (index: keyof typeof indexes) => `${table.tableArn}/index/${index}`,
   );
+  const hasFullWrites = permissions.includes('write') && !allowedWrites;
+  const keys = completeKeys(permissions, writtenKeys);
+  const changes = ['PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'] as const;
   return [
-    new PolicyStatement({ actions: read, resources: [table.tableArn] }),
-    new PolicyStatement({
-      actions: permissions.includes('write') ? [...batchWrite, ...write] : batchWrite,
-      resources: [table.tableArn],
-      conditions: writtenKeys
-        ? { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...writtenKeys, ...eventKeys] } }
-        : { 'ForAllValues:StringNotLike': { 'dynamodb:LeadingKeys': [...excludedKeys] } },
-    }),
-    ...(writtenKeys || readsMasterKey(permissions)
-      ? []
-      : [
-          new PolicyStatement({
-            actions: batchWrite,
-            resources: [table.tableArn],
-            conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...eventKeys] } },
-          }),
-        ]),
+    new PolicyStatement({ actions: readActions, resources: [table.tableArn] }),
+    ...(recordsEvents
+      ? [buildWriteStatement(table, { actions: ['BatchWriteItem', ...(hasFullWrites ? changes : [])], keys })]
+      : []),
     ...(permissions.includes('rejections')
-      ? [
-          new PolicyStatement({
-            actions: ['dynamodb:UpdateItem'],
-            resources: [table.tableArn],
-            conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [...rejectionKeys] } },
-          }),
-        ]
+      ? [buildWriteStatement(table, { actions: ['UpdateItem'], keys: rejectionKeys })]
       : []),
     ...(arns.length > 0 ? [new PolicyStatement({ actions: ['dynamodb:Query'], resources: arns })] : []),
   ];

@@ -8,13 +8,10 @@ const updatesApp: AllowedWrite = { actions: ['UpdateItem'], keys: ['APP#*'] };
  */
 export const settingsWrites: Readonly<Record<string, readonly AllowedWrite[]>> = {
   'change-app': [updatesApp],
-  'create-key': [updatesApp, { actions: ['PutItem'], keys: ['_KEY#*'] }],
+  // Deletes expired keys.
+  'create-key': [updatesApp, { actions: ['PutItem', 'DeleteItem'], keys: ['_KEY#*'] }],
   'revoke-key': [updatesApp, { actions: ['PutItem', 'DeleteItem'], keys: ['_KEY#*'] }],
   // Enables the URLs again.
   'set-webhook': [updatesApp, { actions: ['UpdateItem'], keys: ['*#H#*'] }],
-  // Records the response of the store.
-  'set-store': [
-    { actions: ['PutItem'], keys: ['APP#*'] },
-    { actions: ['BatchWriteItem'], keys: ['*#Y', '*#Y#*', '*#E#*', '*#G#*'] },
-  ],
+  'set-store': [{ actions: ['PutItem'], keys: ['APP#*'] }],
 };

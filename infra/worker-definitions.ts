@@ -1,5 +1,6 @@
-import type { Permission, WrittenKeys } from './permissions.ts';
+import type { Permission } from './permissions.ts';
 import type { QueueName } from './queues.ts';
+import { storeWorkerKeys, type WrittenKeys } from './written-keys.ts';
 
 /** Source of a worker's invocations. */
 type WorkerTrigger =
@@ -20,8 +21,8 @@ export interface WorkerDefinition {
   readonly summary: string;
   readonly source: WorkerTrigger;
   readonly permissions: readonly Permission[];
-  /** Patterns of the partition keys of the items that it writes. Default: all items except apps and their settings. */
-  readonly writtenKeys?: WrittenKeys;
+  /** Keys of the items that it writes besides events and the activity of stores. */
+  readonly writtenKeys: WrittenKeys;
   readonly timeoutSeconds: number;
   readonly memoryMb: number;
 }
@@ -58,6 +59,7 @@ export const workers: readonly WorkerDefinition[] = [
     source: { queue: 'notifications' },
     // The index finds the customers of a store account.
     permissions: ['write', 'stores', 'userIndex', 'notifications'],
+    writtenKeys: storeWorkerKeys.process,
     timeoutSeconds: 60,
     memoryMb: 256,
   },
@@ -66,6 +68,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Refresh due purchases, and send due statements about refunds',
     source: { queue: 'refreshes' },
     permissions: ['write', 'stores'],
+    writtenKeys: storeWorkerKeys.refresh,
     timeoutSeconds: 60,
     memoryMb: 256,
   },
@@ -118,6 +121,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Recover undelivered store notifications',
     source: { everyMinutes: 60 },
     permissions: ['write', 'stores', 'indexes', 'notifications'],
+    writtenKeys: storeWorkerKeys.recover,
     timeoutSeconds: 900,
     memoryMb: 1024,
   },
@@ -126,6 +130,7 @@ export const workers: readonly WorkerDefinition[] = [
     summary: 'Poll the stores that do not push notifications',
     source: { everyMinutes: 5 },
     permissions: ['write', 'stores', 'indexes', 'notifications'],
+    writtenKeys: storeWorkerKeys.recover,
     timeoutSeconds: 280,
     memoryMb: 512,
   },

@@ -34,7 +34,7 @@ export class Workers extends CodeStack {
       hasVersion: resources.hasAliases,
     });
     const { handler } = serviceFunction;
-    grantPermissions(handler, permissions, { ...resources, ...(writtenKeys && { writtenKeys }) });
+    grantPermissions(handler, permissions, { ...resources, writtenKeys });
     const { table, queues } = resources;
     if ('queue' in source) queues.queues[source.queue].queue.grantConsumeMessages(handler);
     if ('streamPatterns' in source) {

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Contract } from '../lib/api/contract.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { minuteMs } from '../lib/shared/time.ts';
+import { runWithWriteLimits } from './limit-writes.ts';
 import { buildProxyEvent } from './proxy-event.ts';
 
 export interface CallOptions {
@@ -35,14 +36,17 @@ const remainingTimeMs = 10 * minuteMs;
 
 /**
  * Calls the Lambda handler of a contract as API Gateway does. Throws if a response with status 200 does not match the
- * response schema of the contract.
+ * response schema of the contract, and if the handler writes an item that its policy denies.
  */
 export async function callEndpoint(contract: Contract, options: CallOptions): Promise<CallResult> {
   const { handler } = (await import(`../functions/${contract.area}/${contract.id}.ts`)) as {
     handler: (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
   };
   const context = { getRemainingTimeInMillis: () => remainingTimeMs } as Partial<Context> as Context;
-  const result = await handler(toProxyEvent(contract, options), context);
+  const result = await runWithWriteLimits(
+    contract,
+    async () => await handler(toProxyEvent(contract, options), context),
+  );
   const body = JSON.parse(result.body) as unknown;
   if (result.statusCode === 200) v.parse(contract.response, body);
   return { status: result.statusCode, headers: result.headers ?? {}, body };

@@ -61,8 +61,8 @@ export interface Contract {
   readonly writingParameter?: string;
   /**
    * IAM permissions of the function in addition to reading items and recording its event. `secrets` and `stores`
-   * include the master key, without which `write` does not allow purchases. `write` does not allow the settings of an
-   * app: see infra/settings-writes.ts.
+   * include the master key, without which a function cannot record purchases. `write` allows the items of
+   * infra/written-keys.ts, and none of the settings of an app: see infra/settings-writes.ts.
    */
   readonly permissions: readonly ('write' | 'stores' | 'indexes' | 'userIndex' | 'due' | 'secrets' | 'webhooks')[];
 }

@@ -26,7 +26,7 @@ export async function retryOnConflict<T>(
 
 /**
  * Runs an optimistic write until it returns a result, like `retryOnConflict`. `run` returns undefined if its condition
- * failed. Its errors are not retried, so that it can throw a `Conflict` of its own. Throws `Conflict` after 40 attempts.
+ * failed. Its errors are not retried, so that it can throw its own `Conflict`. Throws `Conflict` after 40 attempts.
  */
 export async function retryUntilWritten<T extends object>(run: () => Promise<T | undefined>): Promise<T> {
   for (let attempt = 1; attempt <= maxWrites; attempt++) {

@@ -2,10 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { consoleRoute } from '../../infra/console-route.ts';
 import { settingsWrites } from '../../infra/settings-writes.ts';
 import { workers } from '../../infra/worker-definitions.ts';
+import { endpointKeys } from '../../infra/written-keys.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { indexes } from '../../lib/db/keys.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { matchesPattern } from '../../local/event-filter.ts';
+import { allowsWrite, matchesKey } from '../../testing/limit-writes.ts';
 import {
   findResources as findIn,
   type Json,
@@ -24,15 +26,29 @@ interface Statement {
   readonly Condition?: object;
 }
 
-/** Returns the patterns of the partition keys that a condition allows or excludes. */
-const readLeadingKeys = (condition: Json | undefined, operator: 'StringLike' | 'StringNotLike'): readonly string[] =>
-  condition?.[`ForAllValues:${operator}`]?.['dynamodb:LeadingKeys'] ?? [];
+/** Returns the patterns of the partition keys that a condition allows. */
+const readLeadingKeys = (condition: Json | undefined): readonly string[] =>
+  condition?.['ForAllValues:StringLike']?.['dynamodb:LeadingKeys'] ?? [];
 
 /** Lists the statements of the inline policy of each function's role. */
 const listFunctionPolicies = (): readonly (readonly Statement[])[] =>
   listProperties('AWS::IAM::Role')
     .filter(({ AssumeRolePolicyDocument: { Statement } }) => Statement[0].Principal.Service === 'lambda.amazonaws.com')
     .map(({ Policies }) => Policies.flatMap(({ PolicyDocument }: Json) => PolicyDocument.Statement));
+/** Returns the statements of the function of a contract or worker. */
+const getPolicy = (id: string): readonly Statement[] => {
+  const lambda = listProperties('AWS::Lambda::Function').find(({ Handler }) => Handler === `${id}.handler`);
+  const { Role } = lambda ?? {};
+  const [roleId = ''] = Role?.['Fn::GetAtt'] ?? [];
+  const { Policies = [] } = joined.Resources[roleId]?.Properties ?? {};
+  return Policies.flatMap(({ PolicyDocument }: Json) => PolicyDocument.Statement);
+};
+const allowsInTemplate = (id: string, action: string, key: string): boolean =>
+  getPolicy(id).some(
+    ({ Action, Condition }) =>
+      [Action].flat().includes(`dynamodb:${action}`) &&
+      readLeadingKeys(Condition).some((pattern) => matchesKey(pattern, key)),
+  );
 const getRoutes = () => (getProperty('AWS::ApiGateway::RestApi', 'Body') as { paths: Record<string, object> }).paths;
 
 describe('ServiceStack', () => {
@@ -135,25 +151,57 @@ describe('ServiceStack', () => {
       for (const { Condition } of writes) expect(JSON.stringify(Condition)).toContain('dynamodb:LeadingKeys');
     }
     expect(workers.find(({ id }) => id === 'send-webhook')?.writtenKeys).toEqual(['*#D#*', '*#H#*']);
-    const [webhookPolicy] = listFunctionPolicies()
-      .map((statements) => JSON.stringify(statements))
-      .filter((policy) => policy.includes('*#D#*') && policy.includes('*#H#*'));
-    expect(webhookPolicy).toContain('{"dynamodb:LeadingKeys":["*#D#*","*#H#*","*#E#*","*#G#*"]}');
+    expect(JSON.stringify(getPolicy('send-webhook'))).toContain(
+      '{"dynamodb:LeadingKeys":["*#D#*","*#H#*","*#E#*","*#G#*"]}',
+    );
+  });
+
+  it.each(contracts.map((contract) => [contract.id, contract] as const))(
+    'allows %s exactly the writes that it declares, within which the tests of endpoints run',
+    (id, contract) => {
+      const keys = ['APP#a', '_KEY#1', '_LIMIT#k#1', 'FX', ...'ABDEFGHIKLMOPQRSTUVWXYZ'].map((kind) =>
+        kind.length === 1 ? `a#${kind}#1` : kind,
+      );
+      for (const key of [...keys, 'a#I', 'a#M', 'a#Y', 'a#S', 'a#C#x#P#y'])
+        for (const action of ['PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'])
+          expect([key, action, allowsInTemplate(id, action, key)]).toEqual([
+            key,
+            action,
+            allowsWrite(contract, { action, key }),
+          ]);
+    },
+  );
+
+  it('denies the writes of other items', () => {
+    const listAllowed = (action: string, key: string): string[] =>
+      contracts.map(({ id }) => id).filter((id) => allowsInTemplate(id, action, key));
+    expect(listAllowed('PutItem', 'a#M')).toEqual(['create-entitlement-token']);
+    expect(listAllowed('PutItem', 'a#I')).toEqual(['set-forwards', 'set-catalogue']);
+    expect(listAllowed('UpdateItem', 'a#R#1')).toEqual(['answer-refund-request']);
+    for (const key of ['a#S', 'a#Z#P', 'a#B#1', 'a#K#1', 'a#T', 'a#W', 'FX'])
+      expect([key, listAllowed('PutItem', key), listAllowed('BatchWriteItem', key)]).toEqual([key, [], []]);
+    for (const id of ['test-webhook', 'set-refund-consent', 'set-forwards', 'create-grant'])
+      expect([id, allowsInTemplate(id, 'PutItem', 'a#P#1')]).toEqual([id, false]);
+  });
+
+  it('has written keys only for endpoints that write', () => {
+    const writers = contracts.filter(
+      ({ permissions }) => permissions.includes('write') || permissions.includes('stores'),
+    );
+    for (const id of Object.keys(endpointKeys)) expect(writers.map((contract) => contract.id)).toContain(id);
+    for (const { id, permissions } of writers)
+      if (permissions.includes('write')) expect([id, id in endpointKeys || id in settingsWrites]).toEqual([id, true]);
   });
 
   it('allows only the endpoints of settings to write apps and API keys, with the actions that they need', () => {
     const statements = listFunctionPolicies().flat();
     const listActions = (pattern: string): string[] =>
       statements
-        .filter(({ Condition }) => readLeadingKeys(Condition, 'StringLike').includes(pattern))
+        .filter(({ Condition }) => readLeadingKeys(Condition).includes(pattern))
         .map(({ Action }) => [Action].flat().sort().join().replaceAll('dynamodb:', ''))
         .sort();
     expect(listActions('APP#*')).toEqual(['PutItem', 'UpdateItem', 'UpdateItem', 'UpdateItem', 'UpdateItem']);
-    expect(listActions('_KEY#*')).toEqual(['DeleteItem,PutItem', 'PutItem']);
-    for (const { Condition } of statements) {
-      const excluded = readLeadingKeys(Condition, 'StringNotLike');
-      if (excluded.length > 0) expect(excluded).toEqual(expect.arrayContaining(['APP#*', '_KEY#*']));
-    }
+    expect(listActions('_KEY#*')).toEqual(['DeleteItem,PutItem', 'DeleteItem,PutItem']);
     for (const id of Object.keys(settingsWrites))
       expect(contracts.find((contract) => contract.id === id)).toMatchObject({ keyLevel: 'secret' });
   });
@@ -164,11 +212,11 @@ describe('ServiceStack', () => {
       .flat()
       .filter(({ Action, Condition }) => {
         if (!/dynamodb:(BatchWrite|Put|Update|Delete)Item/.test(String(Action))) return false;
-        const { 'ForAllValues:StringLike': allowed, 'ForAllValues:StringNotLike': excluded } = Condition as Json;
-        const patterns = (condition: Json | undefined): string[] => condition?.['dynamodb:LeadingKeys'] ?? [];
-        return allowed ? patterns(allowed).includes('*#P#*') : !patterns(excluded).includes('*#P#*');
+        return readLeadingKeys(Condition).includes('*#P#*');
       });
-    expect(workers.filter(({ writtenKeys }) => writtenKeys?.includes('*#P#*')).map(({ id }) => id)).toEqual([
+    expect(workers.filter(({ writtenKeys }) => writtenKeys.includes('*#P#*')).map(({ id }) => id)).toEqual([
+      'process-notification',
+      'refresh-purchase',
       'enqueue-due-items',
     ]);
     expect(writesPurchases).toHaveLength(1);

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { deps } from '../../composition/deps.ts';
+import type { Contract } from '../../lib/api/contract.ts';
+import { contracts } from '../../lib/api/index.ts';
+import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
+import { createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { toRefundRequestId } from '../../lib/db/keys.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { dayMs } from '../../lib/shared/time.ts';
+import { type CallResult, callWithSecretKey } from '../../testing/call.ts';
+import { givenAppData } from '../../testing/given-app-data.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+const platforms = ['store_a', 'store_b', 'store_c', 'processor_a', 'processor_b'] as const;
+const hostileNames = [
+  'x#P#y',
+  'a#C#b#D#c',
+  'APP#x',
+  '_KEY#1',
+  '_LIMIT#x',
+  '#',
+  '%23P%23',
+  'a/b?c=%2F+',
+  '\u202eö\u0000日本',
+];
+
+let service: TestService;
+/** Keys of an app with data in each state. */
+const apps = new Map<string, IssuedApiKeys>();
+
+/** Purchases of an app that its store can be queried for, by app. */
+const boughtIds = new Map<string, string>();
+
+async function createState(states: readonly Platform[]): Promise<IssuedApiKeys> {
+  const keys = await service.createApp(states);
+  await givenAppData({ keys, canary: `canary-${keys.appName}`, dollars: 1, payments: 2 });
+  for (const platform of states.filter((state) => state === 'store_a')) {
+    const order = { platform, productId: 'premium', type: 'paid subscription', applicationUsername: keys.appName };
+    const { validate } = await service.callControl('/purchases', order);
+    const { data } = (await service.validate(keys, validate)).body;
+    boughtIds.set(keys.appName, `${platform}:${data.collection[0].purchaseId}`);
+  }
+  return keys;
+}
+
+/** Creates a key of each level that expires within a minute. */
+async function createExpiringKeys({ appName }: IssuedApiKeys): Promise<void> {
+  for (const level of apiKeyLevels) {
+    const expired = { level, name: `expired ${level}`, validMs: 30_000, now: deps().now() };
+    await createApiKey(deps().apps, appName, expired);
+  }
+}
+
+beforeAll(async () => {
+  service = await startTestService();
+  apps.set('without settings', await createState([]));
+  for (const platform of platforms) apps.set(`with ${platform}`, await createState([platform]));
+  const expired = await createState(['store_a']);
+  await createExpiringKeys(expired);
+  apps.set('with expired keys of all levels', expired);
+  // Functions cache apps for less than a minute.
+  await service.callControl('/clock', { advance: 'PT2M' });
+});
+afterAll(() => service.close());
+
+const until = new Date(Date.now() + 30 * dayMs).toISOString();
+const pages = { successUrl: 'https://app.example.com', cancelUrl: 'https://app.example.com' };
+
+/** Bodies of the requests that have one, by contract. */
+const bodies: Readonly<Record<string, (name: string) => object>> = {
+  'validate-receipt': (name) => ({
+    id: 'premium',
+    type: 'paid subscription',
+    transaction: { type: 'android-store', purchaseToken: 'none' },
+    additionalData: { applicationUsername: name },
+  }),
+  'verify-purchase': (name) => ({ store: 'google', purchaseToken: 'none', applicationUsername: name }),
+  'add-customer-purchase': () => ({ purchaseId: 'store_a:1' }),
+  'merge-customer': (name) => ({ from: `${name}2` }),
+  'create-entitlement-token': () => ({}),
+  'create-grant': (name) => ({ entitlement: 'premium', reason: name, until }),
+  'change-grant': () => ({ until }),
+  'act-on-purchase': (name) => ({ action: 'finish', reason: name, idempotencyKey: name }),
+  'answer-refund-request': () => ({ preference: 'decline', customerConsented: true }),
+  'set-refund-consent': () => ({ consented: true }),
+  'repeat-webhook': () => ({ reqId: 'event-1' }),
+  'replay-deliveries': () => ({ startdate: '2020-01-01', enddate: '2020-01-02' }),
+  'set-forwards': () => [{ url: 'https://example.com/stores' }],
+  'create-checkout': (name) => ({ offerId: 'processor_a:none', applicationUsername: name, ...pages }),
+  'change-plan': () => ({ accessToken: 'none', offerId: 'processor_a:none' }),
+  'create-portal': () => ({ accessToken: 'none', returnUrl: 'https://app.example.com' }),
+  'create-client-token': (name) => ({ applicationUsername: name }),
+  'set-catalogue': () => ({ 'store_a:monthly': { type: 'paid subscription', entitlements: ['premium'] } }),
+  'change-app': () => ({ unverifiedHours: 24 }),
+  'create-key': (name) => ({ level: 'support', name: `key ${Buffer.from(name).toString('hex').slice(0, 20)}` }),
+  'set-webhook': () => ({ urls: ['https://example.com/webhook'] }),
+  'set-store': () => ({ packageName: 'com.example.app' }),
+  'sign-offer': (name) => ({
+    kind: 'promotional',
+    productId: 'premium',
+    offerId: 'welcome',
+    applicationUsername: name,
+  }),
+};
+
+async function call(contract: Contract, keys: IssuedApiKeys, name: string): Promise<CallResult> {
+  const params = {
+    applicationUsername: name,
+    // The purchases of `givenAppData` do not exist at a store.
+    purchaseId: contract.permissions.includes('stores') ? (boughtIds.get(keys.appName) ?? 'store_a:none') : 'store_a:1',
+    transactionId: 'store_a:1-0',
+    appName: keys.appName,
+    grantId: 'grant_none',
+    keyId: 'none',
+    platform: 'store_b',
+    tag: name,
+    reqId: name,
+    id: contract.area === 'refunds' ? toRefundRequestId('store_a:1-0', 1) : name,
+  };
+  const query = { applicationUsername: name, q: name, entitlement: 'premium', dryRun: 'true', limit: '2' };
+  const isRead = contract.method === 'GET' || contract.method === 'DELETE';
+  return await callWithSecretKey(contract, keys, {
+    params,
+    query,
+    ...(!isRead && { body: bodies[contract.id]?.(name) ?? {} }),
+  });
+}
+
+/** Lists the responses that are no answer to the request. A store without settings is an error of the operator. */
+const isFailure = ({ status, body }: CallResult): boolean =>
+  (status === 500 && !/settings|not (?:set up|configured)/.test(JSON.stringify(body))) ||
+  /DatabaseError|7691004/.test(JSON.stringify(body));
+
+async function listFailures(keys: IssuedApiKeys, names: readonly string[]): Promise<string[]> {
+  const failures: string[] = [];
+  for (const contract of contracts)
+    for (const name of names) {
+      const response = await call(contract, keys, name);
+      if (isFailure(response)) failures.push(`${contract.id} ${name}: ${JSON.stringify(response.body)}`);
+    }
+  return failures;
+}
+
+const requireApp = (state: string): IssuedApiKeys => {
+  const keys = apps.get(state);
+  if (!keys) throw new Error(`No app ${state}.`);
+  return keys;
+};
+
+describe('every operation, within the writes that its policy allows', () => {
+  it.each(['without settings', ...platforms.map((platform) => `with ${platform}`), 'with expired keys of all levels'])(
+    'answers in an app %s',
+    async (state) => {
+      expect(await listFailures(requireApp(state), ['ann'])).toEqual([]);
+    },
+  );
+
+  it.each(hostileNames)('answers for the username %j', async (name) => {
+    expect(await listFailures(requireApp('with store_a'), [name])).toEqual([]);
+  });
+
+  it.each(['with expired keys of all levels'])('creates a key of each level in an app %s', async (state) => {
+    const createKey = contracts.find(({ id }) => id === 'create-key') as Contract;
+    const create = async (level: ApiKeyLevel) =>
+      (await callWithSecretKey(createKey, requireApp(state), { body: { level, name: `new ${level}` } })).status;
+    for (const level of ['public', 'viewer', 'support'] as const)
+      expect([level, await create(level)]).toEqual([level, 200]);
+  });
+
+  it.each(hostileNames)('changes grants and consents of the username %j', async (name) => {
+    const keys = requireApp('with processor_a');
+    const find = (id: string) => contracts.find((contract) => contract.id === id) as Contract;
+    const params = { applicationUsername: name };
+    const grant = await callWithSecretKey(find('create-grant'), keys, {
+      params,
+      body: { entitlement: 'pro', reason: 'r' },
+    });
+    expect(grant.status).toBe(201);
+    const { grantId } = grant.body;
+    const change = { params: { ...params, grantId }, body: { until } };
+    expect((await callWithSecretKey(find('change-grant'), keys, change)).status).toBe(200);
+    expect(
+      (await callWithSecretKey(find('set-refund-consent'), keys, { params, body: { consented: true } })).status,
+    ).toBe(200);
+    expect((await callWithSecretKey(find('revoke-grant'), keys, { params: { ...params, grantId } })).status).toBe(200);
+  });
+
+  it('has a body for each contract that requires one', () => {
+    for (const id of Object.keys(bodies)) expect(contracts.map((contract) => contract.id)).toContain(id);
+  });
+});
