@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import { InvalidArgumentError } from 'commander';
 import { ServiceError } from '../lib/shared/errors.ts';
 import { toPrintable } from './output.ts';
 
 /**
  * Requires that the operator confirms an action that cannot be undone: with the name in an option, or typed at the
- * terminal. Throws `InvalidPayload` for another name, and without a terminal if the option is missing.
+ * terminal. Throws `InvalidPayload` for another name, and `InvalidArgumentError` without a terminal if the option is missing.
  */
 export async function confirmName(
   name: string,
@@ -18,7 +19,7 @@ export async function confirmName(
 
 async function promptName(question: string, option: string): Promise<string> {
   if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new ServiceError('InvalidPayload', `The confirmation is missing: pass ${option}.`);
+    throw new InvalidArgumentError(`The confirmation is missing: pass ${option}.`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   // Ends like a program that does not handle the signal, so that the shell sees the interrupt.
   terminal.once('SIGINT', () => {

@@ -85,12 +85,19 @@ async function importAction(appName: string, path: string, options: Options, out
     throw new InvalidArgumentError(
       '- needs --from revenuecat: it is the key in CLAIMCHECK_OTHER_KEY. Pass the path of a file.',
     );
-  if (from === undefined || from === 'iaptic') return await importRows(appName, path, options, output);
+  const isExport = from !== undefined && from !== 'iaptic';
+  if (options.dryRun && !isExport)
+    throw new InvalidArgumentError(
+      '--dry-run needs --from revenuecat, adapty or qonversion, whose export it converts. Other files are rows already.',
+    );
+  if (!isExport) return await importRows(appName, path, options, output);
   const apiKey = from === 'revenuecat' ? findApiKey(path) : undefined;
   const base = apiKey === undefined ? path : `revenuecat-${appName}`;
   const rowsFile = `${base}.rows.jsonl`;
   // The rows exist after the conversion, so the import of the rows continues.
   const isConverted = options.resume === true && existsSync(rowsFile);
+  if (options.dryRun && isConverted)
+    throw new InvalidArgumentError(`--dry-run has nothing left to do: ${rowsFile} exists. Omit it to import the rows.`);
   const conversion = isConverted ? undefined : await convert(appName, { from, base, apiKey }, options, output);
   if (conversion && options.dryRun) return { data: conversion, text: describeConversion(conversion) };
   if (conversion) output.note(describeConversion(conversion));

@@ -17,6 +17,10 @@ export function applyUsageRules(program: Command): void {
 
 const isAppArgument = (argument: Argument): boolean => appArguments.includes(argument.name());
 
+/** Whether the first argument can be one of the default subcommand, as in `export my-app --help`. */
+const hasDefault = (command: Command): boolean =>
+  '_defaultCommandName' in command && typeof command._defaultCommandName === 'string';
+
 /**
  * Rejects commands for which commander prints the help of their parent: `nope --help`, with the exit code of a success,
  * and a missing subcommand, with forty lines.
@@ -24,7 +28,7 @@ const isAppArgument = (argument: Argument): boolean => appArguments.includes(arg
 function rejectIncompleteCommand({ command, error: isError }: AddHelpTextContext): string {
   const [name = ''] = command.args;
   const isKnown = command.commands.some((inner) => inner.name() === name || inner.aliases().includes(name));
-  if (command.commands.length > 0 && /^[^-]/.test(name) && !isKnown)
+  if (command.commands.length > 0 && /^[^-]/.test(name) && !isKnown && !hasDefault(command))
     command.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' });
   if (isError && command.parent && name === '')
     command.error(`error: Pass a command: ${command.commands.map(getCommandPath).join(', ')}.`);

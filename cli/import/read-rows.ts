@@ -70,7 +70,7 @@ interface CsvRecord {
 
 async function* readRecords(lines: AsyncIterable<Line>): AsyncGenerator<CsvRecord> {
   const joiner = createRecordJoiner();
-  for await (const line of lines) yield* joiner.add(line);
+  for await (const line of lines) yield* joiner.add([line]);
   yield* joiner.end();
 }
 
@@ -93,11 +93,10 @@ function createRecordJoiner() {
     const [first, ...rest] = takeOpen() as [Line, ...Line[]];
     return { record: { line: first.number, values: undefined }, rest };
   };
-  function* add(...added: readonly Line[]): Generator<CsvRecord> {
-    let queue = added;
-    while (queue.length > 0) {
-      const [next, ...others] = queue as [Line, ...Line[]];
-      queue = others;
+  function* add(added: readonly Line[]): Generator<CsvRecord> {
+    // The next line is the last one: taking the first one of an array would copy the others.
+    const queue = added.toReversed();
+    for (let next = queue.pop(); next; next = queue.pop()) {
       open.push(next);
       openLength += next.text.length + 1;
       isQuoted = endsInQuotes(next.text, isQuoted);
@@ -108,7 +107,7 @@ function createRecordJoiner() {
       } else if (!isQuoted || openLength > maxRowLength) {
         const { record, rest } = reject();
         yield record;
-        queue = [...rest, ...queue];
+        for (const line of rest.toReversed()) queue.push(line);
       }
     }
   }
@@ -116,7 +115,7 @@ function createRecordJoiner() {
     while (open.length > 0) {
       const { record, rest } = reject();
       yield record;
-      yield* add(...rest);
+      yield* add(rest);
     }
   }
   return { add, end };

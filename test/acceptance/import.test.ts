@@ -349,9 +349,21 @@ describe('claimcheck import --from', () => {
     await standIn.close();
   });
 
+  it('rejects a dry run of a conversion that is complete, and imports nothing', async () => {
+    const { appName } = await givenMovedApp();
+    const path = await writeRows([]);
+    await writeFile(`${path}.rows.jsonl`, JSON.stringify(purchases[0]?.row));
+    const outcome = await cli(['import', appName, path, '--from', 'revenuecat', '--dry-run', '--resume']);
+    expect(outcome).toMatchObject({ code: 2, error: expect.stringContaining('Omit it to import the rows.') });
+    expect(existsSync(`${path}.rows.jsonl.progress`)).toBe(false);
+  });
+
   it.each([
     [['-', '--from', 'revenuecat'], 2, /CLAIMCHECK_OTHER_KEY/],
     [['-', '--from', 'adapty'], 2, /- needs --from revenuecat.*Pass the path of a file/],
+    [['x.csv', '--dry-run'], 2, /--dry-run needs --from revenuecat, adapty or qonversion/],
+    [['x.csv', '--dry-run', '--resume'], 2, /--dry-run needs --from/],
+    [['x.jsonl', '--from', 'iaptic', '--dry-run'], 2, /--dry-run needs --from/],
     [['-', '--from', 'iaptic', '--dry-run'], 2, /- needs --from revenuecat/],
     [['-'], 2, /- needs --from revenuecat/],
     [['x.csv', '--from', 'purchasely'], 2, /Allowed choices/],

@@ -37,6 +37,14 @@ describe('claimcheck help', () => {
     expect(await run('help', 'key no')).toMatchObject({ code: 2, error: expect.stringContaining('command: key no.') });
   });
 
+  it('shows the help of export after the name of an app', async () => {
+    expect(await run('export', 'my-app', '--help')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Usage: claimcheck export'),
+      error: '',
+    });
+  });
+
   it('lists the commands without a name', async () => {
     expect((await run('help')).out).toContain('Operate a Claimcheck service');
     expect((await run('help', 'key')).out).toContain('Manage the API keys of an app');

@@ -92,6 +92,21 @@ describe('readRows', () => {
     await fc.assert(property, { numRuns: 100 });
   }, 60_000);
 
+  it('needs time in proportion to the number of rows after a stray quote', async () => {
+    const measure = async (count: number): Promise<number> => {
+      const rows = Array.from({ length: count }, (_, index) => `store_b,user,token-${index}`);
+      const before = process.cpuUsage();
+      const [stray, ...others] = await read([columns.join(), 'store_b,user,"token', ...rows].join('\n'));
+      expect(stray).toMatchObject({ line: 2, problem: expect.any(String) });
+      expect(others.filter((row) => 'raw' in row)).toHaveLength(count);
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    await measure(1_000);
+    // 4 if it is linear, 16 if each line copies the rest of the file.
+    expect((await measure(48_000)) / (await measure(12_000))).toBeLessThan(9);
+  });
+
   it('returns the objects of JSON lines, and reports other lines', async () => {
     const text = '{"platform":"store_a","user":"a\u2028b"}\r\n\n[1]\n{"platform"\n{"user":null}';
     expect(await read(text, 'jsonl')).toEqual([
