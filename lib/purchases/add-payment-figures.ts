@@ -27,6 +27,11 @@ const maxServiceGapMs = 60 * dayMs;
 export const isPayment = ({ isPending, isTrialPeriod, amountMicros }: Transaction): boolean =>
   !isPending && !isTrialPeriod && amountMicros !== 0;
 
+/** Whether the transaction is a payment, or a period that a credit of an earlier payment pays. */
+const isPaidPeriod = (transaction: Transaction): boolean =>
+  isPayment(transaction) ||
+  (!transaction.isPending && !transaction.isTrialPeriod && (transaction.plan?.amountMicros ?? 0) > 0);
+
 /** Returns the first payment. */
 export const findFirstPayment = ({ purchase, transactions }: PurchaseState): Transaction | undefined =>
   isCounted(purchase) ? listByDate(transactions).find(isPayment) : undefined;
@@ -121,7 +126,9 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
   let previous = origin?.previous;
   let first = origin?.first;
   let paidMs = 0;
-  const periods = context.payments.filter(({ expirationDate }) => expirationDate !== undefined);
+  const periods = listByDate(state.transactions).filter(
+    (transaction) => isPaidPeriod(transaction) && transaction.expirationDate !== undefined,
+  );
   for (const [index, transaction] of periods.entries()) {
     const { transactionId, purchaseDate, productId, storefront } = transaction;
     const stored = context.storedById.get(transactionId);
@@ -130,9 +137,11 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
     if (previous && purchaseDate - previous.end > maxServiceGapMs) paidMs = 0;
     const share = stored?.share ?? findShare(transaction, context, paidMs);
     const country = toCountry(storefront);
+    const countedEnd = findCountedEnd(state.purchase, transaction, { stored, end });
     const figures = {
       share,
       end,
+      ...(countedEnd !== undefined && { countedEnd }),
       ...(isInvoluntaryEnd(state.purchase, transaction, stored) && { isInvoluntary: true as const }),
       ...(previous && { previous: comparePrevious(previous, transaction, share) }),
       ...(first &&
@@ -207,7 +216,7 @@ const getFirst = ({ transaction, figures }: PaidPeriod): FirstPeriod => ({
 });
 
 const toPrevious = ({ transaction, figures }: PaidPeriod): Origin['previous'] => ({
-  end: figures.end,
+  end: figures.countedEnd ?? figures.end,
   monthly: [...computeMonthlyAmounts(transaction, figures.share, figures.end)] as [number, number, number, number],
   productId: transaction.productId,
   country: toCountry(transaction.storefront),
@@ -250,6 +259,20 @@ function computeEnd(transaction: Transaction, { state: { purchase }, stored, nex
     isLatest ? (purchase.endedAt ?? Infinity) : Infinity,
     next && next.purchaseDate - maxGapMs <= end ? Math.max(next.purchaseDate, transaction.purchaseDate) : Infinity,
   );
+}
+
+/**
+ * Returns the end that was counted before another purchase replaced this one. Google Play issues a purchase for the new
+ * plan, and its first period, which can be stored before the end of the old one, has taken back the counted end.
+ */
+function findCountedEnd(
+  { transactionId, cancelationReason }: Purchase,
+  transaction: Transaction,
+  { stored, end }: { readonly stored: PaymentFigures | undefined; readonly end: EpochMillis },
+): EpochMillis | undefined {
+  const counted = stored?.countedEnd ?? stored?.end;
+  const isReplaced = transactionId === transaction.transactionId && cancelationReason === 'System.Replaced';
+  return isReplaced && counted !== undefined && counted > end ? counted : undefined;
 }
 
 /** Whether the period ends because the store cannot collect the next payment. */

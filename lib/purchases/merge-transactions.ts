@@ -61,6 +61,7 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
     ...omitUndefined({ isRenewal: state.transaction.isRenewal ?? (state === a ? b : a).transaction.isRenewal }),
     ...pickAmount(amountSource.transaction),
     ...(partialRefunds && { partialRefunds }),
+    ...omitUndefined({ plannedExpirationDate: findPlannedEnd(state.transaction, [a.transaction, b.transaction]) }),
   };
   const usdConversion = chooseUsdRate(transaction, [a.transaction, b.transaction]);
   return {
@@ -70,6 +71,16 @@ function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): Obser
     ...(amountSource.isAmountInferred && { isAmountInferred: amountSource.isAmountInferred }),
     transaction: { ...transaction, ...usdConversion },
   };
+}
+
+/** Returns the latest end of the period that any observation has. Undefined if it is `expirationDate`. */
+function findPlannedEnd(
+  { expirationDate = 0 }: Transaction,
+  observed: readonly Transaction[],
+): EpochMillis | undefined {
+  const ends = observed.flatMap((transaction) => [transaction.expirationDate, transaction.plannedExpirationDate]);
+  const planned = Math.max(...ends.map((end) => end ?? 0));
+  return planned > expirationDate ? planned : undefined;
 }
 
 /**
@@ -115,7 +126,8 @@ const pickAmount = ({
 
 /** Removes the fields that are merged on their own. */
 function pickState(transaction: Transaction): Transaction {
-  const { currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount, partialRefunds, ...rest } =
+  const { currency, amountMicros, taxMicros, plan, isReportedAmount, isEstimatedAmount, ...others } =
     omitUsdRate(transaction);
+  const { partialRefunds, plannedExpirationDate, ...rest } = others;
   return rest;
 }

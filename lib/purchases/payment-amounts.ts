@@ -1,7 +1,8 @@
 import { toAmountUsd } from '../money/usd-amount.ts';
+import { addBillingPeriods } from '../shared/billing-period.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { listRefundedAmounts } from './refunds.ts';
-import type { Transaction } from './transaction.ts';
+import type { PlanPrice, Transaction } from './transaction.ts';
 
 /**
  * Micros of US dollars: before refunds, after refunds, proceeds (after refunds, commission and tax), and the proceeds
@@ -18,15 +19,16 @@ export function computePaymentAmounts(transaction: Transaction, share: number, u
   const net = gross - refunded;
   const { storeProceedsMicros: amountMicros } = transaction;
   const reported = amountMicros === undefined ? null : toAmountUsd({ ...transaction, amountMicros });
-  if (reported === null) return [gross, net, divideHalfUp(net * share, 10_000), 0];
+  if (reported === null) return [gross, net, multiplyHalfUp(net, share, 10_000), 0];
   return [gross, net, toUsdMicros(reported), toUsdMicros(reported)];
 }
 
 const toUsdMicros = (usd: number | null | undefined): number => Math.round((usd ?? 0) * 1_000_000);
 
-/** Rounds half up. Exact for amounts up to a million dollars. */
-const divideHalfUp = (dividend: number, divisor: number): number =>
-  Number((2n * BigInt(dividend) + BigInt(divisor)) / (2n * BigInt(divisor)));
+/** Returns `amount * factor / divisor`, rounded half up. */
+const multiplyHalfUp = (amount: number, factor: number, divisor: number): number =>
+  Number((2n * BigInt(amount) * BigInt(factor) + BigInt(divisor)) / (2n * BigInt(divisor)));
+const divideHalfUp = (dividend: number, divisor: number): number => multiplyHalfUp(dividend, 1, divisor);
 
 export const mapAmounts = (
   [gross, net, proceeds, reported]: PaymentAmounts,
@@ -45,23 +47,40 @@ const monthLengths: readonly (readonly [months: number, minDays: number, maxDays
   [36, 1095, 1096],
 ];
 
-type Period = Pick<Transaction, 'purchaseDate' | 'periodStartDate' | 'expirationDate'>;
-
 /**
- * Converts amounts of a paid period to amounts of a month. Periods of other lengths than whole months count by days:
- * 30.4375 are a month. The length is that of the period that was paid, not of its part until a refund.
+ * Computes the amounts of a month of a subscription payment with the refunds before `until`. The plan determines them if
+ * the payment is not that of a whole period. Otherwise, the length is that of the period that was paid, not of its part
+ * until a refund or a plan change.
  */
-function toMonthlyAmounts(
-  amounts: PaymentAmounts,
-  { purchaseDate, periodStartDate = purchaseDate, expirationDate = periodStartDate }: Period,
-): PaymentAmounts {
-  const days = Math.max(1, Math.round((expirationDate - periodStartDate) / dayMs));
-  const months = monthLengths.find(([, minDays, maxDays]) => days >= minDays && days <= maxDays)?.[0];
-  return mapAmounts(amounts, (amount) =>
-    months === undefined ? divideHalfUp(amount * 304_375, 10_000 * days) : divideHalfUp(amount, months),
-  );
+export function computeMonthlyAmounts(transaction: Transaction, share: number, until: EpochMillis): PaymentAmounts {
+  const { purchaseDate, periodStartDate = purchaseDate, expirationDate = periodStartDate, plan } = transaction;
+  const amounts = computePaymentAmounts(transaction, share, until);
+  if (!plan) {
+    const { isReplaced, plannedExpirationDate = expirationDate } = transaction;
+    return toMonthlyAmounts(amounts, (isReplaced ? plannedExpirationDate : expirationDate) - periodStartDate);
+  }
+  const planAmounts = computePlanAmounts(transaction, { amounts, share, plan });
+  return toMonthlyAmounts(planAmounts, addBillingPeriods(periodStartDate, plan.period) - periodStartDate);
 }
 
-/** Computes the monthly amounts of a subscription payment with the refunds before `until`. */
-export const computeMonthlyAmounts = (transaction: Transaction, share: number, until: EpochMillis): PaymentAmounts =>
-  toMonthlyAmounts(computePaymentAmounts(transaction, share, until), transaction);
+/** Computes the amounts of a whole period of the plan, of which the same part is refunded as of the payment. */
+function computePlanAmounts(
+  transaction: Transaction,
+  { amounts, share, plan }: { readonly amounts: PaymentAmounts; readonly share: number; readonly plan: PlanPrice },
+): PaymentAmounts {
+  const { amountMicros } = plan;
+  const { taxMicros: _tax, storeProceedsMicros: _proceeds, partialRefunds: _refunds, ...payment } = transaction;
+  const whole = computePaymentAmounts({ ...payment, amountMicros }, share, -Infinity);
+  const [gross, net] = amounts;
+  const toKept = (amount: number): number => (gross > 0 ? multiplyHalfUp(amount, net, gross) : amount);
+  return [whole[0], toKept(whole[1]), toKept(whole[2]), toKept(whole[3])];
+}
+
+/** Periods of other lengths than whole months count by days: 30.4375 are a month. */
+function toMonthlyAmounts(amounts: PaymentAmounts, periodMs: number): PaymentAmounts {
+  const days = Math.max(1, Math.round(periodMs / dayMs));
+  const months = monthLengths.find(([, minDays, maxDays]) => days >= minDays && days <= maxDays)?.[0];
+  return mapAmounts(amounts, (amount) =>
+    months === undefined ? multiplyHalfUp(amount, 304_375, 10_000 * days) : divideHalfUp(amount, months),
+  );
+}

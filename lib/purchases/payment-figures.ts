@@ -21,6 +21,11 @@ export const PaymentFigures = v.object({
   share: v.number(),
   /** End of the paid time. Only set for a paid period of an auto-renewing subscription. */
   end: v.exactOptional(v.number()),
+  /**
+   * Day that counts the end, if another purchase replaced this one before it: the end that was counted until then. The
+   * first period of the other purchase takes it back there, so it must not move. Absent if it is `end`.
+   */
+  countedEnd: v.exactOptional(v.number()),
   /** Whether the store ended the subscription because a payment failed. */
   isInvoluntary: v.exactOptional(v.literal(true)),
   previous: v.exactOptional(PreviousPeriod),

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
+import { BillingPeriod } from '../shared/billing-period.ts';
 import { Platform } from '../shared/platform.ts';
 
 /**
@@ -38,8 +39,7 @@ export type PartialRefund = v.InferOutput<typeof PartialRefund>;
 export const PlanPrice = v.object({
   /** For the quantity, with the recurring discounts, in micros of the transaction's currency. */
   amountMicros: v.number(),
-  /** Length of a billing period in ISO 8601, such as `P1M`. */
-  period: v.string(),
+  period: BillingPeriod,
 });
 export type PlanPrice = v.InferOutput<typeof PlanPrice>;
 
@@ -65,6 +65,8 @@ export const Transaction = v.object({
   isIntroPeriod: v.exactOptional(v.boolean()),
   /** Whether another product of the subscription replaced it before its end. Internal. */
   isReplaced: v.exactOptional(v.boolean()),
+  /** Latest end of the period that the store has reported, if `expirationDate` is earlier. Internal. */
+  plannedExpirationDate: v.exactOptional(v.number()),
   quantity: v.exactOptional(v.number()),
   currency: v.exactOptional(v.string()),
   /** Country of the store in which it was bought, in the format of the store: `USA` at store_a. Internal. */

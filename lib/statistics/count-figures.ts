@@ -59,11 +59,11 @@ export function countFigures({ kind, item }: StoredItem): FigureCounts[] {
 
 function countTransaction(counted: CountedTransaction): FigureCounts[] {
   const { transaction, figures } = counted;
-  if (!isPayment(transaction)) return countTrialStart(counted);
   const isPeriod = figures.end !== undefined;
+  if (!isPeriod && !isPayment(transaction)) return countTrialStart(counted);
   return [
     ...(isPeriod ? [...countPeriod(counted), ...countSubscriptionCohort(counted), ...countConversion(counted)] : []),
-    ...countCustomerCohort(counted),
+    ...(isPayment(transaction) ? countCustomerCohort(counted) : []),
   ];
 }
 
@@ -107,7 +107,7 @@ const maxGapMs = hourMs;
 /** Counts the start, the partial refunds and the end of a paid period. */
 function countPeriod({ transaction, figures }: CountedTransaction): FigureCounts[] {
   const { purchaseDate } = transaction;
-  const { end = purchaseDate, share, previous, isInvoluntary } = figures;
+  const { end = purchaseDate, countedEnd = end, share, previous, isInvoluntary } = figures;
   const segment = getSegment(transaction);
   const startAmounts = computeMonthlyAmounts(transaction, share, purchaseDate);
   const isContinued = previous !== undefined && purchaseDate - previous.end <= maxGapMs;
@@ -121,7 +121,7 @@ function countPeriod({ transaction, figures }: CountedTransaction): FigureCounts
           sum(toMovement(previous ? 'back' : 'new', startAmounts), { began: 1 }),
         )),
     ...countPartialRefunds({ transaction, figures }, end),
-    ...buildSums(segment, toUtcDay(end), endCounts),
+    ...buildSums(segment, toUtcDay(countedEnd), endCounts),
   ];
 }
 

@@ -1,5 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { getChurn, getConversion, getLtv, getMrr, getRetention, type MrrRow } from '../../lib/api/figures.ts';
+import {
+  type ChurnRow,
+  getChurn,
+  getConversion,
+  getLtv,
+  getMrr,
+  getRetention,
+  type MrrRow,
+} from '../../lib/api/figures.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
@@ -16,18 +24,24 @@ interface GivenPayment extends Partial<Transaction> {
   readonly period?: string;
 }
 
+interface GivenSubscription extends Partial<Purchase> {
+  readonly id: string;
+  readonly payments: readonly GivenPayment[];
+  readonly replacedPurchaseId?: string;
+}
+
 /** Records a subscription with its payments. */
 async function givenSubscription(
   { appName }: IssuedApiKeys,
   user: string,
-  { payments, id, ...fields }: Partial<Purchase> & { readonly id: string; readonly payments: readonly GivenPayment[] },
+  { payments, id, replacedPurchaseId, ...fields }: GivenSubscription,
 ): Promise<void> {
   const purchaseId = `${fields.platform ?? 'store_a'}:${id}`;
   const periods = payments.map(({ day, period = 'P1M', ...payment }, index) => ({
+    expirationDate: addBillingPeriods(toDate(day), period),
     ...payment,
     transactionId: `${purchaseId}-${index}`,
     purchaseDate: toDate(day),
-    expirationDate: addBillingPeriods(toDate(day), period),
   }));
   const last = periods.at(-1);
   const { purchase } = createObservation({
@@ -38,7 +52,13 @@ async function givenSubscription(
     ...fields,
   });
   const transactions = periods.map((period) => createTransaction(purchase, { amountMicros: 10_000_000, ...period }));
-  await givenPurchase(appName, user, { asOf: Date.now(), purchase, transactions, userAliases: [] });
+  await givenPurchase(appName, user, {
+    asOf: Date.now(),
+    purchase,
+    transactions,
+    userAliases: [],
+    ...(replacedPurchaseId && { replacedPurchaseId }),
+  });
 }
 
 let keys: IssuedApiKeys;
@@ -108,6 +128,111 @@ describe('GET /v3/stats/mrr', () => {
     const { body } = await callWithSecretKey(getMrr, keys, { query });
     expect(body.groups).toMatchObject(segments);
     expect(body.groups?.map((group: { readonly rows: readonly MrrRow[] }) => group.rows[0]?.mrrUSD)).toEqual(amounts);
+  });
+});
+
+describe('figures of a plan change', () => {
+  const none = { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0 };
+  const readMonths = async (app: IssuedApiKeys) => {
+    const query = { startdate: '2025-03-01', enddate: '2025-05-31' };
+    const { body: mrr } = await callWithSecretKey(getMrr, app, { query });
+    const { body: churn } = await callWithSecretKey(getChurn, app, { query: { ...query, by: 'product' } });
+    return { mrr: mrr.rows, churn: churn.rows, groups: churn.groups };
+  };
+  const old = { id: 'old', platform: 'store_b', productId: 'store_b:basic' } as const;
+  const basic = {
+    day: '2025-03-20',
+    productId: 'store_b:basic',
+    platform: 'store_b',
+    amountMicros: 5_000_000,
+  } as const;
+  const replaced = { cancelationReason: 'System.Replaced', endedAt: toDate('2025-03-30') } as const;
+  const pro = { ...basic, day: '2025-03-30', productId: 'store_b:pro', amountMicros: 10_000_000 } as const;
+  const successor = {
+    id: 'new',
+    platform: 'store_b',
+    productId: 'store_b:pro',
+    replacedPurchaseId: 'store_b:old',
+  } as const;
+
+  it.each([
+    ['before', 1],
+    ['after', 0],
+  ])('do not count it as churn if the new purchase is stored %s the end of the old one', async (_order, position) => {
+    const app = await givenApp(await createTestTable());
+    await givenSubscription(app, 'ann', { ...old, payments: [basic] });
+    const changes = [{ ...successor, payments: [pro, { ...pro, day: '2025-04-30' }] }];
+    changes.splice(position, 0, { ...old, ...replaced, payments: [basic] } as never);
+    for (const change of changes) await givenSubscription(app, 'ann', change);
+    const { mrr, churn, groups } = await readMonths(app);
+    expect(mrr).toEqual([
+      { date: '2025-03-01', mrrUSD: 10, arrUSD: 120, movement: { ...none, new: 5, expansion: 5 } },
+      { date: '2025-04-01', mrrUSD: 10, arrUSD: 120, movement: none },
+      { date: '2025-05-01', mrrUSD: 0, arrUSD: 0, movement: { ...none, churned: 10 } },
+    ]);
+    expect(churn).toMatchObject([{ churned: 0 }, { churned: 0 }, { churned: 1, voluntary: 1 }]);
+    const counts = groups?.flatMap(({ rows }: { rows: readonly ChurnRow[] }) =>
+      rows.flatMap(({ churned, voluntary, activeAtStart }) => [churned, voluntary, activeAtStart]),
+    );
+    expect(counts?.filter((count: number) => count < 0)).toEqual([]);
+  });
+
+  it('have the price of the plan, not the prorated payment', async () => {
+    const app = await givenApp(await createTestTable());
+    const plan = { amountMicros: 20_000_000, period: 'P1M' };
+    await givenSubscription(app, 'ann', {
+      id: 'upgrade',
+      platform: 'processor_a',
+      payments: [
+        { day: '2025-03-01' },
+        { day: '2025-03-16', amountMicros: 5_160_000, expirationDate: toDate('2025-04-01'), plan },
+        { day: '2025-04-01', amountMicros: 20_000_000 },
+      ],
+    });
+    const { mrr } = await readMonths(app);
+    expect(mrr).toMatchObject([
+      { mrrUSD: 20, movement: { ...none, new: 10, expansion: 10 } },
+      { mrrUSD: 20, movement: none },
+      { mrrUSD: 0, movement: { ...none, churned: 20 } },
+    ]);
+  });
+
+  it('have the price of the plan while a credit pays for it', async () => {
+    const app = await givenApp(await createTestTable());
+    const plan = { amountMicros: 10_000_000, period: 'P1M' };
+    await givenSubscription(app, 'ann', {
+      id: 'downgrade',
+      platform: 'processor_a',
+      payments: [
+        { day: '2025-03-01', amountMicros: 20_000_000 },
+        { day: '2025-03-16', amountMicros: 0, expirationDate: toDate('2025-04-01'), plan },
+        { day: '2025-04-01', amountMicros: 4_840_000, plan },
+      ],
+    });
+    const { mrr } = await readMonths(app);
+    expect(mrr).toMatchObject([
+      { mrrUSD: 10, movement: { ...none, new: 20, contraction: 10 } },
+      { mrrUSD: 10, movement: none },
+      { mrrUSD: 0, movement: { ...none, churned: 10 } },
+    ]);
+    const { body: ltv } = await callWithSecretKey(getLtv, app, { query: { startdate: '2025-03-01' } });
+    expect(ltv.cohorts[0].ages.slice(0, 2)).toMatchObject([{ revenuePerPayerUSD: 20 }, { revenuePerPayerUSD: 24.84 }]);
+  });
+
+  it('keep the recurring revenue of the days before an upgrade that cuts the period', async () => {
+    const app = await givenApp(await createTestTable());
+    const subscription = { id: 'cut', productId: 'store_a:pro' };
+    await givenSubscription(app, 'ann', { ...subscription, payments: [{ day: '2025-03-01' }] });
+    const cut = { day: '2025-03-01', expirationDate: toDate('2025-03-16'), isReplaced: true };
+    const upgrade = { day: '2025-03-16', amountMicros: 20_000_000, productId: 'store_a:pro' };
+    await givenSubscription(app, 'ann', { ...subscription, payments: [cut, upgrade] });
+    const { body } = await callWithSecretKey(getMrr, app, {
+      query: { startdate: '2025-03-15', enddate: '2025-03-16', interval: 'day' },
+    });
+    expect(body.rows).toMatchObject([
+      { mrrUSD: 10, movement: none },
+      { mrrUSD: 20, movement: { ...none, expansion: 10 } },
+    ]);
   });
 });
 
