@@ -55,6 +55,7 @@ export function buildChangeTransactions(
     ...buildClaimDeletes(table, appName, change),
     ...buildNotificationWrites(table, appName, change),
     ...buildTransactionWrites(change.changedTransactions.filter((observed) => isNewRefund(observed, change))),
+    ...buildTransactionDeletes(table, appName, change),
     ...buildUnclaimedWrites(table, appName, change),
     ...buildMergeLogWrites(table, appName, change),
   ];
@@ -155,6 +156,11 @@ function buildTransactionWrite(
     },
   };
 }
+
+const buildTransactionDeletes = (table: string, appName: string, { removedTransactions }: PurchaseChange): Write[] =>
+  removedTransactions.map(({ transaction: { purchaseId, transactionId } }) => ({
+    Delete: { TableName: table, Key: keys.transactionKey(appName, purchaseId, transactionId) },
+  }));
 
 const findPreviousTransaction = ({ before }: PurchaseChange, id: string): ObservedTransaction | undefined =>
   before?.state.transactions.find(({ transaction }) => transaction.transactionId === id);

@@ -4,7 +4,7 @@ import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 import { type CommissionRates, findDeveloperShare } from './commission-rates.ts';
 import type { PurchaseState } from './merge.ts';
-import type { ObservedTransaction } from './merge-transactions.ts';
+import { findMergedId, type ObservedTransaction } from './merge-transactions.ts';
 import { computeMonthlyAmounts } from './payment-amounts.ts';
 import type { Payer, PaymentFigures, PreviousPeriod } from './payment-figures.ts';
 import { isSubscription, type Purchase } from './purchase.ts';
@@ -57,9 +57,7 @@ export const lacksPaymentFigures = ({ purchase, transactions }: PurchaseState): 
 export function addPaymentFigures(state: PurchaseState, context: FiguresContext): PurchaseState {
   if (!isCounted(state.purchase)) return state;
   const isRenewing = isSubscription(state.purchase) && state.purchase.productType !== 'non renewing subscription';
-  const storedById = new Map(
-    context.before?.transactions.map(({ transaction, figures }) => [transaction.transactionId, figures]),
-  );
+  const storedById = listStoredFigures(context.before?.transactions ?? [], state.transactions);
   const payments = listByDate(state.transactions).filter(isPayment);
   const chain = isRenewing ? linkPeriods(state, { ...context, payments, storedById }) : new Map();
   const customer = findCustomer(state, context);
@@ -81,6 +79,20 @@ export function addPaymentFigures(state: PurchaseState, context: FiguresContext)
     };
   });
   return { ...state, transactions };
+}
+
+/** Returns the stored figures by the ids that the sales have now. */
+function listStoredFigures(
+  before: readonly ObservedTransaction[],
+  after: readonly ObservedTransaction[],
+): Map<string, PaymentFigures | undefined> {
+  const ids = new Set(after.map(({ transaction }) => transaction.transactionId));
+  return new Map(
+    before.map(({ transaction: { transactionId: id }, figures }) => [
+      ids.has(id) ? id : (findMergedId(id, before, after) ?? id),
+      figures,
+    ]),
+  );
 }
 
 const findShare = (

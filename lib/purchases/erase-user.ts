@@ -52,6 +52,7 @@ export function computeUserErasure(before: StoredPurchase, erasure: UserErasure)
     appliedClaims: ownSharedClaims,
     evictedClaims: ownClaims,
     changedTransactions: [],
+    removedTransactions: [],
     changedFigures: [],
     gainedUsers,
     lostUsers,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { EpochMillis } from '../shared/time.ts';
-import type { PurchaseState } from './merge.ts';
+import { type PurchaseState, withMergedIds } from './merge.ts';
 import { isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { listRefundKeys } from './refunds.ts';
 import type { Transaction } from './transaction.ts';
@@ -67,12 +67,13 @@ export function findAnnouncedRenewalDate(
  * Each refund has a `REFUNDED` of its own.
  */
 export function findLifecycleReasons(
-  before: StateAt | undefined,
+  earlier: StateAt | undefined,
   after: StateAt,
   storeReason?: NotificationReason,
 ): LifecycleReason[] {
   const to = after.state.purchase;
   if (isUnpaid(to)) return [];
+  const before = earlier && { ...earlier, state: withMergedIds(earlier.state, after.state) };
   if (!before || isUnpaid(before.state.purchase)) {
     const start = { state: toFirstState(after.state), at: Number.NEGATIVE_INFINITY };
     return ['PURCHASED', ...findPaymentReasons(start, after), ...findEndReasons(start, after, storeReason)];

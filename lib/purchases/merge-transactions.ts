@@ -29,18 +29,32 @@ const getAmountAsOf = ({ amountAsOf, isAmountInferred }: ObservedTransaction): A
   isInferred: isAmountInferred,
 });
 
-/** Merges two lists of transactions by id, sorted by purchase date. Idempotent and commutative. */
+/**
+ * Merges two lists of transactions by id and sale, sorted by purchase date. A sale has the first one of its transaction
+ * ids. Idempotent and commutative.
+ */
 export function mergeTransactions(
   a: readonly ObservedTransaction[],
   b: readonly ObservedTransaction[],
 ): ObservedTransaction[] {
-  const byId = new Map(a.map((observed) => [observed.transaction.transactionId, observed]));
-  for (const observed of b) {
-    const { transactionId } = observed.transaction;
-    const existing = byId.get(transactionId);
-    byId.set(transactionId, existing ? mergeTransaction(existing, observed) : observed);
+  const merged = new Map<string, ObservedTransaction>();
+  const idsBySale = new Map<string, string>();
+  const ofWholePurchase = [...a, ...b].find(({ transaction }) => isWholePurchase(transaction))?.transaction;
+  for (const observed of [...a, ...b]) {
+    const { transactionId, saleId = ofWholePurchase?.saleId } = observed.transaction;
+    const matches = [transactionId, saleId === undefined ? undefined : idsBySale.get(saleId)];
+    let sum = observed;
+    for (const id of matches) {
+      const existing = id === undefined ? undefined : merged.get(id);
+      if (id === undefined || !existing) continue;
+      merged.delete(id);
+      sum = mergeTransaction(existing, sum);
+    }
+    merged.set(sum.transaction.transactionId, sum);
+    const mergedSaleId = saleId ?? sum.transaction.saleId;
+    if (mergedSaleId !== undefined) idsBySale.set(mergedSaleId, sum.transaction.transactionId);
   }
-  return [...byId.values()].sort(
+  return [...merged.values()].sort(
     (x, y) =>
       x.transaction.purchaseDate - y.transaction.purchaseDate ||
       (x.transaction.transactionId < y.transaction.transactionId ? -1 : 1),
@@ -48,17 +62,47 @@ export function mergeTransactions(
 }
 
 /**
- * Merges two observations of one transaction. Dates and refund come from the later observation, which can lack the
- * amount and whether it is a renewal. Partial refunds come from both. The amount comes from the observation with the
- * better amount, and the USD conversion is the best one for that amount.
+ * Whether all transactions of the purchase are one sale. A release without sale ids has stored further ones of it.
+ */
+const isWholePurchase = ({ saleId, purchaseId }: Transaction): boolean => saleId === purchaseId;
+
+/** Finds the id that the sale of a transaction has in the merged transactions. */
+export function findMergedId(
+  transactionId: string,
+  unmerged: readonly ObservedTransaction[],
+  merged: readonly ObservedTransaction[],
+): string | undefined {
+  const own = unmerged.filter(({ transaction }) => transaction.transactionId === transactionId);
+  if (own.length === 0) return undefined;
+  const saleIds = new Set(own.flatMap(({ transaction }) => transaction.saleId ?? []));
+  const isOfSale = ({ saleId = '', ...transaction }: Transaction): boolean =>
+    transaction.transactionId === transactionId || saleIds.has(saleId) || saleId === transaction.purchaseId;
+  return merged.find(({ transaction }) => isOfSale(transaction))?.transaction.transactionId;
+}
+
+/** Compares ids of a store, which are numbers without leading zeros or texts of one length. */
+const compareIds = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : Number(a > b));
+
+/**
+ * Merges two observations of one sale. Id and purchase date come from the first transaction of the sale. Other dates
+ * and refund come from the later observation, which can lack the amount and whether it is a renewal. Partial refunds
+ * come from both. The amount comes from the observation with the better amount, and the USD conversion is the best one
+ * for that amount.
  */
 function mergeTransaction(a: ObservedTransaction, b: ObservedTransaction): ObservedTransaction {
   const state = isLaterObservation(b, a) ? b : a;
+  const idOrder = compareIds(a.transaction.transactionId, b.transaction.transactionId);
+  const { transactionId, purchaseDate } = (idOrder === 0 ? state : idOrder < 0 ? a : b).transaction;
   const amountSource = hasBetterAmount(b, a) ? b : a;
   const partialRefunds = mergePartialRefunds(a.transaction.partialRefunds, b.transaction.partialRefunds);
   const transaction = {
     ...pickState(state.transaction),
-    ...omitUndefined({ isRenewal: state.transaction.isRenewal ?? (state === a ? b : a).transaction.isRenewal }),
+    transactionId,
+    purchaseDate,
+    ...omitUndefined({
+      saleId: state.transaction.saleId ?? (state === a ? b : a).transaction.saleId,
+      isRenewal: state.transaction.isRenewal ?? (state === a ? b : a).transaction.isRenewal,
+    }),
     ...pickAmount(amountSource.transaction),
     ...(partialRefunds && { partialRefunds }),
     ...omitUndefined({ plannedExpirationDate: findPlannedEnd(state.transaction, [a.transaction, b.transaction]) }),

@@ -3,7 +3,12 @@ import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { type AsOf, compareAsOf } from './as-of.ts';
 import { toCanonicalJson } from './canonical-json.ts';
-import { mergeTransactions, type ObservedTransaction, toObservedTransaction } from './merge-transactions.ts';
+import {
+  findMergedId,
+  mergeTransactions,
+  type ObservedTransaction,
+  toObservedTransaction,
+} from './merge-transactions.ts';
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
 import { mergeRenewalIntent } from './renewal-intent.ts';
@@ -34,11 +39,14 @@ export function merge(state: PurchaseState | undefined, observation: EncryptedOb
     fillDerivedFields(isOrderedByTransaction ? omitLastRenewalDate(purchase) : purchase, sources);
   if (!state) return { ...incoming, purchase: derive(incoming.purchase, incoming) };
   const transactions = mergeTransactions(state.transactions, incoming.transactions);
+  const unmerged = [...state.transactions, ...incoming.transactions];
+  const before = { ...state, purchase: withMergedId(state.purchase, unmerged, transactions) };
+  const added = { ...incoming, purchase: withMergedId(incoming.purchase, unmerged, transactions) };
   const transactionOrder = isOrderedByTransaction
-    ? compareTransactionDates(incoming.purchase, state.purchase, transactions)
+    ? compareTransactionDates(added.purchase, before.purchase, transactions)
     : 0;
-  const isIncomingLater = transactionOrder === 0 ? isLaterState(incoming, state) : transactionOrder > 0;
-  const [latest, earlier] = isIncomingLater ? [incoming, state] : [state, incoming];
+  const isIncomingLater = transactionOrder === 0 ? isLaterState(added, before) : transactionOrder > 0;
+  const [latest, earlier] = isIncomingLater ? [added, before] : [before, added];
   const refreshToken = latest.refreshToken ?? earlier.refreshToken;
   return {
     asOf: latest.asOf,
@@ -67,11 +75,38 @@ function toPurchaseState({
   const transactions = observation.transactions.map((transaction) =>
     toObservedTransaction(transaction, transactionState),
   );
+  const merged = mergeTransactions([], transactions);
   return {
     ...observation,
-    transactions: mergeTransactions([], transactions),
+    purchase: withMergedId(observation.purchase, transactions, merged),
+    transactions: merged,
     userAliases: toSortedSet(observation.userAliases),
   };
+}
+
+/** Replaces the id of the latest transaction by the id of its sale in the merged transactions. */
+function withMergedId(
+  purchase: Purchase,
+  unmerged: readonly ObservedTransaction[],
+  merged: readonly ObservedTransaction[],
+): Purchase {
+  return {
+    ...purchase,
+    transactionId: findMergedId(purchase.transactionId, unmerged, merged) ?? purchase.transactionId,
+  };
+}
+
+/** Returns the earlier state with the transaction ids of a later one, so that both can be compared. */
+export function withMergedIds(earlier: PurchaseState, { transactions: merged }: PurchaseState): PurchaseState {
+  const ids = new Set(merged.map(({ transaction }) => transaction.transactionId));
+  if (earlier.transactions.every(({ transaction }) => ids.has(transaction.transactionId))) return earlier;
+  const unmerged = [...earlier.transactions, ...merged];
+  const transactions = earlier.transactions.map((observed) => {
+    const { transactionId: id } = observed.transaction;
+    const transactionId = findMergedId(id, unmerged, merged) ?? id;
+    return { ...observed, transaction: { ...observed.transaction, transactionId } };
+  });
+  return { ...earlier, purchase: withMergedId(earlier.purchase, unmerged, merged), transactions };
 }
 
 const toSortedSet = (values: readonly string[]): string[] => [...new Set(values)].sort();

@@ -109,6 +109,7 @@ function buildClaimChange(
     appliedClaims: [],
     evictedClaims: before.claims.filter(({ username }) => !claims.some((claim) => claim.username === username)),
     changedTransactions: [],
+    removedTransactions: [],
     changedFigures: [],
     gainedUsers,
     lostUsers,

@@ -25,7 +25,7 @@ import {
   type LifecycleReason,
   type NotificationReason,
 } from './lifecycle-reasons.ts';
-import { type EncryptedObservation, merge, type PurchaseState } from './merge.ts';
+import { type EncryptedObservation, merge, type PurchaseState, withMergedIds } from './merge.ts';
 import type { Payer } from './payment-figures.ts';
 import { completeState } from './period-end.ts';
 import { getAccessEnd, hasOtherPlan, isActive, isExpired, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
@@ -120,6 +120,8 @@ export interface PurchaseChange {
   readonly evictedClaims: readonly Claim[];
   /** Transactions that are new or changed. */
   readonly changedTransactions: PurchaseState['transactions'];
+  /** Transactions that are merged with another one of their sale. */
+  readonly removedTransactions: PurchaseState['transactions'];
   /** Unchanged transactions whose figures have changed. */
   readonly changedFigures: PurchaseState['transactions'];
   readonly gainedUsers: readonly string[];
@@ -161,7 +163,8 @@ export function computePurchaseChange(
     sharedClaims: appliedClaims,
     update,
   });
-  const after = applyUpdate(before, { state, claims }, update);
+  const comparable = before && { ...before, state: withMergedIds(before.state, state) };
+  const after = applyUpdate(comparable, { state, claims }, update);
   const gainedUsers = after.entitledUsers.filter((username) => !before?.entitledUsers.includes(username));
   const lostUsers = (before?.entitledUsers ?? []).filter((username) => !after.entitledUsers.includes(username));
   const changedTransactions = findChangedTransactions(before?.state.transactions ?? [], state.transactions);
@@ -194,6 +197,7 @@ export function computePurchaseChange(
       ({ username }) => !claims.some((claim) => claim.username === username),
     ),
     changedTransactions,
+    removedTransactions: findRemovedTransactions(before?.state.transactions ?? [], state.transactions),
     changedFigures: findChangedFigures(before?.state.transactions ?? [], state.transactions),
     gainedUsers,
     lostUsers,
@@ -389,6 +393,14 @@ const findChangedTransactions = (
   return after.filter(({ transaction }) => !contents.has(toCanonicalJson(transaction)));
 };
 
+const findRemovedTransactions = (
+  before: PurchaseState['transactions'],
+  after: PurchaseState['transactions'],
+): PurchaseState['transactions'] => {
+  const ids = new Set(after.map(({ transaction }) => transaction.transactionId));
+  return before.filter(({ transaction }) => !ids.has(transaction.transactionId));
+};
+
 /** Returns the unchanged transactions whose figures have changed, for example by the refund of an earlier one. */
 function findChangedFigures(
   before: PurchaseState['transactions'],
@@ -412,6 +424,7 @@ export const hasStateChange = (
 
 const isDifferentState = (before: PurchaseState, after: PurchaseState): boolean =>
   findChangedTransactions(before.transactions, after.transactions).length > 0 ||
+  before.transactions.length > after.transactions.length ||
   toCanonicalJson(before.purchase) !== toCanonicalJson(after.purchase) ||
   before.userAliases.length !== after.userAliases.length ||
   (before.refreshToken === undefined && after.refreshToken !== undefined);

@@ -49,6 +49,11 @@ export type PlanPrice = v.InferOutput<typeof PlanPrice>;
  */
 export const Transaction = v.object({
   transactionId: v.string(),
+  /**
+   * Id of the sale, if the store can list it under several transaction ids. The id of the purchase for a purchase that
+   * is one sale. Internal.
+   */
+  saleId: v.exactOptional(v.string()),
   purchaseId: v.string(),
   productId: v.string(),
   offerId: v.exactOptional(v.string()),

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { Environment } from './payloads.ts';
+import { toSaleFields } from './sales.ts';
 import { refundReasons } from './signed-transaction.ts';
 import type { StoreTransaction } from './store-transaction.ts';
 import { isSharedOwnership } from './transaction-refunds.ts';
@@ -34,6 +35,7 @@ export const ClassicTransaction = v.looseObject({
   offer_code_ref_name: OptionalScalar,
   quantity: OptionalDigits,
   subscription_group_identifier: OptionalScalar,
+  web_order_line_item_id: OptionalScalar,
   in_app_ownership_type: OptionalScalar,
   app_account_token: OptionalScalar,
 });
@@ -80,7 +82,10 @@ export function fromClassicTransaction(
   const expiresDate = toNumber(record.expires_date_ms) ?? parseMillis(record.expires_date);
   const discountId = toText(record.promotional_offer_id) ?? toText(record.offer_code_ref_name);
   const ownership = record.in_app_ownership_type;
+  const originalTransactionId = String(record.original_transaction_id ?? record.transaction_id);
+  const lineItemId = toText(record.web_order_line_item_id);
   return {
+    ...toSaleFields({ originalTransactionId, lineItemId, ...omitUndefined({ expiresDate }) }),
     ...omitUndefined({
       productType: expiresDate === undefined ? undefined : ('paid subscription' as const),
       subscriptionGroupId: toText(record.subscription_group_identifier),
@@ -97,7 +102,7 @@ export function fromClassicTransaction(
       signedAt,
     }),
     transactionId: String(record.transaction_id),
-    originalTransactionId: String(record.original_transaction_id ?? record.transaction_id),
+    originalTransactionId,
     productId: record.product_id,
     sandbox: environment === 'Sandbox',
     purchaseDate: Number(record.purchase_date_ms),

@@ -1,6 +1,7 @@
 import type { EpochMillis } from '../../shared/time.ts';
 import type { Evidence } from './evidence.ts';
 import type { StoreAccount } from './fetch-account.ts';
+import { isSameSale, mergeSales } from './sales.ts';
 import {
   findLatestTransaction,
   isLaterTransaction,
@@ -38,7 +39,7 @@ export function groupByPurchase(
     const newerTransactions = (fromEvidence.get(originalTransactionId) ?? []).filter((transaction) =>
       isNewerThanAll(transaction, accountTransactions),
     );
-    const [first, ...rest] = keepLatestSigned([...accountTransactions, ...newerTransactions]);
+    const [first, ...rest] = mergeSales([...accountTransactions, ...newerTransactions]);
     if (!first) return [];
     const transactions = [first, ...rest] as const;
     const latest = findLatestTransaction(transactions);
@@ -68,12 +69,12 @@ const appliesTo = (status: SubscriptionStatus, latest: StoreTransaction): boolea
   latest.expiresDate !== undefined && !isLaterTransaction(latest, status.transaction);
 
 /**
- * Whether a transaction of the evidence is newer than the API response, which can lag behind. Older transactions are
- * ignored: receipts list restored transactions with ids of their own.
+ * Whether a transaction of the evidence is newer than the API response, which can lag behind. Older transactions, and
+ * those of the same sale, are ignored.
  */
 const isNewerThanAll = (transaction: StoreTransaction, accountTransactions: readonly StoreTransaction[]): boolean =>
   accountTransactions.every(
-    (candidate) => candidate.transactionId !== transaction.transactionId && isLaterTransaction(transaction, candidate),
+    (candidate) => !isSameSale(candidate, transaction) && isLaterTransaction(transaction, candidate),
   );
 
 /**
@@ -102,15 +103,4 @@ function groupByOriginalId(transactions: readonly StoreTransaction[]): Map<strin
     groups.set(transaction.originalTransactionId, group);
   }
   return groups;
-}
-
-/** Keeps the latest signed copy of each transaction. */
-function keepLatestSigned(transactions: readonly StoreTransaction[]): StoreTransaction[] {
-  const latest = new Map<string, StoreTransaction>();
-  for (const transaction of transactions) {
-    const existing = latest.get(transaction.transactionId);
-    if (!existing || (transaction.signedAt ?? 0) >= (existing.signedAt ?? 0))
-      latest.set(transaction.transactionId, transaction);
-  }
-  return [...latest.values()];
 }

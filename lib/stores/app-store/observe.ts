@@ -13,6 +13,7 @@ import { refetchPurchase } from './refetch-purchase.ts';
 import { toRefundOutcome, toRefundRequest } from './refund-request.ts';
 import { withRequestBudget } from './request-budget.ts';
 import { type AppStoreSettings, getApiKey, parseStoredSettings } from './settings.ts';
+import { fromSignedTransaction } from './signed-transaction.ts';
 import { toStoreRequest } from './store-request.ts';
 import { isLaterTransaction } from './store-transaction.ts';
 import { toObservation } from './to-observation.ts';
@@ -137,11 +138,13 @@ function withRenewalIntentChange(observation: Observation, { type, occurredAt }:
  */
 function withTransactionFacts(
   observation: Observation,
-  { type, occurredAt, transaction: { transactionId } }: VerifiedNotification,
+  { type, occurredAt, transaction: payload }: VerifiedNotification,
 ): Observation {
-  const subjectId = withPlatform(platformTokens.appStore, transactionId);
+  const { saleId, transactionId } = fromSignedTransaction(payload);
+  const ids = [transactionId, saleId].map((id) => id && withPlatform(platformTokens.appStore, id));
   const transactions = observation.transactions.map((transaction) => {
-    if (transaction.transactionId !== subjectId) return transaction;
+    const isSubject = ids.includes(transaction.transactionId) || (saleId ?? '') === transaction.saleId;
+    if (!isSubject) return transaction;
     if (type.endsWith('.UPGRADE')) return { ...transaction, isRenewal: false };
     if (getBaseType(type) !== 'REFUND_REVERSED') return transaction;
     return { ...transaction, partialRefunds: reverseProratedRefunds(transaction.partialRefunds, occurredAt) };

@@ -52,6 +52,7 @@ export const TransactionPayload = v.looseObject({
   quantity: OptionalNumber,
   transactionReason: OptionalText,
   subscriptionGroupIdentifier: OptionalText,
+  webOrderLineItemId: OptionalText,
   appAccountToken: OptionalText,
   inAppOwnershipType: OptionalText,
   isUpgraded: OptionalFlag,

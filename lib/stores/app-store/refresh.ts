@@ -10,6 +10,7 @@ import { fetchTransaction } from './fetch-transactions.ts';
 import { groupByPurchase, type TransactionGroup } from './group-by-purchase.ts';
 import { Environment } from './payloads.ts';
 import { withRequestBudget } from './request-budget.ts';
+import { hasTransactionId } from './sales.ts';
 import { parseStoredSettings } from './settings.ts';
 import { toObservation } from './to-observation.ts';
 import { createVerificationContext, type VerificationContext } from './verification.ts';
@@ -40,7 +41,7 @@ export async function refresh(
  * Whether the id belongs to the purchase or to one of its later transactions, which the files of an import can name.
  */
 const containsId = ({ originalTransactionId, transactions }: TransactionGroup, id: string): boolean =>
-  originalTransactionId === id || transactions.some(({ transactionId }) => transactionId === id);
+  originalTransactionId === id || transactions.some((transaction) => hasTransactionId(transaction, id));
 
 /** Fetches the customer's account. A one-time purchase that is missing in the history is fetched separately. */
 async function fetchAccountWith(

@@ -5,6 +5,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreValidation, ValidationRequest } from '../store.ts';
 import type { Evidence } from './evidence.ts';
 import type { TransactionGroup } from './group-by-purchase.ts';
+import { hasTransactionId } from './sales.ts';
 
 /** An observation and the transactions it was derived from. */
 export interface MappedPurchase {
@@ -37,7 +38,7 @@ export function findRequestedPurchase(
   const signedId = evidence.productId === undefined ? undefined : evidence.lookupId;
   return (
     candidates.find(({ group }) => group.originalTransactionId === signedId) ??
-    candidates.find(({ group }) => group.transactions.some(({ transactionId }) => transactionId === id)) ??
+    candidates.find(({ group }) => group.transactions.some((transaction) => hasTransactionId(transaction, id))) ??
     chooseBest(scope === 'product' ? candidates : filterByProduct(purchases, id), now)
   );
 }

@@ -2,6 +2,7 @@ import type { CancelationReason, RenewalIntent } from '../../api/enumerations.ts
 import type { Purchase } from '../../purchases/purchase.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import type { RenewalPayload, TransactionPayload } from './payloads.ts';
+import { toSaleFields } from './sales.ts';
 import { toSeatFields } from './seats.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 import { toAmountMicros } from './transaction-amount.ts';
@@ -41,9 +42,15 @@ export const expirationReasons: Readonly<Record<number | string, CancelationReas
 export function fromSignedTransaction(payload: TransactionPayload): StoreTransaction {
   const { isUpgraded, revocationDate, expiresDate, signedDate, offerType, offerIdentifier } = payload;
   const isTrial = isFreeTrial(payload);
+  const productType = productTypes[payload.type ?? ''];
   return {
+    ...toSaleFields({
+      originalTransactionId: payload.originalTransactionId,
+      lineItemId: payload.webOrderLineItemId,
+      ...omitUndefined({ productType, expiresDate }),
+    }),
     ...omitUndefined({
-      productType: productTypes[payload.type ?? ''],
+      productType,
       subscriptionGroupId: payload.subscriptionGroupIdentifier,
       originalPurchaseDate: payload.originalPurchaseDate,
       expiresDate,

@@ -5,7 +5,12 @@ import type { EpochMillis } from '../../shared/time.ts';
 
 /** A transaction of the App Store, from a JWS, a receipt or a response of verifyReceipt. Ids have no prefix. */
 export interface StoreTransaction {
+  /** Of the first transaction of the sale, as far as it is known. */
   readonly transactionId: string;
+  /** The sale: see `mergeSales`. Undefined if its transaction has only one id. */
+  readonly saleId?: string;
+  /** Further transaction ids of the sale. */
+  readonly otherIds?: readonly string[];
   /**
    * Id of the first transaction. All renewals and plan changes of a subscription share it.
    * @see https://developer.apple.com/documentation/appstoreserverapi/originaltransactionid

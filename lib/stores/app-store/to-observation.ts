@@ -62,6 +62,7 @@ function toTransaction(transaction: StoreTransaction, group: TransactionGroup, d
     platform: platformTokens.appStore,
     sandbox,
     purchaseDate,
+    ...toSaleId(transaction),
     ...omitUndefined({
       offerId: toOfferId(transaction),
       expirationDate: expiresDate,
@@ -79,6 +80,10 @@ function toTransaction(transaction: StoreTransaction, group: TransactionGroup, d
     ...toAmount(transaction, group, details),
   };
 }
+
+/** A sale that is the whole purchase has the id of the purchase. */
+const toSaleId = ({ saleId, originalTransactionId }: StoreTransaction): Pick<Transaction, 'saleId'> =>
+  saleId === undefined ? {} : { saleId: saleId === originalTransactionId ? toPrefixedId(saleId) : saleId };
 
 type Amount = Pick<Transaction, 'currency' | 'amountMicros' | 'isReportedAmount'>;
 

@@ -62,6 +62,22 @@ describe('recordPurchase', () => {
     expect(await purchases.listNotifications(appName, id)).toMatchObject([{ reason: 'PURCHASED' }]);
   });
 
+  it('replaces the transactions that are found to be one sale', async () => {
+    const appName = createUniqueName();
+    const { purchase } = createObservation();
+    const record = async (...transactions: Parameters<typeof createTransaction>[1][]) =>
+      await purchases.recordPurchase(appName, id, {
+        ...buildValidationInput('ann', {
+          ...createObservation(),
+          transactions: transactions.map((changes) => createTransaction(purchase, changes)),
+        }),
+      });
+    await record({ transactionId: 'store_a:11' }, { transactionId: 'store_a:12' });
+    await record({ transactionId: 'store_a:10', saleId: id });
+    expect(await purchases.listTransactions(appName, [id])).toMatchObject([{ transactionId: 'store_a:10' }]);
+    expect(await createTransactionRepository(table).find(appName, 'store_a:12')).toBeUndefined();
+  });
+
   it('moves the refresh of a purchase that is validated again only in the second half of its interval', async () => {
     const appName = createUniqueName();
     const given = createObservation({ expirationDate: startDate + 31 * dayMs });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type EncryptedObservation, merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, startDate } from '../../../testing/given.ts';
 import { sampleRuns } from '../../../testing/sample.ts';
@@ -27,6 +28,25 @@ function withAmountSource(
     ...observation,
     transactions,
     ...(source === 'inferred' && { hasInferredTransactions: true as const }),
+  };
+}
+
+/** Lists each transaction under its id, or under an id that a restore has given it, with the date of the restore. */
+function withTransactionIds(
+  { purchase, transactions, ...observation }: EncryptedObservation,
+  restore: number,
+): EncryptedObservation {
+  const toId = (id: string) => (restore === 0 ? id : `${id}.${restore}`);
+  return {
+    ...observation,
+    isOrderedByTransaction: true,
+    purchase: { ...purchase, transactionId: toId(purchase.transactionId) },
+    transactions: transactions.map((transaction) => ({
+      ...transaction,
+      transactionId: toId(transaction.transactionId),
+      saleId: `sale of ${transaction.transactionId}`,
+      purchaseDate: transaction.purchaseDate + restore * dayMs,
+    })),
   };
 }
 
@@ -65,6 +85,38 @@ describe('merge', () => {
       }),
       sampleRuns({ sample: 100, full: 500 }),
     );
+  });
+
+  it('returns one transaction for each sale, with its first id, whatever ids and order the observations have', () => {
+    const restores = fc.array(fc.nat({ max: 2 }), { minLength: 13, maxLength: 13 });
+    fc.assert(
+      fc.property(histories, restores, fc.infiniteStream(fc.nat()), (actions, restoreByIndex, choices) => {
+        const originals = buildObservations(actions).map((observation) => withTransactionIds(observation, 0));
+        const observations = originals.map((observation, index) =>
+          withTransactionIds(observation, restoreByIndex[index] ?? 0),
+        );
+        const shuffled = shuffle([...observations, ...originals, ...observations], choices);
+        expect(mergeAll(shuffled)).toEqual(mergeAll(originals));
+      }),
+      sampleRuns({ sample: 100, full: 500 }),
+    );
+  });
+
+  it('merges a sale that an earlier release has stored under two ids', () => {
+    const { purchase } = createObservation();
+    const listAs = (...transactions: Partial<Transaction>[]) =>
+      createObservation({}, { transactions: transactions.map((changes) => createTransaction(purchase, changes)) });
+    const stored = listAs({ transactionId: 'store_a:11' }, { transactionId: 'store_a:12' });
+    const wholePurchase = listAs({ transactionId: 'store_a:10', saleId: purchase.purchaseId });
+    expect(merge(merge(undefined, stored), wholePurchase).transactions).toHaveLength(1);
+    const listed = [
+      listAs({ transactionId: 'store_a:11', saleId: '77' }),
+      listAs({ transactionId: 'store_a:12', saleId: '77' }),
+    ];
+    for (const observations of [listed, listed.toReversed()])
+      expect(mergeAll([stored, ...observations])?.transactions).toMatchObject([
+        { transaction: { transactionId: 'store_a:11', saleId: '77' } },
+      ]);
   });
 
   it('adds the refund of a later observation without amount and keeps the amount', () => {
