@@ -17,6 +17,7 @@ const Range = v.optional(
 const Search = v.object({
   search: v.strictObject({
     order_id: v.optional(v.object({ is: v.string() })),
+    customer_id: v.optional(v.object({ is: v.string() })),
     type: v.optional(v.array(v.string())),
     status: v.optional(v.array(v.string())),
     created_at: Range,
@@ -34,8 +35,12 @@ export function searchIds({ state }: ResponseContext, body: unknown): HttpRespon
   return xmlResponse(200, 'search-results', { pageSize: 50, ids: payments.map(({ id }) => id) });
 }
 
-const matchesSearch = (payment: Payment, { order_id, type, status, created_at, voided_at }: Search): boolean =>
+const matchesSearch = (
+  payment: Payment,
+  { order_id, customer_id, type, status, created_at, voided_at }: Search,
+): boolean =>
   (order_id === undefined || payment.orderId === order_id.is) &&
+  (customer_id === undefined || payment.customerId === customer_id.is) &&
   (type === undefined || type.includes(payment.type)) &&
   (status === undefined || status.includes(payment.status)) &&
   isWithin(payment.createdAt, created_at) &&

@@ -29,11 +29,21 @@ type RefreshToken = Readonly<Record<string, string>>;
 export async function observe({ payload }: StoreNotification, context: StoreContext): Promise<ObservedNotification> {
   const { reason, subscription, transaction } = parse(NotificationPayload, payload, 'InternalError');
   const gateway = await createGateway(context);
-  const token =
-    (subscription !== undefined && (await findRefreshToken(subscription, context))) ||
-    (transaction !== undefined && (await findRefreshTokenOfPayment(transaction, gateway, context)));
+  const ofSubscription = subscription === undefined ? undefined : await findRefreshToken(subscription, context);
+  const subject = ofSubscription
+    ? { token: ofSubscription }
+    : transaction !== undefined && (await findSubject(transaction, gateway, context));
   const observations =
-    token && (await tryFetchOwnPurchase(async () => await fetchObservations(gateway, token, context)));
+    subject &&
+    (await tryFetchOwnPurchase(
+      async () =>
+        await fetchObservations(
+          gateway,
+          subject.token,
+          context,
+          'paymentId' in subject ? subject.paymentId : undefined,
+        ),
+    ));
   return { reason, observations: observations || [] };
 }
 
@@ -47,18 +57,26 @@ const findRefreshToken = async (id: string, { findRefreshToken }: StoreContext):
 /** A refund refers to its payment, and a payment to its subscription. */
 const maxReferences = 3;
 
-/** Finds the refresh token of the purchase of a payment or refund. */
-async function findRefreshTokenOfPayment(
-  paymentId: string,
+interface Subject {
+  readonly token: RefreshToken;
+  /** The payment of a subscription. The subscription contains only the latest ones. */
+  readonly paymentId?: string;
+}
+
+/** Finds the purchase of a payment or refund. */
+async function findSubject(
+  notifiedId: string,
   gateway: BraintreeGateway,
   context: StoreContext,
-): Promise<RefreshToken | undefined> {
-  let id: string | undefined = paymentId;
+): Promise<Subject | undefined> {
+  let id: string | undefined = notifiedId;
+  let paymentId: string | undefined;
   for (let step = 0; id !== undefined && step < maxReferences; step++) {
     const token = await findRefreshToken(id, context);
-    if (token) return token;
+    if (token) return { token, ...(paymentId !== undefined && { paymentId }) };
     const payment: BraintreeTransaction | undefined = await findPayment(gateway, id);
-    id = payment?.subscriptionId ?? payment?.refundedTransactionId;
+    paymentId = id;
+    id = payment?.refundedTransactionId ?? payment?.subscriptionId;
   }
   return undefined;
 }

@@ -26,6 +26,9 @@ const lenientArray = <const S extends v.GenericSchema>(schema: S) =>
 const Text = lenient(v.pipe(v.string(), v.minLength(1)));
 const StatusHistory = lenientArray(v.object({ status: v.string(), timestamp: lenient(Timestamp) }));
 
+/** A discount or an add-on of a payment. The amount is that of one unit. */
+const adjustment = { amount: lenient(Amount), quantity: lenient(v.number()) };
+
 /** A card. The country of its bank has three letters, or is `Unknown`. */
 const Card = lenient(v.object({ countryOfIssuance: Text }));
 
@@ -67,6 +70,8 @@ export const BraintreeTransaction = v.pipe(
     type: v.string(),
     status: v.string(),
     amount: Amount,
+    /** Tax within the amount. */
+    taxAmount: lenient(Amount),
     currencyIsoCode: Text,
     createdAt: lenient(Timestamp),
     updatedAt: lenient(Timestamp),
@@ -82,7 +87,8 @@ export const BraintreeTransaction = v.pipe(
     creditCard: Card,
     applePayCard: Card,
     androidPayCard: Card,
-    discounts: lenientArray(v.object({ id: Text })),
+    discounts: lenientArray(v.object({ id: Text, ...adjustment })),
+    addOns: lenientArray(v.object(adjustment)),
     merchantAccountId: Text,
     subscriptionId: Text,
     /** Payments of a subscription only: the billing period that the payment is for. */
@@ -117,7 +123,10 @@ export const Subscription = v.pipe(
     currentBillingCycle: lenient(v.number()),
     numberOfBillingCycles: lenient(v.number()),
     discounts: lenientArray(v.object({ id: Text })),
-    statusHistory: StatusHistory,
+    /** Each status with the price that the subscription had with it. A new price adds an entry. */
+    statusHistory: lenientArray(
+      v.object({ status: v.string(), timestamp: lenient(Timestamp), price: lenient(Amount) }),
+    ),
     transactions: v.pipe(
       v.nullish(v.array(BraintreeTransaction), []),
       v.transform((transactions) => transactions ?? []),

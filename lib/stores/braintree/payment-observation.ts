@@ -37,6 +37,7 @@ export function toTransaction(
     ...(payment.currencyIsoCode && { currency: payment.currencyIsoCode }),
     amountMicros: toMicros(payment.amount),
     ...omitUndefined({
+      taxMicros: payment.taxAmount === undefined ? undefined : toMicros(payment.taxAmount),
       storefront: findCountry(payment),
       offerType: payment.discounts.length > 0 ? 'discount' : undefined,
     }),
@@ -72,13 +73,14 @@ const defaultCurrency = 'USD';
 /** Splits a payment by the prices of the items. */
 function splitTransaction(transaction: Transaction, items: MappingContext['items'] = []): Transaction[] {
   if (items.length === 0) return [transaction];
-  const { amountMicros = 0, partialRefunds = [], ...common } = transaction;
+  const { amountMicros = 0, taxMicros, partialRefunds = [], ...common } = transaction;
   const unit = getSmallestUnit(common.currency ?? defaultCurrency);
   const amounts = splitAmount(
     amountMicros,
     items.map((item) => item.amountMicros),
     unit,
   );
+  const taxes = taxMicros === undefined ? [] : splitAmount(taxMicros, amounts, unit);
   const refundParts = splitPartialRefunds(partialRefunds, amounts, unit);
   return items.map(({ productId, quantity }, index) => {
     const suffix = index === 0 ? '' : `:${productId}`;
@@ -90,6 +92,7 @@ function splitTransaction(transaction: Transaction, items: MappingContext['items
       productId: toPrefixedId(productId),
       quantity,
       amountMicros: amounts[index] ?? 0,
+      ...omitUndefined({ taxMicros: taxes[index] }),
       ...(refundPart.length > 0 && { partialRefunds: refundPart }),
     };
   });
@@ -100,7 +103,14 @@ function toPaymentObservation(
   transaction: Transaction,
   { context, refunds }: { context: MappingContext; refunds: readonly BraintreeTransaction[] },
 ): Observation {
-  const { refundedAt, partialRefunds, storefront: _storefront, offerType: _offerType, ...common } = transaction;
+  const {
+    refundedAt,
+    partialRefunds,
+    taxMicros: _tax,
+    storefront: _country,
+    offerType: _offer,
+    ...common
+  } = transaction;
   const productType = context.productTypes[withoutPlatform(transaction.productId)];
   const isPending = isSettlementPending(payment);
   const hasFailed = !isPaid(payment) && !isPending;

@@ -5,6 +5,7 @@ import { parse } from '../../shared/parse.ts';
 import type { StoreContext } from '../store-context.ts';
 import { callBraintree, createGateway } from './braintree-client.ts';
 import { CartItem } from './cart.ts';
+import { fetchEarlierPayments } from './earlier-payments.ts';
 import { createMappingContext, type MappingContext } from './mapping-context.ts';
 import { BraintreeTransaction, parseBraintreeObject, Subscription } from './payloads.ts';
 import { toPaymentObservations } from './payment-observation.ts';
@@ -32,16 +33,20 @@ export const refresh = async (
   context: StoreContext,
 ): Promise<readonly Observation[]> => await fetchObservations(await createGateway(context), refreshToken, context);
 
-/** Does the same as `refresh` with an existing gateway, within its time budget. */
+/**
+ * Does the same as `refresh` with an existing gateway, within its time budget. `paymentId` is a payment of the purchase
+ * whose state is needed.
+ */
 export async function fetchObservations(
   gateway: BraintreeGateway,
   refreshToken: Readonly<Record<string, string>>,
-  context: Pick<StoreContext, 'settings' | 'now'>,
+  context: Pick<StoreContext, 'settings' | 'now' | 'listTransactions'>,
+  paymentId?: string,
 ): Promise<Observation[]> {
   const token = parse(RefreshToken, refreshToken);
   const { productId, items, customerId } = token;
   const mapping = createMappingContext(context, { productId, items, customerId, asOf: context.now() });
-  return toObservations(await fetchPurchaseObjects(gateway, token), mapping);
+  return toObservations(await fetchPurchaseObjects(gateway, token, { ...context, paymentId }), mapping);
 }
 
 /** Maps the objects of a purchase to observations: several for the payment of a cart. */
@@ -50,10 +55,15 @@ export const toObservations = (objects: PurchaseObjects, mapping: MappingContext
     ? [toSubscriptionObservation(objects.subscription, objects.refunds, mapping)]
     : toPaymentObservations(objects.transaction, objects.refunds, mapping);
 
+interface FetchContext extends Pick<StoreContext, 'listTransactions'> {
+  readonly paymentId?: string | undefined;
+}
+
 /** Fetches the objects of the purchase with these ids. */
 export async function fetchPurchaseObjects(
   gateway: BraintreeGateway,
   ids: { readonly subscription: string } | { readonly transaction: string },
+  { listTransactions, paymentId }: FetchContext,
 ): Promise<PurchaseObjects> {
   if ('transaction' in ids) {
     const transaction = await fetchPayment(gateway, ids.transaction);
@@ -61,7 +71,12 @@ export async function fetchPurchaseObjects(
   }
   const result = await callBraintree(() => gateway.subscription.find(ids.subscription));
   const subscription = parseBraintreeObject(Subscription, result);
-  return { subscription, refunds: await fetchRefunds(gateway, subscription.transactions) };
+  const fetchOne = async (id: string) => await fetchPayment(gateway, id);
+  const earlier = await fetchEarlierPayments(subscription, { gateway, fetchPayment: fetchOne, listTransactions });
+  const known = [...subscription.transactions, ...earlier];
+  const isMissing = paymentId !== undefined && !known.some(({ id }) => id === paymentId);
+  const transactions = [...known, ...(isMissing ? [await fetchOne(paymentId)] : [])];
+  return { subscription: { ...subscription, transactions }, refunds: await fetchRefunds(gateway, transactions) };
 }
 
 const fetchRefunds = async (

@@ -6,6 +6,7 @@ import type { BraintreeGateway } from 'braintree';
  * @see https://developer.paypal.com/braintree/docs/reference/request/transaction/search/node
  */
 export interface PaymentSearch {
+  readonly customerId: () => { is: (customerId: string) => void };
   readonly orderId: () => { is: (orderId: string) => void };
   readonly type: () => { is: (type: 'credit' | 'sale') => void };
   readonly createdAt: () => { min: (date: string) => void };

@@ -7,12 +7,14 @@ import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { platformTokens } from '../../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import { toPeriodStart } from '../to-period-start.ts';
+import { maxEmbeddedPayments } from './earlier-payments.ts';
 import { getDayEnd } from './gateway-day.ts';
 import { type MappingContext, toTokenMembers } from './mapping-context.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 import { toPrefixedId, toTransaction } from './payment-observation.ts';
 import { findReversals, getStatusDate, isPaid, isReversedByDispute, isSettlementPending } from './payment-reversals.ts';
+import { findPlanPrice, markProrations, type SubscriptionPayment } from './subscription-payments.ts';
 
 /** Maps a subscription to an observation. `refunds` contains the refunds of its payments. */
 export function toSubscriptionObservation(
@@ -23,11 +25,14 @@ export function toSubscriptionObservation(
   const payments = subscription.transactions
     .filter((payment) => isPaid(payment) || findReversals(payment, refunds).refundedAt !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
-  const [latest] = payments;
+  const marked = markProrations(payments);
+  const periodPayments = marked.filter(({ isProration }) => !isProration).map(({ payment }) => payment);
+  const [latest] = periodPayments;
   const paidUntil = getPaidUntil(subscription, context);
-  const transactions = payments.map((payment) => ({
+  const transactions = marked.map(({ payment, isProration }) => ({
     ...toTransaction(payment, refunds, { context, purchaseId: subscription.id }),
-    ...toPaidPeriod(payment, payment === latest ? paidUntil : undefined, context),
+    ...toPaidPeriod({ payment, isProration }, payment === latest ? paidUntil : undefined, context),
+    ...omitUndefined({ plan: findPlanPrice({ payment, isProration }, subscription) }),
   }));
   const endedAt = latest && findReversals(latest, refunds).refundedAt;
   const reversalReason = latest && isReversedByDispute(latest, refunds) ? 'System' : 'Customer';
@@ -42,7 +47,7 @@ export function toSubscriptionObservation(
       platform: platformTokens.braintree,
       productType: 'paid subscription',
       sandbox: context.sandbox,
-      ...toPeriod(subscription, payments, context),
+      ...toPeriod(subscription, periodPayments, context),
       ...toFirstPaymentState(subscription, payments),
       ...toRenewalIntent(subscription),
       ...omitUndefined({ cancelationReason, endedAt }),
@@ -58,7 +63,7 @@ export function toSubscriptionObservation(
   };
 }
 
-/** `payments` contains the paid payments, the latest first. */
+/** `payments` contains the paid payments that started a period, the latest first. */
 function toPeriod(
   subscription: Subscription,
   payments: readonly BraintreeTransaction[],
@@ -66,17 +71,36 @@ function toPeriod(
 ): Partial<Purchase> {
   const { status, trialPeriod } = subscription;
   const [latest] = payments;
-  const first = trialPeriod ? undefined : payments.at(-1);
+  const freeStart = trialPeriod ? undefined : findFreeStart(subscription, payments, context);
+  const first = trialPeriod || freeStart !== undefined ? undefined : payments.at(-1);
   const isPastDue = status === 'Past Due';
   // The purchase date is that of the first payment: an earlier one would make that payment a renewal.
   const started = first ?? (trialPeriod ? subscription : undefined);
+  const purchaseDate = freeStart ?? (started && Date.parse(started.createdAt));
   return {
-    ...(started && { purchaseDate: Date.parse(started.createdAt) }),
+    ...omitUndefined({ purchaseDate }),
     ...(latest && latest !== first && { lastRenewalDate: Date.parse(latest.createdAt) }),
     expirationDate: getAccessEnd(subscription, context),
     ...(isPastDue && { isBillingRetryPeriod: true }),
     ...(trialPeriod && !latest && !isPastDue && { isTrialPeriod: true }),
   };
+}
+
+/**
+ * Returns the start of a subscription whose first period has no payment because of a discount. Undefined if it starts
+ * with a payment, or has not started.
+ */
+function findFreeStart(
+  { status, createdAt, firstBillingDate, paidThroughDate, transactions }: Subscription,
+  payments: readonly BraintreeTransaction[],
+  { timeZone }: MappingContext,
+): EpochMillis | undefined {
+  if (status === 'Pending' || paidThroughDate === undefined || transactions.some(isSettlementPending)) return undefined;
+  const firstPeriod = payments.at(-1)?.subscription?.billingPeriodStartDate;
+  const hasFirstPayment = payments.length > 0 && (firstPeriod === undefined || firstPeriod <= firstBillingDate);
+  // Braintree returns the latest payments of a subscription only: a long list can lack the first one.
+  if (hasFirstPayment || transactions.length >= maxEmbeddedPayments) return undefined;
+  return Math.max(Date.parse(createdAt), getDayEnd(addDays(firstBillingDate, -1), timeZone));
 }
 
 /** An expired subscription gives no access, also if it expired in its trial. */
@@ -102,12 +126,13 @@ function getExtraTime(subscription: Subscription, { graceMs }: MappingContext): 
  * @see https://developer.paypal.com/braintree/docs/reference/response/transaction/node#subscription_details
  */
 function toPaidPeriod(
-  { subscription, createdAt }: BraintreeTransaction,
+  { payment: { subscription, createdAt }, isProration }: SubscriptionPayment,
   fallback: EpochMillis | undefined,
   { timeZone }: MappingContext,
-): Pick<Transaction, 'periodStartDate' | 'expirationDate'> {
+): Pick<Transaction, 'periodStartDate' | 'expirationDate' | 'isRenewal'> {
   const { billingPeriodStartDate: firstDay, billingPeriodEndDate: lastDay } = subscription ?? {};
   if (lastDay === undefined) return omitUndefined({ expirationDate: fallback });
+  if (isProration) return { expirationDate: getDayEnd(lastDay, timeZone), isRenewal: false };
   const start = firstDay === undefined ? undefined : getDayEnd(addDays(firstDay, -1), timeZone);
   return {
     expirationDate: getDayEnd(lastDay, timeZone),

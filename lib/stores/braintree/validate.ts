@@ -120,7 +120,7 @@ async function loadState(
   const isPaid = !toRecordedPurchases(recordedState, { record, context }).some(isUnpaid);
   if (isBuyer && isRecent && isPaid) return recordedState;
   try {
-    return { objects: await fetchPurchaseObjects(gateway, ids), asOf: context.now() };
+    return { objects: await fetchPurchaseObjects(gateway, ids, context), asOf: context.now() };
   } catch (error) {
     if (isBuyer && error instanceof ServiceError && error.code === 'ConnectionFailed') {
       return { ...recordedState, warning: lastVerifiedWarning };

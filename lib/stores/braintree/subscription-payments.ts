@@ -1,0 +1,64 @@
+import type { PlanPrice } from '../../purchases/transaction.ts';
+import { addDays, countDaysBetween } from '../../shared/calendar.ts';
+import { minuteMs } from '../../shared/time.ts';
+import { toMicros } from './money.ts';
+import type { BraintreeTransaction, Subscription } from './payloads.ts';
+
+/** A payment of a subscription, and whether it is a further one for a period that another payment started. */
+export interface SubscriptionPayment {
+  readonly payment: BraintreeTransaction;
+  readonly isProration: boolean;
+}
+
+/**
+ * Finds the payments that start a period. A change of price or add-ons within a period charges the difference with a
+ * payment of its own, for the same billing period: it renews nothing, and its refund ends nothing.
+ * @param payments the latest first
+ * @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/manage/node
+ */
+export function markProrations(payments: readonly BraintreeTransaction[]): SubscriptionPayment[] {
+  return payments.map((payment, index) => {
+    const start = payment.subscription?.billingPeriodStartDate;
+    const isOfSamePeriod = (earlier: BraintreeTransaction) => earlier.subscription?.billingPeriodStartDate === start;
+    return { payment, isProration: start !== undefined && payments.slice(index + 1).some(isOfSamePeriod) };
+  });
+}
+
+/** The charge can be a moment earlier than the entry of the new price. */
+const maxHistoryDelayMs = minuteMs;
+
+/**
+ * Returns the price of a whole period if the payment is another amount: that of a proration, or one that the balance of
+ * a proration has changed.
+ */
+export function findPlanPrice(
+  { payment, isProration }: SubscriptionPayment,
+  { statusHistory }: Subscription,
+): PlanPrice | undefined {
+  const { billingPeriodStartDate: first, billingPeriodEndDate: last } = payment.subscription ?? {};
+  const paidAt = Date.parse(payment.createdAt) + maxHistoryDelayMs;
+  const price = statusHistory
+    .flatMap(({ timestamp, price }) => (timestamp !== undefined && price !== undefined ? { timestamp, price } : []))
+    .map(({ timestamp, price }) => ({ at: Date.parse(timestamp), price }))
+    .filter(({ at }) => at <= paidAt)
+    .sort((a, b) => b.at - a.at)[0]?.price;
+  if (price === undefined || first === undefined || last === undefined) return undefined;
+  const amountMicros = toMicros(price) + sumAdjustments(payment.addOns) - sumAdjustments(payment.discounts);
+  if (!isProration && amountMicros === toMicros(payment.amount)) return undefined;
+  return { amountMicros: Math.max(0, amountMicros), period: toPeriodLength(first, last) };
+}
+
+const sumAdjustments = (adjustments: BraintreeTransaction['addOns']): number =>
+  adjustments.reduce((sum, { amount = '0', quantity = 1 }) => sum + toMicros(amount) * quantity, 0);
+
+/** Returns the length of a billing period, which ends on the day before the next one: whole months, or days. */
+function toPeriodLength(first: string, last: string): string {
+  const next = addDays(last, 1);
+  const [[year, month, day], [nextYear, nextMonth, nextDay]] = [first, next].map((text) =>
+    text.split('-').map(Number),
+  ) as [[number, number, number], [number, number, number]];
+  const months = (nextYear - year) * 12 + nextMonth - month;
+  const isLastDay = addDays(next, 1).endsWith('-01');
+  const isWholeMonths = months > 0 && (day === nextDay || (nextDay < day && isLastDay));
+  return isWholeMonths ? `P${months}M` : `P${countDaysBetween(first, next)}D`;
+}

@@ -1,0 +1,272 @@
+import { describe, expect, it } from '@jest/globals';
+import type { BraintreeGateway } from 'braintree';
+import { findLifecycleReasons, type StateAt } from '../../../../lib/purchases/lifecycle-reasons.ts';
+import { merge } from '../../../../lib/purchases/merge.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
+import { BraintreeTransaction, parseBraintreeObject, Subscription } from '../../../../lib/stores/braintree/payloads.ts';
+import { fetchObservations } from '../../../../lib/stores/braintree/refresh.ts';
+import { toSubscriptionObservation } from '../../../../lib/stores/braintree/subscription-observation.ts';
+
+const october = { billingPeriodStartDate: '2026-10-01', billingPeriodEndDate: '2026-10-31' };
+const november = { billingPeriodStartDate: '2026-11-01', billingPeriodEndDate: '2026-11-30' };
+
+const buildPayment = (id: string, createdAt: string, changes: object = {}) => ({
+  id,
+  type: 'sale',
+  status: 'settled',
+  amount: '10.00',
+  currencyIsoCode: 'USD',
+  createdAt,
+  refundIds: [],
+  subscriptionId: 's1',
+  customer: { id: 'ann' },
+  subscription: october,
+  ...changes,
+});
+const first = buildPayment('first', '2026-10-01T15:00:00Z');
+const proration = buildPayment('proration', '2026-10-16T12:00:00Z', { amount: '5.00' });
+const second = buildPayment('second', '2026-11-01T15:00:00Z', { subscription: november, amount: '20.00' });
+
+const buildSubscription = (changes: object = {}) => ({
+  id: 's1',
+  planId: 'pro',
+  status: 'Active',
+  createdAt: '2026-10-01T15:00:00Z',
+  firstBillingDate: '2026-10-01',
+  neverExpires: true,
+  currentBillingCycle: 1,
+  trialPeriod: false,
+  ...october,
+  paidThroughDate: '2026-10-31',
+  statusHistory: [
+    { status: 'Active', timestamp: '2026-10-16T12:00:00Z', price: '20.00' },
+    { status: 'Active', timestamp: '2026-10-01T15:00:00Z', price: '10.00' },
+  ],
+  transactions: [first],
+  ...changes,
+});
+
+const mapping = {
+  productId: 'pro',
+  productTypes: { pro: 'paid subscription' as const },
+  sandbox: false,
+  timeZone: 'America/Chicago',
+  graceMs: 7 * dayMs,
+};
+
+const observe = (asOf: string, changes: object, refunds: readonly object[] = []): Observation =>
+  toSubscriptionObservation(
+    parseBraintreeObject(Subscription, buildSubscription(changes)),
+    refunds.map((refund) => parseBraintreeObject(BraintreeTransaction, refund)),
+    { ...mapping, asOf: Date.parse(asOf) },
+  );
+
+/** Records the observations like the service. Returns the reasons of each. */
+function recordAll(observations: readonly Observation[]) {
+  let before: StateAt | undefined;
+  const reasons: string[][] = [];
+  for (const { refreshToken: _token, ...observation } of observations) {
+    const after: StateAt = { state: merge(before?.state, observation), at: observation.asOf };
+    reasons.push(findLifecycleReasons(before, after));
+    before = after;
+  }
+  return { state: before?.state, reasons };
+}
+
+describe('toSubscriptionObservation (Braintree) of several payments of a period', () => {
+  it('does not renew with a prorated charge within the period', () => {
+    const { state, reasons } = recordAll([
+      observe('2026-10-02T00:00:00Z', {}),
+      observe('2026-10-16T12:01:00Z', { transactions: [proration, first] }),
+      observe('2026-11-01T16:00:00Z', {
+        ...november,
+        paidThroughDate: '2026-11-30',
+        transactions: [second, proration, first],
+      }),
+    ]);
+    expect(reasons).toEqual([['PURCHASED'], [], ['RENEWED']]);
+    expect(state?.purchase.lastRenewalDate).toBe(Date.parse('2026-11-01T15:00:00Z'));
+    expect(state?.transactions.map(({ transaction }) => transaction.amountMicros)).toEqual([
+      10_000_000, 5_000_000, 20_000_000,
+    ]);
+  });
+
+  it('keeps the dates and the amount of the purchase with a prorated charge', () => {
+    expect(observe('2026-10-17T00:00:00Z', { transactions: [proration, first] }).purchase).toMatchObject({
+      transactionId: 'processor_b:first',
+      amountMicros: 10_000_000,
+      expirationDate: observe('2026-10-17T00:00:00Z', {}).purchase.expirationDate,
+    });
+    expect(observe('2026-10-17T00:00:00Z', { transactions: [proration, first] }).purchase).not.toHaveProperty(
+      'lastRenewalDate',
+    );
+  });
+
+  it('does not end with the refund of a prorated charge', () => {
+    const refund = {
+      id: 'refund',
+      type: 'credit',
+      status: 'settled',
+      amount: '5.00',
+      createdAt: '2026-10-18T00:00:00Z',
+      refundedTransactionId: 'proration',
+    };
+    const transactions = [{ ...proration, refundIds: ['refund'] }, first];
+    const { purchase, transactions: mapped } = observe('2026-10-19T00:00:00Z', { transactions }, [refund]);
+    expect(purchase).not.toHaveProperty('endedAt');
+    expect(mapped[0]).toMatchObject({ refundedAt: Date.parse('2026-10-18T00:00:00Z') });
+  });
+
+  it.each([
+    ['a prorated charge', [proration, first], 0, { amountMicros: 20_000_000, period: 'P1M' }],
+    ['the payment of a whole period', [proration, first], 1, undefined],
+    [
+      'a payment that the balance of a downgrade has lowered',
+      [{ ...second, amount: '14.50' }, proration, first],
+      0,
+      { amountMicros: 20_000_000, period: 'P1M' },
+    ],
+    [
+      'a payment with an add-on and a discount',
+      [
+        {
+          ...second,
+          amount: '22.00',
+          addOns: [{ amount: '1.50', quantity: 2 }],
+          discounts: [{ id: 'd', amount: '1.00', quantity: 1 }],
+        },
+        proration,
+        first,
+      ],
+      0,
+      undefined,
+    ],
+    [
+      'a prorated charge of a period of four weeks',
+      [
+        { ...proration, subscription: { billingPeriodStartDate: '2026-10-01', billingPeriodEndDate: '2026-10-28' } },
+        { ...first, subscription: { billingPeriodStartDate: '2026-10-01', billingPeriodEndDate: '2026-10-28' } },
+      ],
+      0,
+      { amountMicros: 20_000_000, period: 'P28D' },
+    ],
+    [
+      'a prorated charge of a month from its last day',
+      [
+        { ...proration, subscription: { billingPeriodStartDate: '2026-01-31', billingPeriodEndDate: '2026-02-27' } },
+        { ...first, subscription: { billingPeriodStartDate: '2026-01-31', billingPeriodEndDate: '2026-02-27' } },
+      ],
+      0,
+      { amountMicros: 20_000_000, period: 'P1M' },
+    ],
+  ])('reports the price of the plan with %s', (_case, transactions, index, plan) => {
+    expect(observe('2026-11-02T00:00:00Z', { transactions }).transactions[index]?.plan).toEqual(plan);
+  });
+
+  it('starts with a period that a discount makes free', () => {
+    const start = Date.parse('2026-10-01T15:00:00Z');
+    const free = observe('2026-10-02T00:00:00Z', { transactions: [] });
+    expect(free.purchase.purchaseDate).toBe(start);
+    const paid = observe('2026-11-02T00:00:00Z', {
+      ...november,
+      paidThroughDate: '2026-11-30',
+      transactions: [second],
+    });
+    expect(paid.purchase).toMatchObject({ purchaseDate: start, lastRenewalDate: Date.parse(second.createdAt) });
+    expect(recordAll([free, paid]).reasons).toEqual([['PURCHASED'], ['RENEWED']]);
+  });
+
+  it('reports the tax within the amount of a payment', () => {
+    const [transaction] = observe('2026-10-02T00:00:00Z', {
+      transactions: [{ ...first, taxAmount: '1.60' }],
+    }).transactions;
+    expect(transaction).toMatchObject({ amountMicros: 10_000_000, taxMicros: 1_600_000 });
+  });
+});
+
+/** 26 monthly payments, the latest first. */
+const history = Array.from({ length: 26 }, (_, index) => {
+  const [start, end] = [index, index + 1].map((month) => new Date(Date.UTC(2024, 9 + month, 1)));
+  const lastDay = new Date((end?.getTime() ?? 0) - dayMs);
+  return buildPayment(`month${index}`, `${start?.toISOString().slice(0, 10)}T15:00:00Z`, {
+    subscription: {
+      billingPeriodStartDate: start?.toISOString().slice(0, 10),
+      billingPeriodEndDate: lastDay.toISOString().slice(0, 10),
+    },
+  });
+}).reverse();
+
+/** A gateway whose subscription contains only the latest payments. */
+function createGateway(payments: readonly { readonly id: string }[], embedded: number) {
+  const calls: string[] = [];
+  const subscription = {
+    ...buildSubscription({ createdAt: '2024-10-01T15:00:00Z', firstBillingDate: '2024-10-01', ...november }),
+    paidThroughDate: '2026-11-30',
+    transactions: payments.slice(0, embedded),
+  };
+  const gateway = {
+    subscription: { find: async () => subscription },
+    transaction: {
+      find: async (id: string) => {
+        calls.push(id);
+        return payments.find((payment) => payment.id === id);
+      },
+      search: (_criteria: unknown, respond: (error: unknown, response: object) => void) => {
+        calls.push('search');
+        respond(undefined, { ids: payments.map(({ id }) => id) });
+      },
+    },
+  };
+  return { gateway: gateway as unknown as BraintreeGateway, calls };
+}
+
+const settings = {
+  merchantId: 'merchant',
+  publicKey: 'public',
+  privateKey: 'private',
+  environment: 'production',
+  catalogue: {},
+};
+
+async function refreshHistory(gateway: BraintreeGateway, storedIds: readonly string[], paymentId?: string) {
+  const context = {
+    settings,
+    now: () => Date.parse('2026-11-02T00:00:00Z'),
+    listTransactions: async () => storedIds.map((id) => ({ transactionId: `processor_b:${id}` })) as never,
+  };
+  const [observation] = await fetchObservations(gateway, { subscription: 's1', productId: 'pro' }, context, paymentId);
+  return observation;
+}
+
+describe('fetchObservations (Braintree) of a subscription with more payments than it contains', () => {
+  it.each([20, 2])('fetches the earlier payments that are not recorded, of a list with %i payments', async (length) => {
+    const { gateway } = createGateway(history, length);
+    const observation = await refreshHistory(gateway, []);
+    expect(observation?.transactions).toHaveLength(26);
+    expect(observation?.purchase.purchaseDate).toBe(Date.parse('2024-10-01T15:00:00Z'));
+  });
+
+  it('relies on the recorded payments', async () => {
+    const { gateway, calls } = createGateway(history, 20);
+    const observation = await refreshHistory(gateway, ['month6', 'month5', 'month0']);
+    expect(observation?.transactions).toHaveLength(20);
+    expect(calls).toEqual([]);
+  });
+
+  it('fetches the earlier payment of a notification', async () => {
+    const refunded = history.map((payment) =>
+      payment.id === 'month2' ? { ...payment, refundIds: ['refund'] } : payment,
+    );
+    const refund = {
+      ...buildPayment('refund', '2026-11-01T18:00:00Z'),
+      type: 'credit',
+      refundedTransactionId: 'month2',
+    };
+    const { gateway } = createGateway([...refunded, refund], 20);
+    const observation = await refreshHistory(gateway, ['month6'], 'month2');
+    expect(observation?.transactions.filter(({ refundedAt }) => refundedAt !== undefined)).toMatchObject([
+      { transactionId: 'processor_b:month2' },
+    ]);
+  });
+});
