@@ -21,7 +21,7 @@ export function parseStored<const S extends v.GenericSchema>(
   if (isMissing(settings)) {
     throw new ServiceError('InternalError', `The app has no ${platform} settings.`, { retryable: false });
   }
-  const result = v.safeParse(schema, settings);
+  const result = v.safeParse(schema, trimTexts(settings));
   if (result.success) return result.output;
   const cause = result.issues.map((issue) => `${v.getDotPath(issue)}: ${issue.expected}`).join('; ');
   throw new ServiceError('InternalError', `The ${platform} settings of the app are not valid.`, { cause });
@@ -33,7 +33,18 @@ export function parseEntered<const S extends v.GenericSchema>(
   { platform, schema }: SettingsFormat<S>,
 ): v.InferOutput<S> {
   if (isMissing(settings)) throw new ServiceError('InvalidPayload', `The app has no ${platform} settings.`);
-  return parse(schema, settings);
+  return parse(schema, trimTexts(settings));
+}
+
+/**
+ * Removes the white space around all texts, which a copied key, id or file can have: line ends, and the byte order mark
+ * of an editor.
+ */
+function trimTexts(value: unknown): unknown {
+  if (typeof value === 'string') return value.trim();
+  if (Array.isArray(value)) return value.map(trimTexts);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key.trim(), trimTexts(member)]));
 }
 
 const isMissing = (settings: unknown): boolean => settings === undefined || settings === null;

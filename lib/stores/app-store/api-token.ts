@@ -5,8 +5,10 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { invalidSettingsError } from './api-errors.ts';
 import type { ApiKey } from './settings.ts';
 
-/** Apple allows up to 60 minutes. */
+/** Apple allows up to 60 minutes between issue and expiration. */
 const ttlSeconds = 300;
+/** Apple rejects a token of the future, which a clock that is ahead would issue. */
+const clockToleranceSeconds = 60;
 const algorithm = 'ES256';
 
 /**
@@ -18,12 +20,12 @@ export async function createApiToken(
   bundleId: string,
   now: EpochMillis,
 ): Promise<string> {
-  const issuedAt = Math.floor(now / 1000);
+  const nowSeconds = Math.floor(now / 1000);
   return await new SignJWT({ bid: bundleId })
     .setProtectedHeader({ alg: algorithm, kid: keyId, typ: 'JWT' })
     .setIssuer(issuerId)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + ttlSeconds)
+    .setIssuedAt(nowSeconds - clockToleranceSeconds)
+    .setExpirationTime(nowSeconds + ttlSeconds)
     .setAudience('appstoreconnect-v1')
     .sign(await importPrivateKey(privateKey));
 }

@@ -48,13 +48,20 @@ export function verifyEvidence(
   verification: VerificationContext,
 ): Evidence {
   const { jwsRepresentation, appStoreReceipt, transactionReceipt, appAppleId } = parse(EvidenceForms, transaction);
-  const text = (jwsRepresentation || appStoreReceipt || transactionReceipt || '').trim();
+  const text = unwrap(jwsRepresentation || appStoreReceipt || transactionReceipt || '');
   if (!text) throw invalidEvidenceError('jwsRepresentation, appStoreReceipt or transactionReceipt is missing.');
   if (isJws(text)) return requireOwnAppleId(fromJws(text, verification), appAppleId, verification);
   if (text.startsWith('MI')) return fromReceipt(text, verification);
   // "{" in base64: iOS 6 receipts are property lists.
   if (/^e[wy]/.test(text)) return { isVerified: false, transactions: [], receiptData: text, nativeTransaction: {} };
   throw invalidEvidenceError('The receipt is neither a JWS nor a base64 receipt.');
+}
+
+/** Removes the line ends of a JWS that a client has wrapped. A base64 receipt can have them. */
+function unwrap(text: string): string {
+  const trimmed = text.trim();
+  const joined = trimmed.replace(/\s+/g, '');
+  return isJws(joined) ? joined : trimmed;
 }
 
 function fromJws(jws: string, verification: VerificationContext): Evidence {

@@ -2,11 +2,18 @@ import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { platformTokens } from '../../shared/platform.ts';
+import { describeKeyFault } from '../key-text.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 import { OfferRule } from './offer-rule.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
-const PrivateKeyPem = v.pipe(v.string(), v.check(isPrivateKeyPem, 'a private key in PEM, the content of the .p8 file'));
+const PrivateKeyPem = v.pipe(
+  v.string(),
+  v.check(
+    isPrivateKeyPem,
+    ({ input }) => `a private key in PEM, the content of the .p8 file${describeKeyFault(input)}`,
+  ),
+);
 
 const hasCompleteApiKey = ({ issuerId, keyId, privateKey }: Partial<ApiKey>): boolean =>
   new Set([issuerId, keyId, privateKey].map((part) => part === undefined)).size === 1;
@@ -24,7 +31,7 @@ export const AppStoreSettings = v.pipe(
     /** Numeric id of the app in the App Store. If set, production data with a different id is rejected. */
     appAppleId: v.exactOptional(v.pipe(v.number(), v.integer())),
     issuerId: v.exactOptional(Text),
-    keyId: v.exactOptional(Text),
+    keyId: v.exactOptional(v.pipe(v.string(), v.regex(/^\w+$/, 'a key id such as 2X9R4HXF34'))),
     /** The .p8 file: PKCS#8, P-256. */
     privateKey: v.exactOptional(PrivateKeyPem),
     sharedSecret: v.exactOptional(Text),
@@ -55,7 +62,8 @@ export const parseStoredSettings = (settings: unknown): AppStoreSettings => pars
 export function parseEnteredSettings(settings: unknown): AppStoreSettings {
   const entered = parseEntered(settings, format);
   if (entered.privateKey !== undefined && !isP256Key(entered.privateKey)) {
-    throw new ServiceError('InvalidPayload', 'privateKey: expected a private key of the curve P-256.');
+    const fault = describeKeyFault(entered.privateKey);
+    throw new ServiceError('InvalidPayload', `privateKey: expected a private key of the curve P-256${fault}.`);
   }
   return entered;
 }

@@ -1,15 +1,17 @@
+import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
 import { ServiceError } from '../../shared/errors.ts';
 import { platformTokens } from '../../shared/platform.ts';
+import { describeKeyFault } from '../key-text.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 import { isLicenseKey } from './license-key.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
 const ServiceAccountKey = v.object({
-  client_email: v.pipe(v.string(), v.email()),
+  client_email: v.pipe(v.string(), v.trim(), v.email()),
   private_key: v.pipe(v.string(), v.startsWith('-----BEGIN PRIVATE KEY-----')),
-  private_key_id: v.exactOptional(Text),
+  private_key_id: v.exactOptional(v.pipe(v.string(), v.trim(), v.minLength(1))),
 });
 
 /** An app's settings for Google Play. */
@@ -39,5 +41,21 @@ export function parseEnteredSettings(settings: unknown): GooglePlaySettings {
   if (parsed.licenseKey !== undefined && !isLicenseKey(parsed.licenseKey)) {
     throw new ServiceError('InvalidPayload', 'licenseKey must be the base64 text from the Play Console.');
   }
+  const privateKey = parsed.serviceAccount?.private_key;
+  if (privateKey !== undefined && !isRsaKey(privateKey)) {
+    const fault = describeKeyFault(privateKey);
+    throw new ServiceError(
+      'InvalidPayload',
+      `serviceAccount.private_key: expected a complete RSA private key in PEM${fault}.`,
+    );
+  }
   return parsed;
+}
+
+function isRsaKey(privateKey: string): boolean {
+  try {
+    return createPrivateKey(privateKey).asymmetricKeyType === 'rsa';
+  } catch {
+    return false;
+  }
 }

@@ -184,6 +184,8 @@ describe('validate (App Store)', () => {
     const validate = async (transaction: Record<string, unknown>) =>
       await appStore.validate({ id: bundleId, type: 'application', transaction }, createContext(context));
     expect((await validate({ appStoreReceipt: jws })).observations).toHaveLength(1);
+    const wrapped = jws.replaceAll(/.{76}/g, (line) => `${line}\r\n`);
+    expect((await validate({ appStoreReceipt: `\ufeff${wrapped}\n` })).observations).toHaveLength(1);
     expect((await validate({ transactionReceipt: ` ${receipt}\n` })).observations).toHaveLength(0);
     expect((await validate({ jwsRepresentation: null, appStoreReceipt: jws })).observations).toHaveLength(1);
   });

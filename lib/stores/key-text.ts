@@ -1,0 +1,11 @@
+/**
+ * Returns what a private key in PEM lacks if its white space was changed on the way from the file to the settings.
+ * Returns an empty text for every other key.
+ */
+export function describeKeyFault(pem: string): string {
+  const body = /-----BEGIN [A-Z ]+-----([^-]*)-----END/.exec(pem)?.[1];
+  if (body === undefined) return '';
+  if (body.includes('\\n')) return ', with line ends instead of the characters \\n';
+  if (/[^\S\r\n]/.test(body)) return ', with line ends instead of spaces';
+  return /^\r?\n[\s\S]*\n$/.test(body) ? '' : ', with its line ends';
+}
