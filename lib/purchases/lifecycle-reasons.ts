@@ -103,7 +103,7 @@ function findEndReasons(before: StateAt, after: StateAt, storeReason?: Notificat
   const { purchase: to } = after.state;
   const endReasons = findAccessEndReasons(before, after);
   const newRefunds = findNewRefunds(before.state, after.state);
-  if (newRefunds.length === 0) return endReasons;
+  if (newRefunds.length === 0 || isRefundOfRevocation(before, newRefunds, storeReason)) return endReasons;
   const refundReasons = findRefundReasons(before, after, { newRefunds, storeReason });
   // The refund reason covers an end by refund. An end together with the refund of an earlier period is reported as
   // well.
@@ -111,6 +111,20 @@ function findEndReasons(before: StateAt, after: StateAt, storeReason?: Notificat
   const isCovered = (reason: LifecycleReason) => isEndedByRefund && (reason === 'EXPIRED' || reason === 'REVOKED');
   return [...refundReasons, ...endReasons.filter((reason) => !isCovered(reason))];
 }
+
+/**
+ * Whether the refund belongs to a revocation that is already announced. The store reports both apart if its payments
+ * cannot be read.
+ */
+const isRefundOfRevocation = (
+  { state: { purchase }, at }: StateAt & { readonly state: PurchaseState },
+  newRefunds: readonly string[],
+  storeReason: NotificationReason | undefined,
+): boolean =>
+  storeReason === 'REVOKED' &&
+  purchase.cancelationReason === 'System' &&
+  isExpired(purchase, at) &&
+  newRefunds.every((key) => key === purchase.transactionId);
 
 /** Finds the reasons of new refunds. If nothing was paid, as in a trial or by a family member, only an end counts. */
 function findRefundReasons(

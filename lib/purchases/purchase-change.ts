@@ -311,9 +311,7 @@ function findReasons(
   const from = before && { ...before, at: before.checkedAt };
   const reasons = findLifecycleReasons(from, { state: after.state, at: after.checkedAt }, storeReason);
   const isPlanChange =
-    replacedPurchase !== undefined &&
-    replacedPurchase.state.purchase.renewalProductId !== after.state.purchase.productId &&
-    hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
+    replacedPurchase !== undefined && hasOtherPlan(replacedPurchase.state.purchase, after.state.purchase);
   // A dispute about an earlier payment returns money, and the purchase continues.
   const isEnded = isExpired(after.state.purchase, after.checkedAt);
   const isRevocation = storeReason === 'REVOKED' && isEnded && !isEndAnnounced(before, after.state);

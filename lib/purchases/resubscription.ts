@@ -14,7 +14,8 @@ export interface EarlierPurchases {
 export function isResubscription(purchase: Purchase, { replaced, ofGroup = [] }: EarlierPurchases): boolean {
   const { purchaseDate } = purchase;
   if (purchaseDate === undefined) return false;
-  if (replaced) return hasExpired(replaced, purchaseDate);
+  // The change to the product was chosen for the renewal.
+  if (replaced) return replaced.renewalProductId !== purchase.productId && hasExpired(replaced, purchaseDate);
   const earlier = ofGroup.filter((other) => other.purchaseDate !== undefined && other.purchaseDate < purchaseDate);
   return (
     earlier.some((other) => hasExpired(other, purchaseDate)) &&

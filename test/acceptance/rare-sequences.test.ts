@@ -160,7 +160,7 @@ const sequences: readonly Sequence[] = [
     renewing,
     ['P10D', deferred, 'P1M', 'P1M'],
     [
-      ['cheaper', 'owned', 'RENEWED RENEWED'],
+      ['cheaper', 'owned', 'PLAN_CHANGED RENEWED'],
       ['premium', 'System.Replaced', 'PLAN_CHANGED'],
       ['premium', 'System.Replaced', 'PURCHASED'],
     ],
@@ -171,7 +171,7 @@ const sequences: readonly Sequence[] = [
     renewing,
     ['P10D', deferred, 'P17D', 'fail-payment', 'P5D', 'recover', 'P1M'],
     [
-      ['cheaper', 'owned', 'RENEWED RENEWED'],
+      ['cheaper', 'owned', 'PLAN_CHANGED RENEWED'],
       ['premium', 'System.Replaced', 'PLAN_CHANGED ENTERED_GRACE_PERIOD'],
       ['premium', 'System.Replaced', 'PURCHASED'],
     ],

@@ -1,6 +1,6 @@
 import type { Observation } from '../../purchases/observation.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis } from '../../shared/time.ts';
 import { observeDroppedItems } from './dropped-items.ts';
 import { fetchItemOrders } from './item-orders.ts';
 import { loadTokenPurchases, type StoredData } from './known-purchases.ts';
@@ -103,6 +103,8 @@ async function observeSubscription(
     hints,
     ...own,
     predecessors: await findPredecessors(subscription, items, { own, replaced, storedData }),
+    replacedPeriods: listPeriods(replaced),
+    pastOrders,
     productsPaidBefore,
     ...pickOptional(chain.context),
   });
@@ -116,6 +118,18 @@ async function observeSubscription(
     storedData,
   });
   return [...withPastOrders([...observations, ...dropped], pastOrders), ...replaced];
+}
+
+/** Returns the length of the last paid period of each purchase. */
+function listPeriods(observations: readonly Observation[]): Map<string, string> {
+  return new Map(
+    observations.flatMap(({ purchase: { purchaseId, transactionId }, transactions }) => {
+      const latest = transactions.find((transaction) => transaction.transactionId === transactionId);
+      if (latest?.expirationDate === undefined) return [];
+      const start = latest.periodStartDate ?? latest.purchaseDate;
+      return [[purchaseId, `P${Math.round((latest.expirationDate - start) / dayMs)}D`] as const];
+    }),
+  );
 }
 
 /**

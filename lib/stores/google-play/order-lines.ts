@@ -17,6 +17,17 @@ export const findLineTotal = (order: Order, productId: string): Order['total'] =
 };
 
 /**
+ * Returns the tax within the amount that the customer paid for a product, in micros.
+ * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders#LineItem
+ */
+export function findLineTax(order: Order, productId: string): { readonly taxMicros?: number } {
+  const line = order.lineItems.length > 1 ? findLine(order, productId) : order.lineItems[0];
+  const tax = line?.tax ?? (order.lineItems.length > 1 ? undefined : order.tax);
+  if (!tax || tax.currencyCode !== findLineTotal(order, productId)?.currencyCode) return {};
+  return { taxMicros: toAmount(tax).amountMicros };
+}
+
+/**
  * Whether the order paid for another purchase: an item that a plan change keeps has the order of the replaced token.
  */
 export const isOrderOfOtherToken = ({ purchaseToken = '' }: Order, token: string): boolean =>

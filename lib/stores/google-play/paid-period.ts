@@ -2,7 +2,7 @@ import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { withoutPlatform } from '../../shared/platform.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
 import { toPeriodStart } from '../to-period-start.ts';
 import type { KnownPurchase } from './known-purchases.ts';
 import type { MappingContext } from './mapping-context.ts';
@@ -15,6 +15,8 @@ interface PaidItem {
   readonly item: LineItem;
   readonly orderId: string | undefined;
   readonly order: Order | undefined;
+  /** Start of an item that replaced another one of the purchase at its renewal. */
+  readonly deferredStart: EpochMillis | undefined;
 }
 
 type PeriodContext = Pick<MappingContext, 'now' | 'known' | 'paymentNotification'> & { readonly purchase: Purchase };
@@ -34,7 +36,8 @@ export function getPaidPeriod(
   const { subscription, item } = paid;
   const details = order && findLine(order, item.productId)?.subscriptionDetails;
   const payment = stored ?? findPayment(paid, { ...context, known, now });
-  const purchaseDate = order?.createTime ?? payment.purchaseDate ?? subscription.startTime ?? now;
+  const createTime = order?.createTime ?? payment.purchaseDate ?? subscription.startTime ?? now;
+  const purchaseDate = toPaymentDate(createTime, paid.orderId, subscription.startTime);
   return {
     purchaseDate,
     ...omitUndefined({
@@ -43,6 +46,18 @@ export function getPaidPeriod(
     }),
   };
 }
+
+/**
+ * Returns the date of payment of an order. The first order can be pending for days: the customer pays, for example in
+ * cash, when the subscription starts.
+ * @see https://developer.android.com/google/play/billing/subscriptions#pending
+ */
+export const toPaymentDate = (
+  createTime: EpochMillis,
+  orderId: string | undefined,
+  startTime: EpochMillis = createTime,
+): EpochMillis =>
+  parseRenewalNumber(orderId) === undefined && startTime - createTime > hourMs ? startTime : createTime;
 
 /** Parses the number at the end of a renewal's order id: `GPA.…..0` is the first renewal. The first order lacks it. */
 export function parseRenewalNumber(orderId: string | undefined): number | undefined {
@@ -67,6 +82,7 @@ interface Payment {
  */
 function findPayment(paid: Omit<PaidItem, 'order'>, context: StartContext): Payment {
   const { known, now, paymentNotification } = context;
+  if (paid.deferredStart !== undefined && !known) return { purchaseDate: paid.deferredStart };
   if (parseRenewalNumber(paid.orderId) === undefined) return { purchaseDate: paid.subscription.startTime };
   const followsKnown = known !== undefined && isNextOrder(paid.orderId, withoutPlatform(known.purchase.transactionId));
   const notifiedAt = findPaymentTime(context, followsKnown);

@@ -5,30 +5,37 @@ import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { parse, parseJson } from '../../shared/parse.ts';
 import type { EpochMillis } from '../../shared/time.ts';
 import type { StoreNotification } from '../store.ts';
+import { lenient } from './payloads.ts';
 import { isPlayId } from './play-id.ts';
 
 const Text = v.exactOptional(v.string());
 const PlayId = v.pipe(v.string(), v.check(isPlayId, 'a Google Play token or id'));
 const OptionalNumber = v.exactOptional(v.number());
+/** Members on which the subject of a notification does not depend: an unexpected value counts as absent. */
+const [LenientText, LenientNumber] = [lenient(v.string()), lenient(v.number())];
 const Timestamp = v.pipe(v.union([v.number(), v.pipe(v.string(), v.digits())]), v.transform(Number));
 
 /** The body of a Pub/Sub push. */
-const Envelope = v.looseObject({ message: v.looseObject({ data: v.string(), messageId: Text, message_id: Text }) });
+const Envelope = v.looseObject({
+  message: v.looseObject({ data: v.string(), messageId: LenientText, message_id: LenientText }),
+});
+/** The body of a push with payload unwrapping: the notification itself. */
+const Unwrapped = v.looseObject({ packageName: v.string(), eventTimeMillis: v.unknown() });
 
 /** @see https://developer.android.com/google/play/billing/rtdn-reference */
 const DeveloperNotification = v.looseObject({
   eventTimeMillis: Timestamp,
-  subscriptionNotification: v.exactOptional(v.looseObject({ notificationType: v.number(), purchaseToken: PlayId })),
-  oneTimeProductNotification: v.exactOptional(
-    v.looseObject({ notificationType: v.number(), purchaseToken: PlayId, sku: Text }),
+  subscriptionNotification: v.nullish(v.looseObject({ notificationType: LenientNumber, purchaseToken: PlayId })),
+  oneTimeProductNotification: v.nullish(
+    v.looseObject({ notificationType: LenientNumber, purchaseToken: PlayId, sku: LenientText }),
   ),
-  voidedPurchaseNotification: v.exactOptional(
-    v.looseObject({ purchaseToken: PlayId, orderId: PlayId, productType: OptionalNumber, refundType: OptionalNumber }),
+  voidedPurchaseNotification: v.nullish(
+    v.looseObject({ purchaseToken: PlayId, orderId: PlayId, productType: LenientNumber, refundType: LenientNumber }),
   ),
-  pendingRefundReviewNotification: v.exactOptional(
-    v.looseObject({ pendingRefundToken: v.string(), orderId: PlayId, refundReason: OptionalNumber }),
+  pendingRefundReviewNotification: v.nullish(
+    v.looseObject({ pendingRefundToken: v.string(), orderId: PlayId, refundReason: LenientNumber }),
   ),
-  testNotification: v.exactOptional(v.looseObject({})),
+  testNotification: v.nullish(v.looseObject({})),
 });
 type DeveloperNotification = v.InferOutput<typeof DeveloperNotification>;
 
@@ -78,13 +85,11 @@ const quantityBasedPartialRefund = 2;
  * `InvalidPayload` for a malformed one.
  */
 export function parseNotification(body: string, packageName: string): StoreNotification {
-  const { message } = parseJson(Envelope, body);
-  const text = Buffer.from(message.data, 'base64').toString('utf8');
+  const { text, messageId } = unwrap(body);
   const origin = parseJson(v.looseObject({ packageName: v.string() }), text);
   if (origin.packageName !== packageName) throw new ServiceError('Forbidden', 'The notification is for another app.');
   const notification = parse(DeveloperNotification, origin);
-  const messageId = message.messageId ?? message.message_id;
-  const key = messageId === undefined ? hashParts(message.data) : `message ${messageId}`;
+  const key = messageId === undefined ? hashParts(text) : `message ${messageId}`;
   const review = toReviewNotification(notification);
   if (review) return review;
   return (
@@ -94,6 +99,21 @@ export function parseNotification(body: string, packageName: string): StoreNotif
       occurredAt: notification.eventTimeMillis,
     }
   );
+}
+
+/**
+ * Returns the notification and the id of its message. A subscription with payload unwrapping sends the notification
+ * without an envelope.
+ * @see https://cloud.google.com/pubsub/docs/payload-unwrapping
+ */
+function unwrap(body: string): { readonly text: string; readonly messageId?: string | undefined } {
+  const content = parseJson(v.unknown(), body);
+  if (v.is(Unwrapped, content)) return { text: body };
+  const { message } = parse(Envelope, content);
+  return {
+    text: Buffer.from(message.data, 'base64').toString('utf8'),
+    messageId: message.messageId ?? message.message_id,
+  };
 }
 
 /** Returns undefined if the notification does not request a statement about a refund. */
@@ -121,12 +141,12 @@ function toPurchaseNotification(notification: DeveloperNotification): StoreNotif
   } = notification;
   if (subscription) {
     const { notificationType, purchaseToken: token } = subscription;
-    const type = `SUBSCRIPTION_${subscriptionTypes[notificationType] ?? notificationType}`;
+    const type = `SUBSCRIPTION_${subscriptionTypes[notificationType ?? 0] ?? notificationType ?? 'UNKNOWN'}`;
     return { key: hashParts(token, type, occurredAt), type, occurredAt, payload: { token, kind: 'subscription' } };
   }
   if (oneTime) {
     const { notificationType, purchaseToken: token, sku: productId } = oneTime;
-    const type = `ONE_TIME_PRODUCT_${oneTimeTypes[notificationType] ?? notificationType}`;
+    const type = `ONE_TIME_PRODUCT_${oneTimeTypes[notificationType ?? 0] ?? notificationType ?? 'UNKNOWN'}`;
     return {
       key: hashParts(token, type, occurredAt),
       type,

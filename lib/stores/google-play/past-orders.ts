@@ -7,8 +7,9 @@ import { toPeriodStart } from '../to-period-start.ts';
 import { toOfferId } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { toPastOfferType } from './offer-type.ts';
-import { findLine, findLineProceeds, findLineTotal } from './order-lines.ts';
+import { findLine, findLineProceeds, findLineTax, findLineTotal } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
+import { toPaymentDate } from './paid-period.ts';
 import type { Order, OrderItem } from './payloads.ts';
 
 const maxEarlierOrders = 24;
@@ -92,7 +93,8 @@ function toPastTransaction({ purchase, asOf }: Observation, { orderId, order, it
   const productId =
     item?.productId === undefined ? purchase.productId : withPlatform(platformTokens.googlePlay, item.productId);
   const amount = findLineTotal(order, withoutPlatform(productId));
-  const purchaseDate = order.createTime ?? servicePeriodStartTime ?? purchase.purchaseDate ?? asOf;
+  const createTime = order.createTime ?? servicePeriodStartTime ?? purchase.purchaseDate ?? asOf;
+  const purchaseDate = toPaymentDate(createTime, orderId, servicePeriodStartTime);
   return {
     ...pickSharedFields(purchase),
     transactionId: withPlatform(platformTokens.googlePlay, orderId),
@@ -109,6 +111,7 @@ function toPastTransaction({ purchase, asOf }: Observation, { orderId, order, it
       ...getProductRefunds(order, withoutPlatform(productId)),
     }),
     ...(amount && toAmount(amount)),
+    ...findLineTax(order, withoutPlatform(productId)),
     ...findLineProceeds(order, withoutPlatform(productId)),
   };
 }

@@ -50,7 +50,7 @@ const LineItem = v.looseObject({
   prepaidPlan: OptionalObject,
   deferredItemReplacement: lenient(v.looseObject({ productId: Text })),
   deferredItemRemoval: OptionalObject,
-  itemReplacement: lenient(v.looseObject({ productId: Text })),
+  itemReplacement: lenient(v.looseObject({ productId: Text, replacementMode: Text })),
   offerDetails: lenient(v.looseObject({ basePlanId: Text, offerId: Text })),
   offerPhase: lenient(
     v.looseObject({ freeTrial: OptionalObject, introductoryPrice: OptionalObject, prorationPeriod: OptionalObject }),
@@ -132,6 +132,7 @@ export type OneTimePurchase = v.InferOutput<typeof OneTimePurchase>;
 const OrderItem = v.looseObject({
   productId: Text,
   total: OptionalMoney,
+  tax: OptionalMoney,
   subscriptionDetails: lenient(
     v.looseObject({
       basePlanId: Text,
@@ -163,6 +164,7 @@ export const Order = v.looseObject({
   purchaseToken: Text,
   buyerAddress: lenient(v.looseObject({ buyerCountry: Text })),
   total: OptionalMoney,
+  tax: OptionalMoney,
   developerRevenueInBuyerCurrency: OptionalMoney,
   state: Text,
   createTime: OptionalTime,

@@ -10,7 +10,7 @@ import type { ValidationRequest } from '../store.ts';
 import { type KnownPurchase, toPurchaseId, toRefreshToken } from './known-purchases.ts';
 import type { MappingContext } from './mapping-context.ts';
 import { toAmount, toReportedAmount } from './money.ts';
-import { findLineProceeds, findLineTotal } from './order-lines.ts';
+import { findLineProceeds, findLineTax, findLineTotal } from './order-lines.ts';
 import { getProductRefunds, getRefundDate } from './order-refunds.ts';
 import type { OneTimePurchase, Order } from './payloads.ts';
 import { isRental } from './rental.ts';
@@ -148,6 +148,7 @@ function toProductTransaction(
       refundedAt: refunds.refundedAt ?? endedAt,
       storefront,
     }),
+    ...(order && findLineTax(order, productId)),
     ...(order && findLineProceeds(order, productId)),
     ...(total ? toAmount(total) : toReportedAmount(isRequestedProduct ? hints : {}, purchase.quantity ?? 1)),
   };

@@ -3,22 +3,28 @@ import type { Purchase } from '../../purchases/purchase.ts';
 import type { Transaction } from '../../purchases/transaction.ts';
 import { omitUndefined } from '../../shared/omit-undefined.ts';
 import { platformTokens, withPlatform } from '../../shared/platform.ts';
+import type { EpochMillis } from '../../shared/time.ts';
 import { pickSharedFields } from '../pick-shared-fields.ts';
+import { findDeferredStart, findFirstPayment } from './item-start.ts';
 import { toPurchaseId, toRefreshToken } from './known-purchases.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
-import { toAmount } from './money.ts';
 import { toOfferType } from './offer-type.ts';
-import { findLineProceeds, findLineTotal } from './order-lines.ts';
+import { findLineProceeds, findLineTax } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
 import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
 import type { Predecessors } from './predecessors.ts';
+import { findPlanPrice, toSubscriptionAmount } from './subscription-amount.ts';
 import { hasOutstandingPayment, toSubscriptionState } from './subscription-state.ts';
 import { listDefined } from './user-aliases.ts';
 
 /** Input to the mapping of a subscription, in addition to the subscription. */
 export interface SubscriptionContext extends MappingContext {
   readonly predecessors: Predecessors;
+  /** Length of the last period of each purchase of the replaced token, such as `P31D`. */
+  readonly replacedPeriods: ReadonlyMap<string, string>;
+  /** The earlier orders by id. */
+  readonly pastOrders: ReadonlyMap<string, Order>;
   /** Products whose latest order paid for a replaced purchase. */
   readonly productsPaidBefore: ReadonlySet<string>;
 }
@@ -67,16 +73,28 @@ function toItemObservation(subscription: Subscription, item: LineItem, context: 
   };
 }
 
-function toSubscriptionPurchase(
+type ItemContext = SubscriptionContext & { readonly purchaseId: string };
+
+/** Returns the start of an item: that of the purchase, unless it replaced another item at a renewal. */
+function findItemStart(
   subscription: Subscription,
   item: LineItem,
-  { token, now, purchaseId, orders, known }: SubscriptionContext & { readonly purchaseId: string },
-): Purchase {
+  { token, purchaseId, orders, pastOrders, known }: ItemContext,
+): EpochMillis | undefined {
+  const stored = purchaseId === toPurchaseId(token) ? undefined : known.get(purchaseId)?.purchase.purchaseDate;
+  const deferredStart = findDeferredStart(subscription, item);
+  if (stored !== undefined || deferredStart === undefined) return stored ?? subscription.startTime;
+  return findFirstPayment(item.productId, [...orders.values(), ...pastOrders.values()]) ?? deferredStart;
+}
+
+function toSubscriptionPurchase(subscription: Subscription, item: LineItem, context: ItemContext): Purchase {
+  const { token, now, purchaseId, orders, known } = context;
   const orderId = item.latestSuccessfulOrderId;
   const isRenewal = parseRenewalNumber(orderId) !== undefined;
   const productId = withPlatform(platformTokens.googlePlay, item.productId);
   const order = orders.get(item.productId);
   const { refundedAt } = getProductRefunds(order, item.productId);
+  const purchaseDate = findItemStart(subscription, item, context);
   const stored = known.get(purchaseId)?.purchase;
   const state = toSubscriptionState(subscription, item, { now, known: stored, isRefunded: refundedAt !== undefined });
   return {
@@ -90,8 +108,8 @@ function toSubscriptionPurchase(
     sandbox: subscription.testPurchase !== undefined,
     ...omitUndefined({
       offerId: toOfferId(productId, item.offerDetails ?? {}),
-      purchaseDate: subscription.startTime,
-      lastRenewalDate: isRenewal ? order?.createTime : undefined,
+      purchaseDate,
+      lastRenewalDate: isRenewal && order?.createTime !== purchaseDate ? order?.createTime : undefined,
       endedAt: isRevokedTrial(item, state, stored) ? item.expiryTime : undefined,
     }),
     ...state,
@@ -122,7 +140,10 @@ function toSubscriptionTransactions(
   return [
     {
       ...pickSharedFields(purchase),
-      ...getPaidPeriod({ subscription, item, order, orderId }, context),
+      ...getPaidPeriod(
+        { subscription, item, order, orderId, deferredStart: findDeferredStart(subscription, item) },
+        context,
+      ),
       ...omitUndefined({
         offerId: purchase.offerId,
         isTrialPeriod: purchase.isTrialPeriod,
@@ -132,22 +153,11 @@ function toSubscriptionTransactions(
         ...getProductRefunds(order, productId),
       }),
       ...toSubscriptionAmount(item, order),
+      ...omitUndefined({ plan: findPlanPrice(item, { ...context, order }) }),
+      ...(order && findLineTax(order, productId)),
       ...(order && findLineProceeds(order, productId)),
     },
   ];
-}
-
-/** Uses the total of the order's line, otherwise the plan's price at full price and zero in a trial. */
-function toSubscriptionAmount(
-  { productId, offerPhase = {}, autoRenewingPlan }: LineItem,
-  order: Order | undefined,
-): Pick<Transaction, 'currency' | 'amountMicros'> {
-  const { freeTrial, introductoryPrice, prorationPeriod } = offerPhase;
-  const price = autoRenewingPlan?.recurringPrice;
-  const isFullPrice = !freeTrial && !introductoryPrice && !prorationPeriod;
-  const amount = (order && findLineTotal(order, productId)) ?? (isFullPrice ? price : undefined);
-  if (amount) return toAmount(amount);
-  return freeTrial && price?.currencyCode ? { currency: price.currencyCode, amountMicros: 0 } : {};
 }
 
 const listUserAliases = ({ externalAccountIdentifiers, outOfAppPurchaseContext }: Subscription): string[] =>

@@ -112,7 +112,6 @@ describe('receive (Google Play)', () => {
     ['data that is not JSON', buildEnvelope(Buffer.from('hello').toString('base64'))],
     ['data without a package', buildEnvelope(Buffer.from('{}').toString('base64'))],
     ['no time', buildPushBody({ eventTimeMillis: undefined })],
-    ['no type number', buildPushBody({ subscriptionNotification: { purchaseToken: 'token-1' } })],
     ['no purchase token', buildPushBody({ subscriptionNotification: { notificationType: 4 } })],
     [
       'an invalid purchase token',
@@ -121,6 +120,39 @@ describe('receive (Google Play)', () => {
   ])('throws InvalidPayload for %s', async (_case, body) => {
     const { signToken, push } = createPubSub(key);
     await expect(push(await signToken(key), { body })).rejects.toMatchObject({ code: 'InvalidPayload' });
+  });
+
+  it.each([
+    [
+      'a product without sku',
+      { oneTimeProductNotification: { notificationType: 1, purchaseToken: 'token-1', sku: null } },
+    ],
+    [
+      'members of other types',
+      { voidedPurchaseNotification: { purchaseToken: 'token-1', orderId: 'GPA.1', productType: '1', refundType: '2' } },
+    ],
+    ['a type of another type', { subscriptionNotification: { notificationType: '4', purchaseToken: 'token-1' } }],
+    [
+      'null in place of the other notifications',
+      {
+        subscriptionNotification: null,
+        testNotification: null,
+        oneTimeProductNotification: { notificationType: 1, purchaseToken: 'token-1' },
+      },
+    ],
+  ])('needs only the token: accepts %s', async (_case, changes) => {
+    const { signToken, push } = createPubSub(key);
+    const body = buildPushBody({ testNotification: undefined, ...changes });
+    await expect(push(await signToken(key), { body })).resolves.toMatchObject([{ payload: { token: 'token-1' } }]);
+  });
+
+  it('accepts a push with payload unwrapping', async () => {
+    const { signToken, push } = createPubSub(key);
+    const subscriptionNotification = { notificationType: 2, purchaseToken: 'token-1' };
+    const { message } = JSON.parse(buildPushBody({ testNotification: undefined, subscriptionNotification }));
+    const body = Buffer.from(message.data, 'base64').toString('utf8');
+    const [wrapped] = await push(await signToken(key), { body: JSON.stringify({ message }) });
+    await expect(push(await signToken(key), { body })).resolves.toEqual([wrapped]);
   });
 
   it('derives the same key for a republished event and different keys for different events', async () => {

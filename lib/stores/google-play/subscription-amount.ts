@@ -1,0 +1,59 @@
+import { findCatalogueProduct } from '../../purchases/catalogue.ts';
+import type { PlanPrice, Transaction } from '../../purchases/transaction.ts';
+import { platformTokens, withPlatform } from '../../shared/platform.ts';
+import { toAmount } from './money.ts';
+import { findLineTotal } from './order-lines.ts';
+import { parseRenewalNumber } from './paid-period.ts';
+import type { LineItem, Order } from './payloads.ts';
+import type { SubscriptionContext } from './subscription-observation.ts';
+
+/**
+ * Uses the total of the order's line, otherwise the plan's price at full price and zero in a trial. The first order of a
+ * plan change can be any part of the price.
+ */
+export function toSubscriptionAmount(
+  item: LineItem,
+  order: Order | undefined,
+): Pick<Transaction, 'currency' | 'amountMicros'> {
+  const { productId, offerPhase = {}, autoRenewingPlan } = item;
+  const { freeTrial, introductoryPrice } = offerPhase;
+  const price = autoRenewingPlan?.recurringPrice;
+  const isFullPrice = !freeTrial && !introductoryPrice && !isPartialPayment(item);
+  const amount = (order && findLineTotal(order, productId)) ?? (isFullPrice ? price : undefined);
+  if (amount) return toAmount(amount);
+  return freeTrial && price?.currencyCode ? { currency: price.currencyCode, amountMicros: 0 } : {};
+}
+
+/**
+ * Modes of a plan change whose first payment is the price of a whole period.
+ * @see https://developer.android.com/google/play/billing/subscriptions#replacement-modes
+ */
+const fullPriceModes = new Set(['CHARGE_FULL_PRICE', 'DEFERRED', 'KEEP_EXISTING']);
+
+/** Whether the latest order is the first one of a plan change that charges a part of the price, or nothing. */
+function isPartialPayment({ offerPhase, itemReplacement, latestSuccessfulOrderId }: LineItem): boolean {
+  if (offerPhase?.prorationPeriod) return true;
+  const { replacementMode = 'CHARGE_FULL_PRICE' } = itemReplacement ?? {};
+  return parseRenewalNumber(latestSuccessfulOrderId) === undefined && !fullPriceModes.has(replacementMode);
+}
+
+interface PlanContext extends Pick<SubscriptionContext, 'catalogue' | 'predecessors' | 'replacedPeriods'> {
+  readonly order: Order | undefined;
+}
+
+/**
+ * Returns the price of the plan for a payment of a part of a period. Google Play does not report the length of a period:
+ * that of the catalogue or of the replaced purchase counts, whose renewal date a prorated charge keeps.
+ */
+export function findPlanPrice(
+  item: LineItem,
+  { order, catalogue, predecessors, replacedPeriods }: PlanContext,
+): PlanPrice | undefined {
+  const price = item.autoRenewingPlan?.recurringPrice;
+  if (!price || !order || !isPartialPayment(item)) return undefined;
+  const { amountMicros } = toAmount(price);
+  const period =
+    findCatalogueProduct(catalogue, withPlatform(platformTokens.googlePlay, item.productId))?.billingPeriod ??
+    replacedPeriods.get(predecessors.replacedIds.get(item.productId) ?? '');
+  return period === undefined ? undefined : { amountMicros, period };
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from '@jest/globals';
+import { findLifecycleReasons, type StateAt } from '../../../../lib/purchases/lifecycle-reasons.ts';
+import { merge } from '../../../../lib/purchases/merge.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
+import { computePurchaseChange, type StoredPurchase } from '../../../../lib/purchases/purchase-change.ts';
+import { googlePlay } from '../../../../lib/stores/google-play/google-play.ts';
+import { createGoogleContext, createRequest, type OrderResponse, type SubscriptionResponse } from './fake-google.ts';
+
+const usd = (units: string) => ({ currencyCode: 'USD', units });
+
+const buildItem = (productId: string, changes: object = {}) => ({
+  productId,
+  expiryTime: '2026-12-01T00:00:00Z',
+  latestSuccessfulOrderId: 'GPA.2',
+  autoRenewingPlan: { autoRenewEnabled: true, recurringPrice: usd('20') },
+  offerDetails: { basePlanId: 'monthly' },
+  ...changes,
+});
+
+const buildSubscription = (
+  lineItems: SubscriptionResponse['lineItems'],
+  changes: object = {},
+): SubscriptionResponse => ({
+  startTime: '2026-11-01T00:00:00Z',
+  subscriptionState: 'SUBSCRIPTION_STATE_ACTIVE',
+  ...(lineItems && { lineItems }),
+  ...changes,
+});
+
+const buildOrder = (total: string, changes: object = {}): OrderResponse => ({
+  orderId: 'GPA.2',
+  purchaseToken: 'token-1',
+  state: 'PROCESSED',
+  createTime: '2026-11-01T00:00:00Z',
+  total: usd(total),
+  lineItems: [{ productId: 'premium', total: usd(total), subscriptionDetails: { basePlanId: 'monthly' } }],
+  ...changes,
+});
+
+const at = Date.parse('2026-12-01T00:10:00Z');
+
+async function observe(
+  subscription: SubscriptionResponse,
+  order?: OrderResponse,
+  context: Parameters<typeof createGoogleContext>[1] = {},
+): Promise<readonly Observation[]> {
+  const fake = createGoogleContext({ subscription, ...(order && { order }) }, { now: () => at, ...context });
+  return (await googlePlay.validate(createRequest(), fake)).observations;
+}
+
+const renewedItem = (changes: object = {}) =>
+  buildItem('basic', {
+    expiryTime: '2027-01-01T00:00:00Z',
+    latestSuccessfulOrderId: 'GPA.2..0',
+    itemReplacement: { productId: 'premium', replacementMode: 'DEFERRED' },
+    ...changes,
+  });
+const replacedItem = buildItem('premium', { autoRenewingPlan: {} });
+const renewalOrder = buildOrder('10', {
+  orderId: 'GPA.2..0',
+  createTime: '2026-12-01T00:00:05Z',
+  lineItems: [{ productId: 'basic', total: usd('10'), subscriptionDetails: { basePlanId: 'monthly' } }],
+});
+/** The stored replaced product has the id of the token. */
+const withStored = { findPurchase: async (id: string) => (id === 'store_b:token-1' ? stored : undefined) };
+const stored = { purchaseId: 'store_b:token-1', productId: 'store_b:premium' } as never;
+
+describe('validate (Google Play) after a deferred plan change', () => {
+  it.each([
+    ['with its order', renewalOrder, Date.parse('2026-12-01T00:00:05Z')],
+    ['without a readable order', undefined, Date.parse('2026-12-01T00:00:00Z')],
+  ])('starts the new product with its first payment, %s', async (_case, order, date) => {
+    const observations = await observe(buildSubscription([replacedItem, renewedItem()]), order, withStored);
+    const started = observations.find(({ purchase }) => purchase.productId === 'store_b:basic');
+    expect(started?.purchase.purchaseDate).toBe(date);
+    expect(started?.purchase).not.toHaveProperty('lastRenewalDate');
+    expect(started?.transactions).toMatchObject([{ transactionId: 'store_b:GPA.2..0', purchaseDate: date }]);
+  });
+
+  it('announces the new product with PLAN_CHANGED', async () => {
+    const chosen = buildItem('premium', { deferredItemReplacement: { productId: 'basic' } });
+    const before = await observe(
+      buildSubscription([chosen, buildItem('basic', { expiryTime: undefined, latestSuccessfulOrderId: undefined })]),
+      buildOrder('20'),
+    );
+    const update = {
+      trigger: 'notification',
+      strategy: 'all',
+      now: at,
+      claim: { username: 'ann', source: 'validation' },
+    } as const;
+    const omitToken = ({ refreshToken: _token, ...observation }: Observation) => observation;
+    const replacedPurchase = computePurchaseChange(undefined, {
+      ...update,
+      observation: omitToken(before[0] as Observation),
+    })?.after as StoredPurchase;
+    const after = await observe(buildSubscription([replacedItem, renewedItem()]), renewalOrder, withStored);
+    const started = after.find(({ purchase }) => purchase.productId === 'store_b:basic') as Observation;
+    const change = computePurchaseChange(undefined, { ...update, observation: omitToken(started), replacedPurchase });
+    expect(change?.lifecycleReasons).toEqual(['PLAN_CHANGED']);
+  });
+});
+
+describe('validate (Google Play) after a plan change', () => {
+  const changeWith = (replacementMode: string | undefined, changes: object = {}) =>
+    buildSubscription([
+      buildItem('premium', {
+        itemReplacement: { productId: 'basic', ...(replacementMode && { replacementMode }) },
+        offerPhase: { basePrice: {} },
+        ...changes,
+      }),
+    ]);
+
+  it.each([
+    ['WITHOUT_PRORATION', undefined],
+    ['WITH_TIME_PRORATION', undefined],
+    ['CHARGE_PRORATED_PRICE', undefined],
+    ['CHARGE_FULL_PRICE', 20_000_000],
+    ['KEEP_EXISTING', 20_000_000],
+  ])('counts only a payment that is certain without a readable order: %s', async (mode, amountMicros) => {
+    const [observation] = await observe(changeWith(mode));
+    expect(observation?.transactions[0]?.amountMicros).toBe(amountMicros);
+  });
+
+  it('counts the price of the renewal after a plan change', async () => {
+    const [observation] = await observe(changeWith('CHARGE_PRORATED_PRICE', { latestSuccessfulOrderId: 'GPA.2..0' }));
+    expect(observation?.transactions[0]?.amountMicros).toBe(20_000_000);
+  });
+
+  it('reports the price of the plan with a prorated payment', async () => {
+    const catalogue = { premium: { type: 'paid subscription', billingPeriod: 'P1M' } } as const;
+    const [observation] = await observe(changeWith('CHARGE_PRORATED_PRICE'), buildOrder('4'), { catalogue });
+    expect(observation?.transactions[0]).toMatchObject({
+      amountMicros: 4_000_000,
+      plan: { amountMicros: 20_000_000, period: 'P1M' },
+    });
+    const [whole] = await observe(changeWith('CHARGE_FULL_PRICE'), buildOrder('20'), { catalogue });
+    expect(whole?.transactions[0]).not.toHaveProperty('plan');
+  });
+});
+
+describe('validate (Google Play) of a payment', () => {
+  it('dates the payment of a pending purchase when the subscription starts', async () => {
+    const order = buildOrder('20', { createTime: '2026-10-30T00:00:00Z' });
+    const [observation] = await observe(buildSubscription([buildItem('premium')]), order);
+    expect(observation?.purchase.purchaseDate).toBe(Date.parse('2026-11-01T00:00:00Z'));
+    expect(observation?.transactions[0]).toMatchObject({ purchaseDate: Date.parse('2026-11-01T00:00:00Z') });
+  });
+
+  it('keeps the date of an order that is made a moment before the subscription starts', async () => {
+    const order = buildOrder('20', { createTime: '2026-10-31T23:59:50Z' });
+    const [observation] = await observe(buildSubscription([buildItem('premium')]), order);
+    expect(observation?.transactions[0]).toMatchObject({ purchaseDate: Date.parse('2026-10-31T23:59:50Z') });
+  });
+
+  it.each([
+    [
+      'the line of the product',
+      [
+        { productId: 'premium', total: usd('12'), tax: usd('2') },
+        { productId: 'extra', total: usd('8'), tax: usd('1') },
+      ],
+      2_000_000,
+    ],
+    ['the only line', [{ productId: 'premium', total: usd('20'), tax: usd('3') }], 3_000_000],
+    ['the order', [{ productId: 'premium', total: usd('20') }], 4_000_000],
+  ])('reports the tax of %s', async (_case, lineItems, taxMicros) => {
+    const order = buildOrder('20', { tax: usd('4'), lineItems });
+    const [observation] = await observe(buildSubscription([buildItem('premium')]), order);
+    expect(observation?.transactions[0]).toMatchObject({ taxMicros });
+  });
+});
+
+describe('a revocation (Google Play)', () => {
+  it('announces REVOKED once, whether its refund is known with it or later', async () => {
+    const active = await observe(buildSubscription([buildItem('premium', { expiryTime: '2027-01-01T00:00:00Z' })]));
+    const toState = (before: StateAt | undefined, observation: Observation | undefined, now: number): StateAt => {
+      const { refreshToken: _token, ...rest } = observation as Observation;
+      return { state: merge(before?.state, { ...rest, asOf: now }), at: now };
+    };
+    const [bought] = active;
+    const ended = { endedAt: at + 1000, expirationDate: at + 1000, cancelationReason: 'System' as const };
+    const revoked = { ...(bought as Observation), purchase: { ...(bought as Observation).purchase, ...ended } };
+    const refunded = {
+      ...revoked,
+      transactions: revoked.transactions.map((payment) => ({ ...payment, refundedAt: at + 1000 })),
+    };
+    const first = toState(undefined, bought, at);
+    const unreadable = toState(first, revoked, at + 2000);
+    expect(findLifecycleReasons(first, unreadable, 'REVOKED')).toEqual(['REVOKED']);
+    expect(findLifecycleReasons(unreadable, toState(unreadable, refunded, at + 3000), 'REVOKED')).toEqual([]);
+    expect(findLifecycleReasons(unreadable, toState(unreadable, refunded, at + 3000), 'REFUNDED')).toEqual([
+      'REFUNDED',
+    ]);
+  });
+});
