@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { formatTime } from './calendar.ts';
-import { setAccountProblem } from './control-accounts.ts';
+import { changeAccount } from './control-accounts.ts';
 import { getClock, moveClock } from './control-clock.ts';
 import { controlError } from './control-error.ts';
 import {
@@ -24,7 +24,7 @@ type ControlHandler = (emulator: Emulator, call: HttpRequest, parameters: readon
 
 const routes: Readonly<Record<string, Readonly<Record<string, ControlHandler>>>> = {
   '/control': { GET: getOverview },
-  '/control/accounts/*': { PUT: setAccountProblem },
+  '/control/accounts/*': { PUT: changeAccount },
   '/control/clock': { GET: getClock, POST: moveClock },
   '/control/faults': { POST: addFault, DELETE: clearFaults },
   '/control/checkouts/*/pay': { POST: payCheckoutSession },
@@ -69,6 +69,7 @@ function getOverview({ stores, faults, accountProblems, notificationLog, clock }
       actions: Object.keys(store.actions),
       faults: faults.list(store.platform),
       accountProblem: accountProblems.get(store.platform) ?? null,
+      accountSettings: store.accountSettings?.current() ?? {},
     },
   ]);
   return {

@@ -1,3 +1,4 @@
+import type { AccountSettingsHolder } from './account-settings.ts';
 import type { HttpResponse, StoreHttpRequest } from './http-messages.ts';
 import type { NotificationDelivery } from './notification-delivery.ts';
 import type { OutgoingNotification } from './outgoing-notification.ts';
@@ -63,6 +64,8 @@ export interface EmulatedStore extends Schedule {
   readonly faultResponses: Readonly<Record<'down' | 'rate-limited', () => HttpResponse>>;
   /** Problems that the developer's account can have, by name. A problem replaces the responses that it returns. */
   readonly accountProblems: Readonly<Record<string, (call: StoreHttpRequest) => HttpResponse | undefined>>;
+  /** Settings of the developer's account; absent if the store does not have any. */
+  readonly accountSettings?: AccountSettingsHolder;
   /** Makes a purchase and returns its id. Throws `ControlError` if the store would reject the order. */
   readonly placeOrder: (order: PurchaseOrder) => string;
   /** Actions on a purchase. They return the id of the purchase for the response, or throw `ControlError`. */

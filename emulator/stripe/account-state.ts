@@ -1,15 +1,18 @@
 import type Stripe from 'stripe';
+import type { AccountSettings } from '../account-settings.ts';
 import { controlError } from '../control-error.ts';
 import type { StoreNotification } from '../emulated-store.ts';
 import { type AccountObjects, generateId, getId, getObject, saveObject } from './account-objects.ts';
 import { apiVersion } from './api-error.ts';
 import { toSeconds } from './catalogue.ts';
+import { cutLists } from './cut-lists.ts';
 import { diffPreviousAttributes } from './previous-attributes.ts';
 
 /** Stored objects, clock and event output of an account. */
 export interface AccountState {
   readonly records: AccountObjects;
   readonly now: () => number;
+  readonly settings: () => AccountSettings;
   readonly emitNotification: (message: StoreNotification) => void;
   /** URL of the webhook endpoint; undefined if none is set. */
   readonly getNotificationUrl: () => string | undefined;
@@ -31,10 +34,12 @@ interface EventInput {
  * @see https://docs.stripe.com/api/events/object
  */
 export function emitEvent(
-  { now, emitNotification, request }: AccountState,
+  { now, settings, emitNotification, request }: AccountState,
   type: string,
-  { purchaseId, object, before, ...input }: EventInput,
+  { purchaseId, before, ...input }: EventInput,
 ): void {
+  const { listLength } = settings();
+  const object = cutLists(input.object, listLength);
   // A `renew` action before the end of the period bills the next period, but its event occurs now.
   const at = Math.min(input.at, now());
   const event = {
@@ -42,7 +47,10 @@ export function emitEvent(
     object: 'event',
     api_version: apiVersion,
     created: toSeconds(at),
-    data: { object, ...(before && { previous_attributes: diffPreviousAttributes(before, object) }) },
+    data: {
+      object,
+      ...(before && { previous_attributes: diffPreviousAttributes(cutLists(before, listLength), object) }),
+    },
     livemode: object.livemode ?? true,
     pending_webhooks: 1,
     request: request ?? { id: null, idempotency_key: null },

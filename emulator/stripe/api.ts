@@ -12,9 +12,10 @@ import {
 } from './billing-api.ts';
 import { createPrice, createProduct, updatePrice, updateProduct } from './catalogue-api.ts';
 import { type ApiWrite, createCustomer, createPortalSession, createSession, expireSession } from './checkout-api.ts';
+import { cutResponse } from './cut-lists.ts';
 import { expandObject } from './expand.ts';
 import { type Form, parseForm, readTexts, rejectUnknownParams } from './form.ts';
-import { buildListPage } from './lists.ts';
+import { buildListPage, buildSubresourcePage, listSubscriptionItems } from './lists.ts';
 import { listWebhookEndpoints } from './webhook-endpoints.ts';
 
 type Create = (state: AccountState, change: ApiWrite) => object;
@@ -54,7 +55,9 @@ export function handleApiCall(account: Account, call: StoreHttpRequest): HttpRes
   };
   try {
     if (getApiKey(call) !== account.secretKey) throw invalidApiKeyError(getApiKey(call));
-    return respondIdempotently(account, call, () => toResponse(200, runCall(state, call), id));
+    return respondIdempotently(account, call, () =>
+      toResponse(200, cutResponse(runCall(state, call), state.settings().listLength), id),
+    );
   } catch (error) {
     return toErrorResponse(error);
   }
@@ -64,12 +67,13 @@ function runCall(state: AccountState, call: StoreHttpRequest): unknown {
   if (call.method === 'GET' && call.path === '/v1/webhook_endpoints')
     return listWebhookEndpoints(state.getNotificationUrl(), state.now());
   const form = call.method === 'POST' ? parseBody(call) : parseForm(call.query);
+  if (call.method === 'GET' && call.path === '/v1/subscription_items') return listSubscriptionItems(state, form);
   const { type, id, rest } = parseTarget(state.records, call);
   const change: ApiWrite = { form, at: state.now(), livemode: true, origin: getOrigin(call) };
   const paths = readTexts(form.expand);
   if (rest !== undefined)
     return expandObject(state.records, runSubresourceCall(state, call, { type, id, rest, change }), paths);
-  if (call.method === 'GET' && id === undefined) return buildExpandedList(state.records, type, form);
+  if (call.method === 'GET' && id === undefined) return buildExpandedList(state, type, form);
   return expandObject(state.records, runObjectCall(state, call, { type, id, change }), paths);
 }
 
@@ -124,17 +128,17 @@ function runSubresourceCall(
 ): unknown {
   const { [`${method} ${type}/${rest}`]: action } = objectActions;
   if (action) return action(state, id, change);
-  if (type === 'checkout/sessions' && method === 'GET' && rest === 'line_items') {
-    getObjectOrFail(state.records, type, id);
-    return { object: 'list', data: state.records.lineItems.get(id) ?? [], has_more: false, url: path };
-  }
-  throw unrecognizedUrlError(method, path);
+  const object = getObjectOrFail(state.records, type, id);
+  const page =
+    method === 'GET' ? buildSubresourcePage(state, `${type}/${rest}`, { id, object, form: change.form }) : undefined;
+  if (page === undefined) throw unrecognizedUrlError(method, path);
+  return page;
 }
 
-function buildExpandedList(records: AccountObjects, type: ObjectType, form: Form): unknown {
-  const page = buildListPage(records, type, form);
+function buildExpandedList(state: AccountState, type: ObjectType, form: Form): unknown {
+  const page = buildListPage(state, type, form);
   if (page === undefined) throw unrecognizedUrlError('GET', `/v1/${type}`);
-  return expandObject(records, page, readTexts(form.expand));
+  return expandObject(state.records, page, readTexts(form.expand));
 }
 
 function parseTarget(

@@ -1,63 +1,82 @@
 import type Stripe from 'stripe';
-import { addPeriod, secondMs } from '../calendar.ts';
 import { generateId, getId, getObject, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
-import { getPeriod, toSeconds } from './catalogue.ts';
-import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceLineInput } from './invoice-objects.ts';
+import { toSeconds } from './catalogue.ts';
+import { type InvoiceLineInput, toInvoiceSubscription } from './invoice-lines.ts';
+import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceOutcome } from './invoice-objects.ts';
 import { buildCharge, buildPaymentIntent, type PaymentStatus } from './payment-objects.ts';
-import { getEarliestEnd, withItems, withPeriod } from './subscription-objects.ts';
 
 interface BillingInput {
   readonly at: number;
   readonly reason: BillingReason;
   readonly lines: readonly InvoiceLineInput[];
-  readonly isPaid: boolean;
-  /** Whether the payment is pending instead of failed. Only for an unpaid invoice. */
-  readonly isPending?: boolean;
+  /** Collection of the invoice if the subscription charges automatically. */
+  readonly outcome: InvoiceOutcome;
 }
 
-/**
- * Creates an invoice and a successful, pending or failed payment. Returns the subscription with its new latest invoice.
- */
+/** Creates an invoice with its payment. Returns the subscription with its new latest invoice. */
 export function billSubscription(
   state: AccountState,
   subscription: Stripe.Subscription,
-  { at, reason, lines, isPaid, isPending = false }: BillingInput,
+  { at, reason, lines, outcome: requested }: BillingInput,
 ): Stripe.Subscription {
   const customer = getId(subscription.customer);
-  const { id, metadata } = subscription;
   const payer = getObject(state.records, 'customers', customer);
-  const invoice = buildInvoice(generateId('in'), {
+  const input = {
     at,
-    subscription: { id, metadata },
+    subscription: toInvoiceSubscription(subscription),
     customer,
     reason,
     lines,
-    isPaid,
     address: payer.address ?? null,
     startingBalance: payer.balance,
-  });
+  };
+  const isEmailed = subscription.collection_method === 'send_invoice' && requested !== 'draft';
+  const collected = buildInvoice(generateId('in'), { ...input, outcome: isEmailed ? 'emailed' : requested });
+  // An invoice without an amount due is paid automatically.
+  const isFree = collected.amount_due === 0 && requested !== 'draft';
+  const outcome = isFree ? 'paid' : isEmailed ? 'emailed' : requested;
+  const invoice = isFree ? buildInvoice(collected.id, { ...input, outcome }) : collected;
   saveObject(state.records, 'invoices', invoice);
-  saveObject(state.records, 'customers', { ...payer, balance: invoice.ending_balance ?? 0 });
-  const status = isPaid ? 'succeeded' : isPending ? 'pending' : 'failed';
-  if (invoice.amount_due > 0) savePayment(state, invoice, { purchaseId: id, at, status });
-  if (!isPending)
-    emitEvent(state, isPaid ? 'invoice.paid' : 'invoice.payment_failed', { purchaseId: id, at, object: invoice });
+  if (outcome !== 'draft') saveObject(state.records, 'customers', { ...payer, balance: invoice.ending_balance ?? 0 });
+  const purchaseId = subscription.id;
+  const status = paymentStatuses[outcome];
+  if (invoice.amount_due > 0 && status !== undefined) savePayment(state, invoice, { purchaseId, at, status });
+  const event = invoiceEvents[outcome];
+  if (event !== undefined) emitEvent(state, event, { purchaseId, at, object: invoice });
   return { ...subscription, latest_invoice: invoice.id };
 }
 
-function savePayment(
+/** Status of the payment that Stripe creates with an invoice. A draft does not have a payment. */
+const paymentStatuses: Readonly<Partial<Record<InvoiceOutcome, PaymentStatus>>> = {
+  paid: 'succeeded',
+  failed: 'failed',
+  processing: 'pending',
+  emailed: 'unattempted',
+};
+
+const invoiceEvents: Readonly<Partial<Record<InvoiceOutcome, string>>> = {
+  paid: 'invoice.paid',
+  failed: 'invoice.payment_failed',
+  emailed: 'invoice.sent',
+  draft: 'invoice.created',
+};
+
+/** Creates the payment of an invoice and its charge. */
+export function savePayment(
   state: AccountState,
   invoice: Stripe.Invoice,
   { purchaseId, at, status }: { purchaseId: string; at: number; status: PaymentStatus },
 ): void {
   const { records } = state;
-  const [intent, charge] = [generateId('pi'), generateId('ch')];
+  const intent = generateId('pi');
+  const charge = status === 'unattempted' ? null : generateId('ch');
   const { livemode, currency, amount_due: amount } = invoice;
   const country = invoice.customer_address?.country ?? null;
   const input = { at, livemode, amount, currency, customer: getId(invoice.customer), metadata: {}, country };
   const payment = saveObject(records, 'payment_intents', buildPaymentIntent(input, intent, charge, status));
-  saveObject(records, 'charges', buildCharge(input, charge, intent, status));
+  if (charge !== null && status !== 'unattempted')
+    saveObject(records, 'charges', buildCharge(input, charge, intent, status));
   saveObject(records, 'invoice_payments', buildInvoicePayment(invoice, intent, at));
   emitEvent(state, paymentEvents[status], { purchaseId, at, object: payment });
 }
@@ -67,19 +86,37 @@ export const paymentEvents = {
   succeeded: 'payment_intent.succeeded',
   pending: 'payment_intent.processing',
   failed: 'payment_intent.payment_failed',
+  unattempted: 'payment_intent.created',
 } as const satisfies Record<PaymentStatus, string>;
 
-/** Pays the open invoice of a subscription. */
-export function payOpenInvoice(state: AccountState, subscription: Stripe.Subscription, at: number): void {
+/** Pays the latest invoice of a subscription. */
+export const payLatestInvoice = (state: AccountState, subscription: Stripe.Subscription, at: number): void =>
+  payInvoice(state, getObject(state.records, 'invoices', getId(subscription.latest_invoice)), {
+    purchaseId: subscription.id,
+    at,
+  });
+
+/** Pays an open invoice. A draft is finalized first. */
+export function payInvoice(
+  state: AccountState,
+  invoice: Stripe.Invoice,
+  { purchaseId, at }: { purchaseId: string; at: number },
+): void {
   const { records } = state;
-  const open = getObject(records, 'invoices', getId(subscription.latest_invoice));
-  const paid = { ...toPaidInvoice(open, at), attempt_count: open.attempt_count + 1 };
+  const finalized = invoice.status_transitions.finalized_at ?? toSeconds(at);
+  const open = {
+    ...invoice,
+    effective_at: invoice.effective_at ?? finalized,
+    number: invoice.number ?? `${invoice.id.slice(-8).toUpperCase()}-0001`,
+    status_transitions: { ...invoice.status_transitions, finalized_at: finalized },
+  };
+  const paid = { ...toPaidInvoice(open, at), attempted: true, attempt_count: open.attempt_count + 1 };
   saveObject(records, 'invoices', paid);
   for (const payment of [...records.objects.invoice_payments.values()]) {
     if (getId(payment.invoice) === open.id) records.objects.invoice_payments.delete(payment.id);
   }
-  savePayment(state, paid, { purchaseId: subscription.id, at, status: 'succeeded' });
-  emitEvent(state, 'invoice.paid', { purchaseId: subscription.id, at, object: paid });
+  savePayment(state, paid, { purchaseId, at, status: 'succeeded' });
+  emitEvent(state, 'invoice.paid', { purchaseId, at, object: paid });
 }
 
 /** Copies an invoice as paid. */
@@ -101,101 +138,4 @@ export function failOpenInvoice(state: AccountState, subscription: Stripe.Subscr
     next_payment_attempt: null,
   });
   emitEvent(state, 'invoice.payment_failed', { purchaseId: subscription.id, at, object });
-}
-
-/** Creates the invoice line of a whole period of an item. */
-export const buildPeriodLine = (
-  { id, price, quantity = 1 }: Stripe.SubscriptionItem,
-  { start, end }: { start: number; end: number },
-): InvoiceLineInput => ({
-  item: id,
-  price,
-  quantity,
-  start,
-  end,
-  amount: (price.unit_amount ?? 0) * quantity,
-  isProration: false,
-});
-
-/** Creates the invoice lines of the current periods of items. Stripe sorts them in reverse chronological order. */
-export const buildPeriodLines = (items: readonly Stripe.SubscriptionItem[]): InvoiceLineInput[] =>
-  items
-    .map((item) =>
-      buildPeriodLine(item, { start: item.current_period_start * secondMs, end: item.current_period_end * secondMs }),
-    )
-    .reverse();
-
-/** Starts the next period of a subscription and bills it. */
-export function startNextPeriod(
-  state: AccountState,
-  subscription: Stripe.Subscription,
-  { at, isPaid }: { at: number; isPaid: boolean },
-): Stripe.Subscription {
-  const { renewed, period, lines } = advancePeriod(subscription, at);
-  return billSubscription(state, renewed, { at: period.start, reason: 'subscription_cycle', lines, isPaid });
-}
-
-/**
- * Starts the next period of a subscription with a void invoice. Stripe does not send events of such an invoice.
- *
- * @see https://docs.stripe.com/billing/subscriptions/pause-payment
- */
-export function startVoidPeriod(
-  state: AccountState,
-  subscription: Stripe.Subscription,
-  at: number,
-): Stripe.Subscription {
-  const { renewed, period, lines } = advancePeriod(subscription, at);
-  const { id, metadata } = subscription;
-  const invoice = buildInvoice(generateId('in'), {
-    at: period.start,
-    subscription: { id, metadata },
-    customer: getId(subscription.customer),
-    reason: 'subscription_cycle',
-    lines,
-    isPaid: false,
-    address: null,
-    startingBalance: 0,
-  });
-  const voided = saveObject(state.records, 'invoices', {
-    ...invoice,
-    status: 'void',
-    attempt_count: 0,
-    attempted: false,
-    next_payment_attempt: null,
-    status_transitions: { ...invoice.status_transitions, voided_at: toSeconds(period.start) },
-  });
-  return { ...renewed, latest_invoice: voided.id };
-}
-
-/**
- * Starts the next period of the items whose period ends first. Items whose periods end together share an invoice.
- *
- * @see https://docs.stripe.com/billing/subscriptions/mixed-interval
- */
-function advancePeriod(subscription: Stripe.Subscription, at: number) {
-  const dueSeconds = getEarliestEnd(subscription);
-  const advance = (item: Stripe.SubscriptionItem): Stripe.SubscriptionItem =>
-    item.current_period_end === dueSeconds ? withPeriod(item, computeNextPeriod(subscription, item, at)) : item;
-  const items = subscription.items.data.map(advance);
-  const due = items.filter((item, index) => item !== subscription.items.data[index]);
-  const start = Math.max(...due.map(({ current_period_start }) => current_period_start)) * secondMs;
-  return { renewed: withItems(subscription, items), period: { start }, lines: buildPeriodLines(due) };
-}
-
-/** Computes the next period. Skips periods that ended before `at`. */
-function computeNextPeriod(
-  { billing_cycle_anchor }: Stripe.Subscription,
-  item: Stripe.SubscriptionItem,
-  at: number,
-): { start: number; end: number } {
-  const period = getPeriod(item.price);
-  // Counts from the anchor: a short month must not shorten the periods after it.
-  const anchor = billing_cycle_anchor * secondMs;
-  let start = item.current_period_end * secondMs;
-  for (let times = 1; ; times++) {
-    const end = addPeriod(anchor, period, times);
-    if (end > start && end > at) return { start, end };
-    if (end > start) start = end;
-  }
 }

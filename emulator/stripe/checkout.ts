@@ -3,7 +3,8 @@ import { addPeriod, dayMs } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { generateId, getId, type SessionOptions, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
-import { billSubscription, buildPeriodLines, paymentEvents } from './billing.ts';
+import { billSubscription, paymentEvents } from './billing.ts';
+import { buildPeriodLines } from './billing-periods.ts';
 import { getPeriod } from './catalogue.ts';
 import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
 import { buildAddress, buildCustomer } from './session-objects.ts';
@@ -112,8 +113,7 @@ function startSubscription(state: AccountState, { lines: bought, options, custom
     at,
     reason: 'subscription_create',
     lines,
-    isPaid: !isPending,
-    isPending,
+    outcome: isPending ? 'processing' : 'paid',
   });
   saveObject(state.records, 'subscriptions', subscription);
   if (options.autoRenew) state.records.autoRenewing.add(id);

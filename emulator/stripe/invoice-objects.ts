@@ -1,91 +1,116 @@
 import type Stripe from 'stripe';
 import { dayMs } from '../calendar.ts';
-import { generateId, getId, toApiList } from './account-objects.ts';
+import { generateId, toApiList } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
+import { buildLine, type InvoiceLineInput, type InvoiceSubscription, sumTaxes } from './invoice-lines.ts';
 
-export type BillingReason = 'subscription_create' | 'subscription_cycle' | 'subscription_update';
+export type BillingReason = 'subscription_create' | 'subscription_cycle' | 'subscription_update' | 'manual';
 
-/** A line for a period of a price, or for a proration. */
-export interface InvoiceLineInput {
-  /** Id of the subscription item. */
-  readonly item: string;
-  readonly price: Stripe.Price;
-  readonly amount: number;
-  readonly quantity: number;
-  readonly start: number;
-  readonly end: number;
-  readonly isProration: boolean;
-}
+/**
+ * Collection of an invoice: paid, failed, `processing` while a bank confirms a debit, `emailed` to the customer,
+ * `draft`, or `void`.
+ */
+export type InvoiceOutcome = 'paid' | 'failed' | 'processing' | 'emailed' | 'draft' | 'void';
 
 interface InvoiceInput {
   readonly at: number;
-  readonly subscription: { readonly id: string; readonly metadata: Stripe.Metadata };
+  readonly subscription: InvoiceSubscription;
   readonly customer: string;
   readonly reason: BillingReason;
   readonly lines: readonly InvoiceLineInput[];
-  readonly isPaid: boolean;
+  readonly outcome: InvoiceOutcome;
   readonly address: Stripe.Address | null;
   /** Balance of the customer before the invoice: negative for a credit. */
   readonly startingBalance: number;
 }
 
 /**
- * Creates a paid or open invoice of a subscription. A credit of the customer reduces the amount due, and a negative
- * total is credited.
+ * Creates an invoice of a subscription. A credit of the customer reduces the amount due, and a negative total is
+ * credited.
  *
  * @see https://docs.stripe.com/api/invoices/object
  * @see https://docs.stripe.com/billing/customer/balance
  */
 export function buildInvoice(id: string, input: InvoiceInput): Stripe.Invoice {
-  const { at, subscription, customer, reason, lines, isPaid, address, startingBalance } = input;
-  const [{ price, start, end } = throwMissingLine()] = lines.slice(-1);
-  const total = lines.reduce((sum, { amount }) => sum + amount, 0);
+  const { at, subscription, customer, reason, address, startingBalance, outcome } = input;
+  const [{ price, start, end } = throwMissingLine()] = input.lines.slice(-1);
+  const lines = input.lines.map((line) => buildLine(id, line, subscription));
+  const subtotal = lines.reduce((sum, { amount }) => sum + amount, 0);
+  const taxes = sumTaxes(lines);
+  const total = subtotal + taxes.reduce((sum, { amount }) => sum + amount, 0);
   const balanced = total + startingBalance;
   const due = Math.max(0, balanced);
+  const isPeriodOver = reason === 'subscription_cycle';
   return {
     ...unsetFields,
+    ...toCollection(outcome, { at, due, daysUntilDue: subscription.daysUntilDue }),
     id,
     object: 'invoice',
     amount_due: due,
-    amount_paid: isPaid ? due : 0,
-    amount_remaining: isPaid ? 0 : due,
-    attempt_count: due > 0 ? 1 : 0,
-    attempted: true,
     billing_reason: reason,
     created: toSeconds(at),
     currency: price.currency,
     customer,
     customer_address: address,
-    effective_at: toSeconds(at),
-    ending_balance: Math.min(0, balanced),
-    lines: toApiList(
-      `/v1/invoices/${id}/lines`,
-      lines.map((line) => buildLine(id, line, subscription)),
-    ),
+    effective_at: outcome === 'draft' ? null : toSeconds(at),
+    ending_balance: outcome === 'draft' ? null : Math.min(0, balanced),
+    lines: toApiList(`/v1/invoices/${id}/lines`, lines),
     livemode: price.livemode,
-    next_payment_attempt: isPaid ? null : toSeconds(at + 3 * dayMs),
-    number: `${id.slice(-8).toUpperCase()}-0001`,
+    number: outcome === 'draft' ? null : `${id.slice(-8).toUpperCase()}-0001`,
     parent: {
       quote_details: null,
       subscription_details: { metadata: subscription.metadata, subscription: subscription.id },
       type: 'subscription_details',
     },
-    period_end: toSeconds(reason === 'subscription_cycle' ? start : end),
+    period_end: toSeconds(isPeriodOver ? start : end),
     period_start: toSeconds(start),
-    status: isPaid ? 'paid' : 'open',
-    status_transitions: {
-      finalized_at: toSeconds(at),
-      marked_uncollectible_at: null,
-      paid_at: isPaid ? toSeconds(at) : null,
-      voided_at: null,
-    },
     starting_balance: startingBalance,
-    subtotal: total,
-    subtotal_excluding_tax: total,
+    subtotal,
+    subtotal_excluding_tax: subtotal,
     total,
-    total_excluding_tax: total,
+    total_excluding_tax: subtotal,
+    total_taxes: taxes,
   };
 }
+
+interface CollectionInput {
+  readonly at: number;
+  readonly due: number;
+  readonly daysUntilDue: number | null;
+}
+
+/** Returns the members of an invoice that depend on its collection. Nothing is collected of a void invoice. */
+function toCollection(outcome: InvoiceOutcome, { at, due, daysUntilDue }: CollectionInput) {
+  const isPaid = outcome === 'paid';
+  const isAttempted = isPaid || outcome === 'failed' || outcome === 'processing';
+  const statuses = {
+    paid: 'paid',
+    failed: 'open',
+    processing: 'open',
+    emailed: 'open',
+    draft: 'draft',
+    void: 'void',
+  } as const;
+  return {
+    amount_paid: isPaid ? due : 0,
+    amount_remaining: isPaid ? 0 : due,
+    attempt_count: isAttempted && due > 0 ? 1 : 0,
+    attempted: isAttempted,
+    collection_method: daysUntilDue === null ? ('charge_automatically' as const) : ('send_invoice' as const),
+    due_date: daysUntilDue === null ? null : toSeconds(at + daysUntilDue * dayMs),
+    next_payment_attempt: outcome === 'failed' ? toSeconds(at + retryDelayMs) : null,
+    status: statuses[outcome],
+    status_transitions: {
+      finalized_at: outcome === 'draft' ? null : toSeconds(at),
+      marked_uncollectible_at: null,
+      paid_at: isPaid ? toSeconds(at) : null,
+      voided_at: outcome === 'void' ? toSeconds(at) : null,
+    },
+  };
+}
+
+/** Time between a failed payment and its next attempt. */
+export const retryDelayMs = 3 * dayMs;
 
 const unsetFields = {
   account_country: 'US',
@@ -97,7 +122,6 @@ const unsetFields = {
   auto_advance: false,
   automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
   automatically_finalizes_at: null,
-  collection_method: 'charge_automatically',
   custom_fields: null,
   customer_account: null,
   customer_email: null,
@@ -111,7 +135,6 @@ const unsetFields = {
   default_tax_rates: [],
   description: null,
   discounts: [],
-  due_date: null,
   footer: null,
   from_invoice: null,
   hosted_invoice_url: null,
@@ -132,55 +155,8 @@ const unsetFields = {
   test_clock: null,
   total_discount_amounts: [],
   total_pretax_credit_amounts: [],
-  total_taxes: [],
   webhooks_delivered_at: null,
 } satisfies Partial<Stripe.Invoice>;
-
-function buildLine(
-  invoice: string,
-  line: InvoiceLineInput,
-  subscription: InvoiceInput['subscription'],
-): Stripe.InvoiceLineItem {
-  const { price, amount, quantity, start, end, isProration } = line;
-  return {
-    id: generateId('il'),
-    object: 'line_item',
-    amount,
-    currency: price.currency,
-    description: `${quantity} × ${getId(price.product)}`,
-    discount_amounts: [],
-    discountable: !isProration,
-    discounts: [],
-    invoice,
-    livemode: price.livemode,
-    metadata: subscription.metadata,
-    parent: {
-      invoice_item_details: null,
-      rate_card_subscription_details: null,
-      schedule_details: null,
-      subscription_item_details: {
-        invoice_item: null,
-        proration: isProration,
-        proration_details: { credited_items: null },
-        subscription: subscription.id,
-        subscription_item: line.item,
-      },
-      type: 'subscription_item_details',
-    } as Stripe.InvoiceLineItem['parent'],
-    period: { start: toSeconds(start), end: toSeconds(end) },
-    pretax_credit_amounts: [],
-    pricing: {
-      price_details: { price: price.id, product: getId(price.product) },
-      type: 'price_details',
-      unit_amount_decimal: price.unit_amount_decimal,
-    } as Stripe.InvoiceLineItem['pricing'],
-    quantity,
-    quantity_decimal: String(quantity) as unknown as Stripe.InvoiceLineItem['quantity_decimal'],
-    subscription: subscription.id,
-    subtotal: amount,
-    taxes: [],
-  };
-}
 
 /** Creates the payment of an invoice by a payment intent. */
 export const buildInvoicePayment = (invoice: Stripe.Invoice, intent: string, at: number): Stripe.InvoicePayment => ({

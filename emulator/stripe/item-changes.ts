@@ -40,7 +40,12 @@ export const addItem: SubscriptionTransition = (state, subscription, at, { produ
   const extended = withItems(subscription, [...items.data, item]);
   // A cancelation at the end of the period takes effect with the earliest end, also that of the new item.
   const changed = extended.cancel_at_period_end ? { ...extended, cancel_at: getEarliestEnd(extended) } : extended;
-  const billed = billSubscription(state, changed, { at, reason: 'subscription_update', lines: [line], isPaid: true });
+  const billed = billSubscription(state, changed, {
+    at,
+    reason: 'subscription_update',
+    lines: [line],
+    outcome: 'paid',
+  });
   return saveSubscription(state, billed, at);
 };
 
@@ -77,6 +82,11 @@ export const removeItem: SubscriptionTransition = (state, subscription, at, { pr
     subscription,
     items.data.filter((other) => other !== item),
   );
-  const billed = billSubscription(state, changed, { at, reason: 'subscription_update', lines: [credit], isPaid: true });
+  const billed = billSubscription(state, changed, {
+    at,
+    reason: 'subscription_update',
+    lines: [credit],
+    outcome: 'paid',
+  });
   return saveSubscription(state, billed, at);
 };

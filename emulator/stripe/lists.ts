@@ -1,7 +1,8 @@
 import { type AccountObjects, getId, type ObjectType, type ObjectTypes } from './account-objects.ts';
-import { listInvoices } from './account-state.ts';
-import { apiError } from './api-error.ts';
-import { type Form, readForm, readNumber, readText, readTexts, rejectUnknownParams } from './form.ts';
+import { type AccountState, listInvoices } from './account-state.ts';
+import { apiError, notFoundError } from './api-error.ts';
+import { getMaxPageLength } from './cut-lists.ts';
+import { type Form, readForm, readNumber, readText, readTexts, rejectUnknownParams, requireText } from './form.ts';
 
 type ListFilter<K extends ObjectType> = (object: ObjectTypes[K], value: string, records: AccountObjects) => boolean;
 
@@ -59,7 +60,8 @@ const pagingParams = ['limit', 'starting_after', 'ending_before', 'expand'];
  *
  * @see https://docs.stripe.com/api/pagination
  */
-export function buildListPage<K extends ObjectType>(records: AccountObjects, type: K, query: Form): object | undefined {
+export function buildListPage<K extends ObjectType>(state: AccountState, type: K, query: Form): object | undefined {
+  const { records } = state;
   const typeFilters = filters[type];
   if (typeFilters === undefined) return undefined;
   const params = flattenQuery(query);
@@ -74,13 +76,57 @@ export function buildListPage<K extends ObjectType>(records: AccountObjects, typ
       return !(type === 'subscriptions' && name === 'status' && 'status' in object && object.status === 'canceled');
     });
   const all = ([...records.objects[type].values()] as ObjectTypes[K][]).filter(matches).reverse();
-  return toPage(all, query, `/v1/${type}`);
+  return toPage(state, all, { query, url: `/v1/${type}` });
 }
 
-function toPage(all: readonly { readonly id: string }[], query: Form, url: string): object {
-  const limit = readNumber(query.limit, 10, 'limit');
-  if (limit < 1 || limit > 100)
+interface Subresource {
+  readonly id: string;
+  readonly object: object;
+  readonly form: Form;
+}
+
+/**
+ * Builds a page of a list that belongs to an object, in the order of the embedded list. Returns undefined for an
+ * unknown path.
+ *
+ * @see https://docs.stripe.com/api/invoice-line-item/retrieve
+ */
+export function buildSubresourcePage(
+  state: AccountState,
+  path: string,
+  { id, object, form }: Subresource,
+): object | undefined {
+  const elements = findSubresource(state.records, path, { id, object });
+  if (elements === undefined) return undefined;
+  rejectUnknownParams(form, pagingParams);
+  const [type, name] = [path.slice(0, path.lastIndexOf('/')), path.slice(path.lastIndexOf('/') + 1)];
+  return toPage(state, elements, { query: form, url: `/v1/${type}/${id}/${name}` });
+}
+
+function findSubresource({ lineItems }: AccountObjects, path: string, { id, object }: Omit<Subresource, 'form'>) {
+  if (path === 'checkout/sessions/line_items') return lineItems.get(id) ?? [];
+  if (path === 'invoices/lines') return (object as ObjectTypes['invoices']).lines.data;
+  return undefined;
+}
+
+/** `GET /v1/subscription_items`. */
+export function listSubscriptionItems(state: AccountState, form: Form): object {
+  rejectUnknownParams(form, [...pagingParams, 'subscription']);
+  const id = requireText(form, 'subscription');
+  const subscription = state.records.objects.subscriptions.get(id);
+  if (subscription === undefined) throw notFoundError('subscription', id, 'subscription');
+  return toPage(state, subscription.items.data, { query: form, url: '/v1/subscription_items' });
+}
+
+function toPage(
+  { settings }: AccountState,
+  all: readonly { readonly id: string }[],
+  { query, url }: { query: Form; url: string },
+): object {
+  const requested = readNumber(query.limit, 10, 'limit');
+  if (requested < 1 || requested > 100)
     throw apiError(400, 'This value must be between 1 and 100 (inclusive).', { param: 'limit' });
+  const limit = Math.min(requested, getMaxPageLength(settings().listLength));
   const [after, before] = [readText(query.starting_after), readText(query.ending_before)];
   const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
   const end = before === undefined ? start + limit : all.findIndex(({ id }) => id === before);

@@ -1,7 +1,8 @@
 import type Stripe from 'stripe';
 import { addPeriod } from '../calendar.ts';
 import { requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
-import { billSubscription, buildPeriodLines } from './billing.ts';
+import { billSubscription } from './billing.ts';
+import { buildPeriodLines } from './billing-periods.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { withItems, withPeriod } from './subscription-objects.ts';
 import { isRunning, type SubscriptionTransition } from './subscription-transitions.ts';
@@ -55,7 +56,7 @@ export const resume: SubscriptionTransition = (state, subscription, at) => {
     items,
   );
   const lines = buildPeriodLines(items);
-  const resumed = billSubscription(state, unbilled, { at, reason: 'subscription_update', lines, isPaid: true });
+  const resumed = billSubscription(state, unbilled, { at, reason: 'subscription_update', lines, outcome: 'paid' });
   saveSubscription(state, resumed, at);
   return saveSubscriptionAs(state, 'resumed', { subscription: resumed, at });
 };

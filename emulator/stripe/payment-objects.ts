@@ -15,10 +15,17 @@ export interface PaymentInput {
   readonly country: string | null;
 }
 
-/** Status of a payment: `pending` while a bank confirms a delayed payment method. */
-export type PaymentStatus = 'succeeded' | 'pending' | 'failed';
+/** Status of a payment: `pending` while a bank confirms a delayed payment method, `unattempted` without a charge. */
+export type PaymentStatus = 'succeeded' | 'pending' | 'failed' | 'unattempted';
 
-const intentStatuses = { succeeded: 'succeeded', pending: 'processing', failed: 'requires_payment_method' } as const;
+type ChargeStatus = Exclude<PaymentStatus, 'unattempted'>;
+
+const intentStatuses = {
+  succeeded: 'succeeded',
+  pending: 'processing',
+  failed: 'requires_payment_method',
+  unattempted: 'requires_payment_method',
+} as const;
 
 /**
  * Creates a succeeded, pending or failed payment intent.
@@ -28,7 +35,7 @@ const intentStatuses = { succeeded: 'succeeded', pending: 'processing', failed: 
 export function buildPaymentIntent(
   input: PaymentInput,
   id: string,
-  charge: string,
+  charge: string | null,
   status: PaymentStatus,
 ): Stripe.PaymentIntent {
   const { at, livemode, amount, currency, customer, metadata } = input;
@@ -82,11 +89,11 @@ export function buildPaymentIntent(
 export const toIntentStatus = (
   status: PaymentStatus,
   amount: number,
-  charge: string,
+  charge: string | null,
 ): Pick<Stripe.PaymentIntent, 'status' | 'amount_received' | 'last_payment_error'> => ({
   status: intentStatuses[status],
   amount_received: status === 'succeeded' ? amount : 0,
-  last_payment_error: status === 'failed' ? buildPaymentError(charge) : null,
+  last_payment_error: status === 'failed' && charge !== null ? buildPaymentError(charge) : null,
 });
 
 const buildPaymentError = (charge: string): Stripe.PaymentIntent.LastPaymentError => ({
@@ -98,7 +105,7 @@ const buildPaymentError = (charge: string): Stripe.PaymentIntent.LastPaymentErro
 });
 
 /** Creates the charge of a payment intent. */
-export function buildCharge(input: PaymentInput, id: string, intent: string, status: PaymentStatus): Stripe.Charge {
+export function buildCharge(input: PaymentInput, id: string, intent: string, status: ChargeStatus): Stripe.Charge {
   const { at, livemode, amount, currency, customer, metadata, country } = input;
   return {
     id,
@@ -148,7 +155,7 @@ export function buildCharge(input: PaymentInput, id: string, intent: string, sta
 
 /** Returns the members of a charge that depend on its status. */
 export function toChargeStatus(
-  status: PaymentStatus,
+  status: ChargeStatus,
   amount: number,
 ): Pick<
   Stripe.Charge,

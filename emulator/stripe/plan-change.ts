@@ -2,10 +2,11 @@ import type Stripe from 'stripe';
 import { addPeriod, secondMs } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { type AccountState, requirePossible, saveSubscription } from './account-state.ts';
-import { billSubscription, buildPeriodLine } from './billing.ts';
+import { billSubscription } from './billing.ts';
+import { buildPeriodLine } from './billing-periods.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
-import type { InvoiceLineInput } from './invoice-objects.ts';
+import type { InvoiceLineInput } from './invoice-lines.ts';
 import { getItem, withItem } from './subscription-objects.ts';
 import type { SubscriptionTransition } from './subscription-transitions.ts';
 
@@ -69,7 +70,12 @@ export function switchPrice(
     quantity: units,
     ...(!keepsPeriod && { current_period_start: toSeconds(next.start), current_period_end: toSeconds(next.end) }),
   });
-  return billSubscription(state, changed, { at, reason: 'subscription_update', lines: [credit, charge], isPaid: true });
+  return billSubscription(state, changed, {
+    at,
+    reason: 'subscription_update',
+    lines: [credit, charge],
+    outcome: 'paid',
+  });
 }
 
 /** Returns the share of a period that remains. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
+import { createAccountSettings } from '../account-settings.ts';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { type HttpResponse, type StoreHttpRequest, textResponse } from '../http-messages.ts';
 import { platformTokens } from '../platform.ts';
@@ -20,6 +21,7 @@ const Rows = v.array(v.tuple([v.string(), v.unknown()]));
 const SavedAccount = v.object({
   secretKey: v.string(),
   webhookSecret: v.string(),
+  settings: v.exactOptional(v.unknown()),
   objects: v.object({
     objects: v.record(v.string(), Rows),
     lineItems: Rows,
@@ -47,7 +49,9 @@ function openAccount({ now, savedState, emitNotification, deliveries }: Emulated
   const secretKey = saved?.secretKey ?? `sk_live_${randomBytes(24).toString('hex')}`;
   const webhookSecret = saved?.webhookSecret ?? `whsec_${randomBytes(24).toString('hex')}`;
   const records = createObjects(saved?.objects satisfies SavedObjects | undefined);
-  const state: AccountState = { records, now, emitNotification, getNotificationUrl: deliveries.url };
+  const accountSettings = createAccountSettings(['failedPayments', 'listLength'], saved?.settings);
+  const { current: settings } = accountSettings;
+  const state: AccountState = { records, now, settings, emitNotification, getNotificationUrl: deliveries.url };
   const account: Account = { state, secretKey, idempotentResponses: new Map() };
   return {
     settings: { secretKey, webhookSecrets: [webhookSecret] },
@@ -56,6 +60,7 @@ function openAccount({ now, savedState, emitNotification, deliveries }: Emulated
     toOutgoingNotification: (message) => toOutgoingNotification(webhookSecret, message),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     accountProblems,
+    accountSettings,
     placeOrder: (order) => placeOrder(state, order),
     actions: createActions(state),
     findPurchase: (id) => toPurchaseSummary(records, id),
@@ -64,7 +69,7 @@ function openAccount({ now, savedState, emitNotification, deliveries }: Emulated
     products: () => [...records.objects.products.values()].map((product) => ({ ...product })),
     purchases: () => listPurchaseIds(records).flatMap((id) => toPurchaseSummary(records, id) ?? []),
     ...createAccountSchedule(state),
-    toSavedState: () => ({ secretKey, webhookSecret, objects: toSavedObjects(records) }),
+    toSavedState: () => ({ secretKey, webhookSecret, settings: settings(), objects: toSavedObjects(records) }),
   };
 }
 

@@ -1,7 +1,8 @@
 import type Stripe from 'stripe';
 import type { ActionBody } from '../purchase-order.ts';
 import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
-import { failOpenInvoice, payOpenInvoice, startNextPeriod, startVoidPeriod } from './billing.ts';
+import { failOpenInvoice, payLatestInvoice } from './billing.ts';
+import { startNextPeriod, startVoidPeriod } from './billing-periods.ts';
 import { toSeconds } from './catalogue.ts';
 import { getEarliestEnd } from './subscription-objects.ts';
 
@@ -24,7 +25,7 @@ export const renew: SubscriptionTransition = (state, subscription, at) => {
   requirePossible(!cancel_at_period_end, id, 'is canceled and cannot renew');
   const renewed =
     subscription.pause_collection === null
-      ? startNextPeriod(state, subscription, { at, isPaid: true })
+      ? startNextPeriod(state, subscription, { at, outcome: 'paid' })
       : startVoidPeriod(state, subscription, at);
   return saveSubscription(state, { ...renewed, status: 'active' }, at);
 };
@@ -95,7 +96,7 @@ export const failPayment: SubscriptionTransition = (state, subscription, at, { g
     `is ${status} and cannot fail a payment`,
   );
   requirePossible(subscription.pause_collection === null, id, 'has paused its collection');
-  const billed = startNextPeriod(state, subscription, { at, isPaid: false });
+  const billed = startNextPeriod(state, subscription, { at, outcome: 'failed' });
   return saveSubscription(state, { ...billed, status: grace ? 'past_due' : 'unpaid' }, at);
 };
 
@@ -107,6 +108,6 @@ export const recover: SubscriptionTransition = (state, subscription, at) => {
     id,
     `is ${status} and does not have an overdue payment`,
   );
-  payOpenInvoice(state, subscription, at);
+  payLatestInvoice(state, subscription, at);
   return saveSubscription(state, { ...subscription, status: 'active' }, at);
 };

@@ -57,11 +57,11 @@ const line = {
 };
 const unpaidInvoice = buildInvoice('in_1', {
   at,
-  subscription: { id: 'sub_1', metadata: {} },
+  subscription: { id: 'sub_1', metadata: {}, daysUntilDue: null, taxRates: [] },
   customer: 'cus_1',
   reason: 'subscription_create',
   lines: [line],
-  isPaid: true,
+  outcome: 'paid',
   address: buildAddress('DE'),
   startingBalance: 0,
 });
