@@ -110,10 +110,20 @@ export const ActionBody = v.strictObject({
   priceMicros: v.exactOptional(Micros),
   currency: v.exactOptional(Currency),
   period: v.exactOptional(Period),
+  /** processor_a, renew: whether the payment is a debit that takes days. `pay` completes it, `fail-payment` fails it. */
+  pending: v.exactOptional(v.boolean()),
+  /** processor_a: id of the open invoice to pay or to mark as uncollectible. Default: the latest. */
+  invoice: v.exactOptional(v.string()),
   /** `false` ends access immediately when a payment fails. */
   grace: v.exactOptional(v.boolean()),
   /** Transaction to refund. Default: the latest. */
   transactionId: v.exactOptional(v.string()),
+  /** processor_a: number of the payment to refund or dispute, by date, from 1. Default: `last`. */
+  payment: v.exactOptional(v.union([v.literal('last'), v.pipe(v.number(), v.integer(), v.minValue(1))])),
+  /** processor_a: whether the payment of the extra invoice fails. */
+  unpaid: v.exactOptional(v.boolean()),
+  /** processor_a: new end of the trial: `now`, a time, or a period from now. */
+  end: v.exactOptional(v.string()),
   /** Quantity to refund. Default: the whole purchase. */
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** Amount to refund, in micros. Default: the whole payment. */

@@ -40,6 +40,8 @@ export interface AccountObjects {
   readonly autoRenewing: Set<string>;
   /** Ids of subscriptions without a `trial_will_end` event yet. */
   readonly pendingTrialReminders: Set<string>;
+  /** Ids of emailed invoices whose due date has not passed yet. */
+  readonly pendingDueDates: Set<string>;
 }
 
 const objectTypes: readonly ObjectType[] = [
@@ -65,6 +67,7 @@ export interface SavedObjects {
   readonly sessionOptions: readonly (readonly [string, unknown])[];
   readonly autoRenewing: readonly string[];
   readonly pendingTrialReminders: readonly string[];
+  readonly pendingDueDates?: readonly string[];
 }
 
 /** Creates empty objects, or restores saved objects. */
@@ -76,6 +79,7 @@ export function createObjects(saved?: SavedObjects): AccountObjects {
     sessionOptions: new Map(saved?.sessionOptions as Iterable<[string, SessionOptions]>),
     autoRenewing: new Set(saved?.autoRenewing),
     pendingTrialReminders: new Set(saved?.pendingTrialReminders),
+    pendingDueDates: new Set(saved?.pendingDueDates),
   };
 }
 
@@ -86,12 +90,14 @@ export const toSavedObjects = ({
   sessionOptions,
   autoRenewing,
   pendingTrialReminders,
+  pendingDueDates,
 }: AccountObjects): SavedObjects => ({
   objects: Object.fromEntries(objectTypes.map((type) => [type, [...objects[type]]])),
   lineItems: [...lineItems],
   sessionOptions: [...sessionOptions],
   autoRenewing: [...autoRenewing],
   pendingTrialReminders: [...pendingTrialReminders],
+  pendingDueDates: [...pendingDueDates],
 });
 
 /** Saves a new or changed object and returns it. */

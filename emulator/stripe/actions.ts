@@ -1,26 +1,27 @@
 import type { EmulatedStore } from '../emulated-store.ts';
 import { type AccountState, requireSubscription } from './account-state.ts';
+import { endSubscription } from './end-subscription.ts';
+import { billExtraInvoice, splitPayment } from './extra-payments.ts';
+import { markUncollectible } from './failed-payments.ts';
 import { addItem, removeItem } from './item-changes.ts';
+import { moveTrial } from './move-trial.ts';
 import { pause, pauseCollection, resume, resumeCollection } from './pausing.ts';
 import { loseDispute, openDispute, refundPurchase, winDispute } from './payment-reversals.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
-import {
-  cancelAtPeriodEnd,
-  endSubscription,
-  failPayment,
-  recover,
-  renew,
-  resumeRenewal,
-  type SubscriptionTransition,
-} from './subscription-transitions.ts';
+import type { SubscriptionTransition } from './subscription-transition.ts';
+import { cancelAtPeriodEnd, failPayment, recover, renew, resumeRenewal } from './subscription-transitions.ts';
 
 const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   renew,
   cancel: cancelAtPeriodEnd,
   uncancel: resumeRenewal,
   'fail-payment': failPayment,
+  'mark-uncollectible': markUncollectible,
   recover,
+  'split-payment': splitPayment,
+  'extra-invoice': billExtraInvoice,
+  'move-trial': moveTrial,
   expire: endSubscription,
   pause,
   resume,
@@ -40,8 +41,8 @@ export function createActions(state: AccountState): EmulatedStore['actions'] {
   });
   return {
     ...Object.fromEntries(subscriptionActions),
-    pay: (purchaseId) => payPending(state, purchaseId, state.now()),
-    abandon: (purchaseId) => abandonPending(state, purchaseId, state.now()),
+    pay: (purchaseId, details) => payPending(state, { purchaseId, at: state.now(), details }),
+    abandon: (purchaseId, details) => abandonPending(state, { purchaseId, at: state.now(), details }),
     refund: (purchaseId, details) => refundPurchase(state, { purchaseId, at: state.now(), details }),
     dispute: (purchaseId, details) => openDispute(state, { purchaseId, at: state.now(), details }),
     'win-dispute': (purchaseId, details) => winDispute(state, { purchaseId, at: state.now(), details }),

@@ -5,12 +5,14 @@ import { type AccountState, saveSubscription } from './account-state.ts';
 import { apiError, notFoundError } from './api-error.ts';
 import { toSeconds } from './catalogue.ts';
 import type { ApiWrite } from './checkout-api.ts';
+import { endSubscription } from './end-subscription.ts';
 import { type Form, readForm, readMetadata, readText, rejectUnknownParams, requireText } from './form.ts';
+import { endTrial, withTrialEnd } from './move-trial.ts';
 import { pause, resume } from './pausing.ts';
 import { refundCharge } from './payment-reversals.ts';
 import { switchPrice } from './plan-change.ts';
 import { getItem } from './subscription-objects.ts';
-import { cancelAtPeriodEnd, endSubscription, resumeRenewal } from './subscription-transitions.ts';
+import { cancelAtPeriodEnd, resumeRenewal } from './subscription-transitions.ts';
 
 function requireApiSubscription({ records }: AccountState, id: string): Stripe.Subscription {
   const subscription = records.objects.subscriptions.get(id);
@@ -39,7 +41,7 @@ export function updateSubscription(state: AccountState, id: string, { form, at }
     saveSubscription(state, withPrice(state, before, { item: readForm(readForm(form.items)['0']), at }), at);
   const trialEnd = readText(form.trial_end);
   if (trialEnd !== undefined)
-    saveSubscription(state, withTrialEnd(requireApiSubscription(state, id), trialEnd, at), at);
+    saveSubscription(state, moveTrialEnd(state, requireApiSubscription(state, id), { trialEnd, at }), at);
   const cancelParam = readText(form.cancel_at_period_end);
   const { cancel_at_period_end: isCanceling } = before;
   if (cancelParam === 'true' && !isCanceling) cancelAtPeriodEnd(state, requireApiSubscription(state, id), at, {});
@@ -54,34 +56,19 @@ export function updateSubscription(state: AccountState, id: string, { form, at }
 /** Maximum time of a trial after the anchor of the billing cycle. */
 const maxTrialMs = 2 * 366 * dayMs;
 
-/**
- * Moves the end of the period: the time until then is free, and billing starts at the new anchor.
- *
- * @see https://docs.stripe.com/api/subscriptions/update
- */
-function withTrialEnd(subscription: Stripe.Subscription, trialEnd: string, at: number): Stripe.Subscription {
-  const end = trialEnd === 'now' ? toSeconds(at) : Number(trialEnd);
-  if (!Number.isInteger(end) || (trialEnd !== 'now' && end <= toSeconds(at)))
+/** Parses `trial_end`: `now`, or a time in epoch seconds. */
+function moveTrialEnd(
+  state: AccountState,
+  subscription: Stripe.Subscription,
+  { trialEnd, at }: { trialEnd: string; at: number },
+): Stripe.Subscription {
+  if (trialEnd === 'now') return subscription.status === 'trialing' ? endTrial(state, subscription, at) : subscription;
+  const end = Number(trialEnd);
+  if (!Number.isInteger(end) || end <= toSeconds(at))
     throw apiError(400, 'Invalid timestamp: must be an integer Unix timestamp in the future.', { param: 'trial_end' });
   if (end * secondMs > at + maxTrialMs)
     throw apiError(400, 'Trial end must be within two years of the billing cycle anchor.', { param: 'trial_end' });
-  const { cancel_at_period_end, items } = subscription;
-  return {
-    ...subscription,
-    status: 'trialing',
-    trial_start: toSeconds(at),
-    trial_end: end,
-    billing_cycle_anchor: end,
-    ...(cancel_at_period_end && { cancel_at: end }),
-    items: {
-      ...items,
-      data: items.data.map((item) => ({
-        ...item,
-        current_period_start: toSeconds(at),
-        current_period_end: end,
-      })),
-    },
-  };
+  return withTrialEnd(state, subscription, { at, end });
 }
 
 function withPrice(

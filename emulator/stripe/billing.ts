@@ -43,6 +43,7 @@ export function billSubscription(
   const status = paymentStatuses[outcome];
   if (invoice.amount_due > 0 && status !== undefined) savePayment(state, invoice, { purchaseId, at, status });
   const event = invoiceEvents[outcome];
+  if (outcome === 'emailed') state.records.pendingDueDates.add(invoice.id);
   if (event !== undefined) emitEvent(state, event, { purchaseId, at, object: invoice });
   return { ...subscription, latest_invoice: invoice.id };
 }

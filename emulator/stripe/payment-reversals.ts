@@ -105,18 +105,31 @@ function findDispute(records: AccountState['records'], purchaseId: string): Stri
 function requireReversibleCharge(
   { records }: AccountState,
   purchaseId: string,
-  { transactionId }: ActionBody,
+  { transactionId, payment }: ActionBody,
 ): Stripe.Charge {
-  const charges = listCharges(records, purchaseId).filter(({ paid }) => paid);
+  const charges = listPaidCharges(records, purchaseId);
+  if (transactionId === undefined) {
+    const charge = charges.at(payment === undefined || payment === 'last' ? -1 : payment - 1);
+    requirePossible(charge !== undefined, purchaseId, 'does not have this paid charge');
+    return requireUnreversed(purchaseId, charge);
+  }
   const charge =
-    transactionId === undefined
-      ? charges.at(-1)
-      : (charges.find(({ id }) => id === transactionId) ??
-        listInvoiceCharges(records, transactionId).find(({ paid }) => paid));
+    charges.find(({ id }) => id === transactionId) ??
+    listInvoiceCharges(records, transactionId).find(({ paid }) => paid);
   requirePossible(charge !== undefined, purchaseId, 'does not have a paid charge');
+  return requireUnreversed(purchaseId, charge);
+}
+
+function requireUnreversed(purchaseId: string, charge: Stripe.Charge): Stripe.Charge {
   requirePossible(!charge.refunded && !charge.disputed, purchaseId, `has a reversed charge ${charge.id}`);
   return charge;
 }
+
+/** Lists the succeeded charges of a purchase by date. The first one is payment 1 of the control API. */
+export const listPaidCharges = (records: AccountState['records'], purchaseId: string): Stripe.Charge[] =>
+  listCharges(records, purchaseId)
+    .filter(({ paid }) => paid)
+    .sort((a, b) => a.created - b.created);
 
 /** Lists the charges of a purchase, oldest first. */
 export function listCharges(records: AccountState['records'], purchaseId: string): Stripe.Charge[] {

@@ -1,74 +1,124 @@
 import type Stripe from 'stripe';
-import { controlError } from '../control-error.ts';
+import type { ActionBody } from '../purchase-order.ts';
 import { getId, getObject, saveObject } from './account-objects.ts';
-import { type AccountState, emitEvent, requirePossible, saveSubscription } from './account-state.ts';
+import { type AccountState, emitEvent, listInvoices, requirePossible, saveSubscription } from './account-state.ts';
 import { paymentEvents, toPaidInvoice } from './billing.ts';
 import { toSeconds } from './catalogue.ts';
+import { retryDelayMs } from './invoice-objects.ts';
+import { payOpenInvoice } from './open-invoices.ts';
 import { toChargeStatus, toIntentStatus } from './payment-objects.ts';
 
+interface PurchaseAction {
+  readonly purchaseId: string;
+  readonly at: number;
+  readonly details: ActionBody;
+}
+
 /**
- * Completes the pending payment of a purchase: a subscription becomes active.
+ * Completes the pending payment of a purchase, or pays the open invoice of a subscription.
  *
  * @see https://docs.stripe.com/payments/checkout/fulfill-orders
  */
-export function payPending(state: AccountState, purchaseId: string, at: number): string {
-  settlePayment(state, { purchaseId, at, status: 'succeeded' });
+export function payPending(state: AccountState, { purchaseId, at, details }: PurchaseAction): string {
   const subscription = state.records.objects.subscriptions.get(purchaseId);
-  if (subscription) {
-    const invoice = toPaidInvoice(getLatestInvoice(state, subscription), at);
+  if (subscription && !hasProcessingPayment(state, purchaseId))
+    return payOpenInvoice(state, subscription, { at, details });
+  const settled = settlePayment(state, { purchaseId, at, status: 'succeeded' });
+  if (subscription && settled) {
+    const invoice = toPaidInvoice(getObject(state.records, 'invoices', getId(settled.invoice)), at);
     saveObject(state.records, 'invoices', invoice);
-    const payment = getInvoicePayment(state, invoice.id);
     saveObject(state.records, 'invoice_payments', {
-      ...payment,
+      ...settled,
       amount_paid: invoice.amount_due,
       status: 'paid',
       status_transitions: { canceled_at: null, paid_at: toSeconds(at) },
     });
     emitEvent(state, 'invoice.paid', { purchaseId, at, object: invoice });
-    saveSubscription(state, { ...subscription, status: 'active' }, at);
+    if (subscription.status === 'incomplete') saveSubscription(state, { ...subscription, status: 'active' }, at);
   }
+  if (!subscription || subscription.status === 'incomplete') completeSession(state, purchaseId, at);
+  return purchaseId;
+}
+
+function completeSession(state: AccountState, purchaseId: string, at: number): void {
   const session = saveObject(state.records, 'checkout/sessions', {
     ...getSession(state, purchaseId),
     payment_status: 'paid',
   });
   emitEvent(state, 'checkout.session.async_payment_succeeded', { purchaseId, at, object: session });
-  return purchaseId;
 }
 
-/** Fails the pending payment of a purchase for good: a subscription becomes `incomplete_expired`. */
-export function abandonPending(state: AccountState, purchaseId: string, at: number): string {
-  settlePayment(state, { purchaseId, at, status: 'failed' });
+/**
+ * Fails the pending payment of a purchase for good: a new subscription becomes `incomplete_expired`. A renewal becomes
+ * `past_due`, and its payment can be retried.
+ */
+export function abandonPending(state: AccountState, { purchaseId, at }: PurchaseAction): string {
   const subscription = state.records.objects.subscriptions.get(purchaseId);
-  if (subscription) {
-    const open = getLatestInvoice(state, subscription);
-    const voided = saveObject(state.records, 'invoices', {
-      ...open,
-      next_payment_attempt: null,
-      status: 'void',
-      status_transitions: { ...open.status_transitions, voided_at: toSeconds(at) },
-    });
-    emitEvent(state, 'invoice.voided', { purchaseId, at, object: voided });
-    state.records.autoRenewing.delete(purchaseId);
-    saveSubscription(state, { ...subscription, status: 'incomplete_expired', ended_at: toSeconds(at) }, at);
-  }
+  if (subscription && subscription.status !== 'incomplete') return failProcessingPayment(state, subscription, at);
+  settlePayment(state, { purchaseId, at, status: 'failed' });
+  if (subscription) expireIncomplete(state, subscription, at);
   const session = getSession(state, purchaseId);
   emitEvent(state, 'checkout.session.async_payment_failed', { purchaseId, at, object: session });
   return purchaseId;
 }
 
-/** Saves the result of the pending payment. Throws 422 without a pending payment. */
+function expireIncomplete(state: AccountState, subscription: Stripe.Subscription, at: number): void {
+  const { id: purchaseId } = subscription;
+  const open = getObject(state.records, 'invoices', getId(subscription.latest_invoice));
+  const voided = saveObject(state.records, 'invoices', {
+    ...open,
+    next_payment_attempt: null,
+    status: 'void',
+    status_transitions: { ...open.status_transitions, voided_at: toSeconds(at) },
+  });
+  emitEvent(state, 'invoice.voided', { purchaseId, at, object: voided });
+  state.records.autoRenewing.delete(purchaseId);
+  saveSubscription(state, { ...subscription, status: 'incomplete_expired', ended_at: toSeconds(at) }, at);
+}
+
+/**
+ * Fails the debit of an invoice after days: the invoice stays open, and the subscription, which was active until now,
+ * becomes `past_due`.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
+ */
+export function failProcessingPayment(state: AccountState, subscription: Stripe.Subscription, at: number): string {
+  const { id: purchaseId } = subscription;
+  const payment = settlePayment(state, { purchaseId, at, status: 'failed' });
+  const object = saveObject(state.records, 'invoices', {
+    ...getObject(state.records, 'invoices', getId(payment?.invoice)),
+    next_payment_attempt: toSeconds(at + retryDelayMs),
+  });
+  emitEvent(state, 'invoice.payment_failed', { purchaseId, at, object });
+  return saveSubscription(state, { ...subscription, status: 'past_due' }, at);
+}
+
+/** Whether a bank has not yet confirmed a payment of the subscription. */
+export const hasProcessingPayment = (state: AccountState, subscription: string): boolean =>
+  findProcessingPayment(state, subscription) !== undefined;
+
+/** Finds the payment of an invoice that a bank has not yet confirmed. */
+function findProcessingPayment({ records }: AccountState, subscription: string): Stripe.InvoicePayment | undefined {
+  const invoices = listInvoices(records, subscription).map(({ id }) => id);
+  return [...records.objects.invoice_payments.values()].find(
+    ({ invoice, payment }) =>
+      invoices.includes(getId(invoice)) &&
+      records.objects.payment_intents.get(getId(payment.payment_intent))?.status === 'processing',
+  );
+}
+
+/**
+ * Saves the result of the pending payment. Returns the payment of its invoice, if it has one. Throws 422 without a
+ * pending payment.
+ */
 function settlePayment(
   state: AccountState,
   { purchaseId, at, status }: { purchaseId: string; at: number; status: 'succeeded' | 'failed' },
-): void {
+): Stripe.InvoicePayment | undefined {
   const { records } = state;
-  const subscription = records.objects.subscriptions.get(purchaseId);
-  const intentId = subscription
-    ? getId(getInvoicePayment(state, getId(subscription.latest_invoice)).payment.payment_intent)
-    : purchaseId;
-  const intent = records.objects.payment_intents.get(intentId);
-  const isPending = intent?.status === 'processing' && (!subscription || subscription.status === 'incomplete');
-  requirePossible(isPending, purchaseId, 'does not have a pending payment');
+  const payment = findProcessingPayment(state, purchaseId);
+  const intent = records.objects.payment_intents.get(payment ? getId(payment.payment.payment_intent) : purchaseId);
+  requirePossible(intent?.status === 'processing', purchaseId, 'does not have a pending payment');
   const charge = getObject(records, 'charges', getId(intent.latest_charge));
   saveObject(records, 'charges', { ...charge, ...toChargeStatus(status, charge.amount) });
   const settled = saveObject(records, 'payment_intents', {
@@ -76,14 +126,6 @@ function settlePayment(
     ...toIntentStatus(status, intent.amount, charge.id),
   });
   emitEvent(state, paymentEvents[status], { purchaseId, at, object: settled });
-}
-
-const getLatestInvoice = ({ records }: AccountState, { latest_invoice }: Stripe.Subscription): Stripe.Invoice =>
-  getObject(records, 'invoices', getId(latest_invoice));
-
-function getInvoicePayment({ records }: AccountState, invoiceId: string): Stripe.InvoicePayment {
-  const payment = [...records.objects.invoice_payments.values()].find(({ invoice }) => getId(invoice) === invoiceId);
-  if (!payment) throw controlError(422, `${invoiceId} does not have a payment.`);
   return payment;
 }
 

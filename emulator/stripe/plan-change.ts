@@ -8,7 +8,7 @@ import { getPeriod, toSeconds } from './catalogue.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
 import type { InvoiceLineInput } from './invoice-lines.ts';
 import { getItem, withItem } from './subscription-objects.ts';
-import type { SubscriptionTransition } from './subscription-transitions.ts';
+import type { SubscriptionTransition } from './subscription-transition.ts';
 
 /** Changes the product of a subscription. The difference is charged or credited immediately. */
 export const changePlan: SubscriptionTransition = (

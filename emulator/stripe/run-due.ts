@@ -4,9 +4,12 @@ import { createSchedule, findEarliestTime, type Schedule } from '../run-due.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
 import { expireCheckout } from './checkout.ts';
+import { endSubscription } from './end-subscription.ts';
+import { listOverdueSteps } from './failed-payments.ts';
 import { resumeCollection } from './pausing.ts';
 import { getEarliestEnd } from './subscription-objects.ts';
-import { endSubscription, isRunning, renew } from './subscription-transitions.ts';
+import { isRunning } from './subscription-transition.ts';
+import { renew } from './subscription-transitions.ts';
 
 /** Stripe sends `customer.subscription.trial_will_end` three days before the end of a trial. */
 const reminderSeconds = (3 * dayMs) / secondMs;
@@ -34,8 +37,14 @@ export function createAccountSchedule(state: AccountState): Schedule {
   };
 }
 
-/** Returns the time of the next scheduled change: trial reminder, cancelation, end of a pause or renewal. */
-function getNextDueTime({ records }: AccountState, subscription: Stripe.Subscription): number | undefined {
+/** Returns the time of the next scheduled change, in epoch milliseconds. */
+function getNextDueTime(state: AccountState, subscription: Stripe.Subscription): number | undefined {
+  const overdueTimes = listOverdueSteps(state, subscription).map(({ at }) => at);
+  return findEarliestTime([getRunningDueTime(state, subscription), ...overdueTimes]);
+}
+
+/** Returns the next trial reminder, cancelation, end of a pause or renewal of a subscription without overdue payments. */
+function getRunningDueTime({ records }: AccountState, subscription: Stripe.Subscription): number | undefined {
   if (!isRunning(subscription)) return undefined;
   const { cancel_at, pause_collection, id } = subscription;
   const renewalTime = records.autoRenewing.has(id) ? getEarliestEnd(subscription) : null;
@@ -56,6 +65,11 @@ function getReminderTime(
 
 function runDueTransition(state: AccountState, subscription: Stripe.Subscription, at: number): void {
   const { id, cancel_at, pause_collection } = subscription;
+  const overdueStep = listOverdueSteps(state, subscription).find((step) => step.at === at);
+  if (overdueStep !== undefined) {
+    overdueStep.run(state, subscription, at);
+    return;
+  }
   if (getReminderTime(state.records, subscription) === toSeconds(at)) {
     state.records.pendingTrialReminders.delete(id);
     emitEvent(state, 'customer.subscription.trial_will_end', { purchaseId: id, at, object: subscription });

@@ -28,6 +28,7 @@ const SavedAccount = v.object({
     sessionOptions: Rows,
     autoRenewing: v.array(v.string()),
     pendingTrialReminders: v.array(v.string()),
+    pendingDueDates: v.exactOptional(v.array(v.string())),
   }),
 });
 

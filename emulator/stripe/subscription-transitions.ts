@@ -1,33 +1,28 @@
-import type Stripe from 'stripe';
-import type { ActionBody } from '../purchase-order.ts';
-import { type AccountState, requirePossible, saveSubscription, saveSubscriptionAs } from './account-state.ts';
-import { failOpenInvoice, payLatestInvoice } from './billing.ts';
+import { secondMs } from '../calendar.ts';
+import { requirePossible, saveSubscription } from './account-state.ts';
+import { payLatestInvoice } from './billing.ts';
 import { startNextPeriod, startVoidPeriod } from './billing-periods.ts';
 import { toSeconds } from './catalogue.ts';
+import { applyFailedPayments, endRetries, isRetrying, startOverduePeriod } from './failed-payments.ts';
+import { failProcessingPayment, hasProcessingPayment } from './pending-payment.ts';
 import { getEarliestEnd } from './subscription-objects.ts';
+import { isEnded, isRunning, type SubscriptionTransition } from './subscription-transition.ts';
 
-/** A state change of a subscription. Returns the id of the purchase. */
-export type SubscriptionTransition = (
-  state: AccountState,
-  subscription: Stripe.Subscription,
-  at: number,
-  details: ActionBody,
-) => string;
-
-/** Whether the current period is paid or free. */
-export const isRunning = ({ status }: Stripe.Subscription): boolean => status === 'active' || status === 'trialing';
-const isEnded = ({ status }: Stripe.Subscription): boolean => status === 'canceled' || status === 'incomplete_expired';
-
-/** Starts the next period with a successful payment, or with a void invoice while payment collection is paused. */
-export const renew: SubscriptionTransition = (state, subscription, at) => {
+/**
+ * Starts the next period with a successful payment, with a debit that takes days (`pending`), or with a void invoice
+ * while payment collection is paused. A subscription that stays `past_due` becomes active: its latest invoice is paid.
+ */
+export const renew: SubscriptionTransition = (state, subscription, at, { pending = false }) => {
   const { id, status, cancel_at_period_end } = subscription;
-  requirePossible(isRunning(subscription), id, `is ${status} and cannot renew`);
+  const isEmailed = subscription.collection_method === 'send_invoice';
+  const isLeftPastDue = status === 'past_due' && (isEmailed || state.settings().failedPayments === 'past_due');
+  requirePossible(isRunning(subscription) || isLeftPastDue, id, `is ${status} and cannot renew`);
   requirePossible(!cancel_at_period_end, id, 'is canceled and cannot renew');
   const renewed =
     subscription.pause_collection === null
-      ? startNextPeriod(state, subscription, { at, outcome: 'paid' })
+      ? startNextPeriod(state, subscription, { at, outcome: pending ? 'processing' : 'paid' })
       : startVoidPeriod(state, subscription, at);
-  return saveSubscription(state, { ...renewed, status: 'active' }, at);
+  return saveSubscription(state, { ...renewed, status: isLeftPastDue && isEmailed ? 'past_due' : 'active' }, at);
 };
 
 /**
@@ -66,41 +61,26 @@ export const resumeRenewal: SubscriptionTransition = (state, subscription, at) =
   );
 };
 
-/** Ends a subscription immediately. The reason is `payment_failed` if a payment is overdue. */
-export const endSubscription: SubscriptionTransition = (state, subscription, at) => {
-  const { id, status } = subscription;
-  requirePossible(!isEnded(subscription), id, `is already ${status}`);
-  requirePossible(status !== 'incomplete', id, 'is incomplete');
-  const reason = status === 'past_due' || status === 'unpaid' ? 'payment_failed' : 'cancellation_requested';
-  state.records.autoRenewing.delete(id);
-  const ended: Stripe.Subscription = {
-    ...subscription,
-    status: 'canceled',
-    ended_at: toSeconds(at),
-    canceled_at: subscription.canceled_at ?? toSeconds(at),
-    cancellation_details: { comment: null, feedback: null, feedback_option: null, reason },
-  };
-  return saveSubscriptionAs(state, 'deleted', { subscription: ended, at });
-};
-
-/** Fails a payment: the status becomes `past_due`, or `unpaid` without grace and after a second failure. */
+/**
+ * Fails a payment: the status becomes `past_due`, or the one of the account's setting without grace and after a second
+ * failure. A subscription that stays `past_due` starts another unpaid period.
+ */
 export const failPayment: SubscriptionTransition = (state, subscription, at, { grace = true }) => {
-  const { id, status } = subscription;
+  const { id, status, cancel_at_period_end, pause_collection } = subscription;
+  if (status !== 'incomplete' && hasProcessingPayment(state, id)) return failProcessingPayment(state, subscription, at);
   if (status === 'past_due') {
-    failOpenInvoice(state, subscription, at);
-    return saveSubscription(state, { ...subscription, status: 'unpaid' }, at);
+    const isOver = at >= getEarliestEnd(subscription) * secondMs || !isRetrying(state, subscription);
+    const stays = state.settings().failedPayments === 'past_due';
+    return stays && isOver ? startOverduePeriod(state, subscription, at) : endRetries(state, subscription, at);
   }
-  requirePossible(
-    isRunning(subscription) && !subscription.cancel_at_period_end,
-    id,
-    `is ${status} and cannot fail a payment`,
-  );
-  requirePossible(subscription.pause_collection === null, id, 'has paused its collection');
+  requirePossible(isRunning(subscription) && !cancel_at_period_end, id, `is ${status} and cannot fail a payment`);
+  requirePossible(pause_collection === null, id, 'has paused its collection');
   const billed = startNextPeriod(state, subscription, { at, outcome: 'failed' });
-  return saveSubscription(state, { ...billed, status: grace ? 'past_due' : 'unpaid' }, at);
+  if (!grace) return applyFailedPayments(state, billed, at);
+  return saveSubscription(state, { ...billed, status: 'past_due' }, at);
 };
 
-/** Pays the overdue invoice. */
+/** Pays the latest invoice, which is overdue. Earlier open invoices stay open. */
 export const recover: SubscriptionTransition = (state, subscription, at) => {
   const { id, status } = subscription;
   requirePossible(
