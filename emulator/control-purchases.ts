@@ -10,6 +10,20 @@ import { ActionBody, PurchaseOrder } from './purchase-order.ts';
 
 const CreatePurchaseBody = v.strictObject({ platform: v.string(), ...PurchaseOrder.entries });
 
+const stripePlatforms: readonly string[] = [platformTokens.stripe, platformTokens.serviceStripe];
+
+/** Stores that support a member of an order. */
+const orderMembers: Readonly<Partial<Record<keyof PurchaseOrder, readonly string[]>>> = {
+  seats: [platformTokens.appStore],
+  seatTiers: [platformTokens.appStore],
+  commitment: [platformTokens.appStore],
+  collection: stripePlatforms,
+  daysUntilDue: stripePlatforms,
+  backdate: stripePlatforms,
+  metered: stripePlatforms,
+  taxRate: stripePlatforms,
+};
+
 /** `POST /control/purchases`. */
 export function createPurchase(emulator: Emulator, call: HttpRequest): object {
   const { platform, ...order } = parseBody(CreatePurchaseBody, call);
@@ -17,9 +31,9 @@ export function createPurchase(emulator: Emulator, call: HttpRequest): object {
   if (order.pending && !Object.hasOwn(store.actions, 'pay')) {
     throw controlError(422, `pending: ${store.platform} does not have pending purchases.`);
   }
-  for (const member of ['seats', 'seatTiers', 'commitment'] as const) {
-    if (order[member] !== undefined && store.platform !== platformTokens.appStore)
-      throw controlError(422, `${member}: only ${platformTokens.appStore} supports it.`);
+  for (const [member, platforms] of Object.entries(orderMembers)) {
+    if (order[member as keyof PurchaseOrder] !== undefined && !platforms.includes(store.platform))
+      throw controlError(422, `${member}: only ${platforms.join(', ')} supports it.`);
   }
   return applyChange(emulator, store, { form: order.form, change: () => store.placeOrder(order) });
 }
@@ -69,8 +83,8 @@ const partialRefundStores: Readonly<Record<'quantity' | 'amountMicros' | 'prorat
 function checkRefundedPart({ platform }: RunningStore, action: string, details: ActionBody): void {
   for (const member of ['quantity', 'amountMicros', 'prorated'] as const) {
     const supporting = partialRefundStores[member];
-    const isSeatAction = member === 'quantity' && (action === 'refund-seats' || action === 'add-seats');
-    const isSupported = isSeatAction || (action === 'refund' && supporting.includes(platform));
+    const isCount = member === 'quantity' && ['refund-seats', 'add-seats', 'report-usage'].includes(action);
+    const isSupported = isCount || (action === 'refund' && supporting.includes(platform));
     if (details[member] === undefined || isSupported) continue;
     throw controlError(
       422,

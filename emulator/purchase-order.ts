@@ -23,7 +23,13 @@ export type ProductType = v.InferOutput<typeof ProductType>;
 const IntroOffer = v.strictObject({ priceMicros: Micros, period: v.exactOptional(Period) });
 
 /** A further product of a purchase. Its default period is the period of the first product. */
-const OrderItem = v.strictObject({ productId: ProductId, priceMicros: Micros, period: v.exactOptional(Period) });
+const OrderItem = v.strictObject({
+  productId: ProductId,
+  priceMicros: Micros,
+  period: v.exactOptional(Period),
+  /** processor_a: whether the first invoice of the subscription has the product once, for example a setup fee. */
+  oneTime: v.exactOptional(v.boolean()),
+});
 
 /** Add-on of a subscription: it has the billing period of the first product. */
 const AddOn = v.strictObject({ productId: ProductId, priceMicros: v.exactOptional(Micros) });
@@ -98,6 +104,16 @@ export const PurchaseOrder = v.strictObject({
   signedOffer: v.exactOptional(SignedOffer),
   /** processor_a, processor_b, store_c: country of the customer in two letters (ISO 3166-1). Default: `US`. */
   country: v.exactOptional(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/, 'expected an ISO 3166-1 code such as DE'))),
+  /** processor_a: emails the invoices of a subscription instead of charging the customer. */
+  collection: v.exactOptional(v.literal('send_invoice')),
+  /** processor_a: days between an emailed invoice and its due date. Default: 30. */
+  daysUntilDue: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(365))),
+  /** processor_a: time before the purchase at which the subscription starts. It is billed with the first invoice. */
+  backdate: v.exactOptional(Period),
+  /** processor_a: whether the price is per unit of usage, which is billed at the end of a period. */
+  metered: v.exactOptional(v.boolean()),
+  /** Percentage of the tax that is added to the price. */
+  taxRate: v.exactOptional(v.pipe(v.number(), v.minValue(0), v.maxValue(100))),
   /** Subscription group of a product that this purchase creates. */
   group: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),
 });

@@ -16,6 +16,7 @@ export interface ObjectTypes {
   readonly charges: Stripe.Charge;
   readonly refunds: Stripe.Refund;
   readonly disputes: Stripe.Dispute;
+  readonly tax_rates: Stripe.TaxRate;
   readonly 'billing_portal/sessions': Stripe.BillingPortal.Session;
 }
 export type ObjectType = keyof ObjectTypes;
@@ -27,6 +28,8 @@ export interface SessionOptions {
   readonly metadata: Readonly<Record<string, string>>;
   /** Country of the address that the customer enters. Default: `US`. */
   readonly country?: string;
+  /** Id of the tax rate. */
+  readonly taxRate?: string;
 }
 
 /** All objects of an account, oldest first. */
@@ -40,6 +43,8 @@ export interface AccountObjects {
   readonly autoRenewing: Set<string>;
   /** Ids of subscriptions without a `trial_will_end` event yet. */
   readonly pendingTrialReminders: Set<string>;
+  /** Units that were used since the last invoice, by subscription item id. */
+  readonly usage: Map<string, number>;
   /** Ids of emailed invoices whose due date has not passed yet. */
   readonly pendingDueDates: Set<string>;
 }
@@ -57,6 +62,7 @@ const objectTypes: readonly ObjectType[] = [
   'charges',
   'refunds',
   'disputes',
+  'tax_rates',
   'billing_portal/sessions',
 ];
 
@@ -68,6 +74,7 @@ export interface SavedObjects {
   readonly autoRenewing: readonly string[];
   readonly pendingTrialReminders: readonly string[];
   readonly pendingDueDates?: readonly string[];
+  readonly usage?: readonly (readonly [string, unknown])[];
 }
 
 /** Creates empty objects, or restores saved objects. */
@@ -80,6 +87,7 @@ export function createObjects(saved?: SavedObjects): AccountObjects {
     autoRenewing: new Set(saved?.autoRenewing),
     pendingTrialReminders: new Set(saved?.pendingTrialReminders),
     pendingDueDates: new Set(saved?.pendingDueDates),
+    usage: new Map(saved?.usage as Iterable<[string, number]>),
   };
 }
 
@@ -91,6 +99,7 @@ export const toSavedObjects = ({
   autoRenewing,
   pendingTrialReminders,
   pendingDueDates,
+  usage,
 }: AccountObjects): SavedObjects => ({
   objects: Object.fromEntries(objectTypes.map((type) => [type, [...objects[type]]])),
   lineItems: [...lineItems],
@@ -98,6 +107,7 @@ export const toSavedObjects = ({
   autoRenewing: [...autoRenewing],
   pendingTrialReminders: [...pendingTrialReminders],
   pendingDueDates: [...pendingDueDates],
+  usage: [...usage],
 });
 
 /** Saves a new or changed object and returns it. */

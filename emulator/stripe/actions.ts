@@ -11,6 +11,7 @@ import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
 import type { SubscriptionTransition } from './subscription-transition.ts';
 import { cancelAtPeriodEnd, failPayment, recover, renew, resumeRenewal } from './subscription-transitions.ts';
+import { reportUsage } from './usage.ts';
 
 const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   renew,
@@ -22,6 +23,7 @@ const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   'split-payment': splitPayment,
   'extra-invoice': billExtraInvoice,
   'move-trial': moveTrial,
+  'report-usage': reportUsage,
   expire: endSubscription,
   pause,
   resume,

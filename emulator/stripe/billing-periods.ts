@@ -3,14 +3,14 @@ import { addPeriod, secondMs } from '../calendar.ts';
 import { generateId, getId, saveObject } from './account-objects.ts';
 import type { AccountState } from './account-state.ts';
 import { billSubscription } from './billing.ts';
-import { getPeriod } from './catalogue.ts';
+import { getPeriod, isMetered } from './catalogue.ts';
 import { type InvoiceLineInput, toInvoiceSubscription } from './invoice-lines.ts';
 import { buildInvoice, type InvoiceOutcome } from './invoice-objects.ts';
 import { getEarliestEnd, withItems, withPeriod } from './subscription-objects.ts';
 
 /** Creates the invoice line of a whole period of an item. */
 export const buildPeriodLine = (
-  { id, price, quantity = 1 }: Stripe.SubscriptionItem,
+  { id, price, quantity = isMetered(price) ? 0 : 1 }: Stripe.SubscriptionItem,
   { start, end }: { start: number; end: number },
 ): InvoiceLineInput => ({
   item: id,
@@ -36,7 +36,7 @@ export function startNextPeriod(
   subscription: Stripe.Subscription,
   { at, outcome }: { at: number; outcome: InvoiceOutcome },
 ): Stripe.Subscription {
-  const { renewed, period, lines } = advancePeriod(subscription, at);
+  const { renewed, period, lines } = advancePeriod(state, subscription, at);
   return billSubscription(state, renewed, { at: period.start, reason: 'subscription_cycle', lines, outcome });
 }
 
@@ -50,7 +50,7 @@ export function startVoidPeriod(
   subscription: Stripe.Subscription,
   at: number,
 ): Stripe.Subscription {
-  const { renewed, period, lines } = advancePeriod(subscription, at);
+  const { renewed, period, lines } = advancePeriod(state, subscription, at);
   const invoice = buildInvoice(generateId('in'), {
     at: period.start,
     subscription: toInvoiceSubscription(subscription),
@@ -70,14 +70,33 @@ export function startVoidPeriod(
  *
  * @see https://docs.stripe.com/billing/subscriptions/mixed-interval
  */
-function advancePeriod(subscription: Stripe.Subscription, at: number) {
+function advancePeriod({ records }: AccountState, subscription: Stripe.Subscription, at: number) {
   const dueSeconds = getEarliestEnd(subscription);
   const advance = (item: Stripe.SubscriptionItem): Stripe.SubscriptionItem =>
     item.current_period_end === dueSeconds ? withPeriod(item, computeNextPeriod(subscription, item, at)) : item;
   const items = subscription.items.data.map(advance);
   const due = items.filter((item, index) => item !== subscription.items.data[index]);
   const start = Math.max(...due.map(({ current_period_start }) => current_period_start)) * secondMs;
-  return { renewed: withItems(subscription, items), period: { start }, lines: buildPeriodLines(due) };
+  const lines = buildPeriodLines(due).map((line) => withUsage(records, line, subscription));
+  return { renewed: withItems(subscription, items), period: { start }, lines };
+}
+
+/**
+ * Bills the usage of a metered item in the period that has ended. Lines of other items stay the same.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/usage-based/how-it-works
+ */
+function withUsage(
+  { usage }: AccountState['records'],
+  line: InvoiceLineInput,
+  { items }: Stripe.Subscription,
+): InvoiceLineInput {
+  const ended = items.data.find(({ id }) => id === line.item);
+  if (!ended || !isMetered(line.price)) return line;
+  const quantity = usage.get(ended.id) ?? 0;
+  usage.delete(ended.id);
+  const period = { start: ended.current_period_start * secondMs, end: ended.current_period_end * secondMs };
+  return buildPeriodLine({ ...ended, quantity }, period);
 }
 
 /** Computes the next period. Skips periods that ended before `at`. */

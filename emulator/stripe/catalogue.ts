@@ -46,13 +46,15 @@ interface PriceTerms {
   /** In the smallest unit of the currency. */
   readonly amount: number;
   readonly recurring: Pick<Stripe.Price.Recurring, 'interval' | 'interval_count'> | null;
+  /** Whether the price is metered. */
+  readonly hasUsage?: boolean;
   readonly trialDays?: number | null;
   readonly metadata?: Stripe.Metadata;
 }
 
 /** Creates a price of a product. */
 export const buildPrice = (
-  { product, currency, amount, recurring, trialDays = null, metadata = {} }: PriceTerms,
+  { product, currency, amount, recurring, hasUsage = false, trialDays = null, metadata = {} }: PriceTerms,
   { at, livemode }: CreationInfo,
 ): Stripe.Price => ({
   id: generateId('price'),
@@ -67,7 +69,12 @@ export const buildPrice = (
   metadata,
   nickname: null,
   product,
-  recurring: recurring && { ...recurring, meter: null, trial_period_days: trialDays, usage_type: 'licensed' },
+  recurring: recurring && {
+    ...recurring,
+    meter: hasUsage ? generateId('mtr') : null,
+    trial_period_days: trialDays,
+    usage_type: hasUsage ? 'metered' : 'licensed',
+  },
   tax_behavior: 'unspecified',
   tiers_mode: null,
   transform_quantity: null,
@@ -76,6 +83,9 @@ export const buildPrice = (
   // The API returns decimals as text. The Stripe client converts them.
   unit_amount_decimal: String(amount) as unknown as Stripe.Price['unit_amount_decimal'],
 });
+
+/** Whether units of a price are billed at the end of the period in which they were used. */
+export const isMetered = ({ recurring }: Stripe.Price): boolean => recurring?.usage_type === 'metered';
 
 const letters: Readonly<Record<string, string>> = { day: 'D', week: 'W', month: 'M', year: 'Y' };
 

@@ -59,7 +59,9 @@ export function createSession(state: AccountState, { form, at, origin }: ApiWrit
   if (reference !== null && reference.length > 200)
     throw apiError(400, 'Invalid string: at most 200 characters', { param: 'client_reference_id' });
   const product = records.objects.products.get(getId(price.product));
-  const lines = [buildLineItem(price, quantity, product?.name ?? '')];
+  const options = readSessionOptions(form, mode);
+  const isTrial = options.trialDays > 0;
+  const lines = [buildLineItem(price, { quantity, description: product?.name ?? '', isTrial })];
   const input = {
     mode,
     livemode: price.livemode,
@@ -77,7 +79,7 @@ export function createSession(state: AccountState, { form, at, origin }: ApiWrit
     buildSession(at, input, (id) => `${origin}/checkout.stripe.com/c/pay/${id}`),
   );
   records.lineItems.set(session.id, lines);
-  records.sessionOptions.set(session.id, { ...readSessionOptions(form, mode), autoRenew: false });
+  records.sessionOptions.set(session.id, { ...options, autoRenew: false });
   return session;
 }
 

@@ -1,14 +1,11 @@
 import type Stripe from 'stripe';
-import { addPeriod, dayMs } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
-import { generateId, getId, type SessionOptions, saveObject } from './account-objects.ts';
+import { generateId, getId, getObject, type SessionOptions, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
-import { billSubscription, paymentEvents } from './billing.ts';
-import { buildPeriodLines } from './billing-periods.ts';
-import { getPeriod } from './catalogue.ts';
+import { paymentEvents } from './billing.ts';
 import { buildCharge, buildPaymentIntent } from './payment-objects.ts';
 import { buildAddress, buildCustomer } from './session-objects.ts';
-import { buildSubscription } from './subscription-objects.ts';
+import { startSubscription } from './start-subscription.ts';
 
 interface CheckoutPayment {
   readonly session: Stripe.Checkout.Session;
@@ -43,9 +40,9 @@ export function payCheckout(state: AccountState, sessionId: string, isPending = 
     at,
     isPending,
   };
-  const isFree = session.amount_total === 0 || options.trialDays > 0;
+  const isFree = session.amount_total === 0;
   if (isPending && isFree) throw controlError(422, 'pending: a free trial or product does not have a payment.');
-  const result = session.mode === 'subscription' ? startSubscription(state, payment) : payOnce(state, payment);
+  const result = session.mode === 'subscription' ? subscribe(state, payment) : payOnce(state, payment);
   const complete: Stripe.Checkout.Session = {
     ...session,
     ...result,
@@ -61,7 +58,8 @@ export function payCheckout(state: AccountState, sessionId: string, isPending = 
   return purchaseId;
 }
 
-const defaultCountry = 'US';
+/** Country of a customer whose country is not set. */
+export const defaultCountry = 'US';
 
 const buildCustomerDetails = (country: string): Stripe.Checkout.Session.CustomerDetails => ({
   address: buildAddress(country),
@@ -74,7 +72,8 @@ const buildCustomerDetails = (country: string): Stripe.Checkout.Session.Customer
   tax_ids: [],
 });
 
-const customerEmail = 'customer@example.com';
+/** Email address of all customers. */
+export const customerEmail = 'customer@example.com';
 
 function getOrCreateCustomer(
   { records }: AccountState,
@@ -90,36 +89,19 @@ function getOrCreateCustomer(
   ).id;
 }
 
-function startSubscription(state: AccountState, { lines: bought, options, customer, at, isPending }: CheckoutPayment) {
-  const id = generateId('sub');
-  const isTrial = options.trialDays > 0;
-  const trialEnd = isTrial ? at + options.trialDays * dayMs : undefined;
-  const { metadata } = options;
-  const items = bought.flatMap(({ price, quantity }) =>
-    price ? [{ price, quantity: quantity ?? 1, end: trialEnd ?? addPeriod(at, getPeriod(price)) }] : [],
-  );
-  const unbilled = buildSubscription(id, {
+function subscribe(state: AccountState, { lines, options, customer, at, isPending }: CheckoutPayment) {
+  const { metadata, trialDays, autoRenew, taxRate } = options;
+  const { id, latest_invoice } = startSubscription(state, {
     at,
     customer: customer ?? '',
-    items,
+    lines: lines.flatMap(({ price, quantity }) => (price ? [{ price, quantity: quantity ?? 1 }] : [])),
+    trialDays,
     metadata,
-    trialEnd,
-    latestInvoice: '',
+    autoRenew,
+    isPending,
+    taxRates: taxRate === undefined ? [] : [getObject(state.records, 'tax_rates', taxRate)],
   });
-  const periods = buildPeriodLines(unbilled.items.data);
-  const lines = isTrial ? periods.map((period) => ({ ...period, amount: 0 })) : periods;
-  const created: Stripe.Subscription = isPending ? { ...unbilled, status: 'incomplete' } : unbilled;
-  const subscription = billSubscription(state, created, {
-    at,
-    reason: 'subscription_create',
-    lines,
-    outcome: isPending ? 'processing' : 'paid',
-  });
-  saveObject(state.records, 'subscriptions', subscription);
-  if (options.autoRenew) state.records.autoRenewing.add(id);
-  if (isTrial) state.records.pendingTrialReminders.add(id);
-  emitEvent(state, 'customer.subscription.created', { purchaseId: id, at, object: subscription });
-  return { subscription: id, invoice: getId(subscription.latest_invoice), payment_intent: null };
+  return { subscription: id, invoice: getId(latest_invoice), payment_intent: null };
 }
 
 function payOnce(state: AccountState, { session, options, customer, at, isPending }: CheckoutPayment) {

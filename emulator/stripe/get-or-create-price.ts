@@ -4,22 +4,29 @@ import { controlError } from '../control-error.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { getId, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
-import { buildPrice, buildProduct, type CreationInfo } from './catalogue.ts';
+import { buildPrice, buildProduct, type CreationInfo, isMetered } from './catalogue.ts';
 import { toMinorUnits } from './money.ts';
 
 /** Product and terms of a price. */
-export type PriceRequest = Pick<PurchaseOrder, 'productId' | 'type' | 'priceMicros' | 'currency' | 'period'>;
+export type PriceRequest = Pick<
+  PurchaseOrder,
+  'productId' | 'type' | 'priceMicros' | 'currency' | 'period' | 'metered'
+>;
 
 /** Finds the price of an order. Creates the product and the price if they do not exist. */
 export function getOrCreatePrice(state: AccountState, request: PriceRequest, info: CreationInfo): Stripe.Price {
   const { productId, type } = request;
   const { objects } = state.records;
-  const { priceMicros = 4_990_000, currency = 'USD', period = 'P1M' } = request;
+  const { priceMicros = 4_990_000, currency = 'USD', period = 'P1M', metered = false } = request;
   const recurring = type === 'paid subscription' ? toRecurring(period) : null;
   const amount = toMinorUnits(priceMicros, currency);
   if (!objects.products.has(productId)) addProduct(state, { id: productId, metadata: { product_type: type } }, info);
   const prices = [...objects.prices.values()].filter(
-    (price) => getId(price.product) === productId && price.active && price.livemode === info.livemode,
+    (price) =>
+      getId(price.product) === productId &&
+      price.active &&
+      price.livemode === info.livemode &&
+      isMetered(price) === metered,
   );
   const hasTerms = request.priceMicros !== undefined || request.currency !== undefined || request.period !== undefined;
   const matching = prices.find((price) =>
@@ -30,7 +37,7 @@ export function getOrCreatePrice(state: AccountState, request: PriceRequest, inf
       : (price.recurring === null) === (recurring === null),
   );
   if (matching) return matching;
-  const price = buildPrice({ product: productId, currency, amount, recurring }, info);
+  const price = buildPrice({ product: productId, currency, amount, recurring, hasUsage: metered }, info);
   emitEvent(state, 'price.created', { purchaseId: productId, at: info.at, object: price });
   return saveObject(state.records, 'prices', price);
 }

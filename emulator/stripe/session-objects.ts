@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import { dayMs } from '../calendar.ts';
 import { generateId } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
+import { buildTax } from './invoice-lines.ts';
 
 /** Creates a customer. */
 export const buildCustomer = (
@@ -68,13 +69,14 @@ interface SessionInput {
 export function buildSession(at: number, input: SessionInput, toUrl: (id: string) => string): Stripe.Checkout.Session {
   const { livemode, lines, mode } = input;
   const id = generateId(livemode ? 'cs_live' : 'cs_test', 58);
-  const total = lines.reduce((sum, { amount_total }) => sum + amount_total, 0);
+  const sum = (member: 'amount_subtotal' | 'amount_tax' | 'amount_total'): number =>
+    lines.reduce((total, line) => total + line[member], 0);
   return {
     ...unsetFields,
     id,
     object: 'checkout.session',
-    amount_subtotal: total,
-    amount_total: total,
+    amount_subtotal: sum('amount_subtotal'),
+    amount_total: sum('amount_total'),
     cancel_url: input.cancelUrl,
     client_reference_id: input.clientReferenceId,
     created: toSeconds(at),
@@ -91,6 +93,7 @@ export function buildSession(at: number, input: SessionInput, toUrl: (id: string
     payment_status: 'unpaid',
     status: 'open',
     success_url: input.successUrl,
+    total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: sum('amount_tax') },
     url: toUrl(id),
   };
 }
@@ -135,23 +138,36 @@ const unsetFields = {
   shipping_options: [],
   submit_type: null,
   subscription: null,
-  total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
   ui_mode: 'hosted_page',
   wallet_options: null,
 } satisfies Partial<Stripe.Checkout.Session>;
 
+interface LineItemInput {
+  readonly quantity: number;
+  readonly description: string;
+  /** Whether a trial makes the first period free. */
+  readonly isTrial?: boolean;
+  readonly taxRate?: Stripe.TaxRate | undefined;
+}
+
 /** Creates the line item of a checkout session. */
-export const buildLineItem = (price: Stripe.Price, quantity: number, description: string): Stripe.LineItem => ({
-  id: generateId('li'),
-  object: 'item',
-  adjustable_quantity: null,
-  amount_discount: 0,
-  amount_subtotal: (price.unit_amount ?? 0) * quantity,
-  amount_tax: 0,
-  amount_total: (price.unit_amount ?? 0) * quantity,
-  currency: price.currency,
-  description,
-  metadata: {},
-  price,
-  quantity,
-});
+export function buildLineItem(price: Stripe.Price, input: LineItemInput): Stripe.LineItem {
+  const { quantity, description, isTrial = false, taxRate } = input;
+  const isFree = price.recurring !== null && (isTrial || price.recurring.usage_type === 'metered');
+  const subtotal = isFree ? 0 : (price.unit_amount ?? 0) * quantity;
+  const tax = taxRate === undefined ? 0 : buildTax(taxRate, subtotal).amount;
+  return {
+    id: generateId('li'),
+    object: 'item',
+    adjustable_quantity: null,
+    amount_discount: 0,
+    amount_subtotal: subtotal,
+    amount_tax: tax,
+    amount_total: subtotal + tax,
+    currency: price.currency,
+    description,
+    metadata: {},
+    price,
+    quantity,
+  };
+}

@@ -13,7 +13,8 @@ import { handleApiCall } from './api.ts';
 import { rateLimitedResponse, unavailableResponse } from './api-error.ts';
 import { payCheckout } from './checkout.ts';
 import { renderCheckoutPage, renderPortalPage } from './hosted-pages.ts';
-import { buildValidateBody, listPurchaseIds, placeOrder, toPurchaseSummary } from './purchases.ts';
+import { placeOrder } from './place-order.ts';
+import { buildValidateBody, listPurchaseIds, toPurchaseSummary } from './purchases.ts';
 import { createAccountSchedule } from './run-due.ts';
 import { toOutgoingNotification } from './webhook.ts';
 
@@ -29,6 +30,7 @@ const SavedAccount = v.object({
     autoRenewing: v.array(v.string()),
     pendingTrialReminders: v.array(v.string()),
     pendingDueDates: v.exactOptional(v.array(v.string())),
+    usage: v.exactOptional(Rows),
   }),
 });
 

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { generateId, getId, toApiList } from './account-objects.ts';
-import { getPeriod, toSeconds } from './catalogue.ts';
+import { getPeriod, isMetered, toSeconds } from './catalogue.ts';
 
 /** A price to subscribe to, with the end of its first period. */
 export interface ItemInput {
@@ -18,6 +18,11 @@ interface SubscriptionInput {
   /** End of a free trial. */
   readonly trialEnd: number | undefined;
   readonly latestInvoice: string;
+  /** Time before the creation at which the subscription started. Default: its creation. */
+  readonly startDate?: number | undefined;
+  /** Days until the due date of emailed invoices. Undefined if the customer is charged. */
+  readonly daysUntilDue?: number | undefined;
+  readonly taxRates?: readonly Stripe.TaxRate[];
 }
 
 /**
@@ -26,7 +31,7 @@ interface SubscriptionInput {
  * @see https://docs.stripe.com/api/subscriptions/object
  */
 export function buildSubscription(id: string, input: SubscriptionInput): Stripe.Subscription {
-  const { at, customer, items, metadata, trialEnd, latestInvoice } = input;
+  const { at, customer, items, metadata, trialEnd, latestInvoice, daysUntilDue, startDate = at } = input;
   const prices = items.map(({ price }) => price);
   const trial_end = trialEnd === undefined ? null : toSeconds(trialEnd);
   return {
@@ -35,9 +40,12 @@ export function buildSubscription(id: string, input: SubscriptionInput): Stripe.
     object: 'subscription',
     billing_cycle_anchor: trial_end ?? toSeconds(at),
     billing_mode: { flexible: null, type: new Set(prices.map(getPeriod)).size > 1 ? 'flexible' : 'classic' },
+    collection_method: daysUntilDue === undefined ? 'charge_automatically' : 'send_invoice',
     created: toSeconds(at),
     currency: prices[0]?.currency ?? 'usd',
     customer,
+    days_until_due: daysUntilDue ?? null,
+    default_tax_rates: [...(input.taxRates ?? [])],
     items: toApiList(
       `/v1/subscription_items?subscription=${id}`,
       items.map((item) => buildItem(id, item, at)),
@@ -45,7 +53,7 @@ export function buildSubscription(id: string, input: SubscriptionInput): Stripe.
     latest_invoice: latestInvoice,
     livemode: prices[0]?.livemode ?? true,
     metadata,
-    start_date: toSeconds(at),
+    start_date: toSeconds(startDate),
     status: trial_end === null ? 'active' : 'trialing',
     trial_end,
     trial_start: trial_end === null ? null : toSeconds(at),
@@ -63,12 +71,9 @@ const unsetFields = {
   cancel_at_period_end: false,
   canceled_at: null,
   cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
-  collection_method: 'charge_automatically',
   customer_account: null,
-  days_until_due: null,
   default_payment_method: null,
   default_source: null,
-  default_tax_rates: [],
   description: null,
   discounts: [],
   ended_at: null,
@@ -110,7 +115,7 @@ export const buildItem = (
   metadata: {},
   plan: toPlan(price),
   price,
-  quantity,
+  ...(!isMetered(price) && { quantity }),
   subscription,
   tax_rates: [],
 });
@@ -135,7 +140,7 @@ const toPlan = (price: Stripe.Price): Stripe.Plan => ({
   tiers_mode: null,
   transform_usage: null,
   trial_period_days: null,
-  usage_type: 'licensed',
+  usage_type: price.recurring?.usage_type ?? 'licensed',
 });
 
 /** Returns the first item of a subscription. */

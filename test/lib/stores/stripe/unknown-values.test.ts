@@ -70,7 +70,7 @@ const invoice = { ...unpaidInvoice, payments: { object: 'list', data: [invoicePa
 const sessionInput = {
   mode: 'payment' as const,
   livemode: true,
-  lines: [buildLineItem(oncePrice, 1, 'once')],
+  lines: [buildLineItem(oncePrice, { quantity: 1, description: 'once' })],
   customer: 'cus_1',
   clientReferenceId: 'ann',
   successUrl: null,

@@ -1,0 +1,134 @@
+import type Stripe from 'stripe';
+import { formatTime, secondMs } from '../calendar.ts';
+import { type AccountObjects, getId } from './account-objects.ts';
+import { listInvoices } from './account-state.ts';
+import { toAmountMicros } from './money.ts';
+import { listPaidCharges } from './payment-reversals.ts';
+
+/**
+ * Lists the invoices and the payments of a purchase, oldest first, so that a program can compute its revenue, refunds,
+ * taxes and recurring revenue.
+ */
+export const toLedger = (records: AccountObjects, purchaseId: string) => ({
+  invoices: listInvoices(records, purchaseId).map((invoice) => toInvoiceSummary(records, invoice)),
+  payments: listPaidCharges(records, purchaseId).map((charge, index) => ({
+    number: index + 1,
+    ...toPaymentSummary(records, charge, purchaseId),
+  })),
+});
+
+function toInvoiceSummary(records: AccountObjects, invoice: Stripe.Invoice) {
+  const { id, status, billing_reason, created, currency, due_date, status_transitions } = invoice;
+  const toMicros = (amount: number): number => toAmountMicros(amount, currency);
+  return {
+    id,
+    status,
+    billingReason: billing_reason,
+    createdAt: formatSeconds(created),
+    ...(due_date !== null && { dueDate: formatSeconds(due_date) }),
+    ...(status_transitions.paid_at !== null && { paidAt: formatSeconds(status_transitions.paid_at) }),
+    currency: currency.toUpperCase(),
+    totalMicros: toMicros(invoice.total),
+    amountPaidMicros: toMicros(invoice.amount_paid),
+    taxes: (invoice.total_taxes ?? []).map((tax) => toTaxSummary(records, tax, currency)),
+    lines: invoice.lines.data.map((line) => toInvoiceLineSummary(records, line)),
+    payments: listInvoicePayments(records, id).map((payment) => ({
+      id: payment.id,
+      status: payment.status,
+      chargeId: findCharge(records, payment)?.id ?? null,
+      amountMicros: toMicros(payment.amount_paid ?? payment.amount_requested),
+    })),
+  };
+}
+
+function toInvoiceLineSummary(records: AccountObjects, line: Stripe.InvoiceLineItem) {
+  const { id, amount, currency, quantity, period, parent, taxes, pricing } = line;
+  return {
+    id,
+    productId: pricing?.price_details?.product,
+    itemId: parent?.subscription_item_details?.subscription_item ?? null,
+    amountMicros: toAmountMicros(amount, currency),
+    quantity,
+    isProration: (parent?.subscription_item_details ?? parent?.invoice_item_details)?.proration ?? false,
+    periodStart: formatSeconds(period.start),
+    periodEnd: formatSeconds(period.end),
+    taxes: (taxes ?? []).map((tax) => toTaxSummary(records, tax, currency)),
+  };
+}
+
+const toTaxSummary = (
+  { objects }: AccountObjects,
+  { amount, tax_rate_details }: Stripe.Invoice.TotalTax,
+  currency: string,
+) => ({
+  amountMicros: toAmountMicros(amount, currency),
+  percentage: objects.tax_rates.get(tax_rate_details?.tax_rate ?? '')?.percentage,
+});
+
+function toPaymentSummary(records: AccountObjects, charge: Stripe.Charge, purchaseId: string) {
+  const { id, amount, currency, created } = charge;
+  const toMicros = (minor: number): number => toAmountMicros(minor, currency);
+  const payment = [...records.objects.invoice_payments.values()].find(
+    (object) => getId(object.payment.payment_intent) === getId(charge.payment_intent),
+  );
+  const invoice = records.objects.invoices.get(getId(payment?.invoice));
+  const products = invoice
+    ? invoice.lines.data.map(({ pricing }) => String(pricing?.price_details?.product))
+    : listSoldProducts(records, purchaseId);
+  const starts = invoice?.lines.data.map(({ period }) => period.start) ?? [];
+  const ends = invoice?.lines.data.map(({ period }) => period.end) ?? [];
+  return {
+    id,
+    paidAt: formatSeconds(payment?.status_transitions.paid_at ?? created),
+    amountMicros: toMicros(amount),
+    taxMicros: toMicros(computeTax(records, { charge, invoice, purchaseId })),
+    currency: currency.toUpperCase(),
+    productIds: [...new Set(products)],
+    ...(invoice && {
+      invoiceId: invoice.id,
+      periodStart: formatSeconds(Math.min(...starts)),
+      periodEnd: formatSeconds(Math.max(...ends)),
+    }),
+    refunds: [...records.objects.refunds.values()]
+      .filter((refund) => getId(refund.charge) === id)
+      .map((refund) => ({
+        id: refund.id,
+        createdAt: formatSeconds(refund.created),
+        amountMicros: toMicros(refund.amount),
+      })),
+    disputes: [...records.objects.disputes.values()]
+      .filter((dispute) => getId(dispute.charge) === id)
+      .map((dispute) => ({
+        id: dispute.id,
+        status: dispute.status,
+        balances: dispute.balance_transactions.map((balance) => ({
+          createdAt: formatSeconds(balance.created),
+          amountMicros: toMicros(balance.amount),
+        })),
+      })),
+  };
+}
+
+/** Computes the part of the tax that a payment contains: each payment of an invoice has its share. */
+function computeTax(
+  records: AccountObjects,
+  { charge, invoice, purchaseId }: { charge: Stripe.Charge; invoice: Stripe.Invoice | undefined; purchaseId: string },
+): number {
+  if (invoice === undefined) return findSession(records, purchaseId)?.total_details?.amount_tax ?? 0;
+  const tax = (invoice.total_taxes ?? []).reduce((sum, { amount }) => sum + amount, 0);
+  return invoice.total <= 0 ? 0 : Math.round((tax * charge.amount) / invoice.total);
+}
+
+const listSoldProducts = (records: AccountObjects, purchaseId: string): string[] =>
+  (records.lineItems.get(findSession(records, purchaseId)?.id ?? '') ?? []).map(({ price }) => getId(price?.product));
+
+const findSession = ({ objects }: AccountObjects, intent: string): Stripe.Checkout.Session | undefined =>
+  [...objects['checkout/sessions'].values()].find(({ payment_intent }) => getId(payment_intent) === intent);
+
+const listInvoicePayments = ({ objects }: AccountObjects, invoice: string): Stripe.InvoicePayment[] =>
+  [...objects.invoice_payments.values()].filter((payment) => getId(payment.invoice) === invoice);
+
+const findCharge = ({ objects }: AccountObjects, { payment }: Stripe.InvoicePayment): Stripe.Charge | undefined =>
+  objects.charges.get(getId(objects.payment_intents.get(getId(payment.payment_intent))?.latest_charge));
+
+const formatSeconds = (seconds: number): string => formatTime(seconds * secondMs);
