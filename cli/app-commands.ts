@@ -28,6 +28,7 @@ import { addCommissionRateCommands } from './commission-rate-commands.ts';
 import { confirmName } from './confirm-name.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
+import { addExchangeRateCommands } from './exchange-rate-commands.ts';
 import { formatCount, formatDay, formatTime } from './format.ts';
 import { addForwardCommand } from './forward-command.ts';
 import { createNumberParser, parseHours, parseTokenMinutes } from './option-parsers.ts';
@@ -156,6 +157,7 @@ export function createAppCommands(): Command {
   addForwardCommand(app);
   addAlertCommand(app);
   addCommissionRateCommands(app);
+  addExchangeRateCommands(app);
   return app;
 }
 

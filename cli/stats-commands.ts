@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { toUtcDay } from '../lib/money/daily-rates.ts';
-import { addMissingFigures } from '../lib/statistics/add-missing-figures.ts';
 import { type CounterDifference, correctCounters, recount } from '../lib/statistics/recount.ts';
+import { restateFigures } from '../lib/statistics/restate-figures.ts';
 import { waitForStream } from '../lib/statistics/wait-for-stream.ts';
 import { type CommandResult, exitCodes, printResult } from './command-result.ts';
 import { deps } from './deps.ts';
@@ -24,7 +24,7 @@ export function createStatsCommands(): Command {
   stats
     .command('recount')
     .description(
-      'Compare the counters of a range of days with the table, and find purchases without figures (reads all purchases)',
+      'Compare the counters of a range of days with the table, and find purchases with missing or outdated figures (reads all purchases)',
     )
     .argument('<app>')
     .requiredOption('--from <day>', 'first day, such as 2026-01-01 (UTC)', parseDay)
@@ -57,8 +57,8 @@ async function recountAction(
   if (shouldCorrect && to >= toUtcDay(deps().now()))
     throw new InvalidArgumentError('--correct requires past days: --to must be before today (UTC).');
   const app = await getApp(deps().apps, appName);
-  const withoutFigures = await addMissingFigures(app, deps(), {
-    add: shouldCorrect === true,
+  const withoutFigures = await restateFigures(app, deps(), {
+    correct: shouldCorrect === true,
     reportProgress: (count) => progress(`${formatCount(count, 'purchase')} checked`),
   });
   const waitForAggregation = async () => {
@@ -101,8 +101,8 @@ async function recountAction(
 function formatMissingFigures(count: number, shouldCorrect: boolean | undefined): string {
   if (count === 0) return '';
   const purchases = formatCount(count, 'purchase');
-  if (shouldCorrect) return `\n${purchases} completed with the figures of their payments.`;
-  return `\n${purchases} recorded by an earlier release without figures. Pass --correct to add them.`;
+  if (shouldCorrect) return `\n${purchases} corrected with the current rates.`;
+  return `\n${purchases} with figures that are missing or differ from the current rates. Pass --correct to correct them.`;
 }
 
 const differenceColumns: readonly Column<CounterDifference>[] = [

@@ -5,6 +5,7 @@ import { createPayerRepository } from '../lib/db/payer-repository.ts';
 import { createRateCache } from '../lib/money/exchange-rates/rate-cache.ts';
 import { omitErasedNames } from '../lib/purchases/erased-names.ts';
 import { createRecordPurchase } from '../lib/purchases/record-purchase.ts';
+import { omitUndefined } from '../lib/shared/omit-undefined.ts';
 import { once } from '../lib/shared/once.ts';
 import { appCache, apps } from './apps.ts';
 import { cipher } from './cipher.ts';
@@ -30,8 +31,8 @@ export const recordPurchase = once(() => {
       exchangeRates(),
       async (appName) => {
         const [app, catalogue] = await Promise.all([appCache().find(appName), appCache().findCatalogue(appName)]);
-        const { unverifiedHours, commissionRates } = app ?? {};
-        return { ...(catalogue && { catalogue }), ...(commissionRates && { commissionRates }), unverifiedHours };
+        const { unverifiedHours, commissionRates, exchangeRates: appRates } = app ?? {};
+        return { ...omitUndefined({ catalogue, commissionRates, exchangeRates: appRates }), unverifiedHours };
       },
       async (appName, username) => await listRepresentativePurchases(appName, username, 'subscriptions'),
       createPayerRepository(table()),

@@ -9,6 +9,7 @@ import type { OwnedPurchaseRepository } from '../lib/purchases/owned-purchase-re
 import type { PurchaseRepository } from '../lib/purchases/purchase-repository.ts';
 import {
   createRecordPurchase,
+  type RecordingRules,
   type RecordPurchase,
   type RecordPurchaseInput,
 } from '../lib/purchases/record-purchase.ts';
@@ -22,15 +23,15 @@ export interface TestPurchases
   readonly recordPurchase: RecordPurchase;
 }
 
-/** Creates the purchases of a table. Uses the exchange rates of `startDate`. */
-export function createTestPurchases(table: Table): TestPurchases {
+/** Creates the purchases of a table, with the settings of their app. Uses the exchange rates of `startDate`. */
+export function createTestPurchases(table: Table, rules?: RecordingRules): TestPurchases {
   const purchases = createPurchaseRepository(table, testCipher);
   const rates = createRateCache(createExchangeRateRepository(table), () => startDate);
   const { listRepresentativePurchases } = createOwnedPurchaseRepository(table);
   const recordPurchase = createRecordPurchase(
     purchases,
     rates,
-    async () => undefined,
+    async () => rules,
     async () => [],
     createPayerRepository(table),
   );

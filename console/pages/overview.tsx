@@ -7,6 +7,7 @@ import { Chart } from '../components/chart.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { Columns, Page, Section } from '../components/layout.tsx';
 import { EmptyState, EndPlaceholders, ErrorNotice } from '../components/notice.tsx';
+import { UnconvertedNotice } from '../components/unconverted-notice.tsx';
 import { Figure, Figures, Money } from '../components/values.tsx';
 import { formatNumber, formatUsd } from '../format.ts';
 import { Link } from '../router.tsx';
@@ -27,7 +28,7 @@ import {
   type Period,
   toChartDays,
 } from './periods.ts';
-import { chooseMetric, type Metric, metrics, readEach, summarizeTrials } from './stats-rows.ts';
+import { chooseMetric, type Metric, metrics, readEach, readUnconvertedShare, summarizeTrials } from './stats-rows.ts';
 
 type Rows = readonly BreakdownRow[];
 
@@ -62,6 +63,7 @@ export function OverviewPage({ query }: PageProps) {
       actions={<PeriodChoice period={period} interval={interval} intervals={intervals} />}
     >
       <CurrentProblems />
+      <UnconvertedNotice share={readUnconvertedShare(rows ?? [])} />
       <ErrorNotice error={failed?.error} {...(failed && { onRetry: failed.reload })} />
       {isEmpty ? (
         <Section title="Revenue and subscriptions">

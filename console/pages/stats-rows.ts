@@ -29,6 +29,12 @@ export function summarizeTrials(rows: Rows) {
   return { started, converted, ended, running: started - converted - ended };
 }
 
+/** Part of the paid transactions whose currency has no rate. */
+export function readUnconvertedShare(rows: Rows): number {
+  const paid = sum(rows, ({ numPaidTransactions }) => numPaidTransactions);
+  return paid === 0 ? 0 : sum(rows, (row) => row.unconvertedShare * row.numPaidTransactions) / paid;
+}
+
 const sumRevenue = (rows: Rows): number => sum(rows, ({ amountUSD }) => amountUSD);
 
 /** Share of the trials that started in the intervals and were converted. Undefined without trials. */

@@ -18,7 +18,7 @@ export const CommissionRate = v.strictObject({
   minPaidDays: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   /** Commission of the store, in percent of the price. */
   commissionPercent: Percent,
-  /** Tax in the price that the store remits, in percent of the price. Absent: none. */
+  /** Tax in the price, in percent of the price, for payments whose tax the store does not report. Absent: none. */
   taxPercent: v.exactOptional(Percent),
 });
 export type CommissionRate = v.InferOutput<typeof CommissionRate>;
@@ -27,6 +27,8 @@ export type CommissionRate = v.InferOutput<typeof CommissionRate>;
 export const SourcedCommissionRate = v.strictObject({
   source: v.picklist(['app', 'default']),
   ...CommissionRate.entries,
+  /** Set for a default rate if the store has announced other terms that are not confirmed. */
+  isUnconfirmed: v.exactOptional(v.literal(true)),
 });
 export type SourcedCommissionRate = v.InferOutput<typeof SourcedCommissionRate>;
 

@@ -25,8 +25,11 @@ export type FiguresDimension = v.InferOutput<typeof FiguresDimension>;
 export const FiguresAmount = v.picklist(['before_refunds', 'after_refunds', 'proceeds']);
 export type FiguresAmount = v.InferOutput<typeof FiguresAmount>;
 
-/** Source of proceeds: reported by the store, computed with a table of rates, or both. */
-export const ProceedsSource = v.picklist(['store', 'table', 'mixed']);
+/**
+ * Source of proceeds: reported by the store, computed with a table of rates, or both. `estimated` is `table` without
+ * the tax of a payment.
+ */
+export const ProceedsSource = v.picklist(['store', 'table', 'estimated', 'mixed']);
 export type ProceedsSource = v.InferOutput<typeof ProceedsSource>;
 
 /** Length of the intervals in which cohorts start. Weeks start on Monday. */
@@ -49,6 +52,8 @@ const head = {
   amount: FiguresAmount,
   /** Present with `amount=proceeds`, unless there are no payments. */
   proceedsSource: v.exactOptional(ProceedsSource),
+  /** Part of the payments whose currency has no rate: the amounts in US dollars lack them. */
+  unconvertedShare: v.number(),
   /** The page of products, with `by=product`. `limit` can be less than requested. */
   products: v.exactOptional(PagingInformation),
 };
@@ -60,6 +65,7 @@ const segment = {
   /** ISO 3166-1 code of two letters. `ZZ` if the store does not report the country. */
   country: v.exactOptional(v.string()),
   entitlement: v.exactOptional(EntitlementName),
+  unconvertedShare: v.number(),
 };
 
 /** Changes of the monthly recurring revenue in an interval, in US dollars. All are positive. */
@@ -78,6 +84,8 @@ export const MrrRow = v.strictObject({
   mrrUSD: v.number(),
   arrUSD: v.number(),
   movement: MrrMovement,
+  /** Part of the paying subscriptions at the end of the interval whose currency has no rate. */
+  unconvertedShare: v.number(),
 });
 export type MrrRow = v.InferOutput<typeof MrrRow>;
 export const MrrGroup = v.strictObject({ ...segment, rows: v.array(MrrRow) });
@@ -109,6 +117,8 @@ export const ChurnRow = v.strictObject({
   voluntary: v.number(),
   /** Subscriptions whose payment failed. */
   involuntary: v.number(),
+  /** Part of the paying subscriptions at the start of the interval whose currency has no rate. */
+  unconvertedShare: v.number(),
 });
 export type ChurnRow = v.InferOutput<typeof ChurnRow>;
 export const ChurnGroup = v.strictObject({ ...segment, rows: v.array(ChurnRow) });

@@ -21,6 +21,8 @@ const counts = {
   numRequests: v.number(),
   numTransactions: v.number(),
   numPaidTransactions: v.number(),
+  // Spec: not shown. Part of the paid transactions whose currency has no rate. Absent without any.
+  unconvertedShare: v.exactOptional(v.number()),
   notifications: Notifications,
 };
 
@@ -77,6 +79,8 @@ export const BreakdownRow = v.strictObject({
   amountMicros: v.record(v.string(), v.number()),
   numTransactions: v.number(),
   numPaidTransactions: v.number(),
+  /** Part of the paid transactions whose currency has no rate: `amountUSD` lacks them. */
+  unconvertedShare: v.number(),
   /** Number by lifecycle reason, sandbox and one-time purchases included. */
   notifications: v.record(v.string(), v.number()),
   /** Number by lifecycle reason of subscriptions outside the sandbox. */

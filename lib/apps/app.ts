@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { AppExchangeRates } from '../money/app-exchange-rates.ts';
 import { Strategy } from '../purchases/claims.ts';
 import { CommissionRates } from '../purchases/commission-rates.ts';
 import { maxUnverifiedHours } from '../purchases/unverified-time.ts';
@@ -105,6 +106,8 @@ export const App = v.object({
   requestsPerSecond: v.exactOptional(RequestsPerSecond),
   /** Rates of commission and tax for proceeds. They take precedence over the default rates. */
   commissionRates: v.exactOptional(CommissionRates),
+  /** Rates of currencies that the European Central Bank does not publish. */
+  exchangeRates: v.exactOptional(AppExchangeRates),
   /** Encrypted key of the digests of erased names. Absent until a customer of the app is erased. */
   erasureKey: v.exactOptional(v.string()),
   /** Which purchases of the stores' sandboxes give entitlements. Default: all. */

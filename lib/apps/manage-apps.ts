@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { AppExchangeRates } from '../money/app-exchange-rates.ts';
 import { Catalogue } from '../purchases/catalogue.ts';
 import type { Strategy } from '../purchases/claims.ts';
 import { CommissionRates } from '../purchases/commission-rates.ts';
@@ -236,6 +237,13 @@ export async function setCommissionRates(apps: AppRepository, name: string, rate
   const commissionRates = parse(CommissionRates, rates);
   await apps.update(name, () => ({ members: { commissionRates } }));
   return commissionRates;
+}
+
+/** Sets the exchange rates of currencies without a reference rate. Throws `InvalidPayload` for invalid rates. */
+export async function setExchangeRates(apps: AppRepository, name: string, rates: unknown): Promise<AppExchangeRates> {
+  const exchangeRates = parse(AppExchangeRates, rates);
+  await apps.update(name, () => ({ members: { exchangeRates } }));
+  return exchangeRates;
 }
 
 /** Sets the limit of the requests of one key. Throws `InvalidPayload` for an invalid limit. */

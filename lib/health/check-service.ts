@@ -1,4 +1,5 @@
 import type { App } from '../apps/app.ts';
+import { isReviewDue, ratesReviewedOn } from '../purchases/commission-rates.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { dayMs, hourMs, minuteMs } from '../shared/time.ts';
@@ -65,6 +66,17 @@ export async function checkExchangeRates(
     }),
   ];
 }
+
+/** Finds a table of commissions that was not compared with the pages of the stores for more than 100 days. */
+export const checkCommissionRates = (now: EpochMillis): readonly Finding[] =>
+  isReviewDue(now)
+    ? [
+        createFinding('commission-rates-old', {
+          problem: `The default rates of commission were last compared with the stores on ${ratesReviewedOn}, so proceeds can be wrong.`,
+          cure: 'Deploy a newer version, or set the rates of your apps with `app set-commission-rates`.',
+        }),
+      ]
+    : [];
 
 /** Encrypts and decrypts with the master key. Returns the finding if that fails. */
 export async function checkMasterKey({ cipher }: { readonly cipher: Cipher }): Promise<readonly Finding[]> {

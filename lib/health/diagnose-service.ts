@@ -10,7 +10,7 @@ import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import { checkApiKeys } from './check-api-keys.ts';
 import { checkNotificationRoute } from './check-notification-route.ts';
 import { createEventList, type ListLatestEvents } from './check-notifications.ts';
-import { checkDueItems, checkExchangeRates, checkMasterKey } from './check-service.ts';
+import { checkCommissionRates, checkDueItems, checkExchangeRates, checkMasterKey } from './check-service.ts';
 import { checkWebhookSecrets, checkWebhooks } from './check-webhooks.ts';
 import { type DiagnosisDeps, diagnoseStoreSettings } from './diagnose-store-settings.ts';
 import { createFinding, type Finding } from './finding.ts';
@@ -52,6 +52,7 @@ export async function diagnoseService(
     [
       { name: 'apps', run: readApps },
       { name: 'master key', run: async () => await checkMasterKey(deps) },
+      { name: 'commission rates', run: async () => checkCommissionRates(deps.now()) },
       { name: 'due items', run: async () => await checkDueItems(deps) },
       ...otherChecks,
     ],

@@ -47,6 +47,7 @@ export const findingSeverities = {
   'due-items-late': 'error',
   'exchange-rates-old': 'warning',
   'exchange-rates-missing': 'note',
+  'commission-rates-old': 'note',
   'dead-letters': 'error',
   'stream-records-discarded': 'error',
   'alarm-subscription-missing': 'warning',

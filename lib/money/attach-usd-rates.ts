@@ -1,4 +1,5 @@
 import type { EpochMillis } from '../shared/time.ts';
+import type { AppExchangeRates } from './app-exchange-rates.ts';
 import type { DailyRates } from './daily-rates.ts';
 import { chooseUsdRate, needsUsdRate, type PaidAmount, withUsdRate } from './usd-conversion.ts';
 
@@ -6,6 +7,11 @@ import { chooseUsdRate, needsUsdRate, type PaidAmount, withUsdRate } from './usd
 export interface ExchangeRates {
   /** Returns the rates in force on the purchase date. Undefined if none are near enough. */
   findForDate(purchaseDate: EpochMillis): Promise<DailyRates | undefined>;
+}
+
+/** The exchange rates with those of an app. */
+export interface PaymentRates extends ExchangeRates {
+  readonly ofApp?: AppExchangeRates | undefined;
 }
 
 interface PaidTransaction extends PaidAmount {
@@ -19,13 +25,14 @@ interface PaidTransaction extends PaidAmount {
 export async function attachUsdRates<T extends PaidTransaction>(
   transactions: readonly T[],
   storedTransactions: readonly T[],
-  rates: ExchangeRates,
+  rates: PaymentRates,
 ): Promise<T[]> {
   const storedById = new Map(storedTransactions.map((transaction) => [transaction.transactionId, transaction]));
   const convert = async (transaction: T): Promise<T> => {
     const stored = storedById.get(transaction.transactionId);
     const converted = { ...transaction, ...(stored && chooseUsdRate(transaction, [transaction, stored])) };
-    return needsUsdRate(converted) ? withUsdRate(converted, await tryFindRates(converted, rates)) : converted;
+    if (!needsUsdRate(converted)) return converted;
+    return withUsdRate(converted, await tryFindRates(converted, rates), rates.ofApp);
   };
   return await Promise.all(transactions.map(convert));
 }

@@ -7,6 +7,13 @@ interface Amount {
   readonly usdRate?: string;
 }
 
+/** Whether the amount lacks the rate of its currency, so that sums in US dollars lack the amount. */
+export const isUnconverted = (amount: Amount): boolean =>
+  amount.amountMicros !== undefined &&
+  amount.currency !== undefined &&
+  amount.currency !== 'USD' &&
+  amount.usdRate === undefined;
+
 const microsPerCent = 10_000n;
 
 /**

@@ -1,5 +1,7 @@
 import type { EpochMillis } from '../shared/time.ts';
-import { type DailyRates, isInRateWindow } from './daily-rates.ts';
+import { type AppExchangeRates, findAppRate } from './app-exchange-rates.ts';
+import { findPeg } from './currency-pegs.ts';
+import { type DailyRates, isInRateWindow, toUtcDay } from './daily-rates.ts';
 
 /** The rate of an amount. Both are undefined for US dollars and while the rate is missing. */
 export interface UsdConversion {
@@ -23,12 +25,29 @@ export const needsUsdRate = ({ amountMicros, currency, usdRateDate, purchaseDate
   (usdRateDate === undefined || !isInRateWindow(usdRateDate, purchaseDate));
 
 /** Adds the rate of the day to a transaction. Returns it unchanged if it needs no rate, or if its currency has none. */
-export function withUsdRate<T extends PaidAmount>(transaction: T, rates: DailyRates | undefined): T {
-  const { currency } = transaction;
-  if (!rates || currency === undefined || !needsUsdRate(transaction)) return transaction;
-  const units = currency === 'EUR' ? '1' : getOwn(rates.perEuro, currency);
-  if (units === undefined) return transaction;
-  return { ...transaction, usdRate: `${rates.perEuro.USD}/${units}`, usdRateDate: rates.date };
+export function withUsdRate<T extends PaidAmount>(
+  transaction: T,
+  daily: DailyRates | undefined,
+  ofApp: AppExchangeRates = [],
+): T {
+  const { currency, purchaseDate } = transaction;
+  if (currency === undefined || !needsUsdRate(transaction)) return transaction;
+  return { ...transaction, ...findUsdRate({ currency, purchaseDate }, daily, ofApp) };
+}
+
+/** Finds a rate: of the European Central Bank, of the app, or a fixed one. Undefined without any. */
+function findUsdRate(
+  { currency, purchaseDate }: Required<Pick<PaidAmount, 'currency' | 'purchaseDate'>>,
+  daily: DailyRates | undefined,
+  ofApp: AppExchangeRates,
+): UsdConversion | undefined {
+  const units = currency === 'EUR' ? '1' : daily && getOwn(daily.perEuro, currency);
+  if (daily && units !== undefined) return { usdRate: `${daily.perEuro.USD}/${units}`, usdRateDate: daily.date };
+  const appRate = findAppRate(ofApp, currency, purchaseDate);
+  if (appRate) return { usdRate: `1/${appRate.perUSD}`, usdRateDate: appRate.from };
+  const peg = findPeg(currency);
+  if (peg?.to === 'USD') return { usdRate: `1/${peg.units}`, usdRateDate: toUtcDay(purchaseDate, -1) };
+  return peg && daily && { usdRate: `${daily.perEuro.USD}/${peg.units}`, usdRateDate: daily.date };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isUnconverted } from '../money/usd-amount.ts';
 import { toCountry } from '../shared/country.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
@@ -16,6 +17,8 @@ interface FiguresContext {
   readonly replaced: PurchaseState | undefined;
   readonly payer: Payer | undefined;
   readonly rates: CommissionRates;
+  /** Whether the rates of commission are looked up again, in place of the stored ones. */
+  readonly isRestated?: boolean;
 }
 
 /** Stores renew up to minutes after the end of a period. */
@@ -45,14 +48,6 @@ const listByDate = (transactions: readonly ObservedTransaction[]): Transaction[]
 /** Purchases that a family shares are not counted. */
 const isCounted = ({ isSharedPurchase }: Purchase): boolean => !isSharedPurchase;
 
-/** Whether the purchase was recorded by a release without figures, and has not changed since. */
-export const lacksPaymentFigures = ({ purchase, transactions }: PurchaseState): boolean =>
-  isCounted(purchase) &&
-  transactions.some(
-    ({ transaction: { isPending, sandbox }, figures }) =>
-      !isPending && sandbox === purchase.sandbox && figures === undefined,
-  );
-
 /** Adds the figures to the transactions of a state. Depends only on the transactions and the stored figures. */
 export function addPaymentFigures(state: PurchaseState, context: FiguresContext): PurchaseState {
   if (!isCounted(state.purchase)) return state;
@@ -66,7 +61,8 @@ export function addPaymentFigures(state: PurchaseState, context: FiguresContext)
     const { transaction } = observed;
     if (transaction.isPending || transaction.sandbox !== state.purchase.sandbox) return observed;
     const link: Partial<PaymentFigures> = chain.get(transaction.transactionId) ?? {};
-    const share = storedById.get(transaction.transactionId)?.share ?? link.share ?? findShare(transaction, context, 0);
+    const storedShare = context.isRestated ? undefined : storedById.get(transaction.transactionId)?.share;
+    const share = storedShare ?? link.share ?? findShare(transaction, context, 0);
     const isFirstOfPayer = transaction === firstPayment && customer?.payerCreatedAt !== undefined;
     return {
       ...observed,
@@ -96,7 +92,7 @@ function listStoredFigures(
 }
 
 const findShare = (
-  { platform, purchaseDate, storefront, expirationDate }: Transaction,
+  { platform, purchaseDate, storefront, expirationDate, taxMicros }: Transaction,
   { rates }: Pick<FiguresContext, 'rates'>,
   paidMs: number,
 ): number =>
@@ -106,6 +102,7 @@ const findShare = (
     isSubscription: expirationDate !== undefined,
     country: toCountry(storefront),
     paidMs,
+    hasTax: taxMicros !== undefined,
   });
 
 /** Returns the customer of the purchase: the stored one, because a later owner does not change the cohort. */
@@ -147,7 +144,7 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
     const end = computeEnd(transaction, { state, stored, next: periods[index + 1] });
     if (end <= purchaseDate) continue;
     if (previous && purchaseDate - previous.end > maxServiceGapMs) paidMs = 0;
-    const share = stored?.share ?? findShare(transaction, context, paidMs);
+    const share = (context.isRestated ? undefined : stored?.share) ?? findShare(transaction, context, paidMs);
     const country = toCountry(storefront);
     const countedEnd = findCountedEnd(state.purchase, transaction, { stored, end });
     const figures = {
@@ -185,8 +182,10 @@ interface FirstPeriod {
   readonly country: string;
 }
 
+type Flags = 'isInvoluntary' | 'isUnconverted';
+
 interface Origin {
-  readonly previous: Required<Omit<PreviousPeriod, 'isInvoluntary'>> & Pick<PreviousPeriod, 'isInvoluntary'>;
+  readonly previous: Required<Omit<PreviousPeriod, Flags>> & Pick<PreviousPeriod, Flags>;
   readonly first: FirstPeriod;
 }
 
@@ -233,11 +232,12 @@ const toPrevious = ({ transaction, figures }: PaidPeriod): Origin['previous'] =>
   productId: transaction.productId,
   country: toCountry(transaction.storefront),
   ...(figures.isInvoluntary && { isInvoluntary: true as const }),
+  ...(isUnconverted(transaction) && { isUnconverted: true as const }),
 });
 
 /** Leaves out what is the same in both periods: most renewals only store the end of the period before. */
 function comparePrevious(previous: Origin['previous'], transaction: Transaction, share: number): PreviousPeriod {
-  const { end, monthly, productId, country, isInvoluntary } = previous;
+  const { end, monthly, productId, country, ...flags } = previous;
   const own = computeMonthlyAmounts(transaction, share, transaction.purchaseDate);
   return {
     end,
@@ -245,7 +245,7 @@ function comparePrevious(previous: Origin['previous'], transaction: Transaction,
       monthly: toCanonicalJson(own) === toCanonicalJson(monthly) ? undefined : monthly,
       productId: productId === transaction.productId ? undefined : productId,
       country: country === toCountry(transaction.storefront) ? undefined : country,
-      isInvoluntary,
+      ...flags,
     }),
   };
 }

@@ -18,42 +18,66 @@ export type CommissionRates = v.InferOutput<typeof CommissionRates>;
 
 const { appStore, googlePlay, microsoftStore, stripe, serviceStripe, braintree } = platformTokens;
 
+const europeanUnion = 'AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE'.split(' ');
 /** The European Economic Area, the United Kingdom and the United States. */
-const playRegionsOf2026 = (
-  'AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE IS LI NO ' + 'GB US'
-).split(' ');
+const playRegionsOf2026 = [...europeanUnion, 'IS', 'LI', 'NO', 'GB', 'US'];
+
+/** Day on which the default rates were last compared with the pages of the stores. */
+export const ratesReviewedOn = '2026-11-27';
+/** Stores have changed their rates several times a year. */
+const maxReviewAgeDays = 100;
+
+/** Whether the default rates must be compared with the pages of the stores again. */
+export const isReviewDue = (now: EpochMillis): boolean => now - Date.parse(ratesReviewedOn) > maxReviewAgeDays * dayMs;
+
+interface DefaultRate extends CommissionRate {
+  /** Whether the store has announced other terms that are not confirmed. The rate is the one before. */
+  readonly isUnconfirmed?: true;
+}
+
+/** Rates of the App Store in some countries: the second one applies after a year of paid service. */
+const appStoreRates = (
+  from: string,
+  countries: string[],
+  [first, later]: readonly [number, number],
+): readonly DefaultRate[] => [
+  { platform: appStore, from, countries, commissionPercent: first },
+  { platform: appStore, from, countries, sale: 'subscription', minPaidDays: 365, commissionPercent: later },
+];
+
+/** Rates of Google Play in some countries: 10 or 20 % of the price, and 5 % for the billing of Google Play. */
+const playRates = (from: string, countries: string[]): readonly DefaultRate[] => [
+  { platform: googlePlay, from, sale: 'subscription', countries, commissionPercent: 15 },
+  { platform: googlePlay, from, sale: 'one-time', countries, commissionPercent: 25 },
+];
+
+const markUnconfirmed = (rates: readonly DefaultRate[]): readonly DefaultRate[] =>
+  rates.map((rate) => ({ ...rate, isUnconfirmed: true }));
 
 /**
  * Standard rates of the stores, without tax. Reduced rates of programs, such as the App Store Small Business Program,
- * depend on the developer: the app's own rates state them. Rates of past days must not change, because stored amounts
- * depend on them.
+ * depend on the developer: the app's own rates state them. `docs/figures.md` names the sources of each row.
  * @see https://developer.apple.com/app-store/subscriptions/
  * @see Service fees of Google Play: page 112622 of support.google.com/googleplay/android-developer
  */
-const defaultCommissionRates: CommissionRates = [
+const defaultCommissionRates: readonly DefaultRate[] = [
   { platform: appStore, from: '2008-07-10', commissionPercent: 30 },
   { platform: appStore, from: '2016-09-01', sale: 'subscription', minPaidDays: 365, commissionPercent: 15 },
+  // 21 or 10 % of the price, and 5 % for In-App Purchase.
+  ...appStoreRates('2025-12-17', ['JP'], [26, 15]),
+  ...appStoreRates('2026-03-15', ['CN'], [25, 12]),
+  ...appStoreRates('2026-06-18', ['BR'], [26, 15]),
+  ...markUnconfirmed(appStoreRates('2026-10-01', europeanUnion, [30, 15])),
   { platform: googlePlay, from: '2008-10-22', commissionPercent: 30 },
   { platform: googlePlay, from: '2022-01-01', sale: 'subscription', commissionPercent: 15 },
-  // 10 % of the price, and 5 % for the billing of Google Play.
-  {
-    platform: googlePlay,
-    from: '2026-06-30',
-    sale: 'subscription',
-    countries: playRegionsOf2026,
-    commissionPercent: 15,
-  },
-  // 20 % of the price, and 5 % for the billing of Google Play.
-  { platform: googlePlay, from: '2026-06-30', sale: 'one-time', countries: playRegionsOf2026, commissionPercent: 25 },
+  ...playRates('2026-06-30', playRegionsOf2026),
+  // Google has not published the fee for its billing in these countries.
+  ...markUnconfirmed(playRates('2026-09-30', ['AU'])),
+  ...markUnconfirmed(playRates('2026-12-31', ['JP', 'KR'])),
   // The App Developer Agreement before and since version 8.4, for apps that are not games and not on Xbox consoles.
-  // https://blogs.windows.com/windowsdeveloper/2019/03/06/updated-microsoft-store-app-developer-agreement-new-revenue-share/
-  // https://gist.github.com/riverar/f745a17d879af6ecb712781d936b723b
   { platform: microsoftStore, from: '2012-10-26', commissionPercent: 30 },
   { platform: microsoftStore, from: '2019-03-06', commissionPercent: 15 },
   // Cards of the US, without the fixed fee of a payment. Braintree had 2.9 %, and has 2.89 % in 2026.
-  // https://stripe.com/pricing
-  // https://www.paypal.com/us/webapps/mpp/bigcommerce/get-started/pricing-fees
-  // https://www.paypal.com/us/enterprise/paypal-braintree-fees
   ...[stripe, serviceStripe, braintree].map((platform) => ({ platform, from: '2010-01-01', commissionPercent: 2.9 })),
 ];
 
@@ -71,6 +95,8 @@ interface Sale {
   readonly country: string;
   /** Paid service before the payment. */
   readonly paidMs: number;
+  /** Whether the tax of the payment is known. The tax of a rate is for payments without one. */
+  readonly hasTax?: boolean;
 }
 
 /**
@@ -81,7 +107,7 @@ export function findDeveloperShare(appRates: CommissionRates, sale: Sale): numbe
   const rate = selectRate(appRates, sale) ?? selectRate(defaultCommissionRates, sale);
   if (!rate) return 10_000;
   const { commissionPercent, taxPercent = 0 } = rate;
-  return Math.max(0, Math.round(10_000 - (commissionPercent + taxPercent) * 100));
+  return Math.max(0, Math.round(10_000 - (commissionPercent + (sale.hasTax ? 0 : taxPercent)) * 100));
 }
 
 const selectRate = (rates: CommissionRates, sale: Sale): CommissionRates[number] | undefined =>

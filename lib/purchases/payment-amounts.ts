@@ -1,8 +1,15 @@
 import { toAmountUsd } from '../money/usd-amount.ts';
 import { addBillingPeriods } from '../shared/billing-period.ts';
+import { type Platform, platformTokens } from '../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
 import { listRefundedAmounts } from './refunds.ts';
 import type { PlanPrice, Transaction } from './transaction.ts';
+
+const processors: ReadonlySet<Platform> = new Set([
+  platformTokens.stripe,
+  platformTokens.serviceStripe,
+  platformTokens.braintree,
+]);
 
 /**
  * Micros of US dollars: before refunds, after refunds, proceeds (after refunds, commission and tax), and the proceeds
@@ -19,8 +26,22 @@ export function computePaymentAmounts(transaction: Transaction, share: number, u
   const net = gross - refunded;
   const { storeProceedsMicros: amountMicros } = transaction;
   const reported = amountMicros === undefined ? null : toAmountUsd({ ...transaction, amountMicros });
-  if (reported === null) return [gross, net, multiplyHalfUp(net, share, 10_000), 0];
+  if (reported === null) return [gross, net, computeProceeds(transaction, { gross, net, share }), 0];
   return [gross, net, toUsdMicros(reported), toUsdMicros(reported)];
+}
+
+/**
+ * Computes what is left of a payment after commission and tax. Refunds return their part of the tax. Marketplaces take
+ * their commission from the price without tax, processors take theirs from the whole payment.
+ * @see https://developer.apple.com/help/app-store-connect/measure-app-performance/differences-in-reporting-tools
+ * @see https://docs.stripe.com/tax
+ */
+function computeProceeds(
+  { platform, amountMicros = 0, taxMicros = 0 }: Transaction,
+  { gross, net, share }: { readonly gross: number; readonly net: number; readonly share: number },
+): number {
+  const tax = gross > 0 && amountMicros > 0 ? multiplyHalfUp(net, taxMicros, amountMicros) : 0;
+  return processors.has(platform) ? multiplyHalfUp(net, share, 10_000) - tax : multiplyHalfUp(net - tax, share, 10_000);
 }
 
 const toUsdMicros = (usd: number | null | undefined): number => Math.round((usd ?? 0) * 1_000_000);
@@ -48,9 +69,9 @@ const monthLengths: readonly (readonly [months: number, minDays: number, maxDays
 ];
 
 /**
- * Computes the amounts of a month of a subscription payment with the refunds before `until`. The plan determines them if
- * the payment is not that of a whole period. Otherwise, the length is that of the period that was paid, not of its part
- * until a refund or a plan change.
+ * Computes the amounts of a month of a subscription payment with the refunds before `until`. The plan determines them
+ * if the payment is not that of a whole period. Otherwise, the length is that of the period that was paid, not of its
+ * part until a refund or a plan change.
  */
 export function computeMonthlyAmounts(transaction: Transaction, share: number, until: EpochMillis): PaymentAmounts {
   const { purchaseDate, periodStartDate = purchaseDate, expirationDate = periodStartDate, plan } = transaction;
@@ -69,8 +90,9 @@ function computePlanAmounts(
   { amounts, share, plan }: { readonly amounts: PaymentAmounts; readonly share: number; readonly plan: PlanPrice },
 ): PaymentAmounts {
   const { amountMicros } = plan;
-  const { taxMicros: _tax, storeProceedsMicros: _proceeds, partialRefunds: _refunds, ...payment } = transaction;
-  const whole = computePaymentAmounts({ ...payment, amountMicros }, share, -Infinity);
+  const { amountMicros: paidMicros = 0, taxMicros = 0, storeProceedsMicros: _proceeds, ...payment } = transaction;
+  const planTax = paidMicros > 0 ? multiplyHalfUp(taxMicros, amountMicros, paidMicros) : 0;
+  const whole = computePaymentAmounts({ ...payment, amountMicros, taxMicros: planTax }, share, -Infinity);
   const [gross, net] = amounts;
   const toKept = (amount: number): number => (gross > 0 ? multiplyHalfUp(amount, net, gross) : amount);
   return [whole[0], toKept(whole[1]), toKept(whole[2]), toKept(whole[3])];

@@ -9,6 +9,8 @@ const PreviousPeriod = v.object({
   productId: v.exactOptional(v.string()),
   country: v.exactOptional(v.string()),
   isInvoluntary: v.exactOptional(v.literal(true)),
+  /** Whether its currency has no rate. */
+  isUnconverted: v.exactOptional(v.literal(true)),
 });
 export type PreviousPeriod = v.InferOutput<typeof PreviousPeriod>;
 

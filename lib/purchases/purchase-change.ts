@@ -84,6 +84,8 @@ export interface PurchaseUpdate {
   readonly catalogue?: Catalogue;
   /** Rates of commission of the app. They take precedence over the default rates. */
   readonly commissionRates?: CommissionRates;
+  /** The stored state with converted payments, whose figures are computed again. Replaces an observation. */
+  readonly restatedState?: PurchaseState;
   /** The customer who pays. Only needed until the payments have it. */
   readonly payer?: Payer;
   /** Billing period that a client states for the product. Fills a gap: see `completeState`. */
@@ -146,13 +148,16 @@ export function computePurchaseChange(
   before: StoredPurchase | undefined,
   update: PurchaseUpdate,
 ): PurchaseChange | undefined {
-  const observed = update.observation ? applyObservation(before?.state, update.observation, update) : before?.state;
+  const observed = update.observation
+    ? applyObservation(before?.state, update.observation, update)
+    : (update.restatedState ?? before?.state);
   if (!observed) return undefined;
   const state = addPaymentFigures(observed, {
     before: before?.state,
     replaced: update.replacedPurchase?.state,
     payer: update.payer,
     rates: update.commissionRates ?? [],
+    isRestated: update.restatedState !== undefined,
   });
   const appliedClaims =
     update.trigger === 'validation' ? selectSharedClaims(before?.sharedClaims ?? [], update.now) : [];

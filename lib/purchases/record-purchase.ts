@@ -1,9 +1,11 @@
-import { attachUsdRates, type ExchangeRates } from '../money/attach-usd-rates.ts';
+import type { AppExchangeRates } from '../money/app-exchange-rates.ts';
+import { attachUsdRates, type ExchangeRates, type PaymentRates } from '../money/attach-usd-rates.ts';
+import { omitUsdRate, pickUsdRate } from '../money/usd-conversion.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { findFirstPayment } from './add-payment-figures.ts';
 import type { Catalogue } from './catalogue.ts';
-import type { EncryptedObservation } from './merge.ts';
+import type { EncryptedObservation, PurchaseState } from './merge.ts';
 import type { Observation } from './observation.ts';
 import type { PayerRepository } from './payer-repository.ts';
 import type { Payer } from './payment-figures.ts';
@@ -28,11 +30,14 @@ export type RecordPurchaseInput = Omit<
   | 'catalogue'
   | 'unverifiedHours'
   | 'commissionRates'
+  | 'restatedState'
   | 'payer'
 > & {
   readonly observation?: Observation;
   /** The store notification that caused the update. It is marked as handled in the transaction of the update. */
   readonly notificationPart?: NotificationPart;
+  /** Whether the payments are converted again, and their figures computed again with the rates of today. */
+  readonly restates?: true;
 };
 
 export interface RecordPurchaseResult {
@@ -67,7 +72,9 @@ const sharingAttempt = 3;
 const validationAttempts = 20;
 
 /** The settings of an app that observations depend on. */
-export type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours' | 'commissionRates'>;
+export type RecordingRules = Pick<PurchaseUpdate, 'catalogue' | 'unverifiedHours' | 'commissionRates'> & {
+  readonly exchangeRates?: AppExchangeRates;
+};
 
 /** Lists the subscriptions that a customer owns. The cost must not grow with their number. */
 type ListSubscriptions = (appName: string, username: string) => Promise<readonly Purchase[]>;
@@ -80,10 +87,12 @@ export function createRecordPurchase(
   listSubscriptions: ListSubscriptions,
   payers: PayerRepository,
 ): RecordPurchase {
-  return async (appName, purchaseId, { observation, notificationPart: part, ...update }) => {
+  return async (appName, purchaseId, { observation, notificationPart: part, restates, ...update }) => {
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
-    const rules = observation || update.trigger === 'import' ? await findRules(appName) : undefined;
-    const catalogue = rules?.catalogue;
+    const { exchangeRates: ofApp, ...rules } =
+      observation || update.trigger === 'import' ? ((await findRules(appName)) ?? {}) : {};
+    const { catalogue } = rules;
+    const rates = { ...exchangeRates, ofApp };
     const prepareUpdate = async (before: StoredPurchase | undefined): Promise<PurchaseUpdate> => {
       const replacedPurchase =
         isFirstPayment(before) && observation?.replacedPurchaseId
@@ -101,7 +110,8 @@ export function createRecordPurchase(
       return {
         ...update,
         ...rules,
-        ...(encrypted && { observation: await convertAmounts(encrypted, before, exchangeRates) }),
+        ...(encrypted && { observation: await convertAmounts(encrypted, before, rates) }),
+        ...(restates && before && { restatedState: await convertState(before.state, rates) }),
         ...(replacedPurchase && { replacedPurchase }),
         ...(relatedPurchase && { relatedPurchase }),
         ...(groupPurchases && { groupPurchases }),
@@ -200,12 +210,27 @@ const canResubscribe = (
   !isUnpaid(observation.purchase) &&
   findGroup(catalogue, observation.purchase) !== undefined;
 
+/** Converts the stored payments whose rate was missing or is not final. */
+export async function convertState(state: PurchaseState, rates: PaymentRates): Promise<PurchaseState> {
+  const converted = await attachUsdRates(
+    state.transactions.map(({ transaction }) => transaction),
+    [],
+    rates,
+  );
+  const transactions = state.transactions.map((observed, index) => ({
+    ...observed,
+    transaction: converted[index] ?? observed.transaction,
+  }));
+  const latest = converted.find(({ transactionId }) => transactionId === state.purchase.transactionId);
+  return { ...state, purchase: { ...omitUsdRate(state.purchase), ...(latest && pickUsdRate(latest)) }, transactions };
+}
+
 async function convertAmounts(
   observation: EncryptedObservation,
   before: StoredPurchase | undefined,
-  exchangeRates: ExchangeRates,
+  rates: PaymentRates,
 ): Promise<EncryptedObservation> {
   const storedTransactions = (before?.state.transactions ?? []).map(({ transaction }) => transaction);
-  const transactions = await attachUsdRates(observation.transactions, storedTransactions, exchangeRates);
+  const transactions = await attachUsdRates(observation.transactions, storedTransactions, rates);
   return { ...observation, transactions };
 }

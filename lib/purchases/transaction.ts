@@ -37,7 +37,7 @@ export type PartialRefund = v.InferOutput<typeof PartialRefund>;
  * credit or a one-time amount on the same invoice makes the paid amount another one. MRR follows from the plan.
  */
 export const PlanPrice = v.object({
-  /** For the quantity, with the recurring discounts, in micros of the transaction's currency. */
+  /** For the quantity, with the recurring discounts and tax, in micros of the transaction's currency. */
   amountMicros: v.number(),
   period: BillingPeriod,
 });

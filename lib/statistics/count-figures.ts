@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { toUtcDay } from '../money/daily-rates.ts';
+import { isUnconverted } from '../money/usd-amount.ts';
 import { isPayment } from '../purchases/add-payment-figures.ts';
 import {
   computeMonthlyAmounts,
@@ -7,7 +8,7 @@ import {
   mapAmounts,
   type PaymentAmounts,
 } from '../purchases/payment-amounts.ts';
-import { PaymentFigures } from '../purchases/payment-figures.ts';
+import { PaymentFigures, type PreviousPeriod } from '../purchases/payment-figures.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import { toCountry } from '../shared/country.ts';
@@ -63,8 +64,18 @@ function countTransaction(counted: CountedTransaction): FigureCounts[] {
   if (!isPeriod && !isPayment(transaction)) return countTrialStart(counted);
   return [
     ...(isPeriod ? [...countPeriod(counted), ...countSubscriptionCohort(counted), ...countConversion(counted)] : []),
-    ...(isPayment(transaction) ? countCustomerCohort(counted) : []),
+    ...(isPayment(transaction) ? [...countCustomerCohort(counted), ...countPayment(transaction)] : []),
   ];
+}
+
+/** Counts a payment on its day, and whether its amounts in US dollars are known after tax. */
+function countPayment(transaction: Transaction): FigureCounts[] {
+  const hasTax = transaction.taxMicros !== undefined && transaction.storeProceedsMicros === undefined;
+  return buildSums(getSegment(transaction), toUtcDay(transaction.purchaseDate), {
+    paid: 1,
+    ...(hasTax && { taxed: 1 }),
+    ...(isUnconverted(transaction) && { unrated: 1 }),
+  });
 }
 
 const getSegment = ({ platform, productId, storefront }: Transaction): Segment => ({
@@ -111,7 +122,8 @@ function countPeriod({ transaction, figures }: CountedTransaction): FigureCounts
   const segment = getSegment(transaction);
   const startAmounts = computeMonthlyAmounts(transaction, share, purchaseDate);
   const isContinued = previous !== undefined && purchaseDate - previous.end <= maxGapMs;
-  const endCounts = countEnd(computeMonthlyAmounts(transaction, share, end), isInvoluntary === true);
+  const isBare = isUnconverted(transaction);
+  const endCounts = countEnd(computeMonthlyAmounts(transaction, share, end), { isInvoluntary, isUnconverted: isBare });
   return [
     ...(isContinued
       ? countContinuation({ segment, startAmounts, purchaseDate }, previous)
@@ -121,12 +133,19 @@ function countPeriod({ transaction, figures }: CountedTransaction): FigureCounts
           sum(toMovement(previous ? 'back' : 'new', startAmounts), { began: 1 }),
         )),
     ...countPartialRefunds({ transaction, figures }, end),
+    ...(isBare ? buildSums(segment, toUtcDay(purchaseDate), { bare: 1 }) : []),
     ...buildSums(segment, toUtcDay(countedEnd), endCounts),
   ];
 }
 
-const countEnd = (amounts: PaymentAmounts, isInvoluntary: boolean): Counts =>
-  sum(toMovement('lost', amounts), { left: 1, ...(isInvoluntary && { failed: 1 }) });
+type EndFlags = Pick<PreviousPeriod, 'isInvoluntary' | 'isUnconverted'>;
+
+const countEnd = (amounts: PaymentAmounts, flags: { readonly [K in keyof EndFlags]: boolean | undefined }): Counts =>
+  sum(toMovement('lost', amounts), {
+    left: 1,
+    ...(flags.isInvoluntary && { failed: 1 }),
+    ...(flags.isUnconverted && { bare: -1 }),
+  });
 
 interface PeriodStart {
   readonly segment: Segment;
@@ -137,7 +156,7 @@ interface PeriodStart {
 /** Takes back the end of the period before, and counts the difference of the amounts. */
 function countContinuation(
   { segment, startAmounts, purchaseDate }: PeriodStart,
-  { end, productId, country, isInvoluntary, ...previous }: NonNullable<PaymentFigures['previous']>,
+  { end, productId, country, isInvoluntary, isUnconverted: isBare, ...previous }: PreviousPeriod,
 ): FigureCounts[] {
   const monthly: PaymentAmounts = previous.monthly ?? startAmounts;
   const before = {
@@ -156,7 +175,8 @@ function countContinuation(
       ? [...select(figures, before, leave), ...select(figures, segment, enter)]
       : select(figures, segment, change);
   return [
-    ...buildSums(before, toUtcDay(end), negate(countEnd(monthly, isInvoluntary === true))),
+    ...buildSums(before, toUtcDay(end), negate(countEnd(monthly, { isInvoluntary, isUnconverted: isBare }))),
+    ...(isBare ? buildSums(before, day, { bare: -1 }) : []),
     ...move('platforms', false),
     ...move('product', productId !== undefined),
     ...move('countries', country !== undefined),

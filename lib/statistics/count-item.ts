@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { toUtcDay } from '../money/daily-rates.ts';
-import { toAmountUsd } from '../money/usd-amount.ts';
+import { isUnconverted, toAmountUsd } from '../money/usd-amount.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { listRefundedAmounts, type RefundedAmount } from '../purchases/refunds.ts';
 import { Transaction } from '../purchases/transaction.ts';
@@ -130,6 +130,7 @@ function countPayment(transaction: Transaction): Counts {
   const currency = toCountedCurrency(transaction);
   return {
     ...(isPaid && { paid: 1 }),
+    ...(isPaid && currency !== undefined && isUnconverted(transaction) && { [`${currency}.unrated`]: 1 }),
     ...(currency !== undefined && { [`${currency}.transactions`]: 1, ...(isPaid && { [`${currency}.paid`]: 1 }) }),
     ...countAmount(transaction),
   };

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { toUtcDay } from '../money/daily-rates.ts';
-import { toAmountUsd } from '../money/usd-amount.ts';
+import { isUnconverted, toAmountUsd } from '../money/usd-amount.ts';
 import { listActivePeriods, listTrials, SubscriptionActivity, type Trial } from '../purchases/active-periods.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { isActive, isUnverified } from '../purchases/purchase.ts';
@@ -27,13 +27,15 @@ export interface ProductCounts extends Product {
 
 /**
  * The names of the sums of a product, besides `EUR.micros`, `N.RENEWED`, and `NS.RENEWED` of subscriptions outside the
- * sandbox. `usd` is in micros of US dollars. `active`, `activeTrials` and `unverified` are changes: their sum up to a
- * day is the number at the end of the day. `unverified` counts the active subscriptions whose renewal is not verified.
+ * sandbox. `usd` is in micros of US dollars. `unrated` counts payments whose currency has no rate. `active`,
+ * `activeTrials` and `unverified` are changes: their sum up to a day is the number at the end of the day. `unverified`
+ * counts the active subscriptions whose renewal is not verified.
  * `cohort.converted` and `cohort.ended` count trials on the day on which they started.
  */
 export type ProductSum =
   | 'transactions'
   | 'paid'
+  | 'unrated'
   | 'usd'
   | 'active'
   | 'activeTrials'
@@ -93,13 +95,18 @@ function countPayment(transaction: Transaction): ProductCounts[] {
       ? {}
       : { [`${currency}.micros`]: micros, ...(usd != null && { usd: Math.round(usd * 1_000_000) }) };
   return buildCounts(transaction, [
-    [purchaseDate, { transactions: 1, ...(amountMicros > 0 && { paid: 1 }) }],
+    [purchaseDate, { transactions: 1, ...(amountMicros > 0 && countPaid(transaction)) }],
     [purchaseDate, toAmounts(amountMicros, toAmountUsd(transaction))],
     ...listRefundedAmounts(transaction).map(
       (refund): DatedSum => [refund.date, addCounts({}, toAmounts(refund.amountMicros ?? 0, refund.amountUsd), -1)],
     ),
   ]);
 }
+
+const countPaid = (transaction: Transaction): Counts => ({
+  paid: 1,
+  ...(isUnconverted(transaction) && { unrated: 1 }),
+});
 
 const countNotification = ({
   date,

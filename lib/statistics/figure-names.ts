@@ -7,7 +7,8 @@ export type FiguresDimension = 'platforms' | 'countries' | 'product';
  * Movements of the monthly recurring revenue: new, expansion, contraction, reactivated, churned. Sums have the prefix
  * of an amount: see `amountPrefixes`. The other sums count subscriptions: `began` (paid first or again),
  * `moved` (from or to another product or country), `left` (ended), `failed` (the part of them whose payment failed),
- * `trials`, `converted` and `unconverted`.
+ * `bare` (change of the number of paying ones whose currency has no rate), `trials`, `converted` and `unconverted`.
+ * `paymentNames` count payments.
  */
 const movements = ['new', 'up', 'down', 'back', 'lost'] as const;
 export type Movement = (typeof movements)[number];
@@ -19,10 +20,14 @@ export type Movement = (typeof movements)[number];
 const amountPrefixes = ['g', 'r', 'p', 'q'] as const;
 export type AmountPrefix = (typeof amountPrefixes)[number];
 
+/** Payments, those whose proceeds were computed with their tax, and those whose currency has no rate. */
+export const paymentNames = ['paid', 'taxed', 'unrated'] as const;
+
 /** Names of the sums of movements and of subscriptions. The sums of cohorts are the most of a month. */
 export const movementNames: readonly string[] = [
   ...amountPrefixes.flatMap((prefix) => movements.map((movement) => `${prefix}.${movement}`)),
-  ...['began', 'moved', 'left', 'failed'],
+  ...['began', 'moved', 'left', 'failed', 'bare'],
+  ...paymentNames,
 ];
 
 /** Units of cohorts and of their periods. */

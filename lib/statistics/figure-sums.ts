@@ -1,6 +1,7 @@
 import type { FiguresAmount, ProceedsSource } from '../api/figures.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { Counts } from './counts.ts';
+import { paymentNames } from './figure-names.ts';
 
 /** The value of a dimension that figures belong to. Empty for the whole app. */
 export interface FigureSegment {
@@ -70,9 +71,28 @@ function splitCounts(counts: Counts): ReadonlyMap<string, Counts> {
   return parts;
 }
 
+/** Adds up the counts of payments. */
+const sumPayments = (all: readonly FigureSums[]): Counts =>
+  sumCounts(
+    all
+      .flatMap(({ days, months }) => [...days.values(), ...months.values()])
+      .map((counts) => Object.fromEntries(paymentNames.map((name) => [name, counts[name] ?? 0]))),
+  );
+
+/** Returns the part of the payments whose currency has no rate: amounts in US dollars lack them. */
+export function findUnconvertedShare(all: readonly FigureSums[]): number {
+  const { paid = 0, unrated = 0 } = sumPayments(all);
+  return toRate(unrated, paid);
+}
+
+/** Divides and rounds to six digits. Returns 0 without a positive whole. */
+export const toRate = (part: number, whole: number): number =>
+  whole > 0 ? Math.round((part / whole) * 1_000_000) / 1_000_000 : 0;
+
 /** Returns the source of the proceeds of sums. Undefined without proceeds. */
 export function findProceedsSource(all: readonly FigureSums[]): ProceedsSource | undefined {
   let [proceeds, reported] = [0, 0];
+  const { paid = 0, taxed = 0 } = sumPayments(all);
   for (const { days, months } of all) {
     for (const counts of [...days.values(), ...months.values()]) {
       for (const [name, value] of Object.entries(counts)) {
@@ -82,7 +102,7 @@ export function findProceedsSource(all: readonly FigureSums[]): ProceedsSource |
     }
   }
   if (proceeds === 0) return undefined;
-  if (reported === 0) return 'table';
+  if (reported === 0) return taxed > 0 && taxed === paid ? 'table' : 'estimated';
   return reported === proceeds ? 'store' : 'mixed';
 }
 

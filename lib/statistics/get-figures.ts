@@ -4,7 +4,7 @@ import { toUtcDay } from '../money/daily-rates.ts';
 import { addDays, addMonths } from '../shared/calendar.ts';
 import { indexByPeriod } from './counts.ts';
 import { maxCohortPeriods, movementNames } from './figure-names.ts';
-import { type FigureSums, findProceedsSource, sumCounts } from './figure-sums.ts';
+import { type FigureSums, findProceedsSource, findUnconvertedShare, sumCounts } from './figure-sums.ts';
 import { planReads } from './plan-reads.ts';
 import { type FiguresDeps, readFigures } from './read-figures.ts';
 import { parseStatsRange } from './stats-range.ts';
@@ -64,7 +64,7 @@ export async function getIntervalFigures<Row>(
     interval,
     ...buildHead({ by, amount }, readings),
     rows: build(total),
-    ...(groups && { groups: groups.map((sums) => ({ ...sums.segment, rows: build(sums) })) }),
+    ...(groups && { groups: groups.map((sums) => ({ ...buildGroup(sums), rows: build(sums) })) }),
   };
 }
 
@@ -120,11 +120,19 @@ export async function getCohortFigures<Cohort>(
     interval: unit,
     ...buildHead({ by, amount }, readings),
     cohorts: build(total),
-    ...(groups && { groups: groups.map((sums) => ({ ...sums.segment, cohorts: build(sums) })) }),
+    ...(groups && { groups: groups.map((sums) => ({ ...buildGroup(sums), cohorts: build(sums) })) }),
   };
 }
 
 function buildHead({ by, amount }: Head, { total, products }: Awaited<ReturnType<typeof readFigures>>) {
   const proceedsSource = amount === 'proceeds' ? findProceedsSource([total]) : undefined;
-  return { by, amount, ...(proceedsSource && { proceedsSource }), ...(products && { products }) };
+  return {
+    by,
+    amount,
+    ...(proceedsSource && { proceedsSource }),
+    unconvertedShare: findUnconvertedShare([total]),
+    ...(products && { products }),
+  };
 }
+
+const buildGroup = (sums: FigureSums) => ({ ...sums.segment, unconvertedShare: findUnconvertedShare([sums]) });

@@ -3,6 +3,7 @@ import { addDays, listDays } from '../shared/calendar.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { ProductSum } from './count-product.ts';
 import { addCounts, type Counts } from './counts.ts';
+import { toRate } from './figure-sums.ts';
 import { listedReasons, roundToCents } from './to-stats.ts';
 
 /** Days of an interval within a range, both included. */
@@ -84,6 +85,7 @@ function toCounts(counts: Counts): Omit<BreakdownRow, 'date' | 'enddate' | Runni
     amountMicros: Object.fromEntries(amounts.map(([name, micros]) => [name.slice(0, -'.micros'.length), micros])),
     numTransactions: read('transactions'),
     numPaidTransactions: read('paid'),
+    unconvertedShare: toRate(read('unrated'), read('paid')),
     notifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`N.${reason}`] ?? 0])),
     subscriptionNotifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`NS.${reason}`] ?? 0])),
     trialsStarted: read('trials.started'),
@@ -108,7 +110,7 @@ export function pickAppSums(counts: Counts): Counts {
   const add = (name: string, value: number) => sums.set(name, (sums.get(name) ?? 0) + value);
   for (const [name, value] of Object.entries(counts)) {
     const platformSum = name.split('/')[1];
-    if (platformSum === undefined) add(name.endsWith('.usd') ? 'usd' : name, value);
+    if (platformSum === undefined) add(/\.(usd|unrated)$/.exec(name)?.[1] ?? name, value);
     else if (subscriptionSums.has(platformSum)) add(platformSum, value);
   }
   return Object.fromEntries(sums);

@@ -5,8 +5,7 @@ import type { EpochMillis } from '../shared/time.ts';
 import { getCheckTime, getCohortStart } from './cohort-periods.ts';
 import { type Counts, listHourCounts } from './counts.ts';
 import { buildCohortPrefix, maxCohortPeriods } from './figure-names.ts';
-import { type FigureSums, readAmount, sumCounts } from './figure-sums.ts';
-import { toRate } from './to-movement.ts';
+import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';
 import { roundToCents } from './to-stats.ts';
 
 export interface CohortContext {

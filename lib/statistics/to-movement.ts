@@ -2,7 +2,7 @@ import type { ChurnRow, FiguresAmount, MrrRow } from '../api/figures.ts';
 import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import type { Counts } from './counts.ts';
 import type { Movement } from './figure-names.ts';
-import { type FigureSums, readAmount, sumCounts } from './figure-sums.ts';
+import { type FigureSums, readAmount, sumCounts, toRate } from './figure-sums.ts';
 import { roundToCents } from './to-stats.ts';
 
 interface Interval {
@@ -25,6 +25,9 @@ interface IntervalSums {
   readonly counts: Counts;
   readonly openingMrr: number;
   readonly openingPaying: number;
+  /** Part of the paying subscriptions whose currency has no rate, at the start and at the end. */
+  readonly openingUnconverted: number;
+  readonly unconverted: number;
   readonly mrr: number;
 }
 
@@ -49,12 +52,14 @@ function sumIntervals(
   const opening = sumCounts([...earlierMonths, sumDays(`${month}-01`, addDays(first.first, -1))]);
   let mrr = computeMrrChange(opening, amount);
   let paying = computePayingChange(opening);
+  let bare = opening.bare ?? 0;
   return intervals.map(({ first: date, last }) => {
     const counts = sumDays(date, last < today ? last : today);
-    const [openingMrr, openingPaying] = [mrr, paying];
+    const start = { openingMrr: mrr, openingPaying: paying, openingUnconverted: toRate(bare, paying) };
     mrr += computeMrrChange(counts, amount);
     paying += computePayingChange(counts);
-    return { date, counts, openingMrr, openingPaying, mrr };
+    bare += counts.bare ?? 0;
+    return { date, counts, ...start, mrr, unconverted: toRate(bare, paying) };
   });
 }
 
@@ -74,7 +79,7 @@ const computePayingChange = ({ began = 0, moved = 0, left = 0 }: Counts): number
 
 /** Builds the recurring revenue at the end of each interval and its movement. */
 export const buildMrrRows = (sums: FigureSums, context: MovementContext): MrrRow[] =>
-  sumIntervals(sums, context).map(({ date, counts, mrr }) => {
+  sumIntervals(sums, context).map(({ date, counts, mrr, unconverted }) => {
     const read = (name: Movement): number => roundToCents(readMovement(counts, context.amount, name));
     return {
       date,
@@ -87,12 +92,13 @@ export const buildMrrRows = (sums: FigureSums, context: MovementContext): MrrRow
         churned: read('lost'),
         reactivated: read('back'),
       },
+      unconvertedShare: unconverted,
     };
   });
 
 /** Builds the churn of each interval. */
 export const buildChurnRows = (sums: FigureSums, context: MovementContext): ChurnRow[] =>
-  sumIntervals(sums, context).map(({ date, counts, openingMrr, openingPaying }) => {
+  sumIntervals(sums, context).map(({ date, counts, openingMrr, openingPaying, openingUnconverted }) => {
     const { left = 0, failed = 0 } = counts;
     const lost = readMovement(counts, context.amount, 'lost');
     return {
@@ -104,9 +110,6 @@ export const buildChurnRows = (sums: FigureSums, context: MovementContext): Chur
       revenueChurnRate: toRate(lost, openingMrr),
       voluntary: left - failed,
       involuntary: failed,
+      unconvertedShare: openingUnconverted,
     };
   });
-
-/** Divides and rounds to six digits. Returns 0 without a positive whole. */
-export const toRate = (part: number, whole: number): number =>
-  whole > 0 ? Math.round((part / whole) * 1_000_000) / 1_000_000 : 0;

@@ -2,6 +2,7 @@ import type { DailyStat, MonthlyStat } from '../api/stats.ts';
 import type { LifecycleReason } from '../purchases/lifecycle-reasons.ts';
 import { countDaysBetween, getSameDayPreviousMonth, listDays, listMonths } from '../shared/calendar.ts';
 import type { Counts } from './counts.ts';
+import { toRate } from './figure-sums.ts';
 
 /**
  * Whether a lifecycle reason is listed in statistics. The specification defines the listed keys. The counters contain
@@ -86,6 +87,7 @@ export const buildMonthlyStats = (
 ): MonthlyStat[] => listMonths(first, last).map((date) => ({ date, ...toCounts(months.get(date) ?? {}, options) }));
 
 function toCounts(counts: Counts, options: StatsOptions) {
+  const unconvertedShare = toRate(countUnconverted(counts, options), countPaidTransactions(counts, options));
   return {
     amountUSD: sumUsd(counts, options),
     amountMicros: Object.fromEntries(
@@ -94,6 +96,7 @@ function toCounts(counts: Counts, options: StatsOptions) {
     numRequests: counts.requests ?? 0,
     numTransactions: countTransactions(counts, options),
     numPaidTransactions: countPaidTransactions(counts, options),
+    ...(unconvertedShare > 0 && { unconvertedShare }),
     ...(options.includeNotifications && {
       notifications: Object.fromEntries(listedReasons.map((reason) => [reason, counts[`N.${reason}`] ?? 0])),
     }),
@@ -101,7 +104,7 @@ function toCounts(counts: Counts, options: StatsOptions) {
 }
 
 /** Lists the currencies with this sum. A currency without `micros` can have `usd`: its rate changed before a refund. */
-const listCurrencies = (counts: Counts, sum: 'micros' | 'usd', { currency }: StatsOptions): string[] =>
+const listCurrencies = (counts: Counts, sum: 'micros' | 'usd' | 'unrated', { currency }: StatsOptions): string[] =>
   Object.keys(counts)
     // The sums of a platform contain a slash.
     .filter((name) => name.endsWith(`.${sum}`) && !name.includes('/'))
@@ -115,6 +118,9 @@ const sumUsdMicros = (counts: Counts, options: StatsOptions): number =>
   listCurrencies(counts, 'usd', options).reduce((sum, code) => sum + (counts[`${code}.usd`] ?? 0), 0);
 
 export const roundToCents = (usdMicros: number): number => Math.round(usdMicros / 10_000) / 100;
+
+const countUnconverted = (counts: Counts, options: StatsOptions): number =>
+  listCurrencies(counts, 'unrated', options).reduce((sum, code) => sum + (counts[`${code}.unrated`] ?? 0), 0);
 
 const countTransactions = (counts: Counts, { currency }: StatsOptions): number =>
   counts[currency === undefined ? 'transactions' : `${currency}.transactions`] ?? 0;

@@ -18,7 +18,7 @@ import type { Platform } from '../../lib/shared/platform.ts';
 import { type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 
-const head = { by: 'none', amount: 'after_refunds' } as const;
+const head = { by: 'none', amount: 'after_refunds', unconvertedShare: 0 } as const;
 const period = 'period=custom&from=2026-01-01&to=2026-03-31&interval=month';
 
 const toMrrRow = (date: string, mrrUSD: number, added = 0): MrrRow => ({
@@ -26,6 +26,7 @@ const toMrrRow = (date: string, mrrUSD: number, added = 0): MrrRow => ({
   mrrUSD,
   arrUSD: 12 * mrrUSD,
   movement: { new: added, expansion: 0, contraction: 0, churned: 0, reactivated: 0 },
+  unconvertedShare: 0,
 });
 
 const toCohort = (start: string, actives: readonly number[], completePeriods = actives.length): RetentionCohort => ({
@@ -43,6 +44,7 @@ const toCohort = (start: string, actives: readonly number[], completePeriods = a
 const toProduct = (platform: Platform, productId: string, cohorts: RetentionCohort[]) => ({
   platform,
   productId: `${platform}:${productId}`,
+  unconvertedShare: 0,
   cohorts,
 });
 
@@ -112,7 +114,7 @@ describe('Revenue page', () => {
       ...head,
       by: by as 'none',
       rows,
-      ...(by === 'platform' && { groups: [{ platform: 'store_a' as const, rows }] }),
+      ...(by === 'platform' && { groups: [{ platform: 'store_a' as const, unconvertedShare: 0, rows }] }),
     };
   });
 
@@ -187,7 +189,8 @@ describe('Revenue page', () => {
 
 describe('Subscriptions page', () => {
   it('shows no rate without subscriptions at the start', async () => {
-    const zeros = { churned: 0, churnRate: 0, churnedMrrUSD: 0, revenueChurnRate: 0, voluntary: 0, involuntary: 0 };
+    const rates = { churnRate: 0, churnedMrrUSD: 0, revenueChurnRate: 0, unconvertedShare: 0 };
+    const zeros = { churned: 0, voluntary: 0, involuntary: 0, ...rates };
     const churn = respondTo(getChurn, ({ query: { startdate = '', interval = 'month' } }) => ({
       interval: interval as 'month',
       ...head,

@@ -23,6 +23,7 @@ const toRow = (amountUSD: number, fields: Partial<BreakdownRow> = {}): Breakdown
   amountMicros: amountUSD === 0 ? {} : { USD: amountUSD * 1_000_000 },
   numTransactions: amountUSD === 0 ? 0 : 1,
   numPaidTransactions: amountUSD === 0 ? 0 : 1,
+  unconvertedShare: 0,
   notifications: {},
   subscriptionNotifications: {},
   activeSubscriptions: 0,
@@ -55,6 +56,7 @@ const otherRoutes = [
     interval: 'month' as const,
     by: 'none' as const,
     amount: 'after_refunds' as const,
+    unconvertedShare: 0,
     rows: [],
   })),
 ];

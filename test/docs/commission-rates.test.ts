@@ -1,7 +1,24 @@
 import { describe, expect, it } from '@jest/globals';
+import { AppExchangeRates } from '../../lib/money/app-exchange-rates.ts';
 import { CommissionRates, listCommissionRates } from '../../lib/purchases/commission-rates.ts';
 import { parse } from '../../lib/shared/parse.ts';
 import { listTableRows, readSection, readSnippet } from '../../testing/documents.ts';
+
+describe('Exchange rates of an app', () => {
+  it('are those of docs/figures.md', () => {
+    const { rates } = JSON.parse(readSnippet('docs/figures.md', 'exchange-rates'));
+    expect(parse(AppExchangeRates, rates)).toEqual(rates);
+  });
+
+  it.each([
+    ['US dollars', { currency: 'USD', from: '2026-01-01', perUSD: '1' }],
+    ['a rate of zero', { currency: 'VND', from: '2026-01-01', perUSD: '0' }],
+    ['a number in place of a text', { currency: 'VND', from: '2026-01-01', perUSD: 26300 }],
+    ['a day that does not exist', { currency: 'VND', from: '2026-02-30', perUSD: '26300' }],
+  ])('reject %s', (_case, rate) => {
+    expect(() => parse(AppExchangeRates, [rate])).toThrow();
+  });
+});
 
 describe('Rates of commission', () => {
   const appRates = parse(CommissionRates, JSON.parse(readSnippet('docs/figures.md', 'rates')).rates);

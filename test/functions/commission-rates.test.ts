@@ -40,7 +40,7 @@ describe('the rates of commission of an app', () => {
     await givenPurchase(appName, 'ann', { ...observation, asOf: Date.now(), transactions });
     const query = { startdate: '2026-02-10', enddate: '2026-02-10', amount: 'proceeds' };
     const { body } = await callWithSecretKey(getMrr, { appName, ...other }, { query });
-    expect(body).toMatchObject({ proceedsSource: 'table', rows: [{ mrrUSD: 8 }] });
+    expect(body).toMatchObject({ proceedsSource: 'estimated', rows: [{ mrrUSD: 8 }] });
   });
 
   it.each([

@@ -8,6 +8,7 @@ import {
   getRetention,
   type MrrRow,
 } from '../../lib/api/figures.ts';
+import { getStats, getStatsBreakdown } from '../../lib/api/stats.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
@@ -86,6 +87,7 @@ beforeAll(async () => {
   });
 });
 
+const converted = { unconvertedShare: 0 };
 const year = { startdate: '2025-01-01', enddate: '2025-06-30' };
 
 describe('GET /v3/stats/mrr', () => {
@@ -96,13 +98,14 @@ describe('GET /v3/stats/mrr', () => {
       interval: 'month',
       by: 'none',
       amount: 'after_refunds',
+      unconvertedShare: 0,
       rows: [
-        { date: '2025-01-01', mrrUSD: 20, arrUSD: 240, movement: { ...none, new: 20 } },
-        { date: '2025-02-01', mrrUSD: 15, arrUSD: 180, movement: { ...none, contraction: 5 } },
-        { date: '2025-03-01', mrrUSD: 5, arrUSD: 60, movement: { ...none, churned: 10 } },
-        { date: '2025-04-01', mrrUSD: 5, arrUSD: 60, movement: none },
-        { date: '2025-05-01', mrrUSD: 17, arrUSD: 204, movement: { ...none, reactivated: 12 } },
-        { date: '2025-06-01', mrrUSD: 5, arrUSD: 60, movement: { ...none, churned: 12 } },
+        { date: '2025-01-01', mrrUSD: 20, arrUSD: 240, movement: { ...none, new: 20 }, ...converted },
+        { date: '2025-02-01', mrrUSD: 15, arrUSD: 180, movement: { ...none, contraction: 5 }, ...converted },
+        { date: '2025-03-01', mrrUSD: 5, arrUSD: 60, movement: { ...none, churned: 10 }, ...converted },
+        { date: '2025-04-01', mrrUSD: 5, arrUSD: 60, movement: none, ...converted },
+        { date: '2025-05-01', mrrUSD: 17, arrUSD: 204, movement: { ...none, reactivated: 12 }, ...converted },
+        { date: '2025-06-01', mrrUSD: 5, arrUSD: 60, movement: { ...none, churned: 12 }, ...converted },
       ],
     });
   });
@@ -112,7 +115,60 @@ describe('GET /v3/stats/mrr', () => {
       query: { startdate: '2025-01-31', enddate: '2025-01-31', amount: 'proceeds' },
     });
     // 30 % in the first year at store_a, 15 % at store_b.
-    expect(body).toMatchObject({ proceedsSource: 'table', rows: [{ mrrUSD: 15.5 }] });
+    expect(body).toMatchObject({ proceedsSource: 'estimated', rows: [{ mrrUSD: 15.5 }] });
+  });
+
+  it('computes proceeds with the tax that the store reports', async () => {
+    const app = await givenApp(await createTestTable());
+    const taxed = { day: '2025-01-10', amountMicros: 12_000_000, taxMicros: 2_000_000 };
+    await givenSubscription(app, 'ann', { id: 'tax', platform: 'processor_a', payments: [taxed] });
+    const read = async () =>
+      (
+        await callWithSecretKey(getMrr, app, {
+          query: { startdate: '2025-01-31', enddate: '2025-01-31', amount: 'proceeds' },
+        })
+      ).body;
+    // 12.00 - 2.00 - 2.9 % of 12.00.
+    expect(await read()).toMatchObject({ proceedsSource: 'table', rows: [{ mrrUSD: 9.65 }] });
+    await givenSubscription(app, 'bob', { id: 'no-tax', payments: [{ day: '2025-01-11' }] });
+    expect(await read()).toMatchObject({ proceedsSource: 'estimated', rows: [{ mrrUSD: 16.65 }] });
+  });
+
+  it('states which part of the subscriptions and payments has no exchange rate', async () => {
+    const app = await givenApp(await createTestTable());
+    await givenSubscription(app, 'ann', { id: 'usd', payments: [{ day: '2025-01-10' }] });
+    const dong = { currency: 'VND', amountMicros: 265_000_000_000, storefront: 'VNM' };
+    const payments = [
+      { day: '2025-01-12', ...dong },
+      { day: '2025-02-12', ...dong },
+    ];
+    await givenSubscription(app, 'bob', { id: 'vnd', payments });
+    const query = { startdate: '2025-01-01', enddate: '2025-03-31', by: 'country' };
+    const { body: mrr } = await callWithSecretKey(getMrr, app, { query });
+    expect(mrr).toMatchObject({
+      unconvertedShare: 0.666667,
+      rows: [
+        { mrrUSD: 10, unconvertedShare: 0.5 },
+        { mrrUSD: 0, unconvertedShare: 1 },
+        { mrrUSD: 0, unconvertedShare: 0 },
+      ],
+      groups: [
+        { country: 'VN', unconvertedShare: 1 },
+        { country: 'ZZ', unconvertedShare: 0 },
+      ],
+    });
+    const { body: churn } = await callWithSecretKey(getChurn, app, { query });
+    expect(churn.rows.map((row: ChurnRow) => row.unconvertedShare)).toEqual([0, 0.5, 1]);
+    for (const contract of [getRetention, getLtv])
+      expect((await callWithSecretKey(contract, app, { query })).body).toMatchObject({ unconvertedShare: 0.666667 });
+    const range = { startdate: '2025-01-01', enddate: '2025-01-31', interval: 'range' };
+    const { body: stats } = await callWithSecretKey(getStats, app, { query: { ...range, startdate: '2025-01-12' } });
+    expect(stats.dailyStats[0]).toMatchObject({ unconvertedShare: 1, amountUSD: 0 });
+    expect(stats.dailyStats[1]).not.toHaveProperty('unconvertedShare');
+    for (const by of ['none', 'platform'])
+      expect((await callWithSecretKey(getStatsBreakdown, app, { query: { ...range, by } })).body.groups).toMatchObject([
+        { rows: [{ unconvertedShare: 0.5, numPaidTransactions: 2 }] },
+      ]);
   });
 
   it.each([
@@ -166,9 +222,9 @@ describe('figures of a plan change', () => {
     for (const change of changes) await givenSubscription(app, 'ann', change);
     const { mrr, churn, groups } = await readMonths(app);
     expect(mrr).toEqual([
-      { date: '2025-03-01', mrrUSD: 10, arrUSD: 120, movement: { ...none, new: 5, expansion: 5 } },
-      { date: '2025-04-01', mrrUSD: 10, arrUSD: 120, movement: none },
-      { date: '2025-05-01', mrrUSD: 0, arrUSD: 0, movement: { ...none, churned: 10 } },
+      { date: '2025-03-01', mrrUSD: 10, arrUSD: 120, movement: { ...none, new: 5, expansion: 5 }, ...converted },
+      { date: '2025-04-01', mrrUSD: 10, arrUSD: 120, movement: none, ...converted },
+      { date: '2025-05-01', mrrUSD: 0, arrUSD: 0, movement: { ...none, churned: 10 }, ...converted },
     ]);
     expect(churn).toMatchObject([{ churned: 0 }, { churned: 0 }, { churned: 1, voluntary: 1 }]);
     const counts = groups?.flatMap(({ rows }: { rows: readonly ChurnRow[] }) =>
@@ -191,9 +247,9 @@ describe('figures of a plan change', () => {
     });
     const { mrr } = await readMonths(app);
     expect(mrr).toMatchObject([
-      { mrrUSD: 20, movement: { ...none, new: 10, expansion: 10 } },
-      { mrrUSD: 20, movement: none },
-      { mrrUSD: 0, movement: { ...none, churned: 20 } },
+      { mrrUSD: 20, movement: { ...none, new: 10, expansion: 10 }, ...converted },
+      { mrrUSD: 20, movement: none, ...converted },
+      { mrrUSD: 0, movement: { ...none, churned: 20 }, ...converted },
     ]);
   });
 
@@ -211,9 +267,9 @@ describe('figures of a plan change', () => {
     });
     const { mrr } = await readMonths(app);
     expect(mrr).toMatchObject([
-      { mrrUSD: 10, movement: { ...none, new: 20, contraction: 10 } },
-      { mrrUSD: 10, movement: none },
-      { mrrUSD: 0, movement: { ...none, churned: 10 } },
+      { mrrUSD: 10, movement: { ...none, new: 20, contraction: 10 }, ...converted },
+      { mrrUSD: 10, movement: none, ...converted },
+      { mrrUSD: 0, movement: { ...none, churned: 10 }, ...converted },
     ]);
     const { body: ltv } = await callWithSecretKey(getLtv, app, { query: { startdate: '2025-03-01' } });
     expect(ltv.cohorts[0].ages.slice(0, 2)).toMatchObject([{ revenuePerPayerUSD: 20 }, { revenuePerPayerUSD: 24.84 }]);
@@ -230,8 +286,8 @@ describe('figures of a plan change', () => {
       query: { startdate: '2025-03-15', enddate: '2025-03-16', interval: 'day' },
     });
     expect(body.rows).toMatchObject([
-      { mrrUSD: 10, movement: none },
-      { mrrUSD: 20, movement: { ...none, expansion: 10 } },
+      { mrrUSD: 10, movement: none, ...converted },
+      { mrrUSD: 20, movement: { ...none, expansion: 10 }, ...converted },
     ]);
   });
 });
@@ -266,6 +322,7 @@ describe('GET /v3/stats/churn', () => {
         revenueChurnRate: 1.8,
         voluntary: 2,
         involuntary: 1,
+        unconvertedShare: 0,
       },
     ]);
   });

@@ -3,6 +3,7 @@ import { Button } from '../../components/button.tsx';
 import { SelectField } from '../../components/fields.tsx';
 import { Page, Row } from '../../components/layout.tsx';
 import { EndPlaceholders, ErrorNotice, Notice } from '../../components/notice.tsx';
+import { UnconvertedNotice } from '../../components/unconverted-notice.tsx';
 import { changeQuery } from '../../router.tsx';
 import { PeriodChoice } from '../period-choice.tsx';
 import { describeShownDays, type Range } from '../periods.ts';
@@ -28,7 +29,8 @@ interface FiguresPageProps<Interval extends string> {
 
 const proceedsTexts = {
   store: 'The stores report all proceeds.',
-  table: 'Proceeds are computed with the table of commissions, without tax.',
+  table: 'Proceeds are computed with the table of commissions and the tax that the store reports.',
+  estimated: 'Proceeds are estimated with the table of commissions: the tax of some payments is unknown.',
   mixed: 'Some proceeds are reported by the store, the others are computed with the table of commissions.',
 } as const;
 
@@ -36,7 +38,7 @@ const proceedsTexts = {
 export function FiguresPage<Interval extends string>(props: FiguresPageProps<Interval>) {
   const { title, definition, filters, interval, intervals, range, comparison, view, children } = props;
   const { period, by, amount, only, isSandbox } = filters;
-  const { failed, proceedsSource, segment } = view;
+  const { failed, proceedsSource, unconvertedShare, segment } = view;
   return (
     <Page
       title={title}
@@ -75,6 +77,7 @@ export function FiguresPage<Interval extends string>(props: FiguresPageProps<Int
           {proceedsTexts[proceedsSource]} <DefinitionButton id="proceeds" />
         </Notice>
       )}
+      <UnconvertedNotice share={unconvertedShare} />
       <ErrorNotice error={failed?.error} {...(failed && { onRetry: failed.reload })} />
       <EndPlaceholders error={failed?.error}>{children}</EndPlaceholders>
     </Page>

@@ -62,6 +62,7 @@ interface CohortResponse<Cohort> {
 interface Response {
   readonly by: FiguresDimension;
   readonly proceedsSource?: ProceedsSource;
+  readonly unconvertedShare: number;
   readonly products?: { readonly skip: number; readonly limit: number; readonly total?: number };
 }
 
@@ -88,6 +89,8 @@ export interface FiguresView<Item> {
   readonly segment: Segment;
   readonly products: Response['products'];
   readonly proceedsSource: ProceedsSource | undefined;
+  /** Part of the payments whose currency has no rate: the amounts lack them. */
+  readonly unconvertedShare: number;
   readonly isStale: boolean;
   /** First failed request. */
   readonly failed: { readonly error: unknown; readonly reload: () => void } | undefined;
@@ -125,6 +128,7 @@ export function buildFiguresView<T extends Response, Item>(
     segment: groups?.find(({ segment }) => toSegmentKey(segment) === only)?.segment ?? {},
     products: current.data?.products,
     proceedsSource: current.data?.proceedsSource,
+    unconvertedShare: current.data?.unconvertedShare ?? 0,
     isStale: current.isStale,
     failed: [current, complete, previous].find(({ error }) => error !== undefined),
   };

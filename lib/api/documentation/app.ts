@@ -144,6 +144,10 @@ export const appDescriptions = [
   describeObject('CommissionRate', SourcedCommissionRate, 'A rate of commission and tax, from a day on.', {
     source: ['Whether the app has set the rate, or it is a default of the service.', 'app'],
     ...commissionRateFields,
+    isUnconfirmed: [
+      'Set if the store has announced other terms that are not confirmed. The rate is the one before.',
+      true,
+    ],
   }),
   describeObject('CommissionRates', getCommissionRates.response, 'The rates of commission and tax for proceeds.', {
     rates: ['The rates of the app, then the default rates.'],

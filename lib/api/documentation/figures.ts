@@ -29,6 +29,11 @@ const headFields = {
   by: ['The dimension.'],
   amount: ['The amounts.'],
   proceedsSource: ['Source of the proceeds. Present with `amount=proceeds`, unless there are no payments.'],
+  unconvertedShare: [
+    'Part of the payments whose currency has no exchange rate. Amounts in US dollars lack them.',
+    0.02,
+    'decimal',
+  ],
   products: ['The page of products. Present with `by=product`; `limit` can be less than requested.'],
   groups: ['One group for each value of the dimension. Absent with `by=none`.'],
 } as const;
@@ -38,6 +43,7 @@ const segmentFields = {
   productId: ['The product with its platform prefix. Present with `by=product`.', 'store_a:premium'],
   country: ['ISO 3166-1 code of two letters; `ZZ` if unknown. Present with `by=country`.', 'DE'],
   entitlement: ['The entitlement. Present with `by=entitlement`.', 'premium'],
+  unconvertedShare: ['Part of the payments whose currency has no exchange rate.', 0.02, 'decimal'],
 } as const;
 
 const dateField = ['First day of the interval within the range, `YYYY-MM-DD`.', '2026-01-01'] as const;
@@ -58,7 +64,7 @@ export const figureDescriptions = [
   describeValue(
     'ProceedsSource',
     ProceedsSource,
-    'Source of proceeds: reported by the store, computed with a table of rates, or both.',
+    'Source of proceeds: reported by the store, computed with a table of rates (`estimated` if the tax of a payment is unknown), or both.',
     'table',
   ),
   describeValue('CohortInterval', CohortInterval, 'Interval in which a cohort starts. Weeks start on Monday.', 'month'),
@@ -74,6 +80,7 @@ export const figureDescriptions = [
     mrrUSD: ['Monthly recurring revenue at the end of the interval, or now, in US dollars.', 1520.4, 'decimal'],
     arrUSD: ['Annual recurring revenue: twelve times the monthly one.', 18244.8, 'decimal'],
     movement: ['Changes in the interval.'],
+    unconvertedShare: ['Part of the paying subscriptions whose currency has no exchange rate.', 0.02, 'decimal'],
   }),
   describeObject('MrrGroup', MrrGroup, 'Recurring revenue of one value of the dimension.', {
     ...segmentFields,
@@ -93,6 +100,7 @@ export const figureDescriptions = [
     revenueChurnRate: ['`churnedMrrUSD` divided by the recurring revenue at the start.', 0.065, 'decimal'],
     voluntary: ['Ended subscriptions without a failed payment.', 8],
     involuntary: ['Ended subscriptions whose payment failed.', 2],
+    unconvertedShare: ['Part of the paying subscriptions whose currency has no exchange rate.', 0.02, 'decimal'],
   }),
   describeObject('ChurnGroup', ChurnGroup, 'Churn of one value of the dimension.', {
     ...segmentFields,

@@ -19,6 +19,11 @@ const amountFields = {
   amountMicros: ['Revenue in millionths by ISO 4217 code.', { EUR: 499000000 }],
   numTransactions: ['Number of transactions.', 120],
   numPaidTransactions: ['Number of transactions with an amount.', 100],
+  unconvertedShare: [
+    'Part of the paid transactions whose currency has no exchange rate: `amountUSD` lacks them.',
+    0.02,
+    'decimal',
+  ],
 } as const;
 
 const countFields = {

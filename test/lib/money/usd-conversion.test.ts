@@ -18,6 +18,31 @@ describe('withUsdRate', () => {
     expect(withUsdRate({ ...yen, currency }, rates)).toEqual({ ...yen, currency });
   });
 
+  it.each([
+    ['AED', { usdRate: '1/3.6725', usdRateDate: '2025-12-31' }],
+    ['SAR', { usdRate: '1/3.75', usdRateDate: '2025-12-31' }],
+    ['XOF', { usdRate: '1.1/655.957', usdRateDate: '2025-12-31' }],
+  ])('adds the fixed rate of %s', (currency, rate) => {
+    expect(withUsdRate({ ...yen, currency }, rates)).toEqual({ ...yen, currency, ...rate });
+  });
+
+  it('adds a fixed rate to the dollar even without the rates of the day', () => {
+    expect(withUsdRate({ ...yen, currency: 'AED' }, undefined)).toMatchObject({ usdRate: '1/3.6725' });
+    expect(withUsdRate({ ...yen, currency: 'XOF' }, undefined)).not.toHaveProperty('usdRate');
+  });
+
+  it('adds the latest rate of the app before the purchase, which precedes a fixed one', () => {
+    const ofApp = ['2025-01-01', '2025-12-01', '2099-01-01'].flatMap((from, index) => [
+      { currency: 'VND', from, perUSD: `${25_000 + index}` },
+      { currency: 'AED', from, perUSD: '3.7' },
+      { currency: 'JPY', from, perUSD: '1' },
+    ]);
+    const dong = { ...yen, currency: 'VND' };
+    expect(withUsdRate(dong, rates, ofApp)).toEqual({ ...dong, usdRate: '1/25001', usdRateDate: '2025-12-01' });
+    expect(withUsdRate({ ...yen, currency: 'AED' }, rates, ofApp)).toMatchObject({ usdRate: '1/3.7' });
+    expect(withUsdRate(yen, rates, ofApp)).toMatchObject({ usdRate: '1.1/180' });
+  });
+
   it('keeps a rate that was in force', () => {
     const converted = { ...yen, usdRate: '1.2/170', usdRateDate: '2025-12-30' };
     expect(withUsdRate(converted, rates)).toBe(converted);

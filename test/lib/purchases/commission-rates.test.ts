@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { type CommissionRates, findDeveloperShare } from '../../../lib/purchases/commission-rates.ts';
+import {
+  type CommissionRates,
+  findDeveloperShare,
+  isReviewDue,
+  listCommissionRates,
+  ratesReviewedOn,
+} from '../../../lib/purchases/commission-rates.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 
 const sale = {
@@ -27,6 +33,22 @@ describe('findDeveloperShare', () => {
       7_500,
     ],
     ['Google Play, one-time purchase elsewhere', { platform: 'store_b', isSubscription: false, country: 'JP' }, 7_000],
+    ['App Store in China since 2026-03-15', { country: 'CN' }, 7_500],
+    ['App Store in China before it', { country: 'CN', date: Date.parse('2026-03-14T23:59:59Z') }, 7_000],
+    ['App Store in China after a year of paid service', { country: 'CN', paidMs: 365 * dayMs }, 8_800],
+    ['App Store, one-time purchase in Japan', { country: 'JP', isSubscription: false }, 7_400],
+    ['App Store in Brazil after a year of paid service', { country: 'BR', paidMs: 400 * dayMs }, 8_500],
+    ['App Store in the EU since 2026-10-01', { date: Date.parse('2026-10-02T00:00:00Z') }, 7_000],
+    [
+      'Google Play, one-time purchase in Australia since 2026-09-30',
+      { platform: 'store_b', isSubscription: false, country: 'AU', date: Date.parse('2026-09-30T00:00:00Z') },
+      7_500,
+    ],
+    [
+      'Google Play, one-time purchase in Korea before 2026-12-31',
+      { platform: 'store_b', isSubscription: false, country: 'KR', date: Date.parse('2026-12-30T00:00:00Z') },
+      7_000,
+    ],
     ['Microsoft Store', { platform: 'store_c' }, 8_500],
     ['Stripe', { platform: 'processor_a' }, 9_710],
   ] as const)('returns the default share of %s', (_case, changes, expected) => {
@@ -38,5 +60,25 @@ describe('findDeveloperShare', () => {
     expect(findDeveloperShare(appRates, { ...sale, country: 'DE' })).toBe(7_143);
     expect(findDeveloperShare(appRates, { ...sale, date: Date.parse('2025-12-31T00:00:00Z') })).toBe(7_000);
     expect(findDeveloperShare(appRates, { ...sale, platform: 'processor_a' })).toBe(9_850);
+  });
+
+  it('leaves out the tax of a rate if the store reports the tax of the payment', () => {
+    expect(findDeveloperShare(appRates, { ...sale, country: 'DE', hasTax: true })).toBe(8_740);
+  });
+
+  it.each([
+    [100, false],
+    [101, true],
+  ])('asks for a review after %i days: %s', (days, isDue) => {
+    expect(isReviewDue(Date.parse(ratesReviewedOn) + days * dayMs)).toBe(isDue);
+  });
+
+  it('marks the rates that the stores have not confirmed', () => {
+    const unconfirmed = listCommissionRates().filter(({ isUnconfirmed }) => isUnconfirmed);
+    expect(unconfirmed.map(({ platform, from }) => `${platform} ${from}`)).toEqual([
+      ...Array.from({ length: 2 }, () => 'store_a 2026-10-01'),
+      ...Array.from({ length: 2 }, () => 'store_b 2026-09-30'),
+      ...Array.from({ length: 2 }, () => 'store_b 2026-12-31'),
+    ]);
   });
 });

@@ -2,8 +2,10 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
 import { purchasePartition, toKey } from '../../../lib/db/keys.ts';
 import type { Item, Table } from '../../../lib/db/table.ts';
+import { toAmountUsd } from '../../../lib/money/usd-amount.ts';
+import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
-import { addMissingFigures } from '../../../lib/statistics/add-missing-figures.ts';
+import { restateFigures } from '../../../lib/statistics/restate-figures.ts';
 import { createObservation, createTransaction, givenApp, startDate } from '../../../testing/given.ts';
 import { buildValidationInput, createTestPurchases } from '../../../testing/purchase-repository.ts';
 import { createTestTable } from '../../../testing/table.ts';
@@ -16,7 +18,7 @@ beforeAll(async () => {
 const purchaseId = 'store_a:upgraded';
 
 /** A subscription with a renewal and a refund, stored by a release without figures. */
-async function givenEarlierPurchase() {
+async function givenEarlierPurchase(payment: Partial<Transaction> = {}) {
   const { appName } = await givenApp(table);
   const purchases = createTestPurchases(table);
   const expirationDate = startDate + 60 * dayMs;
@@ -33,6 +35,7 @@ async function givenEarlierPurchase() {
       purchaseDate: startDate + renewal * 30 * dayMs,
       expirationDate: startDate + (renewal + 1) * 30 * dayMs,
       amountMicros: 5_000_000,
+      ...payment,
       ...(renewal === 0 && { refundedAt: startDate + 3 * dayMs }),
     }),
   );
@@ -47,26 +50,52 @@ async function givenEarlierPurchase() {
     purchases,
     recordPurchase: purchases.recordPurchase,
     appItems: createAppItemRepository(table),
+    exchangeRates: { findForDate: async () => undefined },
     now: () => startDate + 90 * dayMs,
   };
   return { app, deps, expected, readFigures, readItems };
 }
 
-describe('addMissingFigures', () => {
+describe('restateFigures', () => {
   it('counts the purchases of an earlier release without a change', async () => {
     const { app, deps, readFigures } = await givenEarlierPurchase();
-    expect(await addMissingFigures(app, deps, { add: false })).toBe(1);
+    expect(await restateFigures(app, deps, { correct: false })).toBe(1);
     expect((await readFigures()).map(([, figures]) => figures)).toEqual([undefined, undefined]);
   });
 
   it('adds the figures that a new purchase would have, announces nothing, and finds nothing again', async () => {
     const { app, deps, expected, readFigures, readItems } = await givenEarlierPurchase();
     const notifications = (await readItems('N#')).map(toKey);
-    expect(await addMissingFigures(app, deps, { add: true })).toBe(1);
+    expect(await restateFigures(app, deps, { correct: true })).toBe(1);
     expect(await readFigures()).toEqual(expected);
     expect((await readItems('N#')).map(toKey)).toEqual(notifications);
     const [stored] = await readItems('P');
     expect(stored?.announcedReasons).toEqual([]);
-    expect(await addMissingFigures(app, deps, { add: true })).toBe(0);
+    expect(await restateFigures(app, deps, { correct: true })).toBe(0);
+  });
+
+  it('corrects the commission of earlier payments to the rates that apply on their days', async () => {
+    const { app, deps, expected, readFigures } = await givenEarlierPurchase();
+    await restateFigures(app, deps, { correct: true });
+    const commissionRates = [{ platform: 'store_a' as const, from: '2020-01-01', commissionPercent: 12 }];
+    const { recordPurchase } = createTestPurchases(table, { commissionRates, unverifiedHours: undefined });
+    const [changedApp, changedDeps] = [
+      { ...app, commissionRates },
+      { ...deps, recordPurchase },
+    ];
+    expect(await restateFigures(changedApp, changedDeps, { correct: true })).toBe(1);
+    expect(await readFigures()).toEqual(
+      expected.map(([sk, figures]) => [sk, { ...(figures as object), share: 8_800 }]),
+    );
+    expect(await restateFigures(changedApp, changedDeps, { correct: true })).toBe(0);
+  });
+
+  it('converts earlier payments in a currency for which the app has set a rate', async () => {
+    const { app, deps, readItems } = await givenEarlierPurchase({ currency: 'VND', amountMicros: 131_500_000_000 });
+    const exchangeRates = [{ currency: 'VND', from: '2020-01-01', perUSD: '26300' }];
+    const { recordPurchase } = createTestPurchases(table, { exchangeRates, unverifiedHours: undefined });
+    expect(await restateFigures({ ...app, exchangeRates }, { ...deps, recordPurchase }, { correct: true })).toBe(1);
+    const amounts = (await readItems('T#')).map(({ transaction }) => toAmountUsd(transaction as Transaction));
+    expect(amounts).toEqual([5, 5]);
   });
 });

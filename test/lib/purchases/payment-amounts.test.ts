@@ -1,0 +1,28 @@
+import { describe, expect, it } from '@jest/globals';
+import { computePaymentAmounts } from '../../../lib/purchases/payment-amounts.ts';
+import { createObservation, createTransaction } from '../../../testing/given.ts';
+
+const { purchase } = createObservation({ productType: 'paid subscription' });
+
+describe('computePaymentAmounts', () => {
+  it.each([
+    // 12.00 with 2.00 tax: (12.00 - 2.00) x 85 %.
+    ['a marketplace takes its commission from the price without tax', 'store_b', 8_500, 8_500_000],
+    // 12.00 x 97.1 % - 2.00.
+    ['a processor takes its fee from the whole payment', 'processor_a', 9_710, 9_652_000],
+    ['a processor takes its fee from the whole payment', 'processor_b', 9_710, 9_652_000],
+  ] as const)('subtracts the reported tax: %s (%s)', (_rule, platform, share, proceeds) => {
+    const payment = createTransaction(purchase, { platform, amountMicros: 12_000_000, taxMicros: 2_000_000 });
+    expect(computePaymentAmounts(payment, share)).toEqual([12_000_000, 12_000_000, proceeds, 0]);
+  });
+
+  it('returns the part of the tax that a refund returns', () => {
+    const payment = createTransaction(purchase, {
+      platform: 'store_b',
+      amountMicros: 12_000_000,
+      taxMicros: 2_000_000,
+      partialRefunds: [{ id: 'half', date: purchase.purchaseDate ?? 0, amountMicros: 6_000_000 }],
+    });
+    expect(computePaymentAmounts(payment, 8_500)).toEqual([12_000_000, 6_000_000, 4_250_000, 0]);
+  });
+});
