@@ -21,8 +21,10 @@ const reasonsByFeedback: Readonly<Record<string, CancelationReason>> = {
 
 interface AccessFacts {
   readonly reversal: PaymentReversal | undefined;
+  /** Whether the item was removed from the subscription. */
+  readonly isRemoved: boolean;
   readonly isUnpaid: boolean;
-  /** Whether the grace period of an unpaid period is over. */
+  /** Whether access, with the grace of unpaid time, is over. */
   readonly isExpired: boolean;
 }
 
@@ -34,20 +36,19 @@ interface AccessFacts {
  */
 export function toCancelationReason(
   { status, cancellation_details: details }: Subscription,
-  { reversal, isUnpaid, isExpired }: AccessFacts,
+  { reversal, isRemoved, isUnpaid, isExpired }: AccessFacts,
 ): CancelationReason | undefined {
   if (reversal) return reversal.kind === 'refund' ? 'Customer' : 'System';
+  if (isRemoved) return isExpired ? 'Unknown' : undefined;
   switch (status) {
     case 'canceled':
       return toCanceledReason(details);
     case 'incomplete_expired':
       return 'System.BillingError';
-    case 'unpaid':
-      return isUnpaid ? 'System.BillingError' : undefined;
-    case 'past_due':
-      return isUnpaid && isExpired ? 'System.BillingError' : undefined;
+    case 'paused':
+      return 'PAUSED';
     default:
-      return status === 'paused' ? 'PAUSED' : undefined;
+      return isUnpaid && isExpired ? 'System.BillingError' : undefined;
   }
 }
 

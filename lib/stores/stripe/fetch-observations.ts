@@ -1,8 +1,9 @@
+import pMap from 'p-map';
 import type { Observation } from '../../purchases/observation.ts';
 import { ServiceError } from '../../shared/errors.ts';
 import { getSubscriptionId } from './invoices.ts';
 import { getPriceProductId, isOwnMetadata } from './mapping-context.ts';
-import { type Charge, Invoice, PaymentIntent, parseStripeObject, type Session, type Subscription } from './payloads.ts';
+import type { Charge, Invoice, Session, Subscription } from './payloads.ts';
 import {
   getChargedProductId,
   getLatestCharge,
@@ -13,13 +14,16 @@ import {
 import { type ChargeIndex, indexCharges } from './payment-reversals.ts';
 import type { StripeAccount } from './stripe-account.ts';
 import {
-  completeRefunds,
   fetchCharge,
+  fetchFailureDates,
+  fetchInvoiceSubscription,
+  fetchPaymentIntent,
   fetchSession,
   fetchSubscription,
   listCharges,
   listDisputes,
   listInvoices,
+  listPaidSubscriptions,
   listProducts,
   listSessions,
   listSubscriptions,
@@ -45,10 +49,7 @@ export async function fetchObservations(id: string, account: StripeAccount): Pro
     case 'py':
       return await fetchChargeObservations(await fetchCharge(account.stripe, objectId), account);
     case 'in':
-      return await fetchInvoiceObservations(
-        parseStripeObject(Invoice, await account.stripe.invoices.retrieve(objectId)),
-        account,
-      );
+      return await fetchInvoiceObservations(objectId, account);
     default:
       throw new ServiceError(
         'InvalidPayload',
@@ -87,12 +88,12 @@ const fetchSessionObservations = async (session: Session, account: StripeAccount
 async function fetchIntentObservations(id: string, account: StripeAccount): Promise<Observation[]> {
   const [session] = await listSessions(account.stripe, { payment_intent: id });
   if (session) return await fetchSessionObservations(session, account);
-  const subscription = await findSubscriptionOfPayment(id, account);
-  if (subscription !== undefined) return await fetchSubscriptionObservations(subscription, account);
-  const expand = ['latest_charge.refunds'];
-  const charge = getLatestCharge(
-    parseStripeObject(PaymentIntent, await account.stripe.paymentIntents.retrieve(id, { expand })),
-  );
+  const subscriptions = await listPaidSubscriptions(account.stripe, id);
+  if (subscriptions.length > 0) {
+    const fetchOne = (subscription: string) => fetchSubscriptionObservations(subscription, account);
+    return (await pMap(subscriptions, fetchOne, { concurrency: 2 })).flat();
+  }
+  const charge = getLatestCharge(await fetchPaymentIntent(account.stripe, id));
   return charge ? await fetchStandaloneChargeObservations(charge, account) : [];
 }
 
@@ -101,27 +102,12 @@ async function fetchChargeObservations(charge: Charge, account: StripeAccount): 
   return await fetchIntentObservations(charge.payment_intent, account);
 }
 
-async function fetchInvoiceObservations(invoice: Invoice, account: StripeAccount): Promise<Observation[]> {
-  const subscription = getSubscriptionId(invoice);
+async function fetchInvoiceObservations(id: string, account: StripeAccount): Promise<Observation[]> {
+  const subscription = await fetchInvoiceSubscription(account.stripe, id);
   if (subscription === undefined) {
     throw new ServiceError('InvalidPayload', 'The invoice does not belong to a subscription.');
   }
   return await fetchSubscriptionObservations(subscription, account);
-}
-
-/**
- * Finds the subscription whose invoice a payment intent paid. Payment intents do not refer to their invoice.
- *
- * @see https://docs.stripe.com/api/invoice-payment
- */
-async function findSubscriptionOfPayment(id: string, { stripe }: StripeAccount): Promise<string | undefined> {
-  const { data } = await stripe.invoicePayments.list({
-    payment: { type: 'payment_intent', payment_intent: id },
-    limit: 1,
-    expand: ['data.invoice'],
-  });
-  const [payment] = data;
-  return payment && getSubscriptionId(parseStripeObject(Invoice, payment.invoice));
 }
 
 async function fetchStandaloneChargeObservations(
@@ -137,13 +123,13 @@ async function fetchStandaloneChargeObservations(
   return observation ? [observation] : [];
 }
 
-/** Indexes charges with their refunds and disputes, which it fetches. */
+/** Indexes charges with their disputes and the dates of failed debits, which it fetches. */
 async function fetchChargeIndex(charges: readonly Charge[], stripe: StripeAccount['stripe']): Promise<ChargeIndex> {
-  const [completeCharges, disputes] = await Promise.all([
-    completeRefunds(stripe, charges),
+  const [disputes, failureDates] = await Promise.all([
     listDisputes(stripe, charges),
+    fetchFailureDates(stripe, charges),
   ]);
-  return indexCharges(completeCharges, disputes);
+  return indexCharges(charges, disputes, failureDates);
 }
 
 /** Fetches the observations of all purchases that a customer made in the app. */

@@ -1,39 +1,52 @@
 import type { Transaction } from '../../purchases/transaction.ts';
 import { withPlatform } from '../../shared/platform.ts';
-import { dayMs, type EpochMillis } from '../../shared/time.ts';
+import { dayMs, type EpochMillis, hourMs } from '../../shared/time.ts';
 import { toPeriodStart } from '../to-period-start.ts';
+import { getPaidEnd } from './access-end.ts';
 import { omitNullish, toMillis } from './convert.ts';
-import { findMainLine, type InvoiceShare, isRenewal } from './invoices.ts';
+import { getPaidAt, type InvoiceShare } from './invoices.ts';
+import type { ItemTerms } from './item-terms.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
+import { type Billing, isRenewal, isTrial, listPaidTime } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import { toRefundFields } from './payment-reversals.ts';
-import type { Line } from './subscription-items.ts';
+import { findPlanPrice } from './plan-price.ts';
 
 interface TransactionContext {
   readonly context: MappingContext;
-  /** Present product, price and period end of the item. */
-  readonly terms: { readonly productId: string; readonly priceId: string; readonly periodEnd: number };
+  readonly terms: ItemTerms;
+  /** All billings of the item. */
+  readonly billings: readonly Billing[];
+  /** Start of the subscription in epoch seconds. */
+  readonly startedAt: number | null;
 }
 
+/** Returns the id of a transaction: the main item has the id of the invoice, another one adds its own. */
+export const toInvoiceTransactionId = (
+  { invoice, item }: InvoiceShare,
+  { platform, isMain }: { readonly platform: MappingContext['platform']; readonly isMain: boolean },
+): string => withPlatform(platform, isMain ? invoice.id : `${invoice.id}:${item.itemIds[0]}`);
+
 /**
- * Maps the part of a paid invoice that bills an item to a transaction. The main item has the id of the invoice, another
- * one adds its own.
+ * Maps the part of a paid invoice that bills an item to a transaction. Money that pays no period does not have an
+ * expiration date.
  */
 export function toInvoiceTransaction(
-  share: InvoiceShare,
+  billing: Billing,
   subscription: Subscription,
-  { context, terms }: TransactionContext,
+  { context, terms, billings, startedAt }: TransactionContext,
 ): Transaction {
   const { platform } = context;
-  const { invoice, item, amount, country } = share;
-  const line = findMainLine(share, terms.periodEnd);
-  const { product, price } = line?.pricing?.price_details ?? { product: terms.productId, price: terms.priceId };
-  const isTrial = amount === 0 && line !== undefined && subscription.trial_end === line.period.end;
-  const purchaseDate = getPurchaseDate(share, subscription);
-  const isMain = item.purchaseId === subscription.id;
+  const { share, line } = billing;
+  const { invoice, item, amount, tax, country } = share;
+  const { product, price } = findPrice(billing, { billings, terms });
+  const purchaseDate = getPurchaseDate(share, startedAt);
+  const isFree = isTrial(billing, subscription);
+  const expirationDate = getPaidEnd(billing, billings, subscription);
+  const start = expirationDate === undefined ? undefined : billing.period?.start;
   return {
-    transactionId: withPlatform(platform, isMain ? invoice.id : `${invoice.id}:${item.itemIds[0]}`),
+    transactionId: toInvoiceTransactionId(share, { platform, isMain: item.purchaseId === subscription.id }),
     purchaseId: withPlatform(platform, item.purchaseId),
     productId: withPlatform(platform, product),
     offerId: toOfferId(context, product, price),
@@ -43,32 +56,49 @@ export function toInvoiceTransaction(
     ...(invoice.currency && {
       currency: toCurrencyCode(invoice.currency),
       ...(invoice.amount_paid !== null && { amountMicros: toMicros(amount, invoice.currency) }),
+      ...(tax !== undefined && { taxMicros: toMicros(tax, invoice.currency) }),
     }),
-    isRenewal: isRenewal(share),
+    isRenewal: isRenewal(billing),
     ...omitNullish({
       quantity: line?.quantity,
-      periodStartDate: line && toPeriodStart(toMillis(line.period.start), purchaseDate),
-      expirationDate: line && toMillis(line.period.end),
-      isTrialPeriod: isTrial || undefined,
+      periodStartDate: start === undefined ? undefined : toPeriodStart(toMillis(start), purchaseDate),
+      expirationDate,
+      plan: findPlanPrice(billing, { billings, price: item.current?.price, subscription }),
+      isTrialPeriod: isFree || undefined,
       storefront: country,
-      ...toOffer(share, isTrial, line),
+      ...toOffer(billing, isFree),
     }),
     ...toRefundFields(share.reversals),
   };
 }
 
+/** Returns the price that a transaction is for. Money that pays no period belongs to the price paid before it. */
+function findPrice(
+  { kind, line, share }: Billing,
+  { billings, terms }: Pick<TransactionContext, 'billings' | 'terms'>,
+): { readonly product: string; readonly price: string } {
+  const before = listPaidTime(billings).findLast((other) => other.share.invoice.created <= share.invoice.created);
+  const named = kind === 'extra' ? before?.line : line;
+  return named?.pricing?.price_details ?? { product: terms.productId, price: terms.priceId };
+}
+
 /** Returns the kind of offer that an invoice bills, and the length of a trial. */
-function toOffer({ lines }: InvoiceShare, isTrial: boolean, line: Line | undefined) {
-  if (isTrial && line) return { offerType: 'trial', offerPeriod: toDays(line.period) };
-  const isDiscounted = lines.some(({ discount_amounts }) => discount_amounts.some(({ amount }) => amount > 0));
+function toOffer({ share, line }: Billing, isFree: boolean) {
+  if (isFree && line) return { offerType: 'trial', offerPeriod: toDays(line.period) };
+  const isDiscounted = share.lines.some(({ discount_amounts }) => discount_amounts.some(({ amount }) => amount > 0));
   return { offerType: isDiscounted ? 'discount' : undefined };
 }
 
-const toDays = ({ start, end }: Line['period']): string => `P${Math.round(toMillis(end - start) / dayMs)}D`;
+const toDays = ({ start, end }: { readonly start: number; readonly end: number }): string =>
+  `P${Math.round(toMillis(end - start) / dayMs)}D`;
 
-/** The first invoice is paid shortly after the start. Its payment time would be mistaken for a renewal. */
-function getPurchaseDate({ invoice, lines }: InvoiceShare, { start_date }: Subscription): EpochMillis {
-  const { billing_reason, status_transitions, created } = invoice;
-  const paidAt = status_transitions?.paid_at ?? (created || lines[0]?.period.start) ?? 0;
-  return toMillis(billing_reason === 'subscription_create' ? (start_date ?? paidAt) : paidAt);
+/**
+ * Returns the date of the payment. The first invoice is paid shortly after the start: that time would be mistaken for a
+ * renewal.
+ */
+function getPurchaseDate({ invoice }: InvoiceShare, startedAt: number | null): EpochMillis {
+  const paidAt = toMillis(getPaidAt(invoice));
+  if (invoice.billing_reason !== 'subscription_create' || startedAt === null) return paidAt;
+  const start = toMillis(startedAt);
+  return Math.abs(paidAt - start) <= hourMs ? start : paidAt;
 }

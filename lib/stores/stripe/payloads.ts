@@ -1,42 +1,23 @@
 import * as v from 'valibot';
 import { unavailableError } from './api-errors.ts';
-
-/**
- * Accepts every value: null for an absent or invalid one. Stripe adds values to its enumerations, and older objects
- * lack members. Only the members that decide about access are required.
- */
-const lenient = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.optional(v.nullable(schema), null), null);
-
-/** Id of an object that can be expanded. */
-const Reference = v.pipe(
-  v.union([v.string(), v.object({ id: v.string() })]),
-  v.transform((reference) => (typeof reference === 'string' ? reference : reference.id)),
-);
-const NullableReference = lenient(Reference);
-const Seconds = v.number();
-const NullableSeconds = lenient(Seconds);
-const NullableText = lenient(v.string());
-/** An empty text for an absent or invalid one. */
-const Text = v.fallback(v.nullish(v.string(), ''), '');
-const NullableNumber = lenient(v.number());
-const Flag = v.fallback(v.nullish(v.boolean(), false), false);
-const Livemode = v.fallback(v.nullish(v.boolean(), true), true);
-const NullableMetadata = lenient(v.record(v.string(), v.string()));
-const NullableAddress = lenient(v.object({ country: NullableText }));
-
-/** First page of a list inside a parent object. */
-const listSchema = <const S extends v.GenericSchema>(schema: S) => v.object({ data: v.array(schema) });
-/** A list whose elements do not decide about access. Leaves out invalid elements. */
-const lenientArray = <const S extends v.GenericSchema>(schema: S) =>
-  v.pipe(
-    lenient(v.array(lenient(schema))),
-    v.transform((elements) => (elements ?? []).filter((element) => element !== null)),
-  );
-const lenientList = <const S extends v.GenericSchema>(schema: S) =>
-  v.pipe(
-    lenient(v.object({ data: lenientArray(schema), has_more: Flag })),
-    v.transform((list) => list ?? { data: [], has_more: false }),
-  );
+import { hasIncompleteList } from './complete-lists.ts';
+import {
+  Flag,
+  Livemode,
+  lenient,
+  lenientArray,
+  lenientList,
+  listSchema,
+  NullableAddress,
+  NullableMetadata,
+  NullableNumber,
+  NullableReference,
+  NullableSeconds,
+  NullableText,
+  Reference,
+  Seconds,
+  Text,
+} from './lenient-schemas.ts';
 
 /** @see https://docs.stripe.com/api/products/object */
 export const Product = v.object({
@@ -87,21 +68,38 @@ const InvoiceLine = v.object({
   pricing: lenient(v.object({ price_details: lenient(v.object({ price: Reference, product: v.string() })) })),
 });
 
+/** @see https://docs.stripe.com/api/invoice-payment/object */
+const InvoicePayment = v.object({
+  /** `open`, `paid` or `canceled`. */
+  status: NullableText,
+  amount_paid: NullableNumber,
+  payment: v.object({ payment_intent: NullableReference, charge: NullableReference }),
+});
+
+const InvoiceParent = lenient(v.object({ subscription_details: lenient(v.object({ subscription: Reference })) }));
+/** The member of an invoice that names its subscription. */
+export const InvoiceOwner = v.object({ parent: InvoiceParent });
+export type InvoiceOwner = v.InferOutput<typeof InvoiceOwner>;
+
 /** @see https://docs.stripe.com/api/invoices/object */
 export const Invoice = v.object({
+  ...InvoiceOwner.entries,
   id: v.string(),
   status: NullableText,
   amount_paid: NullableNumber,
   currency: Text,
   created: v.fallback(v.nullish(Seconds, 0), 0),
+  /** Only set for an invoice that the customer pays by hand (`send_invoice`). */
+  due_date: NullableSeconds,
+  /** False while collection is paused: Stripe has not tried to collect the payment. */
+  attempted: lenient(v.boolean()),
   billing_reason: NullableText,
   customer_address: NullableAddress,
-  parent: lenient(v.object({ subscription_details: lenient(v.object({ subscription: Reference })) })),
-  status_transitions: lenient(v.object({ paid_at: NullableSeconds })),
+  status_transitions: lenient(v.object({ paid_at: NullableSeconds, finalized_at: NullableSeconds })),
+  total_taxes: Amounts,
   lines: lenientList(InvoiceLine),
-  payments: lenientList(
-    v.object({ payment: v.object({ payment_intent: NullableReference, charge: NullableReference }) }),
-  ),
+  /** The payments, which can be several. */
+  payments: lenientList(InvoicePayment),
 });
 export type Invoice = v.InferOutput<typeof Invoice>;
 
@@ -111,7 +109,11 @@ export const Subscription = v.object({
   status: v.string(),
   livemode: Livemode,
   customer: NullableReference,
+  created: NullableSeconds,
   start_date: NullableSeconds,
+  /** Stays after the trial. */
+  trial_start: NullableSeconds,
+  /** Moves when the trial is extended or ended early. */
   trial_end: NullableSeconds,
   canceled_at: NullableSeconds,
   cancel_at: NullableSeconds,
@@ -138,6 +140,9 @@ export type Subscription = v.InferOutput<typeof Subscription>;
 export const Refund = v.object({ id: v.string(), amount: v.number(), created: Seconds, status: NullableText });
 export type Refund = v.InferOutput<typeof Refund>;
 
+/** @see https://docs.stripe.com/api/balance_transactions/object */
+export const BalanceTransaction = v.object({ created: Seconds });
+
 /** @see https://docs.stripe.com/api/charges/object */
 export const Charge = v.object({
   billing_details: lenient(v.object({ address: NullableAddress })),
@@ -147,13 +152,16 @@ export const Charge = v.object({
   refunded: v.boolean(),
   disputed: Flag,
   paid: v.boolean(),
+  status: NullableText,
   created: NullableSeconds,
+  /** Reverses the balance after a debit that failed days after its creation. */
+  failure_balance_transaction: NullableReference,
   currency: Text,
   livemode: Livemode,
   customer: NullableReference,
   payment_intent: NullableReference,
   metadata: NullableMetadata,
-  /** Newest first. Has only the latest ten refunds if `has_more` is set. */
+  /** Newest first. */
   refunds: lenientList(Refund),
 });
 export type Charge = v.InferOutput<typeof Charge>;
@@ -188,6 +196,7 @@ const LineItem = v.object({
   id: NullableText,
   quantity: NullableNumber,
   amount_total: NullableNumber,
+  amount_tax: NullableNumber,
   price: v.nullable(Price),
 });
 export type LineItem = v.InferOutput<typeof LineItem>;
@@ -202,6 +211,7 @@ export const Session = v.object({
   livemode: Livemode,
   currency: NullableText,
   amount_total: NullableNumber,
+  total_details: lenient(v.object({ amount_tax: NullableNumber })),
   client_reference_id: NullableText,
   customer: NullableReference,
   customer_details: lenient(v.object({ address: NullableAddress })),
@@ -229,9 +239,15 @@ export const StripeEvent = v.object({
 });
 export type StripeEvent = v.InferOutput<typeof StripeEvent>;
 
-/** Parses an object that Stripe returned. Throws `ConnectionFailed` if it does not match the schema. */
+/**
+ * Parses an object that Stripe returned. Throws `ConnectionFailed` if it does not match the schema, or if a list in it is
+ * not complete.
+ */
 export function parseStripeObject<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  throw unavailableError(`The response is invalid at ${v.getDotPath(result.issues[0]) ?? 'its root'}.`);
+  if (!result.success) {
+    throw unavailableError(`The response is invalid at ${v.getDotPath(result.issues[0]) ?? 'its root'}.`);
+  }
+  if (hasIncompleteList(result.output)) throw unavailableError('The response has an incomplete list.');
+  return result.output;
 }

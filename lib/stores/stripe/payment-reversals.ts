@@ -6,6 +6,7 @@ import { indexCountries } from './buyer-country.ts';
 import { toMillis } from './convert.ts';
 import { toMicros } from './money.ts';
 import type { Charge, Dispute, Refund } from './payloads.ts';
+import { type FailureDates, indexFailures } from './payment-failures.ts';
 
 /** Return of a payment to the customer that ends the access. */
 export interface PaymentReversal {
@@ -13,7 +14,7 @@ export interface PaymentReversal {
   readonly kind: 'refund' | 'dispute';
 }
 
-/** The money of one payment that was returned to the customer. */
+/** The money of one payment, or of all payments of an invoice, that was returned to the customer. */
 export interface PaymentReversals {
   /** Full refund or lost dispute. Ends the purchase. */
   readonly end?: PaymentReversal;
@@ -23,11 +24,19 @@ export interface PaymentReversals {
   readonly partialRefunds: readonly PartialRefund[];
 }
 
+/** The reversals of a charge. */
+export interface ChargeReversals extends PaymentReversals {
+  /** All reversals as partial ones, for a payment that paid a part of an invoice. */
+  readonly parts: readonly PartialRefund[];
+  /** Amount of the charge in the currency's smallest unit. */
+  readonly amount: number;
+}
+
 /**
  * Returns the reversals of a charge. The refund that completes a full refund is not a partial refund. Stripe lists the
  * newest refund first, and the order decides between refunds of the same second.
  */
-function toPaymentReversals(charge: Charge, disputes: readonly Dispute[]): PaymentReversals {
+function toChargeReversals(charge: Charge, disputes: readonly Dispute[]): ChargeReversals {
   const refunds = [...charge.refunds.data].reverse().sort((a, b) => a.created - b.created);
   const completing = charge.refunded ? refunds.findLast((refund) => !isReturned(refund)) : undefined;
   const refundEnd = charge.refunded ? toMillis(completing?.created ?? charge.created ?? 0) : undefined;
@@ -36,15 +45,17 @@ function toPaymentReversals(charge: Charge, disputes: readonly Dispute[]): Payme
   const lostAt = lost && toMillis(lost.created ?? charge.created ?? 0);
   const end = toEnd(lostAt, refundEnd);
   const isWholeDispute = lost !== undefined && getDisputedAmount(lost, charge) >= charge.amount - sumRefunds(refunds);
+  const toParts = (parts: readonly Refund[], isWhole: boolean) => [
+    ...parts.map((refund) => toPartialRefund(refund, charge)),
+    ...ownDisputes.flatMap((dispute) => toDisputedAmount(dispute, charge, isWhole)),
+  ];
+  const partial = refunds.filter((refund) => refund !== completing && isCounted(refund));
   return {
     ...(end && { end }),
     ...omitUndefined({ refundedAt: isWholeDispute ? lostAt : refundEnd }),
-    partialRefunds: [
-      ...refunds
-        .filter((refund) => refund !== completing && isCounted(refund))
-        .map((refund) => toPartialRefund(refund, charge)),
-      ...ownDisputes.flatMap((dispute) => toDisputedAmount(dispute, charge, isWholeDispute)),
-    ],
+    partialRefunds: toParts(partial, isWholeDispute),
+    parts: toParts(completing ? [...partial, completing] : partial, false),
+    amount: charge.amount,
   };
 }
 
@@ -121,25 +132,31 @@ export function splitReversals(
 
 /** What the charges of an account say about payments, by charge id and payment intent id. */
 export interface ChargeIndex {
-  readonly reversals: ReadonlyMap<string, PaymentReversals>;
+  readonly reversals: ReadonlyMap<string, ChargeReversals>;
   /** Countries of the customers, in two letters. */
   readonly countries: ReadonlyMap<string, string>;
+  readonly failures: ReadonlyMap<string, FailureDates>;
 }
 
-/** Indexes charges with their disputes. */
-export const indexCharges = (charges: readonly Charge[], disputes: readonly Dispute[]): ChargeIndex => ({
+/** Indexes charges with their disputes. `failureDates` has the dates of debits that failed days after their creation. */
+export const indexCharges = (
+  charges: readonly Charge[],
+  disputes: readonly Dispute[],
+  failureDates: ReadonlyMap<string, number> = new Map(),
+): ChargeIndex => ({
   reversals: indexReversals(charges, disputes),
   countries: indexCountries(charges),
+  failures: indexFailures(charges, failureDates),
 });
 
 /** Indexes reversals by charge id and payment intent id, because an invoice can name either. */
 function indexReversals(
   charges: readonly Charge[],
   disputes: readonly Dispute[],
-): ReadonlyMap<string, PaymentReversals> {
-  const index = new Map<string, PaymentReversals>();
+): ReadonlyMap<string, ChargeReversals> {
+  const index = new Map<string, ChargeReversals>();
   for (const charge of charges.filter(({ paid }) => paid)) {
-    const reversals = toPaymentReversals(charge, disputes);
+    const reversals = toChargeReversals(charge, disputes);
     for (const id of [charge.id, charge.payment_intent]) if (id) index.set(id, reversals);
   }
   return index;

@@ -1,108 +1,145 @@
 import pMap from 'p-map';
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import * as v from 'valibot';
 import { splitIntoChunks } from '../../shared/batches.ts';
-import { Charge, Dispute, Invoice, Product, parseStripeObject, Refund, Session, Subscription } from './payloads.ts';
-
-/** More objects than a customer has in practice. Bounds the duration of a request. */
-const pagingLimit = { limit: 1_000 };
-/**
- * Maximum page size of Stripe.
- *
- * @see https://docs.stripe.com/api/pagination
- */
-const pageSize = 100;
-
-/** Number of concurrent requests of one operation. Stripe limits the requests per second of an account. */
-const concurrency = 8;
+import { completeLists, concurrency, listAll, pageSize } from './complete-lists.ts';
+import { getSubscriptionId } from './invoices.ts';
+import {
+  BalanceTransaction,
+  Charge,
+  Dispute,
+  Invoice,
+  InvoiceOwner,
+  PaymentIntent,
+  Product,
+  parseStripeObject,
+  Session,
+  Subscription,
+} from './payloads.ts';
 
 /** @see https://docs.stripe.com/api/expanding_objects */
 const subscriptionExpansions = ['latest_invoice', 'discounts.source.coupon'];
 const sessionExpansions = ['line_items', 'payment_intent.latest_charge.refunds'];
 const toListExpansions = (paths: readonly string[]): string[] => paths.map((path) => `data.${path}`);
 
+/** Parses an object that Stripe returned, with all elements of the lists inside of it. */
+const parseComplete = async <const S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+  stripe: Stripe,
+): Promise<v.InferOutput<S>> => parseStripeObject(schema, await completeLists(value, stripe));
+
 /** Fetches a subscription with its latest invoice and coupons. */
 export const fetchSubscription = async (stripe: Stripe, id: string): Promise<Subscription> =>
-  parseStripeObject(Subscription, await stripe.subscriptions.retrieve(id, { expand: subscriptionExpansions }));
+  await parseComplete(
+    Subscription,
+    await stripe.subscriptions.retrieve(id, { expand: subscriptionExpansions }),
+    stripe,
+  );
 
 /** Lists the subscriptions of a customer, including the ended ones. */
-export const listSubscriptions = async (stripe: Stripe, customer: string): Promise<Subscription[]> =>
-  parseStripeObject(
-    v.array(Subscription),
-    await stripe.subscriptions
-      .list({ customer, status: 'all', limit: pageSize, expand: toListExpansions(subscriptionExpansions) })
-      .autoPagingToArray(pagingLimit),
-  );
+export async function listSubscriptions(stripe: Stripe, customer: string): Promise<Subscription[]> {
+  const expand = toListExpansions(subscriptionExpansions);
+  const subscriptions = stripe.subscriptions.list({ customer, status: 'all', limit: pageSize, expand });
+  return await parseComplete(v.array(Subscription), await listAll(subscriptions), stripe);
+}
 
-/** Lists the paid invoices of a customer or a subscription, with their payments. */
-export const listInvoices = async (
+/** Lists the invoices of a customer or a subscription in any state, with their payments. */
+export async function listInvoices(
   stripe: Stripe,
   filter: { readonly customer: string } | { readonly subscription: string },
-): Promise<Invoice[]> =>
-  parseStripeObject(
-    v.array(Invoice),
-    await stripe.invoices
-      .list({ ...filter, status: 'paid', limit: pageSize, expand: ['data.payments'] })
-      .autoPagingToArray(pagingLimit),
-  );
+): Promise<Invoice[]> {
+  const invoices = stripe.invoices.list({ ...filter, limit: pageSize, expand: ['data.payments'] });
+  return await parseComplete(v.array(Invoice), await listAll(invoices), stripe);
+}
 
-/** Lists the charges of a customer, with their latest refunds. */
-export const listCharges = async (stripe: Stripe, customer: string): Promise<Charge[]> =>
-  parseStripeObject(
-    v.array(Charge),
-    await stripe.charges.list({ customer, limit: pageSize, expand: ['data.refunds'] }).autoPagingToArray(pagingLimit),
-  );
+/** Fetches the id of the subscription that an invoice bills. */
+export const fetchInvoiceSubscription = async (stripe: Stripe, id: string): Promise<string | undefined> =>
+  getSubscriptionId(parseStripeObject(InvoiceOwner, await stripe.invoices.retrieve(id)));
 
-/** Completes the refunds of charges. An expanded list has ten refunds at most. */
-export const completeRefunds = async (stripe: Stripe, charges: readonly Charge[]): Promise<Charge[]> =>
-  await pMap(
-    charges,
-    async (charge) => {
-      if (!charge.refunds?.has_more) return charge;
-      const refunds = await stripe.refunds.list({ charge: charge.id, limit: pageSize }).autoPagingToArray(pagingLimit);
-      return { ...charge, refunds: { data: parseStripeObject(v.array(Refund), refunds), has_more: false } };
-    },
-    { concurrency },
-  );
+/**
+ * Lists the subscriptions whose invoices a payment intent paid. Payment intents do not refer to their invoices.
+ *
+ * @see https://docs.stripe.com/api/invoice-payment
+ */
+export async function listPaidSubscriptions(stripe: Stripe, payment_intent: string): Promise<string[]> {
+  const payments = stripe.invoicePayments.list({
+    payment: { type: 'payment_intent', payment_intent },
+    limit: pageSize,
+    expand: ['data.invoice'],
+  });
+  const owners = (await listAll(payments)).map(({ invoice }) => parseStripeObject(InvoiceOwner, invoice));
+  return [...new Set(owners.flatMap((owner) => getSubscriptionId(owner) ?? []))];
+}
+
+/** Fetches a payment intent with its latest charge. */
+export async function fetchPaymentIntent(stripe: Stripe, id: string): Promise<PaymentIntent> {
+  const expand = ['latest_charge.refunds'];
+  return await parseComplete(PaymentIntent, await stripe.paymentIntents.retrieve(id, { expand }), stripe);
+}
+
+/** Lists the charges of a customer, also failed ones, with their refunds. */
+export async function listCharges(stripe: Stripe, customer: string): Promise<Charge[]> {
+  const charges = stripe.charges.list({ customer, limit: pageSize, expand: ['data.refunds'] });
+  return await parseComplete(v.array(Charge), await listAll(charges), stripe);
+}
 
 /** Lists the disputes of the charges that are marked as disputed. */
 export async function listDisputes(stripe: Stripe, charges: readonly Charge[]): Promise<Dispute[]> {
   const disputed = charges.filter((charge) => charge.disputed);
-  const listByCharge = async ({ id }: Charge) =>
-    await stripe.disputes.list({ charge: id, limit: pageSize }).autoPagingToArray(pagingLimit);
+  const listByCharge = async ({ id }: Charge) => await listAll(stripe.disputes.list({ charge: id, limit: pageSize }));
   const lists = await pMap(disputed, listByCharge, { concurrency });
   return parseStripeObject(v.array(Dispute), lists.flat());
 }
 
+/**
+ * Fetches the dates of debits that failed days after their creation, by charge id. Empty if the key must not read
+ * balance transactions.
+ *
+ * @see https://docs.stripe.com/api/charges/object#charge_object-failure_balance_transaction
+ */
+export async function fetchFailureDates(
+  stripe: Stripe,
+  charges: readonly Charge[],
+): Promise<ReadonlyMap<string, number>> {
+  const failed = charges.flatMap(({ id, failure_balance_transaction: reversal }) =>
+    reversal ? [{ id, reversal }] : [],
+  );
+  const fetchDate = async ({ id, reversal }: (typeof failed)[number]) => {
+    const { created } = parseStripeObject(BalanceTransaction, await stripe.balanceTransactions.retrieve(reversal));
+    return [id, created] as const;
+  };
+  try {
+    return new Map(await pMap(failed, fetchDate, { concurrency }));
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripePermissionError) return new Map();
+    throw error;
+  }
+}
+
 /** Fetches a checkout session with its line items and payment. */
 export const fetchSession = async (stripe: Stripe, id: string): Promise<Session> =>
-  parseStripeObject(Session, await stripe.checkout.sessions.retrieve(id, { expand: sessionExpansions }));
+  await parseComplete(Session, await stripe.checkout.sessions.retrieve(id, { expand: sessionExpansions }), stripe);
 
 /** Lists the complete checkout sessions of a customer or a payment intent. */
-export const listSessions = async (
+export async function listSessions(
   stripe: Stripe,
   filter: { readonly customer: string } | { readonly payment_intent: string },
-): Promise<Session[]> =>
-  parseStripeObject(
-    v.array(Session),
-    await stripe.checkout.sessions
-      .list({ ...filter, status: 'complete', limit: pageSize, expand: toListExpansions(sessionExpansions) })
-      .autoPagingToArray(pagingLimit),
-  );
+): Promise<Session[]> {
+  const expand = toListExpansions(sessionExpansions);
+  const sessions = stripe.checkout.sessions.list({ ...filter, status: 'complete', limit: pageSize, expand });
+  return await parseComplete(v.array(Session), await listAll(sessions), stripe);
+}
 
-/** Fetches a charge with its latest refunds. */
+/** Fetches a charge with its refunds. */
 export const fetchCharge = async (stripe: Stripe, id: string): Promise<Charge> =>
-  parseStripeObject(Charge, await stripe.charges.retrieve(id, { expand: ['refunds'] }));
+  await parseComplete(Charge, await stripe.charges.retrieve(id, { expand: ['refunds'] }), stripe);
 
 /** Lists products by id. Deleted products are omitted. */
 export async function listProducts(stripe: Stripe, ids: readonly string[]): Promise<ReadonlyMap<string, Product>> {
   const chunks = splitIntoChunks([...new Set(ids)], pageSize);
-  const lists = await pMap(chunks, async (chunk) => await stripe.products.list({ ids: [...chunk], limit: pageSize }), {
-    concurrency,
-  });
-  const products = parseStripeObject(
-    v.array(Product),
-    lists.flatMap(({ data }) => data),
-  );
+  const listChunk = async (chunk: readonly string[]) =>
+    await listAll(stripe.products.list({ ids: [...chunk], limit: pageSize }));
+  const products = parseStripeObject(v.array(Product), (await pMap(chunks, listChunk, { concurrency })).flat());
   return new Map(products.map((product) => [product.id, product]));
 }

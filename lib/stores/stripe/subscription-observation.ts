@@ -1,24 +1,19 @@
 import type { Observation } from '../../purchases/observation.ts';
-import type { Purchase } from '../../purchases/purchase.ts';
 import { withPlatform } from '../../shared/platform.ts';
-import type { EpochMillis } from '../../shared/time.ts';
+import { computeExpiration, findReversal } from './access-end.ts';
 import { unavailableError } from './api-errors.ts';
 import { toCancelationReason } from './cancelation-reason.ts';
-import { omitNullish, toMillis, toOptionalMillis } from './convert.ts';
-import { toInvoiceTransaction } from './invoice-transaction.ts';
-import { filterPaidInvoices, findMainLine, type InvoiceShare, isRenewal, splitInvoice } from './invoices.ts';
-import {
-  getPriceProductId,
-  type MappingContext,
-  readCheckoutUser,
-  readUserAliases,
-  requireOwnApp,
-  toOfferId,
-} from './mapping-context.ts';
-import { toCurrencyCode } from './money.ts';
-import type { Discount, Invoice, Subscription } from './payloads.ts';
-import type { ChargeIndex, PaymentReversal } from './payment-reversals.ts';
-import { type BilledItem, getItemId, listBilledItems } from './subscription-items.ts';
+import { omitNullish, toOptionalMillis } from './convert.ts';
+import { toInvoiceTransaction, toInvoiceTransactionId } from './invoice-transaction.ts';
+import { type InvoiceShare, isPaid, sortInvoices, splitInvoice } from './invoices.ts';
+import { toDiscount, toIdentity, toRenewalIntent, toState } from './item-fields.ts';
+import { getTerms, type ItemTerms } from './item-terms.ts';
+import { type MappingContext, readCheckoutUser, readUserAliases, requireOwnApp } from './mapping-context.ts';
+import { type Billing, findPresentPayment, isRenewal, listBillings, listPaidTime } from './paid-periods.ts';
+import type { Invoice, Subscription } from './payloads.ts';
+import type { ChargeIndex } from './payment-reversals.ts';
+import { type BilledItem, listBilledItems } from './subscription-items.ts';
+import { findUnpaidTime } from './unpaid-time.ts';
 
 interface BillingData extends ChargeIndex {
   readonly context: MappingContext;
@@ -26,17 +21,6 @@ interface BillingData extends ChargeIndex {
   readonly invoices: readonly Invoice[];
   /** Product of the stored purchase with the id of the subscription, without platform prefix. */
   readonly mainProductId?: string | undefined;
-}
-
-/** The present terms of an item, or its last ones if it was removed. Times are epoch seconds. */
-interface ItemTerms {
-  readonly productId: string;
-  readonly priceId: string;
-  readonly currency: string;
-  readonly quantity: number | null;
-  readonly createdAt: number | null;
-  readonly periodStart: number;
-  readonly periodEnd: number;
 }
 
 /**
@@ -51,41 +35,78 @@ export function toSubscriptionObservations(
 ): Observation[] {
   requireOwnApp(context, subscription.metadata);
   if (subscription.items.data.length === 0) throw unavailableError('The subscription does not have items.');
-  const paid = filterPaidInvoices(invoices);
-  const items = listBilledItems(subscription, paid, mainProductId);
-  const shares = paid.flatMap((invoice) => splitInvoice(invoice, items, charges));
-  return items.map((item) => {
-    const ownShares = shares.filter((share) => share.item === item);
-    return toItemObservation(subscription, item, { context, shares: ownShares });
-  });
+  const all = listKnownInvoices(subscription, invoices);
+  const items = listBilledItems(subscription, all.filter(isPaid), mainProductId);
+  const shares = all.flatMap((invoice) => splitInvoice(invoice, items, charges));
+  const startedAt = getStart(subscription, all);
+  return items.map((item) => toItemObservation(subscription, item, { context, shares, startedAt }));
+}
+
+/** Lists the invoices, oldest first, with the latest one: it can be newer than the list. */
+function listKnownInvoices({ latest_invoice: latest }: Subscription, invoices: readonly Invoice[]): Invoice[] {
+  const isNew = latest !== null && typeof latest !== 'string' && !invoices.some(({ id }) => id === latest.id);
+  return sortInvoices(isNew ? [...invoices, latest] : invoices);
+}
+
+/**
+ * Returns the start in epoch seconds. A subscription that another system billed before can be backdated: it exists since
+ * its first invoice.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/backdating
+ */
+function getStart({ start_date, created }: Subscription, invoices: readonly Invoice[]): number | null {
+  const first = invoices.find(({ billing_reason }) => billing_reason === 'subscription_create');
+  const createdAt = created ?? first?.created ?? start_date;
+  return start_date === null ? createdAt : Math.max(start_date, createdAt ?? start_date);
+}
+
+interface ItemContext {
+  readonly context: MappingContext;
+  /** Parts of all invoices of the subscription, oldest first. */
+  readonly shares: readonly InvoiceShare[];
+  /** Epoch seconds. */
+  readonly startedAt: number | null;
 }
 
 function toItemObservation(
   subscription: Subscription,
   item: BilledItem,
-  { context, shares: allShares }: { context: MappingContext; shares: readonly InvoiceShare[] },
+  { context, shares, startedAt }: ItemContext,
 ): Observation {
-  const terms = getTerms(item, allShares);
-  const shares = allShares.filter((share) => isWithinPeriod(share, terms));
-  const isUnpaid = hasUnpaidPeriod(subscription, item);
-  const transactions = shares.map((share) => toInvoiceTransaction(share, subscription, { context, terms }));
-  const latest = transactions.at(-1);
-  const reversal = findReversal(shares, isUnpaid ? undefined : terms);
-  const expirationDate = computeExpiration(subscription, { item, terms, isUnpaid, context });
+  const allShares = shares.filter((share) => share.item === item);
+  const terms = getTerms(item, allShares, subscription);
+  const billings = listBillings(
+    allShares.filter((share) => isWithinPeriod(share, terms)),
+    subscription,
+    terms,
+  );
+  const unpaid =
+    item.current && findUnpaidTime(billings, toUnpaidContext(item, { subscription, terms, shares, context }));
+  const isUnpaid = unpaid !== undefined;
+  const reversal = findReversal(billings, { terms, isUnpaid });
+  const expirationDate = computeExpiration(subscription, { item, terms, unpaid, context });
+  const isExpired = expirationDate <= context.now;
+  const start = isInitial(item, billings, subscription) ? (startedAt ?? terms.createdAt) : terms.createdAt;
+  const transactions = billings
+    .filter(({ share }) => isPaid(share.invoice))
+    .map((billing) => toInvoiceTransaction(billing, subscription, { context, terms, billings, startedAt }));
   return {
     asOf: context.now,
     purchase: {
-      ...toIdentity(subscription, item, { terms, context, isInitial: shares.some(isFirstInvoice) }),
-      transactionId: latest?.transactionId ?? toFallbackId(subscription, item, context),
+      ...toIdentity(item, { subscription, terms, context, start }),
+      transactionId: toTransactionId(subscription, item, { billings, context }),
       ...toState(subscription, { item, isUnpaid }),
       expirationDate,
       ...omitNullish({
-        cancelationReason: item.current
-          ? toCancelationReason(subscription, { reversal, isUnpaid, isExpired: expirationDate <= context.now })
-          : toRemovalReason(reversal, expirationDate <= context.now),
+        cancelationReason: toCancelationReason(subscription, {
+          reversal,
+          isRemoved: item.current === undefined,
+          isUnpaid,
+          isExpired,
+        }),
         endedAt: reversal?.at,
         ...toRenewalIntent(subscription, item, terms),
-        lastRenewalDate: findLastRenewalDate(shares, terms),
+        lastRenewalDate: toOptionalMillis(listPaidTime(billings).findLast(isRenewal)?.period.start),
         ...toDiscount(subscription.discounts, context.now),
       }),
     },
@@ -99,196 +120,53 @@ function toItemObservation(
   };
 }
 
-function getTerms({ current, removedAt }: BilledItem, shares: readonly InvoiceShare[]): ItemTerms {
-  if (current) {
-    return {
-      productId: getPriceProductId(current.price),
-      priceId: current.price.id,
-      currency: current.price.currency,
-      quantity: current.quantity,
-      createdAt: current.created,
-      periodStart: current.current_period_start,
-      periodEnd: current.current_period_end,
-    };
-  }
-  const lines = shares.flatMap((share) => findMainLine(share) ?? []);
-  const line = lines.at(-1);
-  const { product = '', price = '' } = line?.pricing?.price_details ?? {};
-  return {
-    productId: product,
-    priceId: price,
-    currency: shares.at(-1)?.invoice.currency ?? '',
-    quantity: line?.quantity ?? null,
-    createdAt: lines[0]?.period.start ?? null,
-    periodStart: line?.period.start ?? removedAt ?? 0,
-    periodEnd: removedAt ?? line?.period.end ?? 0,
-  };
-}
-
 /**
  * Excludes an invoice of the next period: the subscription and its invoices are fetched concurrently, and a renewal can
  * occur between. The event of the renewal triggers another observation. A period that was billed in advance stays.
  */
-function isWithinPeriod(share: InvoiceShare, { periodEnd }: ItemTerms): boolean {
-  const line = findMainLine(share, periodEnd);
+function isWithinPeriod({ item, lines, invoice }: InvoiceShare, { periodEnd }: ItemTerms): boolean {
   return (
-    share.item.current === undefined || !line || line.period.start < periodEnd || share.invoice.created < periodEnd
+    item.current === undefined ||
+    lines.length === 0 ||
+    invoice.created < periodEnd ||
+    lines.some(({ period }) => period.start < periodEnd)
   );
 }
 
-const isFirstInvoice = ({ invoice }: InvoiceShare): boolean => invoice.billing_reason === 'subscription_create';
+/** Whether the subscription started with the item. */
+const isInitial = ({ purchaseId }: BilledItem, billings: readonly Billing[], { id }: Subscription): boolean =>
+  purchaseId === id ||
+  billings.some(({ share }) => isPaid(share.invoice) && share.invoice.billing_reason === 'subscription_create');
 
-/** Returns the transaction id of a purchase without payments. */
-function toFallbackId(
-  { id, latest_invoice }: Subscription,
-  { purchaseId }: BilledItem,
-  { platform }: MappingContext,
-): string {
-  const invoice = typeof latest_invoice === 'string' ? latest_invoice : latest_invoice?.id;
-  return withPlatform(platform, purchaseId === id ? (invoice ?? id) : purchaseId);
-}
-
-function toIdentity(
-  subscription: Subscription,
-  { purchaseId }: BilledItem,
-  { terms, context, isInitial }: { terms: ItemTerms; context: MappingContext; isInitial: boolean },
+function toUnpaidContext(
+  item: BilledItem,
+  {
+    shares,
+    subscription,
+    terms,
+    context: { now },
+  }: {
+    readonly shares: readonly InvoiceShare[];
+    readonly subscription: Subscription;
+    readonly terms: ItemTerms;
+    readonly context: MappingContext;
+  },
 ) {
-  const { platform } = context;
-  const isMain = purchaseId === subscription.id;
-  const start = isMain || isInitial ? (subscription.start_date ?? terms.createdAt) : terms.createdAt;
-  return {
-    purchaseId: withPlatform(platform, purchaseId),
-    productId: withPlatform(platform, terms.productId),
-    offerId: toOfferId(context, terms.productId, terms.priceId),
-    platform,
-    productType: 'paid subscription' as const,
-    sandbox: !subscription.livemode,
-    ...omitNullish({
-      purchaseDate: toOptionalMillis(start),
-      currency: terms.currency ? toCurrencyCode(terms.currency) : undefined,
-      quantity: terms.quantity,
-    }),
-  };
+  const unpaid = shares.filter(({ invoice }) => !isPaid(invoice));
+  const areOthersUnpaid = unpaid.length > 0 && !unpaid.some((share) => share.item === item);
+  return { subscription, terms, areOthersUnpaid, now };
 }
 
-function toState(
-  { status }: Subscription,
-  { item, isUnpaid }: { item: BilledItem; isUnpaid: boolean },
-): Partial<Purchase> {
-  return {
-    isBillingRetryPeriod: status === 'past_due' && isUnpaid,
-    isTrialPeriod: status === 'trialing' && item.current !== undefined,
-    ...(status === 'incomplete' && { isPending: true }),
-    ...(status === 'incomplete_expired' && { isAbandoned: true }),
-    ...(status === 'paused' && { isPaused: true }),
-  };
-}
-
-/**
- * Whether the present period of an item is not paid. With different intervals, an invoice that bills other items leaves
- * its period paid, although the status is of the whole subscription.
- *
- * @see https://docs.stripe.com/billing/subscriptions/mixed-interval
- */
-function hasUnpaidPeriod({ status, latest_invoice: invoice }: Subscription, { current, itemIds }: BilledItem): boolean {
-  if (!current || (status !== 'past_due' && status !== 'unpaid')) return false;
-  const lines = invoice === null || typeof invoice === 'string' ? [] : invoice.lines.data;
-  const billedIds = lines.flatMap((line) => getItemId(line) ?? []);
-  return billedIds.length === 0 || billedIds.some((id) => itemIds.includes(id));
-}
-
-interface ExpirationInput {
-  readonly item: BilledItem;
-  readonly terms: ItemTerms;
-  readonly isUnpaid: boolean;
-  readonly context: MappingContext;
-}
-
-/**
- * Computes the end of access. Stripe starts the next period before its payment, so an unpaid period does not count.
- * While payment collection is paused, the subscription stays active and the customer keeps access.
- *
- * @see https://docs.stripe.com/billing/subscriptions/pause-payment
- */
-function computeExpiration(
-  subscription: Subscription,
-  { item, terms, isUnpaid, context: { graceMs } }: ExpirationInput,
-): EpochMillis {
-  const { status, ended_at, trial_end, cancel_at } = subscription;
-  const [periodStart, periodEnd] = [toMillis(terms.periodStart), toMillis(terms.periodEnd)];
-  if (!item.current) return Math.min(periodEnd, toOptionalMillis(ended_at) ?? Number.POSITIVE_INFINITY);
-  switch (status) {
-    case 'canceled':
-    case 'incomplete_expired':
-      return toOptionalMillis(ended_at) ?? periodStart;
-    case 'past_due':
-    case 'unpaid':
-      if (!isUnpaid) break;
-      return getUnpaidSince(subscription, periodStart) + (status === 'past_due' ? graceMs : 0);
-    case 'paused':
-      return toOptionalMillis(trial_end) ?? periodStart;
-  }
-  return Math.min(
-    status === 'trialing' ? (toOptionalMillis(trial_end) ?? periodEnd) : periodEnd,
-    toOptionalMillis(cancel_at) ?? Number.POSITIVE_INFINITY,
-  );
-}
-
-/** Returns the start of the unpaid time: the period, or a plan change within it. */
-function getUnpaidSince({ latest_invoice: invoice }: Subscription, periodStart: EpochMillis): EpochMillis {
-  const isPlanChange =
-    invoice !== null && typeof invoice !== 'string' && invoice.billing_reason === 'subscription_update';
-  return isPlanChange ? toMillis(invoice.created) : periodStart;
-}
-
-/**
- * Finds the reversal that ends the access. It is that of the latest payment over 0. `terms` restricts it to payments of
- * the present period.
- */
-function findReversal(shares: readonly InvoiceShare[], terms: ItemTerms | undefined): PaymentReversal | undefined {
-  const periodStart = terms?.periodStart ?? Number.NEGATIVE_INFINITY;
-  const payment = shares.findLast(
-    (share) => share.amount > 0 && (findMainLine(share)?.period.end ?? Number.POSITIVE_INFINITY) > periodStart,
-  );
-  return payment?.reversals?.end;
-}
-
-/** Returns the reason for the end of an item that was removed. */
-const toRemovalReason = (reversal: PaymentReversal | undefined, isExpired: boolean) => {
-  if (reversal) return reversal.kind === 'refund' ? 'Customer' : 'System';
-  return isExpired ? 'Unknown' : undefined;
-};
-
-/** A cancelation after the present period is a later one: until then, the subscription renews. */
-function toRenewalIntent(
-  subscription: Subscription,
-  { current, removedAt }: BilledItem,
-  { periodEnd }: ItemTerms,
-): { [K in 'renewalIntent' | 'renewalIntentChangeDate']?: Purchase[K] | undefined } {
-  const { status, cancel_at, cancel_at_period_end, canceled_at } = subscription;
-  if (!current) return { renewalIntent: 'Lapse', renewalIntentChangeDate: toOptionalMillis(removedAt) };
-  const isEnding = cancel_at_period_end || (cancel_at !== null && cancel_at <= periodEnd);
-  const lapses = isEnding || status === 'canceled' || status === 'incomplete_expired';
-  // Stripe does not report when a cancelation was reverted. `observe` takes that date from the event.
-  return lapses
-    ? { renewalIntent: 'Lapse', renewalIntentChangeDate: toOptionalMillis(canceled_at) }
-    : { renewalIntent: 'Renew' };
-}
-
-/** Returns the start of the latest renewed period. `shares` are sorted, oldest first. */
-function findLastRenewalDate(shares: readonly InvoiceShare[], { periodEnd }: ItemTerms): EpochMillis | undefined {
-  const share = shares.findLast(isRenewal);
-  return share && toMillis(findMainLine(share, periodEnd)?.period.start ?? share.invoice.created);
-}
-
-function toDiscount(discounts: Subscription['discounts'], now: EpochMillis) {
-  const [discount] = discounts.filter((value): value is Discount => typeof value !== 'string');
-  if (!discount) return {};
-  const coupon = discount.source?.coupon ?? null;
-  const isRunning = discount.end === null || toMillis(discount.end) > now;
-  const isLimited = coupon !== null && typeof coupon !== 'string' && coupon.duration !== 'forever';
-  return {
-    discountId: discount.promotion_code ?? (typeof coupon === 'string' ? coupon : coupon?.id),
-    isIntroPeriod: (isLimited && isRunning) || undefined,
-  };
+/** Returns the id of the payment of the present period, or of the invoice that is to pay the first one. */
+function toTransactionId(
+  { id, latest_invoice }: Subscription,
+  item: BilledItem,
+  { billings, context: { platform } }: { billings: readonly Billing[]; context: MappingContext },
+): string {
+  const isMain = item.purchaseId === id;
+  const payment = findPresentPayment(billings);
+  if (payment) return toInvoiceTransactionId(payment.share, { platform, isMain });
+  const latestId = typeof latest_invoice === 'string' ? latest_invoice : latest_invoice?.id;
+  const first = billings.find(({ period }) => period !== undefined)?.share.invoice.id;
+  return withPlatform(platform, isMain ? (first ?? latestId ?? id) : item.purchaseId);
 }

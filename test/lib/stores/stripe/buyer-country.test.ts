@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { toChargeObservation } from '../../../../lib/stores/stripe/payment-observation.ts';
 import { indexCharges } from '../../../../lib/stores/stripe/payment-reversals.ts';
-import { context, givenCharge, givenInvoice, observe } from './stripe-fixtures.ts';
+import { context, givenCharge, givenInvoice, givenLines, observe } from './stripe-fixtures.ts';
 
 const card = { payment_method_details: { card: { country: 'FR' } } };
 const billing = { billing_details: { address: { country: 'AT' } } };
@@ -36,7 +36,7 @@ describe('toSubscriptionObservations: offer', () => {
 
   it('use the trial of an invoice without amount, with its length', () => {
     const end = line?.period.end ?? 0;
-    const trial = givenInvoice({ amount_paid: 0 });
+    const trial = givenInvoice({ amount_paid: 0, lines: givenLines({ amount: 0 }) });
     const { transactions } = observe({ status: 'trialing', trial_end: end }, { invoices: [trial] });
     expect(transactions[0]).toMatchObject({ isTrialPeriod: true, offerType: 'trial', offerPeriod: 'P31D' });
   });

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { dayMs, secondMs } from '../../../../lib/shared/time.ts';
 import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { apiVersion, callStripe, createStripeClient } from '../../../../lib/stores/stripe/stripe-client.ts';
-import { completeRefunds, listDisputes, listProducts } from '../../../../lib/stores/stripe/stripe-queries.ts';
+import { fetchCharge, listDisputes, listProducts } from '../../../../lib/stores/stripe/stripe-queries.ts';
 import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 import { givenCharge, givenRefund } from './stripe-fixtures.ts';
 
@@ -86,9 +86,11 @@ describe('lists of more than one page', () => {
   });
 
   it('include the refunds after the first ten of a charge', async () => {
-    const { stripe } = createClient(200, (url: URL) => toPage(refunds, url));
-    const charge = givenCharge({ refunds: { data: refunds.slice(0, 10), has_more: true } });
-    expect((await completeRefunds(stripe, [charge]))[0]?.refunds?.data).toHaveLength(150);
+    const charge = { ...givenCharge(), refunds: { data: refunds.slice(0, 10), has_more: true } };
+    const { stripe } = createClient(200, (url: URL) =>
+      url.pathname.endsWith('/refunds') ? toPage(refunds, url) : charge,
+    );
+    expect((await fetchCharge(stripe, 'ch_3')).refunds.data).toHaveLength(150);
   });
 
   it('include all products of more than 100 ids', async () => {

@@ -11,6 +11,7 @@ import { toSubscriptionObservations } from '../../../../lib/stores/stripe/subscr
 export const now = Date.parse('2027-03-10T12:00:00Z');
 /** Start of the subscription and of its current period, in epoch seconds. */
 export const startSeconds = Date.parse('2027-01-01T00:00:00Z') / 1000;
+export const earlierStart = Date.parse('2027-02-01T00:00:00Z') / 1000;
 export const periodStart = Date.parse('2027-03-01T00:00:00Z') / 1000;
 export const periodEnd = Date.parse('2027-04-01T00:00:00Z') / 1000;
 
@@ -65,6 +66,7 @@ export const givenInvoice = (state: Partial<v.InferInput<typeof Invoice>> = {}):
     lines: {
       data: [
         {
+          amount: 998,
           period: { start: periodStart, end: periodEnd },
           quantity: 2,
           parent: { subscription_item_details: { proration: false } },
@@ -75,6 +77,27 @@ export const givenInvoice = (state: Partial<v.InferInput<typeof Invoice>> = {}):
     payments: { data: [{ payment: { payment_intent: 'pi_3' } }] },
     ...state,
   });
+
+/** Returns the lines of an invoice with members of its line replaced. */
+export const givenLines = (line: object): never => {
+  const [template] = givenInvoice().lines.data;
+  return { data: [{ ...template, ...line }] } as never;
+};
+
+/** The paid invoice of the second period. */
+export const givenEarlierInvoice = (state: Partial<v.InferInput<typeof Invoice>> = {}): Invoice =>
+  givenInvoice({
+    id: 'in_2',
+    created: earlierStart,
+    status_transitions: { paid_at: earlierStart + 60 },
+    lines: givenLines({ period: { start: earlierStart, end: periodStart } }),
+    payments: { data: [{ payment: { payment_intent: 'pi_2' } }] },
+    ...state,
+  });
+
+/** The open invoice of the third period. */
+export const givenOpenInvoice = (state: Partial<v.InferInput<typeof Invoice>> = {}): Invoice =>
+  givenInvoice({ status: 'open', amount_paid: 0, status_transitions: { paid_at: null }, ...state });
 
 /** The charge of the invoice. */
 export const givenCharge = (state: Partial<v.InferInput<typeof Charge>> = {}): Charge =>

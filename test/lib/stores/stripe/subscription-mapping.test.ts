@@ -3,9 +3,21 @@ import type * as v from 'valibot';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import type { Subscription } from '../../../../lib/stores/stripe/payloads.ts';
-import { context, givenInvoice, now, observe, periodEnd, periodStart, startSeconds } from './stripe-fixtures.ts';
+import {
+  context,
+  givenEarlierInvoice,
+  givenInvoice,
+  givenOpenInvoice,
+  now,
+  observe,
+  periodEnd,
+  periodStart,
+  startSeconds,
+} from './stripe-fixtures.ts';
 
 type State = Partial<v.InferInput<typeof Subscription>>;
+type Billing = Parameters<typeof observe>[1];
+const unpaidPeriod: Billing = { invoices: [givenEarlierInvoice(), givenOpenInvoice()] };
 
 const active: Partial<Purchase> = {
   purchaseId: 'processor_a:sub_1',
@@ -30,7 +42,7 @@ describe('toSubscriptionObservations', () => {
     expect(observe().purchase).toEqual(active);
   });
 
-  it.each<[string, State, Partial<Purchase>, (keyof Purchase)[]]>([
+  it.each<[string, State, Partial<Purchase>, (keyof Purchase)[], Billing?]>([
     ['of test mode', { livemode: false }, { sandbox: true }, []],
     [
       'that is trialing',
@@ -60,30 +72,18 @@ describe('toSubscriptionObservations', () => {
         cancelationReason: 'System.BillingError',
       },
       [],
-    ],
-    [
-      'that is past due after a plan change',
-      {
-        status: 'past_due',
-        latest_invoice: givenInvoice({
-          id: 'in_4',
-          status: 'open',
-          created: periodStart + 864_000,
-          billing_reason: 'subscription_update',
-        }),
-      },
-      {
-        isBillingRetryPeriod: true,
-        expirationDate: (periodStart + 864_000) * 1000 + 7 * dayMs,
-        transactionId: 'processor_a:in_3',
-      },
-      ['cancelationReason'],
+      unpaidPeriod,
     ],
     [
       'that is unpaid',
       { status: 'unpaid' },
-      { expirationDate: periodStart * 1000, cancelationReason: 'System.BillingError', isBillingRetryPeriod: false },
+      {
+        expirationDate: periodStart * 1000 + 7 * dayMs,
+        cancelationReason: 'System.BillingError',
+        isBillingRetryPeriod: false,
+      },
       [],
+      unpaidPeriod,
     ],
     [
       'that cancels at the end of the period',
@@ -141,8 +141,8 @@ describe('toSubscriptionObservations', () => {
       { expirationDate: periodEnd * 1000 },
       ['cancelationReason', 'isPaused'],
     ],
-  ])('maps a subscription %s', (_title, state, expected, absent) => {
-    const { purchase } = observe(state);
+  ])('maps a subscription %s', (_title, state, expected, absent, billing = {}) => {
+    const { purchase } = observe(state, billing);
     expect(purchase).toMatchObject(expected);
     for (const field of absent) expect(purchase).not.toHaveProperty(field);
   });

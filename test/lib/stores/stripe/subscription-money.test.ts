@@ -5,6 +5,7 @@ import {
   givenCharge,
   givenDispute,
   givenInvoice,
+  givenLines,
   givenRefund,
   observe,
   periodEnd,
@@ -71,17 +72,19 @@ describe('toSubscriptionObservations: transactions', () => {
   it('maps a free trial to a transaction with the amount 0', () => {
     const [transaction] = observe(
       { status: 'trialing', trial_end: periodEnd },
-      { invoices: [givenInvoice({ amount_paid: 0 })] },
+      { invoices: [givenInvoice({ amount_paid: 0, lines: givenLines({ amount: 0 }) })] },
     ).transactions;
     expect(transaction).toMatchObject({ isTrialPeriod: true, amountMicros: 0 });
   });
 
-  it('dates the first transaction at the start of the subscription', () => {
-    const [transaction] = observe(
-      {},
-      { invoices: [givenInvoice({ billing_reason: 'subscription_create' })] },
-    ).transactions;
-    expect(transaction?.purchaseDate).toBe(startSeconds * 1000);
+  it.each([
+    ['at the start of the subscription if it was paid within an hour', 60, 0],
+    ['at its payment if that took days', 777_600, 777_600],
+  ])('dates the first transaction %s', (_title, paidAfter, datedAfter) => {
+    const status_transitions = { paid_at: startSeconds + paidAfter };
+    const first = givenInvoice({ billing_reason: 'subscription_create', created: startSeconds, status_transitions });
+    const [transaction] = observe({}, { invoices: [first] }).transactions;
+    expect(transaction?.purchaseDate).toBe((startSeconds + datedAfter) * 1000);
   });
 });
 

@@ -1,0 +1,85 @@
+import type { EpochMillis } from '../../shared/time.ts';
+import { toMillis, toOptionalMillis } from './convert.ts';
+import type { ItemTerms } from './item-terms.ts';
+import type { MappingContext } from './mapping-context.ts';
+import { type Billing, findPresentPayment, hasPeriodPrice, isTrial, listPaidTime } from './paid-periods.ts';
+import type { Subscription } from './payloads.ts';
+import type { PaymentReversal } from './payment-reversals.ts';
+import type { BilledItem } from './subscription-items.ts';
+import type { UnpaidTime } from './unpaid-time.ts';
+
+interface ExpirationInput {
+  readonly item: BilledItem;
+  readonly terms: ItemTerms;
+  readonly unpaid: UnpaidTime | undefined;
+  readonly context: MappingContext;
+}
+
+/**
+ * Computes the end of access. Stripe starts the next period before its payment, so unpaid time counts with its grace
+ * only. While payment collection is paused, the subscription stays active and the customer keeps access.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/pause-payment
+ */
+export function computeExpiration(
+  subscription: Subscription,
+  { item, terms, unpaid, context }: ExpirationInput,
+): EpochMillis {
+  const { status, ended_at, trial_end, cancel_at } = subscription;
+  const [periodStart, periodEnd] = [toMillis(terms.periodStart), toMillis(terms.periodEnd)];
+  if (!item.current) return Math.min(periodEnd, toOptionalMillis(ended_at) ?? Number.POSITIVE_INFINITY);
+  const graceEnd = unpaid ? computeGraceEnd(status, unpaid, context) : Number.POSITIVE_INFINITY;
+  switch (status) {
+    case 'canceled':
+    case 'incomplete_expired':
+      return Math.min(toOptionalMillis(ended_at) ?? periodStart, graceEnd);
+    case 'paused':
+      return toOptionalMillis(trial_end) ?? periodStart;
+  }
+  if (unpaid) return graceEnd;
+  return Math.min(
+    status === 'trialing' ? (toOptionalMillis(trial_end) ?? periodEnd) : periodEnd,
+    toOptionalMillis(cancel_at) ?? Number.POSITIVE_INFINITY,
+  );
+}
+
+/** Computes the end of the grace. Without further attempts to collect the payment, there is no further grace. */
+function computeGraceEnd(
+  status: string,
+  { since, lastFailure }: UnpaidTime,
+  { graceMs, now }: MappingContext,
+): EpochMillis {
+  const graceEnd = since + graceMs;
+  if (status !== 'unpaid') return graceEnd;
+  if (lastFailure !== undefined) return Math.min(graceEnd, Math.max(since, lastFailure));
+  return graceEnd <= now ? graceEnd : since;
+}
+
+/**
+ * Finds the reversal that ends the access: of the payment of the present period, or of the last paid one in unpaid time.
+ */
+export function findReversal(
+  billings: readonly Billing[],
+  { terms, isUnpaid }: { readonly terms: ItemTerms; readonly isUnpaid: boolean },
+): PaymentReversal | undefined {
+  const lastPaid = findPresentPayment(billings)?.period;
+  const start = isUnpaid ? (lastPaid?.start ?? terms.periodStart) : terms.periodStart;
+  const payment = listPaidTime(billings).findLast(
+    (billing) => hasPeriodPrice(billing) && (billing.line?.period.end ?? 0) > start,
+  );
+  return payment?.share.reversals?.end;
+}
+
+/** Returns the end of the time that a billing pays. A trial can have ended early or have been extended. */
+export function getPaidEnd(
+  billing: Billing,
+  billings: readonly Billing[],
+  subscription: Subscription,
+): EpochMillis | undefined {
+  const { period } = billing;
+  const { trial_end } = subscription;
+  if (!period || billing.kind === 'late') return undefined;
+  if (!isTrial(billing, subscription) || trial_end === null) return toMillis(period.end);
+  const isLast = listPaidTime(billings).findLast((other) => isTrial(other, subscription)) === billing;
+  return toMillis(isLast ? trial_end : Math.min(period.end, trial_end));
+}

@@ -1,0 +1,159 @@
+/**
+ * Which payments pay which period of which item: the rule that refunds, the end of access, grace, renewals, revenue and
+ * trials follow from. Never the latest object decides, but the payment of the period.
+ *
+ * Each item of a subscription has its part of each invoice (`InvoiceShare`). Its lines decide what the part pays:
+ *
+ * - `period`: a line of the item that is not a proration. It pays a whole period, also with the amount 0 (a trial, a
+ *   coupon, a credit). A line that ends when it is billed, such as metered usage, is paid in arrears: its payment renews
+ *   the period that starts then.
+ * - `change`: prorations only, such as those of added seats or of a plan change. It pays a part of a period that another
+ *   invoice pays as a whole.
+ * - `extra`: anything else, such as a fee, a manual invoice or a usage threshold. It is money, and pays no period.
+ * - `late`: the period of an invoice that was paid after the subscription had ended. It is money, and renews nothing.
+ *
+ * The payments in order of their periods, not of their dates, are the paid time. Its last period is the present one.
+ *
+ * - **Refund.** Access ends when all payments of the invoice of the present period were returned. The refund of a
+ *   `change` or an `extra` is money only.
+ * - **Renewal.** A paid `period` of a cycle. An open, void or uncollectible invoice does not renew.
+ * - **Unpaid time.** Starts where the paid time ends: see `findUnpaidTime`.
+ *
+ * @see https://docs.stripe.com/billing/invoices/subscription
+ * @see https://docs.stripe.com/billing/subscriptions/prorations
+ */
+import { hourMs, secondMs } from '../../shared/time.ts';
+import { getPaidAt, type InvoiceShare, isPaid, sumTotals } from './invoices.ts';
+import type { Subscription } from './payloads.ts';
+import { getItemId, isCredit, type Line } from './subscription-items.ts';
+
+/** Epoch seconds. */
+export interface Period {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What the part of an invoice that bills an item pays, or would pay. */
+export interface Billing {
+  readonly share: InvoiceShare;
+  readonly kind: 'period' | 'change' | 'extra' | 'late';
+  /** The line that names the price. */
+  readonly line: Line | undefined;
+  /** Undefined for `extra`. */
+  readonly period: Period | undefined;
+}
+
+export interface PeriodBilling extends Billing {
+  readonly period: Period;
+}
+
+interface ItemPeriod {
+  readonly periodStart: number;
+  readonly periodEnd: number;
+}
+
+/** Classifies the parts of all invoices that bill an item, oldest first. `present` is the item's present period. */
+export function listBillings(
+  shares: readonly InvoiceShare[],
+  { ended_at: endedAt }: Subscription,
+  present: ItemPeriod,
+): Billing[] {
+  const started = shares.flatMap((share) => findPeriodLine(share, present.periodEnd)?.period ?? []);
+  const known = [...started, { start: present.periodStart, end: present.periodEnd }];
+  return shares.map((share): Billing => {
+    const periodLine = findPeriodLine(share, present.periodEnd);
+    const line = periodLine ?? findChangeLine(share);
+    if (!line) return { share, kind: 'extra', line: share.lines.at(-1), period: undefined };
+    const isInArrears = periodLine !== undefined && isRenewalInvoice(share) && line.period.end <= share.invoice.created;
+    if (isInArrears && endedAt !== null && line.period.end >= endedAt) {
+      return { share, kind: 'extra', line, period: undefined };
+    }
+    const period = isInArrears ? toNextPeriod(line.period, known) : line.period;
+    const isLate = endedAt !== null && share.amount > 0 && getPaidAt(share.invoice) > endedAt;
+    return { share, kind: isLate ? 'late' : periodLine ? 'period' : 'change', line, period };
+  });
+}
+
+/** Returns the period after one that is paid in arrears. Estimates its length as long as it is not known. */
+function toNextPeriod({ start, end }: Period, known: readonly Period[]): Period {
+  const next = known.find((period) => period.start === end);
+  return { start: end, end: next?.end ?? end + (end - start) };
+}
+
+/** Finds the line of a whole period. A line of a period after `periodEnd`, in epoch seconds, was billed in advance. */
+function findPeriodLine(share: InvoiceShare, periodEnd: number): Line | undefined {
+  if (share.invoice.billing_reason === 'subscription_threshold') return undefined;
+  const lines = listItemLines(share).filter((line) => !isProration(line) && line.period.end > line.period.start);
+  const started = lines.filter(({ period }) => period.start < periodEnd);
+  return findLatest(started.length > 0 ? started : lines);
+}
+
+/** Finds the charge of the last plan in a part that has prorations only. */
+function findChangeLine(share: InvoiceShare): Line | undefined {
+  const lines = share.lines.filter((line) => isProration(line) && line.period.end > line.period.start);
+  return findLatest(lines.filter((line) => !isCredit(line))) ?? findLatest(lines);
+}
+
+const findLatest = (lines: readonly Line[]): Line | undefined =>
+  [...lines].sort((a, b) => a.period.start - b.period.start || a.period.end - b.period.end).at(-1);
+
+/** Lists the lines of the item's price. Lines of invoice items, such as fees, are not among them. */
+const listItemLines = ({ lines, item }: InvoiceShare): Line[] =>
+  lines.filter((line) => {
+    const itemId = getItemId(line);
+    const isItemLine = (line.parent?.subscription_item_details ?? null) !== null;
+    return isItemLine && (itemId === undefined || item.itemIds.includes(itemId));
+  });
+
+const isProration = ({ parent }: Line): boolean =>
+  (parent?.subscription_item_details ?? parent?.invoice_item_details)?.proration === true;
+
+const isRenewalInvoice = ({ invoice }: InvoiceShare): boolean => invoice.billing_reason === 'subscription_cycle';
+
+/** Whether a payment renews an item. The invoice of a plan change does not. */
+export const isRenewal = ({ kind, share }: Billing): boolean => kind === 'period' && isRenewalInvoice(share);
+
+/** Whether a billing pays, or would pay, time of the item while the subscription runs. */
+const paysTime = (billing: Billing): billing is PeriodBilling =>
+  (billing.kind === 'period' || billing.kind === 'change') && billing.period !== undefined;
+
+/** Lists the paid billings in order of their periods. */
+export const listPaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
+  sortByPeriod(billings.filter(paysTime).filter(({ share }) => isPaid(share.invoice)));
+
+/** Lists the billings whose period was not paid while the subscription ran, in order of their periods. */
+export const listUnpaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
+  sortByPeriod(
+    billings.filter(
+      (billing): billing is PeriodBilling =>
+        billing.period !== undefined &&
+        (billing.kind === 'late' || (paysTime(billing) && !isPaid(billing.share.invoice))),
+    ),
+  );
+
+const sortByPeriod = (billings: readonly PeriodBilling[]): PeriodBilling[] =>
+  [...billings].sort((a, b) => a.period.start - b.period.start);
+
+/** Finds the payment of the present period: a returned `change` leaves the period to the payment before it. */
+export const findPresentPayment = (billings: readonly Billing[]): PeriodBilling | undefined =>
+  listPaidTime(billings).findLast(({ kind, share }) => kind === 'period' || share.reversals?.refundedAt === undefined);
+
+/**
+ * Whether a billing is the free trial of the item. The trial can have been moved, and other lines of its invoice can
+ * have a price.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/trials
+ */
+export const isTrial = ({ kind, line }: Billing, { trial_start, trial_end }: Subscription): boolean =>
+  kind === 'period' &&
+  line?.amount === 0 &&
+  trial_end !== null &&
+  line.period.start < trial_end &&
+  line.period.end > (trial_start ?? line.period.start);
+
+/** Whether the period itself has a price: a fee on the invoice of a free period pays something else. */
+export const hasPeriodPrice = ({ kind, line, share }: Billing): boolean =>
+  kind === 'period' && share.amount > 0 && line !== undefined && sumTotals([line]) > 0;
+
+/** Stripe renews up to an hour after the end of a period. In seconds. */
+export const maxGap = hourMs / secondMs;

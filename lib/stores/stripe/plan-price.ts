@@ -1,0 +1,71 @@
+import type { PlanPrice } from '../../purchases/transaction.ts';
+import { addBillingPeriods, type BillingPeriod } from '../../shared/billing-period.ts';
+import { dayMs } from '../../shared/time.ts';
+import { toMillis } from './convert.ts';
+import { sumTotals } from './invoices.ts';
+import { toMicros } from './money.ts';
+import { type Billing, isTrial, type Period } from './paid-periods.ts';
+import type { Price, Subscription } from './payloads.ts';
+import type { Line } from './subscription-items.ts';
+
+/** The price of a unit for a whole period, in the currency's smallest unit. */
+interface UnitPrice {
+  readonly amount: number;
+  readonly period: BillingPeriod;
+}
+
+interface PlanContext {
+  readonly billings: readonly Billing[];
+  readonly price: Price | undefined;
+  readonly subscription: Subscription;
+}
+
+/**
+ * Returns what a whole period of the plan costs from a payment on, if the payment is another amount or for another time:
+ * prorations, a credit, a fee on the same invoice. Includes discounts and taxes like the payment.
+ */
+export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice | undefined {
+  const { kind, line, share } = billing;
+  if (!line || (kind !== 'period' && kind !== 'change') || isTrial(billing, context.subscription)) return undefined;
+  const plan = kind === 'period' ? toWholePrice(line) : findProratedPrice(line, context);
+  if (!plan || (kind === 'period' && plan.amount === share.amount)) return undefined;
+  return { amountMicros: toMicros(plan.amount, share.invoice.currency), period: plan.period };
+}
+
+const toWholePrice = (line: Line): UnitPrice => ({ amount: sumTotals([line]), period: toBillingPeriod(line.period) });
+
+/** Computes the price of a whole period from the charge for the rest of one. */
+function findProratedPrice(line: Line, { billings, price }: PlanContext): UnitPrice | undefined {
+  if (line.amount <= 0) return undefined;
+  const whole = billings.flatMap((billing) => (billing.kind === 'period' ? (billing.line ?? []) : []));
+  const unit = findUnitPrice(line, whole, price);
+  const afterDiscounts = sumTotals([line]) / line.amount;
+  if (unit) return { amount: Math.round(unit.amount * (line.quantity ?? 1) * afterDiscounts), period: unit.period };
+  const { start, end } = line.period;
+  const around = whole.findLast(({ period }) => period.start <= start && period.end >= end)?.period;
+  if (!around) return undefined;
+  const scale = (around.end - around.start) / (end - start);
+  return { amount: Math.round(sumTotals([line]) * scale), period: toBillingPeriod(around) };
+}
+
+/** Finds the price of a unit: of the present price, or of a whole period that was billed for the same price. */
+function findUnitPrice(line: Line, whole: readonly Line[], price: Price | undefined): UnitPrice | undefined {
+  const priceId = line.pricing?.price_details?.price;
+  if (price?.id === priceId && price?.recurring && price.unit_amount !== null) {
+    const { interval, interval_count } = price.recurring;
+    const unit = interval.slice(0, 1).toUpperCase();
+    return { amount: price.unit_amount, period: `P${interval_count}${unit}` };
+  }
+  const same = whole.find(({ pricing, quantity }) => pricing?.price_details?.price === priceId && (quantity ?? 1) > 0);
+  return same && { amount: same.amount / (same.quantity ?? 1), period: toBillingPeriod(same.period) };
+}
+
+/** Returns the length of a period in whole months if there is such a number, otherwise in days. */
+function toBillingPeriod({ start, end }: Period): BillingPeriod {
+  const [from, to] = [new Date(toMillis(start)), new Date(toMillis(end))];
+  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
+  // The last day of a month follows that of a shorter or longer one.
+  const isMonths =
+    months > 0 && Math.abs(addBillingPeriods(toMillis(start), `P${months}M`) - toMillis(end)) <= 3 * dayMs;
+  return isMonths ? `P${months}M` : `P${Math.max(1, Math.round(toMillis(end - start) / dayMs))}D`;
+}

@@ -1,0 +1,98 @@
+import type { EpochMillis } from '../../shared/time.ts';
+import { toMillis } from './convert.ts';
+import { type Billing, findPresentPayment, listUnpaidTime, maxGap, type PeriodBilling } from './paid-periods.ts';
+import type { Subscription } from './payloads.ts';
+
+/** The time of an item that nobody has paid, although Stripe asked for it. */
+export interface UnpaidTime {
+  readonly since: EpochMillis;
+  /** Last failed attempt to pay the first unpaid period. */
+  readonly lastFailure: EpochMillis | undefined;
+}
+
+interface UnpaidContext {
+  readonly subscription: Subscription;
+  /** Present product and period of the item. */
+  readonly terms: { readonly productId: string; readonly periodStart: number; readonly periodEnd: number };
+  /** Whether the unpaid invoices of the subscription bill other items only. */
+  readonly areOthersUnpaid: boolean;
+  readonly now: EpochMillis;
+}
+
+/**
+ * Finds the unpaid time of an item: from the end of the paid time, or from the later failure or due date of the first
+ * unpaid invoice, until somebody pays. Further unpaid periods do not start it again. Stripe asks for a payment without
+ * result if the subscription is `past_due` or `unpaid`, also months later, or if the invoice failed before the
+ * subscription was canceled or the invoice marked as uncollectible.
+ *
+ * A period is not unpaid as long as its payment is pending or not due, if its invoice is void, or if Stripe did not
+ * try to collect it because collection was paused. An unpaid extra invoice or added seats leave a paid period paid; an
+ * unpaid change to another product does not pay that product.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
+ * @see https://docs.stripe.com/billing/collection-method
+ */
+export function findUnpaidTime(billings: readonly Billing[], context: UnpaidContext): UnpaidTime | undefined {
+  const { subscription, terms, areOthersUnpaid } = context;
+  const paid = findPresentPayment(billings);
+  const unpaid = listUnpaidTime(billings);
+  const isAsked = subscription.status === 'past_due' || subscription.status === 'unpaid';
+  if (isAsked && paid && paid.period.end >= terms.periodEnd) return findUnpaidChange(unpaid, paid, terms.productId);
+  if (isAsked && !paid && areOthersUnpaid) return undefined;
+  const paidUntil = paid?.period.end ?? unpaid[0]?.period.start ?? terms.periodStart;
+  const { until, billing } = followUnpaid(unpaid, paidUntil);
+  if (billing) return isAsked || hasFailed(billing, context) ? toUnpaidTime(billing, until) : undefined;
+  return isAsked && until < terms.periodEnd ? { since: toMillis(until), lastFailure: undefined } : undefined;
+}
+
+/**
+ * Finds the first unpaid billing after the paid time, and the end of that time with the periods that Stripe gave away.
+ * Without an invoice for the time after it, the paid time just ends.
+ */
+function followUnpaid(unpaid: readonly PeriodBilling[], paidUntil: number) {
+  let until = paidUntil;
+  for (const billing of unpaid) {
+    if (billing.period.end <= until) continue;
+    if (billing.period.start > until + maxGap) break;
+    if (!isGivenAway(billing)) return { until, billing };
+    until = billing.period.end;
+  }
+  return { until };
+}
+
+/** Whether Stripe has not asked for the payment, or no longer asks. A draft is not an invoice yet. */
+const isGivenAway = ({ share: { invoice } }: PeriodBilling): boolean =>
+  invoice.status === 'void' ||
+  invoice.status === 'draft' ||
+  (invoice.status === 'uncollectible' && invoice.attempted === false);
+
+/** Whether the payment failed, although the status of the subscription does not show it. */
+function hasFailed({ share: { invoice, failures } }: PeriodBilling, { subscription, now }: UnpaidContext): boolean {
+  const { status, cancellation_details: details } = subscription;
+  if (status === 'canceled') return details?.reason === 'payment_failed' || failures !== undefined;
+  const isOverdue = invoice.due_date !== null && toMillis(invoice.due_date) <= now;
+  return status === 'active' && (invoice.status === 'uncollectible' || failures !== undefined || isOverdue);
+}
+
+/** Finds the unpaid change to another product within the paid period of the former one. */
+function findUnpaidChange(
+  unpaid: readonly PeriodBilling[],
+  paid: PeriodBilling,
+  productId: string,
+): UnpaidTime | undefined {
+  const getProduct = ({ line }: Billing) => line?.pricing?.price_details?.product;
+  const change = unpaid.find(
+    (billing) =>
+      !isGivenAway(billing) &&
+      billing.period.start >= paid.period.start &&
+      getProduct(billing) === productId &&
+      getProduct(paid) !== productId,
+  );
+  return change && toUnpaidTime(change, change.period.start);
+}
+
+function toUnpaidTime({ share: { invoice, failures } }: PeriodBilling, paidUntil: number): UnpaidTime {
+  const { due_date, created, status_transitions } = invoice;
+  const failure = due_date ?? failures?.first ?? status_transitions?.finalized_at ?? created;
+  return { since: toMillis(Math.max(paidUntil, failure)), lastFailure: failures && toMillis(failures.last) };
+}

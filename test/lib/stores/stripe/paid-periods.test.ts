@@ -1,0 +1,661 @@
+import { describe, expect, it } from '@jest/globals';
+import type * as v from 'valibot';
+import { findLifecycleReasons } from '../../../../lib/purchases/lifecycle-reasons.ts';
+import { merge } from '../../../../lib/purchases/merge.ts';
+import type { Observation } from '../../../../lib/purchases/observation.ts';
+import type { Charge, Invoice, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
+import { listUsedTrials } from '../../../../lib/stores/used-trials.ts';
+import {
+  context,
+  givenCharge,
+  givenDispute,
+  givenInvoice,
+  givenRefund,
+  givenSubscription,
+  observe,
+} from './stripe-fixtures.ts';
+
+const seconds = (day: string): number => Date.parse(`${day}T00:00:00Z`) / 1000;
+const toDay = (date: number | undefined): string | undefined =>
+  date === undefined ? undefined : new Date(date).toISOString().slice(0, 10);
+
+interface LineInput {
+  readonly amount: number;
+  readonly start: string;
+  readonly end: string;
+  readonly kind?: 'whole' | 'proration' | 'fee';
+  readonly product?: string;
+  readonly quantity?: number;
+}
+
+const toLine = ({ amount, start, end, kind = 'whole', product = 'pro', quantity = 1 }: LineInput) => ({
+  amount,
+  quantity,
+  period: { start: seconds(start), end: seconds(end) },
+  parent:
+    kind === 'fee'
+      ? { invoice_item_details: { proration: false } }
+      : { subscription_item_details: { proration: kind === 'proration', subscription_item: 'si_1' } },
+  pricing: { price_details: { price: `price_${product}`, product: `prod_${product}` } },
+});
+
+type InvoiceState = Partial<v.InferInput<typeof Invoice>>;
+
+/** An invoice, by default of a cycle and paid at its creation by the payment `pi_<number>`. */
+function bill(number: number, created: string, lines: readonly LineInput[], state: InvoiceState = {}): Invoice {
+  const isPaid = (state.status ?? 'paid') === 'paid';
+  return givenInvoice({
+    id: `in_${number}`,
+    created: seconds(created),
+    amount_paid: isPaid
+      ? Math.max(
+          0,
+          lines.reduce((sum, { amount }) => sum + amount, 0),
+        )
+      : 0,
+    status_transitions: { paid_at: isPaid ? seconds(created) : null },
+    lines: { data: lines.map(toLine) },
+    payments: { data: [{ status: isPaid ? 'paid' : 'open', payment: { payment_intent: `pi_${number}` } }] },
+    ...state,
+  });
+}
+
+const months = ['2027-01-01', '2027-02-01', '2027-03-01', '2027-04-01'] as const;
+/** The invoice of a month: `1` bills January. */
+const month = (number: 1 | 2 | 3, state: InvoiceState = {}): Invoice =>
+  bill(
+    number,
+    months[number - 1] ?? '',
+    [{ amount: 1000, start: months[number - 1] ?? '', end: months[number] ?? '' }],
+    {
+      ...(number === 1 && { billing_reason: 'subscription_create' }),
+      ...state,
+    },
+  );
+
+interface SubscriptionInput extends Partial<v.InferInput<typeof Subscription>> {
+  readonly period?: readonly [start: string, end: string];
+  readonly price?: object;
+}
+
+function subscribe({ period = [months[1], months[2]], price = {}, ...state }: SubscriptionInput) {
+  const [item] = givenSubscription().items.data;
+  const [current_period_start, current_period_end] = period.map(seconds) as [number, number];
+  const terms = { ...item?.price, id: 'price_pro', product: 'prod_pro', unit_amount: 1000, ...price };
+  return {
+    items: { data: [{ ...item, id: 'si_1', quantity: 1, current_period_start, current_period_end, price: terms }] },
+    latest_invoice: null,
+    ...state,
+  } as never;
+}
+
+interface Look {
+  readonly at: string;
+  readonly subscription?: SubscriptionInput;
+  readonly invoices: readonly Invoice[];
+  readonly charges?: readonly Charge[];
+}
+
+const look = ({ at, subscription = {}, invoices, charges = [] }: Look): Observation =>
+  observe(subscribe(subscription), { invoices, charges, mapping: { ...context, now: seconds(at) * 1000 } });
+
+/** The dates of a purchase after one look. */
+const readAccess = (input: Look) => {
+  const { purchase } = look(input);
+  const { expirationDate, endedAt, isBillingRetryPeriod, cancelationReason } = purchase;
+  return { until: toDay(expirationDate), ended: toDay(endedAt), isBillingRetryPeriod, cancelationReason };
+};
+
+/** The reasons that several looks announce, one after the other. */
+function announce(looks: readonly Look[]): string[] {
+  let before: { state: ReturnType<typeof merge>; at: number } | undefined;
+  return looks.map((input) => {
+    const { refreshToken: _token, ...observation } = look(input);
+    const after = { state: merge(before?.state, observation), at: seconds(input.at) * 1000 };
+    const reasons = findLifecycleReasons(before, after);
+    before = after;
+    return reasons.join('+');
+  });
+}
+
+describe('the payments of an invoice', () => {
+  const payments = ['a', 'b'].map((id) => ({
+    status: 'paid',
+    payment: { payment_intent: `pi_${id}` },
+    amount_paid: 500,
+  }));
+  const invoice = month(2, { payments: { data: payments } });
+  const charge = (id: string, state: object = {}) =>
+    givenCharge({ id: `ch_${id}`, payment_intent: `pi_${id}`, amount: 500, created: seconds('2027-02-01'), ...state });
+  const refund = (id: string, day: string) => ({
+    refunded: true,
+    refunds: { data: [givenRefund({ id: `re_${id}`, amount: 500, created: seconds(day) })] },
+  });
+  const read = (charges: readonly Charge[], disputes: Parameters<typeof observe>[1] = {}) => {
+    const { purchase, transactions } = observe(subscribe({}), { invoices: [month(1), invoice], charges, ...disputes });
+    const { refundedAt, partialRefunds = [] } = transactions[1] ?? {};
+    const parts = partialRefunds.map(({ id, amountMicros = 0, status }) => [id, amountMicros / 10_000, status]);
+    return { ended: toDay(purchase.endedAt), refunded: toDay(refundedAt), parts };
+  };
+
+  it.each(['a', 'b'])('return their part if one of two is refunded, and access stays: %s', (id) => {
+    const charges = ['a', 'b'].map((other) => charge(other, other === id ? refund(id, '2027-02-05') : {}));
+    expect(read(charges)).toEqual({ ended: undefined, refunded: undefined, parts: [[`re_${id}`, 500, undefined]] });
+  });
+
+  it('are the full refund together, at the date of the last one', () => {
+    const charges = [charge('a', refund('a', '2027-02-07')), charge('b', refund('b', '2027-02-05'))];
+    expect(read(charges)).toEqual({ ended: '2027-02-07', refunded: '2027-02-07', parts: [['re_b', 500, undefined]] });
+  });
+
+  it('return their part if a dispute of one of two is lost', () => {
+    const disputes = [givenDispute({ status: 'lost', charge: 'ch_a', amount: 500, created: seconds('2027-02-05') })];
+    expect(read([charge('a', { disputed: true }), charge('b')], { disputes })).toEqual({
+      ended: undefined,
+      refunded: undefined,
+      parts: [['dp_3', 500, undefined]],
+    });
+  });
+
+  it('return the part of the invoice if their charge paid another invoice, too', () => {
+    const shared = month(2, { payments: { data: [{ ...payments[0], amount_paid: 1000 }] } as never });
+    const paid = charge('a', { amount: 4000, refunds: { data: [givenRefund({ amount: 2000 })] } });
+    const { transactions } = observe(subscribe({}), { invoices: [shared], charges: [paid] });
+    expect(transactions[0]?.partialRefunds).toMatchObject([{ amountMicros: 5_000_000 }]);
+  });
+
+  it('do not include a payment that was canceled or not made', () => {
+    const canceled = { status: 'canceled', payment: { payment_intent: 'pi_b' } };
+    const single = month(2, { payments: { data: [payments[0], canceled] } as never });
+    const charges = [charge('a', refund('a', '2027-02-05'))];
+    expect(observe(subscribe({}), { invoices: [single], charges }).purchase.endedAt).toBe(seconds('2027-02-05') * 1000);
+  });
+});
+
+describe('the refund of an invoice', () => {
+  const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
+  const fee = { amount: 2000, start: '2027-02-15', end: '2027-02-15', kind: 'fee' } as const;
+  const extras: readonly [string, readonly LineInput[], string][] = [
+    [
+      'added seats',
+      [
+        { ...rest, amount: -500 },
+        { ...rest, amount: 2500, quantity: 5 },
+      ],
+      'subscription_update',
+    ],
+    [
+      'a plan change',
+      [
+        { ...rest, amount: -500 },
+        { ...rest, amount: 2500, product: 'max' },
+      ],
+      'subscription_update',
+    ],
+    ['a fee', [fee], 'manual'],
+    ['a usage threshold', [{ ...fee, kind: 'whole', start: '2027-02-01' }], 'subscription_threshold'],
+  ];
+  const refunded = (intent: string) =>
+    givenCharge({
+      id: `ch_${intent}`,
+      payment_intent: intent,
+      amount: 2000,
+      refunded: true,
+      refunds: { data: [givenRefund({ amount: 2000, created: seconds('2027-02-16') })] },
+    });
+
+  it.each(extras)('does not end the paid period if it bills %s', (_title, lines, billing_reason) => {
+    const invoices = [month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason })];
+    const { purchase, transactions } = look({ at: '2027-02-17', invoices, charges: [refunded('pi_3')] });
+    expect(purchase).toMatchObject({ transactionId: 'processor_a:in_2', expirationDate: seconds('2027-03-01') * 1000 });
+    expect(purchase).not.toHaveProperty('endedAt');
+    expect(transactions[2]).toMatchObject({ amountMicros: 20_000_000, refundedAt: seconds('2027-02-16') * 1000 });
+  });
+
+  it.each(extras)(
+    'ends the access if it is that of the period, also after one for %s',
+    (_title, lines, billing_reason) => {
+      const invoices = [month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason })];
+      expect(readAccess({ at: '2027-02-17', invoices, charges: [refunded('pi_2')] }).ended).toBe('2027-02-16');
+    },
+  );
+
+  it('does not end a trial if it returns a fee on the same invoice', () => {
+    const trial = { amount: 0, start: '2027-02-01', end: '2027-03-01' };
+    const invoices = [bill(2, '2027-02-01', [fee, trial], { billing_reason: 'subscription_create' })];
+    const subscription = { status: 'trialing', trial_end: seconds('2027-03-01') };
+    const { purchase } = look({ at: '2027-02-17', subscription, invoices, charges: [refunded('pi_2')] });
+    expect(purchase).not.toHaveProperty('endedAt');
+  });
+});
+
+describe('unpaid time', () => {
+  const open = { status: 'open' } as const;
+  const inFebruary = { period: [months[1], months[2]], status: 'past_due' } as const;
+  const inMarch = { period: [months[2], months[3]], status: 'past_due' } as const;
+  const ended = { until: '2027-02-08', cancelationReason: 'System.BillingError' };
+
+  it.each<[string, Look]>([
+    ['past due', { at: '2027-02-20', subscription: inFebruary, invoices: [month(1), month(2, open)] }],
+    [
+      'past due for months',
+      { at: '2027-03-03', subscription: inMarch, invoices: [month(1), month(2, open), month(3, open)] },
+    ],
+    [
+      'past due with a draft',
+      { at: '2027-03-01', subscription: inMarch, invoices: [month(1), month(2, open), month(3, { status: 'draft' })] },
+    ],
+    [
+      'past due without the invoices before',
+      { at: '2027-03-03', subscription: inMarch, invoices: [month(1), month(3, open)] },
+    ],
+    [
+      'unpaid',
+      {
+        at: '2027-03-03',
+        subscription: { ...inMarch, status: 'unpaid' },
+        invoices: [month(1), month(2, open), month(3, { status: 'draft' })],
+      },
+    ],
+    [
+      'active with an uncollectible invoice',
+      {
+        at: '2027-02-20',
+        subscription: { ...inFebruary, status: 'active' },
+        invoices: [month(1), month(2, { status: 'uncollectible', attempted: true })],
+      },
+    ],
+    [
+      'active with an uncollectible invoice of the period before',
+      {
+        at: '2027-03-01',
+        subscription: { ...inMarch, status: 'active' },
+        invoices: [month(1), month(2, { status: 'uncollectible' }), month(3, { status: 'draft' })],
+      },
+    ],
+    [
+      'canceled because of it',
+      {
+        at: '2027-02-20',
+        subscription: {
+          ...inFebruary,
+          status: 'canceled',
+          ended_at: seconds('2027-02-15'),
+          cancellation_details: { reason: 'payment_failed' },
+        },
+        invoices: [month(1), month(2, open)],
+      },
+    ],
+  ])('ends access with the grace of its first period: %s', (_title, input) => {
+    expect(readAccess(input)).toMatchObject(ended);
+  });
+
+  it.each<[string, string, Look]>([
+    [
+      'is due later',
+      '2027-02-23',
+      {
+        at: '2027-02-17',
+        subscription: inFebruary,
+        invoices: [month(1), month(2, { ...open, due_date: seconds('2027-02-16') })],
+      },
+    ],
+    [
+      'failed later',
+      '2027-02-13',
+      {
+        at: '2027-02-17',
+        subscription: inFebruary,
+        invoices: [month(1), month(2, open)],
+        charges: [
+          givenCharge({
+            id: 'ch_2',
+            payment_intent: 'pi_2',
+            paid: false,
+            status: 'failed',
+            created: seconds('2027-02-06'),
+          }),
+        ],
+      },
+    ],
+    [
+      'was paid, but the next one is not',
+      '2027-03-08',
+      {
+        at: '2027-03-20',
+        subscription: inMarch,
+        invoices: [month(1), month(2, { status_transitions: { paid_at: seconds('2027-03-10') } }), month(3, open)],
+      },
+    ],
+    [
+      'was void',
+      '2027-03-08',
+      { at: '2027-03-20', subscription: inMarch, invoices: [month(1), month(2, { status: 'void' }), month(3, open)] },
+    ],
+  ])('starts when the invoice fails or is due: it %s', (_title, until, input) => {
+    expect(readAccess(input).until).toBe(until);
+  });
+
+  it.each<[string, Look]>([
+    [
+      'its payment takes days',
+      { at: '2027-02-20', subscription: { ...inFebruary, status: 'active' }, invoices: [month(1), month(2, open)] },
+    ],
+    [
+      'it is a draft',
+      {
+        at: '2027-02-01',
+        subscription: { ...inFebruary, status: 'active' },
+        invoices: [month(1), month(2, { status: 'draft' })],
+      },
+    ],
+    [
+      'collection was paused',
+      {
+        at: '2027-02-20',
+        subscription: { ...inFebruary, status: 'active' },
+        invoices: [month(1), month(2, { status: 'uncollectible', attempted: false })],
+      },
+    ],
+    [
+      'a fee is unpaid',
+      {
+        at: '2027-02-20',
+        subscription: inFebruary,
+        invoices: [
+          month(1),
+          month(2),
+          bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-02-10', kind: 'fee' }], open),
+        ],
+      },
+    ],
+    [
+      'added seats are unpaid',
+      {
+        at: '2027-02-20',
+        subscription: inFebruary,
+        invoices: [
+          month(1),
+          month(2),
+          bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-03-01', kind: 'proration' }], open),
+        ],
+      },
+    ],
+    [
+      'a usage threshold is unpaid',
+      {
+        at: '2027-02-20',
+        subscription: inFebruary,
+        invoices: [
+          month(1),
+          month(2),
+          bill(3, '2027-02-10', [{ amount: 500, start: '2027-02-01', end: '2027-02-10' }], {
+            ...open,
+            billing_reason: 'subscription_threshold',
+          }),
+        ],
+      },
+    ],
+  ])('does not start in a period of which %s', (_title, input) => {
+    expect(readAccess(input)).toMatchObject({ until: '2027-03-01', isBillingRetryPeriod: false });
+  });
+
+  it('starts with an unpaid change to another product', () => {
+    const change = bill(
+      3,
+      '2027-02-10',
+      [{ amount: 500, start: '2027-02-10', end: '2027-03-01', kind: 'proration', product: 'max' }],
+      open,
+    );
+    const subscription = { ...inFebruary, price: { id: 'price_max', product: 'prod_max' } };
+    const input = { at: '2027-02-12', subscription, invoices: [month(1), month(2), change] };
+    expect(readAccess(input)).toMatchObject({ until: '2027-02-17', isBillingRetryPeriod: true });
+  });
+
+  it('ends when the subscription becomes unpaid before the end of the grace', () => {
+    const failed = givenCharge({
+      payment_intent: 'pi_2',
+      paid: false,
+      status: 'failed',
+      created: seconds('2027-02-03'),
+    });
+    const subscription = { ...inFebruary, status: 'unpaid' };
+    const input = { at: '2027-02-04', subscription, invoices: [month(1), month(2, open)], charges: [failed] };
+    expect(readAccess(input).until).toBe('2027-02-03');
+  });
+
+  it('is announced once, without a renewal until somebody pays', () => {
+    const paidInMarch = month(3, { status_transitions: { paid_at: seconds('2027-03-20') } });
+    const lapsed = [month(1), month(2, open)];
+    expect(
+      announce([
+        { at: '2027-01-02', subscription: { period: [months[0], months[1]] }, invoices: [month(1)] },
+        { at: '2027-02-02', subscription: inFebruary, invoices: lapsed },
+        { at: '2027-02-09', subscription: inFebruary, invoices: lapsed },
+        { at: '2027-03-01', subscription: inMarch, invoices: [...lapsed, month(3, { status: 'draft' })] },
+        { at: '2027-03-02', subscription: inMarch, invoices: [...lapsed, month(3, open)] },
+        { at: '2027-03-21', subscription: { ...inMarch, status: 'active' }, invoices: [...lapsed, paidInMarch] },
+      ]),
+    ).toEqual(['PURCHASED', 'ENTERED_GRACE_PERIOD', 'EXPIRED', '', '', 'RENEWED']);
+  });
+
+  it('is announced at the due date of an emailed invoice', () => {
+    const emailed = { ...open, due_date: seconds('2027-02-16') };
+    expect(
+      announce([
+        { at: '2027-01-02', subscription: { period: [months[0], months[1]] }, invoices: [month(1)] },
+        {
+          at: '2027-02-02',
+          subscription: { ...inFebruary, status: 'active' },
+          invoices: [month(1), month(2, emailed)],
+        },
+        { at: '2027-02-17', subscription: inFebruary, invoices: [month(1), month(2, emailed)] },
+      ]),
+    ).toEqual(['PURCHASED', '', 'ENTERED_GRACE_PERIOD']);
+  });
+});
+
+describe('a payment after the end', () => {
+  const canceled = {
+    status: 'canceled',
+    ended_at: seconds('2027-02-15'),
+    canceled_at: seconds('2027-02-15'),
+    cancellation_details: { reason: 'payment_failed', feedback: null },
+  };
+  const late = month(2, { status_transitions: { paid_at: seconds('2027-02-16') } });
+  const last: Look = { at: '2027-02-17', subscription: canceled, invoices: [month(1), late] };
+
+  it('is money that renews nothing', () => {
+    const { purchase, transactions } = look(last);
+    expect(purchase).toMatchObject({ transactionId: 'processor_a:in_1' });
+    expect(purchase).not.toHaveProperty('lastRenewalDate');
+    expect(transactions[1]).toMatchObject({
+      amountMicros: 10_000_000,
+      isRenewal: false,
+      purchaseDate: seconds('2027-02-16') * 1000,
+    });
+    expect(transactions[1]).not.toHaveProperty('expirationDate');
+  });
+
+  it('is not announced', () => {
+    const open = month(2, { status: 'open' });
+    const looks = [
+      { at: '2027-01-02', subscription: { period: [months[0], months[1]] as const }, invoices: [month(1)] },
+      { at: '2027-02-15', subscription: canceled, invoices: [month(1), open] },
+      last,
+    ];
+    expect(announce(looks)).toEqual(['PURCHASED', 'EXPIRED', '']);
+  });
+});
+
+describe('the trial of a subscription', () => {
+  const trial = (lines: readonly LineInput[] = []) =>
+    bill(1, '2027-02-01', [...lines, { amount: 0, start: '2027-02-01', end: '2027-02-15' }], {
+      billing_reason: 'subscription_create',
+    });
+  const paid = bill(2, '2027-02-08', [{ amount: 1000, start: '2027-02-08', end: '2027-03-08' }], {
+    billing_reason: 'subscription_update',
+  });
+
+  it.each<[string, string, Look]>([
+    [
+      'as planned',
+      '2027-02-15',
+      { at: '2027-02-05', subscription: { status: 'trialing', trial_end: seconds('2027-02-15') }, invoices: [trial()] },
+    ],
+    [
+      'early',
+      '2027-02-08',
+      {
+        at: '2027-02-09',
+        subscription: { period: ['2027-02-08', '2027-03-08'], trial_end: seconds('2027-02-08') },
+        invoices: [trial(), paid],
+      },
+    ],
+    [
+      'later',
+      '2027-02-22',
+      { at: '2027-02-16', subscription: { status: 'trialing', trial_end: seconds('2027-02-22') }, invoices: [trial()] },
+    ],
+    [
+      'with a fee on its invoice',
+      '2027-02-15',
+      {
+        at: '2027-02-05',
+        subscription: { status: 'trialing', trial_end: seconds('2027-02-15') },
+        invoices: [trial([{ amount: 3000, start: '2027-02-01', end: '2027-02-01', kind: 'fee' }])],
+      },
+    ],
+  ])('stays a used trial if it ends %s', (_title, end, input) => {
+    const { transactions } = look(input);
+    expect(listUsedTrials(transactions)).toEqual(['prod_pro']);
+    expect(transactions[0]).toMatchObject({ isTrialPeriod: true, expirationDate: seconds(end) * 1000 });
+    expect(transactions[1]?.isTrialPeriod).toBeUndefined();
+  });
+
+  it('is not a first period of metered usage, of a coupon or of a free price', () => {
+    const free = bill(1, '2027-02-01', [{ amount: 0, start: '2027-02-01', end: '2027-03-01' }]);
+    expect(look({ at: '2027-02-05', invoices: [free] }).transactions[0]).not.toHaveProperty('isTrialPeriod');
+  });
+});
+
+describe('the date and the period of a payment', () => {
+  it('are those of the payment and of the subscription if it was backdated', () => {
+    const lines = [
+      { amount: 2000, start: '2026-12-01', end: '2027-02-01', kind: 'proration' },
+      { amount: 1000, start: '2027-02-01', end: '2027-03-01' },
+    ] as const;
+    const subscription = { start_date: seconds('2026-12-01'), created: seconds('2027-02-01') };
+    const { purchase, transactions } = look({
+      at: '2027-02-02',
+      subscription,
+      invoices: [bill(1, '2027-02-01', lines, { billing_reason: 'subscription_create' })],
+    });
+    expect(toDay(purchase.purchaseDate)).toBe('2027-02-01');
+    expect(transactions).toMatchObject([
+      {
+        amountMicros: 30_000_000,
+        purchaseDate: seconds('2027-02-01') * 1000,
+        plan: { amountMicros: 10_000_000, period: 'P1M' },
+      },
+    ]);
+  });
+
+  it('are those of the renewed period if usage is paid in arrears', () => {
+    const usage = (number: number, start: string, end: string, amount: number) =>
+      bill(
+        number,
+        number === 1 ? start : end,
+        [{ amount, start, end }],
+        number === 1 ? { billing_reason: 'subscription_create' } : {},
+      );
+    const invoices = [
+      usage(1, months[0], months[1], 0),
+      usage(2, months[0], months[1], 1234),
+      usage(3, months[1], months[2], 2345),
+    ];
+    const { purchase, transactions } = look({
+      at: '2027-03-10',
+      subscription: { period: [months[2], months[3]] },
+      invoices,
+    });
+    expect(toDay(purchase.lastRenewalDate)).toBe('2027-03-01');
+    expect(
+      transactions.map(({ purchaseDate, expirationDate, isRenewal }) => [
+        toDay(purchaseDate),
+        toDay(expirationDate),
+        isRenewal,
+      ]),
+    ).toEqual([
+      ['2027-01-01', '2027-02-01', false],
+      ['2027-02-01', '2027-03-01', true],
+      ['2027-03-01', '2027-04-01', true],
+    ]);
+  });
+});
+
+describe('the plan of a payment', () => {
+  const rest = { start: '2027-02-15', end: '2027-03-01', kind: 'proration' } as const;
+  const readPlans = (invoices: readonly Invoice[], price: object = {}) =>
+    look({ at: '2027-02-17', subscription: { price }, invoices }).transactions.map(
+      ({ plan }) => plan && [plan.amountMicros / 10_000, plan.period],
+    );
+  const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
+
+  it.each<[string, readonly LineInput[], object, [number, string]]>([
+    [
+      'an upgrade',
+      [
+        { ...rest, amount: -500 },
+        { ...rest, amount: 1000, product: 'max' },
+      ],
+      max,
+      [2000, 'P1M'],
+    ],
+    [
+      'a downgrade, which a credit pays',
+      [
+        { ...rest, amount: -500 },
+        { ...rest, amount: 250, product: 'max' },
+      ],
+      { ...max, unit_amount: 500 },
+      [500, 'P1M'],
+    ],
+    [
+      'added seats',
+      [
+        { ...rest, amount: -500 },
+        { ...rest, amount: 2500, quantity: 5 },
+      ],
+      {},
+      [5000, 'P1M'],
+    ],
+    ['a price that is no longer current', [{ ...rest, amount: 1000, product: 'old' }], {}, [2000, 'P1M']],
+  ])('is that of the whole period after %s', (_title, lines, price, plan) => {
+    expect(
+      readPlans([month(1), month(2), bill(3, '2027-02-15', lines, { billing_reason: 'subscription_update' })], price),
+    ).toEqual([undefined, undefined, plan]);
+  });
+
+  it('is the price of the period if a fee, a credit or tax changes the amount', () => {
+    const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
+    const fee = { amount: 500, start: '2027-02-01', end: '2027-02-01', kind: 'fee' } as const;
+    expect(readPlans([bill(2, '2027-02-01', [fee, period])])).toEqual([[1000, 'P1M']]);
+    expect(readPlans([bill(2, '2027-02-01', [period], { amount_paid: 484 })])).toEqual([[1000, 'P1M']]);
+    expect(readPlans([bill(2, '2027-02-01', [period])])).toEqual([undefined]);
+  });
+});
+
+describe('the tax of a payment', () => {
+  const period = { amount: 1000, start: '2027-02-01', end: '2027-03-01' };
+  const readTax = (state: InvoiceState) =>
+    look({ at: '2027-02-17', invoices: [bill(2, '2027-02-01', [period], state)] }).transactions[0]?.taxMicros;
+
+  it('is the tax of the invoice, in proportion to what was paid', () => {
+    const total_taxes = [{ amount: 150 }, { amount: 50 }] as never;
+    const lines = { data: [{ ...toLine(period), taxes: [{ amount: 200, tax_behavior: 'exclusive' }] }] } as never;
+    expect(readTax({ total_taxes, lines, amount_paid: 1200 })).toBe(2_000_000);
+    expect(readTax({ total_taxes, lines, amount_paid: 600 })).toBe(1_000_000);
+    expect(readTax({})).toBeUndefined();
+  });
+});
