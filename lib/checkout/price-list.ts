@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { PriceListProduct } from '../api/stripe.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
+import { listAll, pageSize } from '../stores/stripe/complete-lists.ts';
 import { isOwnMetadata } from '../stores/stripe/mapping-context.ts';
 import { Price, type Product, parseStripeObject } from '../stores/stripe/payloads.ts';
 import type { StripeAccount } from '../stores/stripe/stripe-account.ts';
@@ -10,9 +11,6 @@ import { type CheckoutContext, openCheckoutAccount } from './checkout-context.ts
 import { parseOfferId } from './offer-id.ts';
 import { parseActiveProduct, toPriceList } from './to-price-list.ts';
 
-/** Maximum prices of an account that are fetched. Bounds the duration of a request. */
-const pagingLimit = { limit: 2_000 };
-
 /** Returns the app's price list, at most 5 minutes old. */
 export async function getPriceList(context: CheckoutContext): Promise<PriceListProduct[]> {
   const { app, deps } = context;
@@ -20,11 +18,8 @@ export async function getPriceList(context: CheckoutContext): Promise<PriceListP
   const { platform, now: fetchedAt } = account.mapping;
   const cached = await deps.priceLists.findFresh(app.name, platform, fetchedAt);
   if (cached !== undefined) return parse(v.array(PriceListProduct), cached, 'DatabaseError');
-  const prices = await callStripe(
-    async () =>
-      await account.stripe.prices
-        .list({ active: true, limit: 100, expand: ['data.product'] })
-        .autoPagingToArray(pagingLimit),
+  const prices = await callStripe(() =>
+    listAll(account.stripe.prices.list({ active: true, limit: pageSize, expand: ['data.product'] })),
   );
   const products = toPriceList(parseStripeObject(v.array(Price), prices), account.mapping);
   await deps.priceLists.save({ appName: app.name, platform, fetchedAt }, products);
