@@ -77,6 +77,10 @@ function splitPayment(payment: Payment, lines: readonly SoldLine[]): Payment[] {
   );
   const amounts = splitAmount(payment.amount, totals);
   const reversals = payment.reversals && splitReversals(payment.reversals, amounts, payment.currency);
+  const taxes = splitAmount(
+    payment.tax,
+    lines.map(({ amount_tax }) => amount_tax ?? 0),
+  );
   return lines.map(({ id, price }, index) => {
     const suffix = index === 0 ? '' : `:${id ?? price.id}`;
     return {
@@ -84,6 +88,7 @@ function splitPayment(payment: Payment, lines: readonly SoldLine[]): Payment[] {
       id: `${payment.id}${suffix}`,
       transactionId: `${payment.transactionId}${suffix}`,
       amount: amounts[index] ?? 0,
+      tax: taxes[index] ?? 0,
       reversals: reversals?.[index],
     };
   });
@@ -136,6 +141,7 @@ function toSessionPayment(
     livemode: session.livemode,
     currency: intent?.currency || session.currency || '',
     amount: intent?.amount_received ?? session.amount_total ?? 0,
+    tax: session.total_details?.amount_tax ?? 0,
     reversals: charge && reversals.get(charge.id),
     country: selectCountry(session.customer_details?.address, countries, [charge?.id, intent?.id]),
     isDiscounted: session.discounts.length > 0,
@@ -160,6 +166,7 @@ export function toChargeObservation(
     {
       ...charge,
       created: charge.created ?? 0,
+      tax: 0,
       id: charge.payment_intent ?? charge.id,
       transactionId: charge.id,
       reversals: reversals.get(charge.id),
@@ -191,6 +198,8 @@ interface Payment {
   readonly currency: string;
   /** In the currency's smallest unit. */
   readonly amount: number;
+  /** Tax within the amount. */
+  readonly tax: number;
   readonly reversals: PaymentReversals | undefined;
   /** Country of the customer, in two letters. */
   readonly country: string | undefined;
@@ -225,6 +234,7 @@ function toOneTimePurchase(
   };
   const transaction: Transaction = {
     ...common,
+    ...(payment.tax > 0 && { taxMicros: toMicros(payment.tax, payment.currency) }),
     ...omitUndefined({ storefront: payment.country, offerType: payment.isDiscounted ? 'discount' : undefined }),
     ...toRefundFields(payment.reversals),
   };

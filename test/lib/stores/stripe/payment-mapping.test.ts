@@ -85,6 +85,19 @@ describe('toPaymentObservations', () => {
     },
   );
 
+  it('splits the tax of a session among its lines', () => {
+    const [line] = givenSession().line_items?.data ?? [];
+    const lines = [500, 997].map((amount_total, index) => ({
+      ...line,
+      id: `li_${index}`,
+      amount_total,
+      amount_tax: 40 + index,
+    }));
+    const session = givenSession({ total_details: { amount_tax: 81 }, line_items: { data: lines } as never });
+    const taxes = toPaymentObservations(session, givenSale()).map(({ transactions }) => transactions[0]?.taxMicros);
+    expect(taxes).toEqual([400_000, 410_000]);
+  });
+
   it('identifies a free purchase by its session', () => {
     const observation = observe({ payment_intent: null, payment_status: 'no_payment_required', amount_total: 0 });
     expect(observation?.purchase).toMatchObject({
