@@ -9,7 +9,7 @@ import { findMergedId, type ObservedTransaction } from './merge-transactions.ts'
 import { computeMonthlyAmounts } from './payment-amounts.ts';
 import type { Payer, PaymentFigures, PreviousPeriod } from './payment-figures.ts';
 import { isSubscription, type Purchase } from './purchase.ts';
-import type { Transaction } from './transaction.ts';
+import { isTrialWithFee, type Transaction } from './transaction.ts';
 
 interface FiguresContext {
   readonly before: PurchaseState | undefined;
@@ -26,14 +26,34 @@ const maxGapMs = hourMs;
 /** An interruption after which the App Store counts the year of paid service again. */
 const maxServiceGapMs = 60 * dayMs;
 
-/** Whether a payment has an amount, or one that is not known. A trial and a free period have none. */
-export const isPayment = ({ isPending, isTrialPeriod, amountMicros }: Transaction): boolean =>
-  !isPending && !isTrialPeriod && amountMicros !== 0;
+/** Whether a payment has an amount, or one that is not known. A free period has none, and a trial only that of a fee. */
+export const isPayment = (transaction: Transaction): boolean =>
+  !transaction.isPending && (transaction.isTrialPeriod ? isTrialWithFee(transaction) : transaction.amountMicros !== 0);
 
-/** Whether the transaction is a payment, or a period that a credit of an earlier payment pays. */
+/** Whether the transaction pays a period, or a credit of an earlier payment pays it. */
 const isPaidPeriod = (transaction: Transaction): boolean =>
-  isPayment(transaction) ||
-  (!transaction.isPending && !transaction.isTrialPeriod && (transaction.plan?.amountMicros ?? 0) > 0);
+  !transaction.isPending &&
+  !transaction.isTrialPeriod &&
+  transaction.expirationDate !== undefined &&
+  (isPayment(transaction) || (transaction.plan?.amountMicros ?? 0) > 0);
+
+/**
+ * Lists the paid periods by date. A refunded payment within a period that an earlier payment pays, such as that of added
+ * seats, leaves the period to the earlier one.
+ */
+function listPeriods({ purchase, transactions }: PurchaseState): Transaction[] {
+  const periods = listByDate(transactions).filter(isPaidPeriod);
+  const isWithin = ({ purchaseDate, expirationDate = 0 }: Transaction, earlier: Transaction): boolean =>
+    earlier.refundedAt === undefined &&
+    earlier.purchaseDate < purchaseDate &&
+    (earlier.expirationDate ?? 0) >= expirationDate;
+  return periods.filter(
+    (period) =>
+      period.refundedAt === undefined ||
+      period.transactionId === purchase.transactionId ||
+      !periods.some((earlier) => isWithin(period, earlier)),
+  );
+}
 
 /** Returns the first payment. */
 export const findFirstPayment = ({ purchase, transactions }: PurchaseState): Transaction | undefined =>
@@ -53,10 +73,9 @@ export function addPaymentFigures(state: PurchaseState, context: FiguresContext)
   if (!isCounted(state.purchase)) return state;
   const isRenewing = isSubscription(state.purchase) && state.purchase.productType !== 'non renewing subscription';
   const storedById = listStoredFigures(context.before?.transactions ?? [], state.transactions);
-  const payments = listByDate(state.transactions).filter(isPayment);
-  const chain = isRenewing ? linkPeriods(state, { ...context, payments, storedById }) : new Map();
+  const chain = isRenewing ? linkPeriods(state, { ...context, storedById }) : new Map();
   const customer = findCustomer(state, context);
-  const [firstPayment] = payments;
+  const firstPayment = listByDate(state.transactions).find(isPayment);
   const transactions = state.transactions.map((observed): ObservedTransaction => {
     const { transaction } = observed;
     if (transaction.isPending || transaction.sandbox !== state.purchase.sandbox) return observed;
@@ -117,7 +136,6 @@ function findCustomer({ purchase }: PurchaseState, { before, payer }: FiguresCon
 }
 
 interface ChainContext extends FiguresContext {
-  readonly payments: readonly Transaction[];
   readonly storedById: ReadonlyMap<string, PaymentFigures | undefined>;
 }
 
@@ -131,13 +149,11 @@ interface PaidPeriod {
 function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<string, Partial<PaymentFigures>> {
   const links = new Map<string, Partial<PaymentFigures>>();
   const origin = findOrigin(context);
-  const trial = findFirstTrial(state, context.payments[0]);
   let previous = origin?.previous;
   let first = origin?.first;
   let paidMs = 0;
-  const periods = listByDate(state.transactions).filter(
-    (transaction) => isPaidPeriod(transaction) && transaction.expirationDate !== undefined,
-  );
+  const periods = listPeriods(state);
+  const trial = findFirstTrial(state, periods[0]);
   for (const [index, transaction] of periods.entries()) {
     const { transactionId, purchaseDate, productId, storefront } = transaction;
     const stored = context.storedById.get(transactionId);
@@ -171,9 +187,9 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
 }
 
 /** Returns the trial with which the subscription starts. */
-const findFirstTrial = ({ transactions }: PurchaseState, firstPayment: Transaction | undefined) => {
+const findFirstTrial = ({ transactions }: PurchaseState, firstPeriod: Transaction | undefined) => {
   const trial = listByDate(transactions).find(({ isTrialPeriod, isPending }) => isTrialPeriod && !isPending);
-  return trial && trial.purchaseDate < (firstPayment?.purchaseDate ?? Infinity) ? trial : undefined;
+  return trial && trial.purchaseDate < (firstPeriod?.purchaseDate ?? Infinity) ? trial : undefined;
 };
 
 interface FirstPeriod {

@@ -3,7 +3,7 @@ import type { EpochMillis } from '../shared/time.ts';
 import { type PurchaseState, withMergedIds } from './merge.ts';
 import { isExpired, isSubscription, isUnpaid, type Purchase } from './purchase.ts';
 import { listRefundKeys } from './refunds.ts';
-import type { Transaction } from './transaction.ts';
+import { isTrialWithFee, type Transaction } from './transaction.ts';
 
 /** Reason of a purchase change, named by the specification. `REPEATED` is the wire value of `WEBHOOK_REPEATED`. */
 export const NotificationReason = v.picklist([
@@ -140,8 +140,9 @@ function findRefundReasons(
 }
 
 function isFree(state: PurchaseState, refundKey: string): boolean {
-  const { amountMicros, isTrialPeriod } = findTransaction(state, refundKey) ?? {};
-  return amountMicros === 0 || isTrialPeriod === true || state.purchase.isSharedPurchase === true;
+  const transaction = findTransaction(state, refundKey);
+  const isFreeTrial = transaction?.isTrialPeriod === true && !isTrialWithFee(transaction);
+  return transaction?.amountMicros === 0 || isFreeTrial || state.purchase.isSharedPurchase === true;
 }
 
 const isNewEnd = (before: StateAt, after: StateAt): boolean =>

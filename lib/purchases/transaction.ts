@@ -103,3 +103,7 @@ export const Transaction = v.object({
   refundedAt: v.exactOptional(v.number()),
 });
 export type Transaction = v.InferOutput<typeof Transaction>;
+
+/** Whether a fee was paid with the start of a free trial. A client can report the price of the product for a trial. */
+export const isTrialWithFee = ({ isTrialPeriod, isReportedAmount, amountMicros = 0 }: Transaction): boolean =>
+  isTrialPeriod === true && !isReportedAmount && amountMicros > 0;

@@ -61,9 +61,10 @@ export function countFigures({ kind, item }: StoredItem): FigureCounts[] {
 function countTransaction(counted: CountedTransaction): FigureCounts[] {
   const { transaction, figures } = counted;
   const isPeriod = figures.end !== undefined;
-  if (!isPeriod && !isPayment(transaction)) return countTrialStart(counted);
   return [
-    ...(isPeriod ? [...countPeriod(counted), ...countSubscriptionCohort(counted), ...countConversion(counted)] : []),
+    ...(isPeriod
+      ? [...countPeriod(counted), ...countSubscriptionCohort(counted), ...countConversion(counted)]
+      : countTrialStart(counted)),
     ...(isPayment(transaction) ? [...countCustomerCohort(counted), ...countPayment(transaction)] : []),
   ];
 }
