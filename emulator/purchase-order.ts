@@ -144,7 +144,7 @@ export const ActionBody = v.strictObject({
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** Amount to refund, in micros. Default: the whole payment. */
   amountMicros: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-  /** store_b: changes the plan at the next renewal. */
+  /** store_b: changes the plan at the next renewal. processor_a: bills the proration with the next invoice. */
   deferred: v.exactOptional(v.boolean()),
   /** store_a: refunds the unused time of a subscription period. */
   prorated: v.exactOptional(v.boolean()),

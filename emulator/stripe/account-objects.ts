@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type Stripe from 'stripe';
+import type { InvoiceLineInput } from './invoice-lines.ts';
 
 /** Object types by their path in the API. */
 export interface ObjectTypes {
@@ -45,6 +46,8 @@ export interface AccountObjects {
   readonly pendingTrialReminders: Set<string>;
   /** Units that were used since the last invoice, by subscription item id. */
   readonly usage: Map<string, number>;
+  /** Invoice items that the next invoice of a subscription bills, by its id, oldest first. */
+  readonly pendingLines: Map<string, readonly InvoiceLineInput[]>;
   /** Ids of emailed invoices whose due date has not passed yet. */
   readonly pendingDueDates: Set<string>;
 }
@@ -75,6 +78,7 @@ export interface SavedObjects {
   readonly pendingTrialReminders: readonly string[];
   readonly pendingDueDates?: readonly string[];
   readonly usage?: readonly (readonly [string, unknown])[];
+  readonly pendingLines?: readonly (readonly [string, unknown])[];
 }
 
 /** Creates empty objects, or restores saved objects. */
@@ -88,6 +92,7 @@ export function createObjects(saved?: SavedObjects): AccountObjects {
     pendingTrialReminders: new Set(saved?.pendingTrialReminders),
     pendingDueDates: new Set(saved?.pendingDueDates),
     usage: new Map(saved?.usage as Iterable<[string, number]>),
+    pendingLines: new Map(saved?.pendingLines as Iterable<[string, readonly InvoiceLineInput[]]>),
   };
 }
 
@@ -100,6 +105,7 @@ export const toSavedObjects = ({
   pendingTrialReminders,
   pendingDueDates,
   usage,
+  pendingLines,
 }: AccountObjects): SavedObjects => ({
   objects: Object.fromEntries(objectTypes.map((type) => [type, [...objects[type]]])),
   lineItems: [...lineItems],
@@ -108,6 +114,7 @@ export const toSavedObjects = ({
   pendingTrialReminders: [...pendingTrialReminders],
   pendingDueDates: [...pendingDueDates],
   usage: [...usage],
+  pendingLines: [...pendingLines],
 });
 
 /** Saves a new or changed object and returns it. */

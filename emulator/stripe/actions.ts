@@ -7,6 +7,7 @@ import { addItem, removeItem } from './item-changes.ts';
 import { moveTrial } from './move-trial.ts';
 import { pause, pauseCollection, resume, resumeCollection } from './pausing.ts';
 import { loseDispute, openDispute, refundPurchase, winDispute } from './payment-reversals.ts';
+import { addInvoiceItem } from './pending-lines.ts';
 import { abandonPending, payPending } from './pending-payment.ts';
 import { changePlan } from './plan-change.ts';
 import type { SubscriptionTransition } from './subscription-transition.ts';
@@ -22,6 +23,7 @@ const transitions: Readonly<Record<string, SubscriptionTransition>> = {
   recover,
   'split-payment': splitPayment,
   'extra-invoice': billExtraInvoice,
+  'invoice-item': addInvoiceItem,
   'move-trial': moveTrial,
   'report-usage': reportUsage,
   expire: endSubscription,

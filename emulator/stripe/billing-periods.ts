@@ -6,6 +6,7 @@ import { billSubscription } from './billing.ts';
 import { getPeriod, isMetered } from './catalogue.ts';
 import { type InvoiceLineInput, toInvoiceSubscription } from './invoice-lines.ts';
 import { buildInvoice, type InvoiceOutcome } from './invoice-objects.ts';
+import { takePendingLines } from './pending-lines.ts';
 import { getEarliestEnd, withItems, withPeriod } from './subscription-objects.ts';
 
 /** Creates the invoice line of a whole period of an item. */
@@ -37,7 +38,13 @@ export function startNextPeriod(
   { at, outcome }: { at: number; outcome: InvoiceOutcome },
 ): Stripe.Subscription {
   const { renewed, period, lines } = advancePeriod(state, subscription, at);
-  return billSubscription(state, renewed, { at: period.start, reason: 'subscription_cycle', lines, outcome });
+  const pending = takePendingLines(state.records, subscription.id);
+  return billSubscription(state, renewed, {
+    at: period.start,
+    reason: 'subscription_cycle',
+    lines: [...pending, ...lines],
+    outcome,
+  });
 }
 
 /**

@@ -4,7 +4,7 @@ import { type AccountObjects, generateId, getId, getObject, saveObject } from '.
 import { emitEvent, requirePossible, saveSubscription } from './account-state.ts';
 import { billSubscription, paymentEvents } from './billing.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
-import type { InvoiceLineInput } from './invoice-lines.ts';
+import { buildInvoiceItemLine } from './invoice-lines.ts';
 import { listPaidCharges } from './payment-reversals.ts';
 import { isRunning, type SubscriptionTransition } from './subscription-transition.ts';
 
@@ -21,15 +21,7 @@ export const billExtraInvoice: SubscriptionTransition = (state, subscription, at
   requirePossible(isRunning(subscription) || status === 'past_due', id, `is ${status}`);
   const request = { productId, type: 'consumable' as const, priceMicros, currency: currency.toUpperCase() };
   const price = getOrCreatePrice(state, request, { at, livemode });
-  const line: InvoiceLineInput = {
-    item: undefined,
-    price,
-    quantity: 1,
-    start: at,
-    end: at,
-    amount: price.unit_amount ?? 0,
-    isProration: false,
-  };
+  const line = buildInvoiceItemLine(price, { quantity: 1, at });
   const outcome = unpaid ? 'failed' : 'paid';
   const billed = billSubscription(state, subscription, { at, reason: 'manual', lines: [line], outcome });
   const isOverdue = unpaid && billed.collection_method === 'charge_automatically';

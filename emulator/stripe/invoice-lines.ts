@@ -5,7 +5,7 @@ import { toSeconds } from './catalogue.ts';
 /** Line of an invoice: a period of a subscription item, its proration, or an invoice item. */
 export interface InvoiceLineInput {
   /** Id of the subscription item. Undefined for an invoice item that does not belong to one. */
-  readonly item: string | undefined;
+  readonly item?: string | undefined;
   readonly price: Stripe.Price;
   readonly amount: number;
   readonly quantity: number;
@@ -13,6 +13,20 @@ export interface InvoiceLineInput {
   readonly end: number;
   readonly isProration: boolean;
 }
+
+/** Creates the line of an invoice item that is billed once. */
+export const buildInvoiceItemLine = (
+  price: Stripe.Price,
+  { quantity, at }: { quantity: number; at: number },
+): InvoiceLineInput => ({
+  item: undefined,
+  price,
+  quantity,
+  start: at,
+  end: at,
+  amount: (price.unit_amount ?? 0) * quantity,
+  isProration: false,
+});
 
 /** Members of a subscription that its invoices copy. */
 export interface InvoiceSubscription {

@@ -7,6 +7,7 @@ import { buildPeriodLine } from './billing-periods.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
 import type { InvoiceLineInput } from './invoice-lines.ts';
+import { addPendingLines } from './pending-lines.ts';
 import { getItem, withItem } from './subscription-objects.ts';
 import type { SubscriptionTransition } from './subscription-transition.ts';
 
@@ -15,7 +16,7 @@ export const changePlan: SubscriptionTransition = (
   state,
   subscription,
   at,
-  { productId, priceMicros, currency, period },
+  { productId, priceMicros, currency, period, deferred = false },
 ) => {
   if (productId === undefined) throw controlError(400, 'productId is missing.');
   const request = {
@@ -28,18 +29,26 @@ export const changePlan: SubscriptionTransition = (
   const price = getOrCreatePrice(state, request, { at, livemode: subscription.livemode });
   const priceIds = subscription.items.data.map((item) => item.price.id);
   requirePossible(!priceIds.includes(price.id), subscription.id, 'has this price already');
-  return saveSubscription(state, switchPrice(state, subscription, { price, at }), at);
+  return saveSubscription(state, switchPrice(state, subscription, { price, at, deferred }), at);
 };
 
+interface PriceSwitch {
+  readonly price: Stripe.Price;
+  readonly at: number;
+  readonly quantity?: number;
+  /** Whether the next invoice bills the proration. An invoice is due immediately if the interval changes. */
+  readonly deferred?: boolean;
+}
+
 /**
- * Changes the price of a subscription and bills the proration immediately.
+ * Changes the price of a subscription and bills the proration, by default immediately.
  *
  * @see https://docs.stripe.com/billing/subscriptions/prorations
  */
 export function switchPrice(
   state: AccountState,
   subscription: Stripe.Subscription,
-  { price, at, quantity }: { price: Stripe.Price; at: number; quantity?: number },
+  { price, at, quantity, deferred = false }: PriceSwitch,
 ): Stripe.Subscription {
   const item = getItem(subscription);
   requirePossible(
@@ -70,6 +79,10 @@ export function switchPrice(
     quantity: units,
     ...(!keepsPeriod && { current_period_start: toSeconds(next.start), current_period_end: toSeconds(next.end) }),
   });
+  if (deferred && keepsPeriod) {
+    addPendingLines(state.records, subscription.id, [charge, credit]);
+    return changed;
+  }
   return billSubscription(state, changed, {
     at,
     reason: 'subscription_update',

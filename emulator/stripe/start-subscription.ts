@@ -5,7 +5,7 @@ import { type AccountState, emitEvent } from './account-state.ts';
 import { billSubscription } from './billing.ts';
 import { buildPeriodLines } from './billing-periods.ts';
 import { getPeriod } from './catalogue.ts';
-import type { InvoiceLineInput } from './invoice-lines.ts';
+import { buildInvoiceItemLine, type InvoiceLineInput } from './invoice-lines.ts';
 import { buildSubscription } from './subscription-objects.ts';
 
 interface PriceLine {
@@ -72,15 +72,7 @@ export function startSubscription(state: AccountState, terms: SubscriptionTerms)
 const buildOneTimeLines = ({ lines, at }: SubscriptionTerms): InvoiceLineInput[] =>
   lines
     .filter(({ price }) => price.recurring === null)
-    .map(({ price, quantity }) => ({
-      item: undefined,
-      price,
-      quantity,
-      start: at,
-      end: at,
-      amount: (price.unit_amount ?? 0) * quantity,
-      isProration: false,
-    }));
+    .map(({ price, quantity }) => buildInvoiceItemLine(price, { quantity, at }));
 
 /**
  * Bills the time between the backdated start of a subscription and its creation, as parts of the periods that would

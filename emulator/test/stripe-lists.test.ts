@@ -77,6 +77,26 @@ describe('embedded lists of the emulated Stripe', () => {
   });
 });
 
+describe('the lines of an invoice at the emulated Stripe', () => {
+  it('are the pending invoice items, the latest first, and then the subscription items', async () => {
+    const { id } = await placeStripeOrder(client, { productId: 'a', priceMicros: 1_000_000 });
+    for (const priceMicros of [5_000_000, 6_000_000]) await client.act(id, 'invoice-item', { priceMicros });
+    await client.act(id, 'change-plan', { productId: 'bigger', priceMicros: 2_000_000, deferred: true });
+    await client.act(id, 'renew');
+    const { latest_invoice } = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
+    const { lines, billing_reason } = latest_invoice as Stripe.Invoice;
+    expect(billing_reason).toBe('subscription_cycle');
+    expect(lines.data.map(({ amount }) => amount)).toEqual([-100, 200, 600, 500, 200]);
+    expect(lines.data.map(({ parent }) => parent?.subscription_item_details?.proration)).toEqual([
+      true,
+      true,
+      undefined,
+      undefined,
+      false,
+    ]);
+  });
+});
+
 describe('PUT /control/accounts', () => {
   it('returns the settings and the problem, and rejects settings of other stores', async () => {
     const path = '/control/accounts/processor_a';
