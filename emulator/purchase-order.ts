@@ -126,7 +126,7 @@ export const ActionBody = v.strictObject({
   priceMicros: v.exactOptional(Micros),
   currency: v.exactOptional(Currency),
   period: v.exactOptional(Period),
-  /** processor_a, renew: whether the payment is a debit that takes days. `pay` completes it, `fail-payment` fails it. */
+  /** processor_a, renew: whether the payment is a debit that takes days. `pay` or `fail-payment` settles it. */
   pending: v.exactOptional(v.boolean()),
   /** processor_a: id of the open invoice to pay or to mark as uncollectible. Default: the latest. */
   invoice: v.exactOptional(v.string()),
@@ -140,6 +140,8 @@ export const ActionBody = v.strictObject({
   unpaid: v.exactOptional(v.boolean()),
   /** processor_a: new end of the trial: `now`, a time, or a period from now. */
   end: v.exactOptional(v.string()),
+  /** store_a, restore: purchase date of the restored transaction. */
+  date: v.exactOptional(v.picklist(['original', 'now'])),
   /** Quantity to refund. Default: the whole purchase. */
   quantity: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
   /** Amount to refund, in micros. Default: the whole payment. */

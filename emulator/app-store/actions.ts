@@ -19,6 +19,7 @@ import { changePlan } from './plan-change.ts';
 import { getLatestTransaction, type Product, type Purchase } from './records.ts';
 import { recover, renew } from './renewal.ts';
 import { acceptPriceIncrease, cancelRenewal, increasePrice, resumeRenewal } from './renewal-settings.ts';
+import { restore } from './restoring.ts';
 import { refund, revoke, revokeRefundedShare } from './revocation.ts';
 import { addSeats, refundSeats } from './seats.ts';
 import { remindOfExternalPurchase, reportDeveloperChange, rescindConsent } from './store-messages.ts';
@@ -37,6 +38,7 @@ export const createActions = (state: StoreState): Readonly<Record<string, Action
   'refund-seats': { apply: refundSeats },
   revoke: applyToAll(revoke),
   finish: { apply: finish },
+  restore: { apply: (purchase, context, { date }) => restore(purchase, context, date) },
   'change-plan': applyToAll((purchase, context, details) =>
     changePlan(purchase, resolvePlan(state, purchase, details), context),
   ),

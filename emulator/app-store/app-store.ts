@@ -16,6 +16,7 @@ import { toPurchaseSummary } from './purchase-summary.ts';
 import { getLatestTransaction } from './records.ts';
 import { closeDecidedRequests, closeDeclinedRequests, decideRequest, openRequest } from './refund-requests.ts';
 import type { ResponseContext } from './response-context.ts';
+import { toDeviceTransaction } from './restoring.ts';
 import { createOfferVerifier } from './signed-offers.ts';
 import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
 import {
@@ -98,7 +99,11 @@ async function openAppStore({
       const purchase = getPurchase(state, id);
       return buildValidateBody(
         context,
-        { purchase, transaction: getLatestTransaction(purchase), account: getAccount(state, purchase) },
+        {
+          purchase,
+          transaction: toDeviceTransaction(getLatestTransaction(purchase)),
+          account: getAccount(state, purchase),
+        },
         form,
       );
     },

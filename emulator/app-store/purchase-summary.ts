@@ -41,16 +41,19 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase): Purcha
 
 /** Returns what was paid and returned for a transaction. A share costs nothing. */
 function toLine({ sharedFrom }: Purchase, transaction: Transaction) {
-  const { transactionId, productId, quantity, currency, purchaseDate } = transaction;
+  const { transactionId, productId, quantity, currency, purchaseDate, expiresDate, restores, revocation } = transaction;
   const isPaid = sharedFrom === undefined;
   return {
     transactionId,
+    ...(restores && { restoredAs: restores.map((copy) => copy.transactionId) }),
     productId,
     quantity,
     currency,
     purchaseDate: formatTime(purchaseDate),
+    ...(expiresDate !== undefined && { expiresDate: formatTime(expiresDate) }),
     amountMicros: isPaid ? getAmountMicros(transaction) : 0,
     refundedMicros: isPaid ? computeRefund(transaction) : 0,
+    ...(revocation && { revokedAt: formatTime(revocation.date) }),
   };
 }
 

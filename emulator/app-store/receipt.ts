@@ -5,6 +5,7 @@ import { signMessage, verifyMessage } from '../crypto/pkcs7-message.ts';
 import { app, sandboxDownloadDate } from './app.ts';
 import type { Signer } from './keys.ts';
 import type { Account, Environment } from './records.ts';
+import { toDeviceTransaction } from './restoring.ts';
 import type { OwnedTransaction, StoreState } from './store-state.ts';
 import { listTransactions } from './transaction-history.ts';
 
@@ -24,6 +25,7 @@ export function createReceipt(
 ): Buffer {
   const inApp = listTransactions(state, account)
     .filter(({ purchase }) => purchase.isFinished !== true)
+    .map((owned) => ({ ...owned, transaction: toDeviceTransaction(owned.transaction) }))
     .map((owned) => encodeAttribute(fields.inApp, encodeInApp(owned)));
   const content = setOf(...encodeDownload(account, now), ...inApp);
   return signMessage(signer, content);

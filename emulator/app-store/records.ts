@@ -78,6 +78,10 @@ export const Transaction = v.object({
   sharesPeriod: v.exactOptional(v.literal(true)),
   /** Commitment in the period of this transaction. */
   commitment: v.exactOptional(Commitment),
+  /** Copies that the customer's devices have restored, the oldest first. */
+  restores: v.exactOptional(
+    v.pipe(v.array(v.object({ transactionId: v.string(), purchaseDate: v.number() })), v.readonly()),
+  ),
   /** Time of the last modification, by which histories are sorted. */
   changedAt: v.number(),
 });

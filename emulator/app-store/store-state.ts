@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { indexById } from '../index-by-id.ts';
 import { RefundRequest } from '../refund-request.ts';
 import { Account, type Environment, getLatestTransaction, Product, Purchase, type Transaction } from './records.ts';
+import { findTransactionCopy } from './restoring.ts';
 
 /** Products, accounts and purchases of the store, with the indexes of its API. */
 export interface StoreState {
@@ -56,7 +57,10 @@ export const toSavedState = (state: StoreState): SavedState => ({
 /** Saves a new or changed purchase. */
 export function savePurchase(state: StoreState, purchase: Purchase): void {
   state.purchases.set(purchase.id, purchase);
-  for (const { transactionId } of purchase.transactions) state.purchaseIdsByTransaction.set(transactionId, purchase.id);
+  for (const { transactionId, restores = [] } of purchase.transactions) {
+    for (const id of [transactionId, ...restores.map((copy) => copy.transactionId)])
+      state.purchaseIdsByTransaction.set(id, purchase.id);
+  }
   const owned = state.purchaseIdsByAccount.get(purchase.accountId) ?? new Set();
   state.purchaseIdsByAccount.set(purchase.accountId, owned.add(purchase.id));
 }
@@ -83,7 +87,7 @@ export function findTransaction(
 ): OwnedTransaction | undefined {
   const purchase = state.purchases.get(state.purchaseIdsByTransaction.get(transactionId) ?? '');
   const account = state.accounts.get(purchase?.accountId ?? '');
-  const transaction = purchase?.transactions.find((candidate) => candidate.transactionId === transactionId);
+  const transaction = purchase && findTransactionCopy(purchase, transactionId);
   if (!purchase || !account || !transaction || account.environment !== environment) return undefined;
   return { account, purchase, transaction };
 }

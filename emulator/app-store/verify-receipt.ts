@@ -4,6 +4,7 @@ import { createReceipt, type ParsedReceipt, parseReceipt } from './receipt.ts';
 import { buildInAppRecord, buildPendingRenewal, buildReceiptRecord } from './receipt-records.ts';
 import { type Account, type Environment, getLatestTransaction } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
+import { toDeviceTransaction } from './restoring.ts';
 import { findTransaction, listPurchases, type OwnedTransaction, type StoreState } from './store-state.ts';
 import { listTransactions } from './transaction-history.ts';
 
@@ -83,5 +84,6 @@ function listLatestTransactions(state: StoreState, account: Account, body: Body)
     transaction === getLatestTransaction(purchase);
   return listTransactions(state, account)
     .filter(isIncluded)
+    .map((owned) => ({ ...owned, transaction: toDeviceTransaction(owned.transaction) }))
     .sort((a, b) => b.transaction.purchaseDate - a.transaction.purchaseDate);
 }

@@ -9,8 +9,8 @@ import { listPaidCharges } from './payment-reversals.ts';
 import { isRunning, type SubscriptionTransition } from './subscription-transition.ts';
 
 /**
- * Bills an invoice item outside of the billing cycle, for example a fee. It is paid, or its payment fails (`unpaid`) and
- * the subscription becomes `past_due`.
+ * Bills an invoice item outside of the billing cycle, for example a fee. It is paid, or its payment fails (`unpaid`)
+ * and the subscription becomes `past_due`.
  *
  * @see https://docs.stripe.com/invoicing/integration
  */

@@ -43,7 +43,7 @@ function getNextDueTime(state: AccountState, subscription: Stripe.Subscription):
   return findEarliestTime([getRunningDueTime(state, subscription), ...overdueTimes]);
 }
 
-/** Returns the next trial reminder, cancelation, end of a pause or renewal of a subscription without overdue payments. */
+/** Returns the next trial reminder, cancelation, end of a pause or renewal, if no payment is overdue. */
 function getRunningDueTime({ records }: AccountState, subscription: Stripe.Subscription): number | undefined {
   if (!isRunning(subscription)) return undefined;
   const { cancel_at, pause_collection, id } = subscription;

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 type Setting = 'cancel' | 'unpaid' | 'past_due';
 
-/** Fails the first renewal and lets time pass. Returns the subscription and the statuses of its invoices, oldest first. */
+/** Fails the first renewal. Returns the subscription after the steps, with the statuses of its invoices by date. */
 async function runFailing(failedPayments: Setting, steps: readonly Step[]) {
   await client.control('PUT', '/control/accounts/processor_a', { failedPayments });
   const result = await runSubscription(client, ['P1M', ['fail-payment'], ...steps], {});
