@@ -4,6 +4,8 @@ import * as v from 'valibot';
 export const AccountSettings = v.strictObject({
   /** Stripe: status of a subscription after the last retry of a failed payment. */
   failedPayments: v.exactOptional(v.picklist(['cancel', 'unpaid', 'past_due'])),
+  /** Google Play: whether the push subscription sends the data of a message without its wrapper. */
+  payloadUnwrapping: v.exactOptional(v.boolean()),
   /** Elements of an embedded list or a page. Default: the documented length of the store. */
   listLength: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100))),
 });

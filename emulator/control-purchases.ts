@@ -21,7 +21,7 @@ const orderMembers: Readonly<Partial<Record<keyof PurchaseOrder, readonly string
   daysUntilDue: stripePlatforms,
   backdate: stripePlatforms,
   metered: stripePlatforms,
-  taxRate: stripePlatforms,
+  taxRate: [...stripePlatforms, platformTokens.googlePlay],
 };
 
 /** `POST /control/purchases`. */

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { createAccountSettings } from '../account-settings.ts';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { mapValues } from '../map-values.ts';
 import { platformTokens } from '../platform.ts';
@@ -37,7 +38,7 @@ interface ScheduledItem {
   readonly run: (at: number) => void;
 }
 
-const SavedStore = v.object({ keys: Keys, state: SavedState });
+const SavedStore = v.object({ keys: Keys, state: SavedState, settings: v.exactOptional(v.unknown()) });
 
 /** Apple App Store: App Store Server API, verifyReceipt, signed transactions and receipts, server notifications. */
 export const appStore: StoreDefinition = {
@@ -59,7 +60,9 @@ async function openAppStore({
   const keys = saved?.keys ?? v.parse(Keys, savedKeys ?? (await createKeys()));
   const state = createState(saved?.state);
   const operations: OperationContext = { state, now, emitNotification };
-  const context: ResponseContext = { state, keys, now, deliveries };
+  const accountSettings = createAccountSettings(['listLength'], saved?.settings);
+  const { current: settings } = accountSettings;
+  const context: ResponseContext = { state, keys, now, settings, deliveries };
   const offers = createOfferVerifier(keys);
   const listScheduledItems = (): ScheduledItem[] => [
     ...[...state.purchases.values()]
@@ -79,6 +82,7 @@ async function openAppStore({
     handleCall: (call) => handleCall({ ...context, emitNotification }, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': () => rateLimitedResponse(now()) },
     accountProblems,
+    accountSettings,
     placeOrder: (order) => {
       offers.verify(order, now());
       return placeOrder(operations, order);
@@ -116,7 +120,7 @@ async function openAppStore({
       dueAt: ({ at }) => at,
       run: ({ run }, at) => run(at),
     }),
-    toSavedState: () => ({ keys, state: toSavedState(state) }),
+    toSavedState: () => ({ keys, state: toSavedState(state), settings: settings() }),
   };
 }
 

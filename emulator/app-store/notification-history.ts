@@ -6,7 +6,7 @@ import { apiError } from './api-error.ts';
 import type { Environment } from './records.ts';
 import type { ResponseContext } from './response-context.ts';
 
-const pageSize = 20;
+const maxPageSize = 20;
 const retentionMs = 180 * dayMs;
 const Millis = v.pipe(v.number(), v.integer(), v.minValue(0));
 
@@ -41,7 +41,7 @@ export function queryNotificationHistory(
     matchesQuery(context, sent, query),
   );
   const start = findStart(call.query.get('paginationToken'), notifications.length);
-  const end = start + pageSize;
+  const end = start + (context.settings().listLength ?? maxPageSize);
   const hasMore = end < notifications.length;
   return {
     ...(hasMore && { paginationToken: Buffer.from(String(end)).toString('base64url') }),

@@ -28,14 +28,18 @@ const lookups: Readonly<
     ...buildAppMembers(account.environment),
     ...signPage(
       context,
-      toPage(filterTransactions(context.state, listTransactions(context.state, account), query), query),
+      toPage(
+        filterTransactions(context.state, listTransactions(context.state, account), query),
+        query,
+        context.settings().listLength,
+      ),
     ),
   }),
   '/inApps/v2/refund/lookup/': (context, { account }, query) => {
     const refunded = listTransactions(context.state, account).filter(
       ({ transaction }) => transaction.revocation !== undefined,
     );
-    return signPage(context, toPage(refunded, query));
+    return signPage(context, toPage(refunded, query, context.settings().listLength));
   },
 };
 

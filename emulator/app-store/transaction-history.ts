@@ -4,7 +4,7 @@ import { getOwnershipType } from './payloads.ts';
 import type { Account } from './records.ts';
 import { listPurchases, type OwnedTransaction, type StoreState } from './store-state.ts';
 
-const pageSize = 20;
+const maxPageSize = 20;
 
 const productTypes = {
   AUTO_RENEWABLE: 'paid subscription',
@@ -48,7 +48,11 @@ export function filterTransactions(
 }
 
 /** Returns the page after the query's revision. */
-export function toPage(transactions: readonly OwnedTransaction[], query: URLSearchParams): HistoryPage {
+export function toPage(
+  transactions: readonly OwnedTransaction[],
+  query: URLSearchParams,
+  pageSize = maxPageSize,
+): HistoryPage {
   const start = findStart(transactions, query.get('revision'));
   const page = transactions.slice(start, start + pageSize);
   const last = page.at(-1) ?? transactions.at(-1);

@@ -57,7 +57,10 @@ export function recoverItems(purchase: Purchase, at: number): Transition {
   }));
   const recovered = { ...paid, state: 'ACTIVE' as const, ...resumeBilling(subscription as Subscription, heldMs, at) };
   return {
-    purchase: { ...withOrder(purchase, id, { state: 'PROCESSED', changedAt: at }), subscription: recovered },
+    purchase: {
+      ...withOrder(purchase, id, { state: 'PROCESSED', changedAt: at, processedAt: at }),
+      subscription: recovered,
+    },
     notifications: [buildSubscriptionNotification(purchase, state === 'ON_HOLD' ? 'RECOVERED' : 'RENEWED')],
   };
 }

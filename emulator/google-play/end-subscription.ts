@@ -2,7 +2,7 @@ import { controlError } from '../control-error.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import type { ActionBody } from '../purchase-order.ts';
 import { findLatestPaidOrder, getLatestOrder, isPaid } from './orders.ts';
-import { getRemainingMicros, getRemainingQuantity, refundAmount, refundPart } from './partial-refund.ts';
+import { getRemainingQuantity, getRemainingTotal, refundAmount, refundPart } from './partial-refund.ts';
 import {
   buildSubscriptionNotification,
   buildVoidedNotification,
@@ -62,7 +62,7 @@ export function refund(
   const order = selectOrder(purchase, transactionId);
   const { id, state, amountMicros } = order;
   requirePossible(isPaid(state) && amountMicros > 0, purchase, `does not have a payment to refund for ${id}`);
-  if (refundedMicros !== undefined && refundedMicros !== getRemainingMicros(order))
+  if (refundedMicros !== undefined && refundedMicros !== getRemainingTotal(order, purchase))
     return refundAmount(purchase, { at, order, amountMicros: refundedMicros });
   const isPartial = quantity !== undefined && quantity !== getRemainingQuantity(purchase);
   if (purchase.subscription === undefined) return isPartial ? refundPart(purchase, at, quantity) : revoke(purchase, at);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { createAccountSettings } from '../account-settings.ts';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { mapValues } from '../map-values.ts';
 import { platformTokens } from '../platform.ts';
@@ -20,6 +21,7 @@ import { applyDecision, closeRefundedReviews, type DecideReview, openReview } fr
 import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames } from './store-calls.ts';
 import { createState, SavedState, type StoreState, toSavedState } from './store-state.ts';
+import { withTaxRate } from './tax.ts';
 import { buildValidateBody } from './validate-body.ts';
 
 /** A purchase or a refund review with its next transition. */
@@ -28,7 +30,7 @@ interface ScheduledItem {
   readonly run: (at: number) => void;
 }
 
-const SavedStore = v.object({ keys: Keys, state: SavedState });
+const SavedStore = v.object({ keys: Keys, state: SavedState, settings: v.exactOptional(v.unknown()) });
 
 /**
  * Google Play: service account tokens, purchases and orders of the Developer API, real-time developer notifications.
@@ -51,7 +53,9 @@ async function openGooglePlay({
   const saved = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
   const keys = saved?.keys ?? v.parse(Keys, savedKeys ?? (await createKeys()));
   const state = createState(saved?.state);
-  const context: ResponseContext = { state, keys, now };
+  const accountSettings = createAccountSettings(['listLength', 'payloadUnwrapping'], saved?.settings);
+  const { current: settings } = accountSettings;
+  const context: ResponseContext = { state, keys, now, settings };
   const saveTransition = createSaveTransition(state, emitNotification);
   const decideReview: DecideReview = (review, at) => {
     const transition = applyDecision(state, review, at);
@@ -73,10 +77,14 @@ async function openGooglePlay({
     settings: toSettings(keys),
     handleCall: (call) =>
       handleCall({ ...context, decideReview, saveTransition, getNotificationUrl: deliveries.url }, call),
-    toOutgoingNotification: (notification) => toOutgoingNotification(keys, notification),
+    toOutgoingNotification: (notification) => toOutgoingNotification(keys, notification, settings().payloadUnwrapping),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     accountProblems,
-    placeOrder: (order) => saveTransition(purchaseProduct(state, order, now()), now()),
+    accountSettings,
+    placeOrder: (order) => {
+      const { purchase, ...transition } = purchaseProduct(state, order, now());
+      return saveTransition({ ...transition, purchase: withTaxRate(purchase, order) }, now());
+    },
     actions: createPurchaseActions(context, saveTransition, emitNotification),
     refundRequests: () => [...state.refundRequests.values()],
     findPurchase: (id) => (state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id)) : undefined),
@@ -91,7 +99,7 @@ async function openGooglePlay({
       dueAt: ({ at }) => at,
       run: ({ run }, at) => run(at),
     }),
-    toSavedState: () => ({ keys, state: toSavedState(state) }),
+    toSavedState: () => ({ keys, state: toSavedState(state), settings: settings() }),
   };
 }
 
@@ -109,7 +117,10 @@ function createSaveTransition(
     const resultId =
       successor === undefined
         ? purchase.id
-        : saveTransition({ ...successor, purchase: acknowledgeByApp(successor.purchase, purchase) }, at);
+        : saveTransition(
+            { ...successor, purchase: withTaxRate(acknowledgeByApp(successor.purchase, purchase), purchase) },
+            at,
+          );
     for (const notification of notifications)
       emitNotification({ purchaseId: purchase.id, at, native: toNative(notification, at) });
     return resultId;

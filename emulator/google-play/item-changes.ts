@@ -5,11 +5,12 @@ import type { Product } from '../product.ts';
 import { requirePossible, requireSubscription } from '../purchase-checks.ts';
 import { endSubscription, revoke } from './end-subscription.ts';
 import { generateOrderId, generatePurchaseToken } from './orders.ts';
-import { getRemainingMicros } from './partial-refund.ts';
+import { getRemainingTotal } from './partial-refund.ts';
 import { buildSubscriptionNotification, type Transition, withOrder } from './purchase-transition.ts';
 import type { Order, Purchase, SubscriptionItem } from './records.ts';
 import { omitEndState } from './renewal.ts';
 import { findDeferredItem, listLines, requireItem, sumLines, toLine, withItem } from './subscription-items.ts';
+import { computeTax } from './tax.ts';
 
 /**
  * Adds an item in the app, with a prorated charge until the next renewal of the base item. The other items are kept.
@@ -71,7 +72,7 @@ function refundLine(
   { productId, at }: { readonly productId: string; readonly at: number },
 ): Purchase {
   const paidMicros = listLines(order).find((line) => line.productId === productId)?.amountMicros ?? 0;
-  const amountMicros = Math.min(paidMicros, getRemainingMicros(order));
+  const amountMicros = Math.min(paidMicros + computeTax(paidMicros, purchase), getRemainingTotal(order, purchase));
   if (amountMicros === 0) return purchase;
   return withOrder(purchase, order.id, {
     state: 'PARTIALLY_REFUNDED',

@@ -4,16 +4,17 @@ import type { Product } from '../product.ts';
 import { getPeriod, toBasePlanId } from './catalogue.ts';
 import { toMoney } from './money.ts';
 import { isPaid } from './orders.ts';
-import { getRemainingMicros } from './partial-refund.ts';
+import { getRemainingTotal } from './partial-refund.ts';
 import type { Order, Purchase, VoidedOrder } from './records.ts';
 import { toPurchaseOptionId } from './rental.ts';
 import { listLines } from './subscription-items.ts';
+import { computeTax, getContainedTax, getTotalMicros } from './tax.ts';
 
 /** Developer's share of the price, in percent. */
 const developerPercent = 85;
 
 /**
- * Converts an order to the response of `orders.get`. Prices do not include taxes.
+ * Converts an order to the response of `orders.get`. Listed prices do not include taxes, totals do.
  *
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/orders/get
  */
@@ -22,8 +23,10 @@ export function toOrderView(
   { purchase, product }: { readonly purchase: Purchase; readonly product: Product },
 ): androidpublisher_v3.Schema$Order {
   const { amountMicros, currency, state } = order;
-  const total = toMoney(amountMicros, currency);
-  const revenue = isPaid(state) ? Math.round((getRemainingMicros(order) * developerPercent) / 100) : 0;
+  const total = toMoney(getTotalMicros(order, purchase), currency);
+  const kept = getRemainingTotal(order, purchase);
+  const net = kept - getContainedTax(kept, purchase);
+  const revenue = isPaid(state) ? Math.round((net * developerPercent) / 100) : 0;
   return {
     orderId: order.id,
     purchaseToken: purchase.id,
@@ -32,29 +35,32 @@ export function toOrderView(
     lastEventTime: formatTime(order.changedAt),
     buyerAddress: { buyerCountry: 'US' },
     total,
-    tax: toMoney(0, currency),
+    tax: toMoney(computeTax(amountMicros, purchase), currency),
     orderDetails: { taxInclusive: false },
-    orderHistory: toHistory(order),
+    orderHistory: toHistory(order, purchase),
     developerRevenueInBuyerCurrency: toMoney(revenue, currency),
     salesChannel: 'IN_APP',
     lineItems: listLines(order).map((line) => ({
       productId: line.productId,
       productTitle: line.productId,
       listingPrice: toMoney(line.listMicros, currency),
-      total: toMoney(line.amountMicros, currency),
-      tax: toMoney(0, currency),
+      total: toMoney(line.amountMicros + computeTax(line.amountMicros, purchase), currency),
+      tax: toMoney(computeTax(line.amountMicros, purchase), currency),
       ...toDetails(order, product, purchase),
     })),
   };
 }
 
-function toHistory(order: Order): androidpublisher_v3.Schema$OrderHistory {
-  const { state, createdAt, changedAt, currency, partialRefunds = [] } = order;
+function toHistory(order: Order, purchase: Purchase): androidpublisher_v3.Schema$OrderHistory {
+  const { state, createdAt, processedAt = createdAt, changedAt, currency, partialRefunds = [] } = order;
   const changed = { eventTime: formatTime(changedAt) };
   if (state === 'PENDING') return {};
   if (state === 'CANCELED') return { cancellationEvent: changed };
   if (state === 'PROCESSED') return { processedEvent: changed };
-  const toRefundDetails = (micros: number) => ({ total: toMoney(micros, currency), tax: toMoney(0, currency) });
+  const toRefundDetails = (micros: number) => ({
+    total: toMoney(micros, currency),
+    tax: toMoney(getContainedTax(micros, purchase), currency),
+  });
   const partialRefundEvents = partialRefunds.map((refund) => ({
     createTime: formatTime(refund.at),
     processTime: formatTime(refund.at),
@@ -62,10 +68,14 @@ function toHistory(order: Order): androidpublisher_v3.Schema$OrderHistory {
     refundDetails: toRefundDetails(refund.amountMicros),
   }));
   return {
-    processedEvent: { eventTime: formatTime(createdAt) },
+    processedEvent: { eventTime: formatTime(processedAt) },
     ...(partialRefunds.length > 0 && { partialRefundEvents }),
     ...(state === 'REFUNDED' && {
-      refundEvent: { ...changed, refundDetails: toRefundDetails(getRemainingMicros(order)), refundReason: 'OTHER' },
+      refundEvent: {
+        ...changed,
+        refundDetails: toRefundDetails(getRemainingTotal(order, purchase)),
+        refundReason: 'OTHER',
+      },
     }),
   };
 }

@@ -2,18 +2,22 @@ import { requirePossible } from '../purchase-checks.ts';
 import { getLatestOrder } from './orders.ts';
 import { buildVoidedNotification, type Transition, withOrder } from './purchase-transition.ts';
 import type { Order, Purchase, VoidedOrder } from './records.ts';
+import { getTotalMicros } from './tax.ts';
 
 /** Returns the quantity of a one-time purchase that is not refunded. */
 export const getRemainingQuantity = ({ isCancelled, quantity, refundedQuantity = 0 }: Purchase): number =>
   isCancelled ? 0 : quantity - refundedQuantity;
 
-/** Returns the price minus partial refunds. */
-export const getRemainingMicros = ({ amountMicros, partialRefunds = [] }: Order): number =>
-  partialRefunds.reduce((remaining, refund) => remaining - refund.amountMicros, amountMicros);
+/** Returns what the customer paid for an order, with the tax, minus partial refunds. */
+export const getRemainingTotal = (order: Order, purchase: Purchase): number =>
+  (order.partialRefunds ?? []).reduce(
+    (remaining, refund) => remaining - refund.amountMicros,
+    getTotalMicros(order, purchase),
+  );
 
-/** Returns the sum of the refunds of a paid order. */
-export const getRefundedMicros = (order: Order): number =>
-  order.state === 'REFUNDED' ? order.amountMicros : order.amountMicros - getRemainingMicros(order);
+/** Returns the sum of the refunds of a paid order, with the tax. */
+export const getRefundedMicros = (order: Order, purchase: Purchase): number =>
+  getTotalMicros(order, purchase) - (order.state === 'REFUNDED' ? 0 : getRemainingTotal(order, purchase));
 
 interface RefundedAmount {
   readonly at: number;
@@ -28,7 +32,7 @@ interface RefundedAmount {
  * @see https://developers.google.com/android-publisher/voided-purchases
  */
 export function refundAmount(purchase: Purchase, { at, order, amountMicros }: RefundedAmount): Transition {
-  const remaining = getRemainingMicros(order);
+  const remaining = getRemainingTotal(order, purchase);
   requirePossible(amountMicros < remaining, purchase, `has a refundable amount of ${remaining} micros`);
   return { purchase: withPartialRefund(purchase, order, { at, amountMicros }), notifications: [] };
 }
@@ -54,7 +58,7 @@ export function refundPart(purchase: Purchase, at: number, quantity: number): Tr
     `has a refundable quantity of ${getRemainingQuantity(purchase)}`,
   );
   const voided: VoidedOrder = { token, orderId: order.id, purchasedAt, voidedAt: at, isSubscription: false, quantity };
-  const amountMicros = Math.round((order.amountMicros * quantity) / purchase.quantity);
+  const amountMicros = Math.round((getTotalMicros(order, purchase) * quantity) / purchase.quantity);
   const kept = { ...purchase, refundedQuantity: refundedQuantity + quantity };
   return {
     purchase: withPartialRefund(kept, order, { at, amountMicros }),

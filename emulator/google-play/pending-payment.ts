@@ -43,7 +43,7 @@ export function payPending(purchase: Purchase, context: TransitionContext): Tran
   const at = floorToSecond(context.at);
   const { id } = getLatestOrder(purchase);
   const { isUnpaid: _isUnpaid, ...started } = { ...purchase, purchasedAt: at };
-  const paid = withOrder(started, id, { state: 'PROCESSED', changedAt: at });
+  const paid = withOrder(started, id, { state: 'PROCESSED', changedAt: at, processedAt: at });
   const { subscription } = purchase;
   if (subscription === undefined) {
     return {

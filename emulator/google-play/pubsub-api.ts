@@ -12,10 +12,14 @@ export const subscriptionName = `projects/${project}/subscriptions/play-notifica
  *
  * @see https://docs.cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions
  */
-const buildSubscription = (pushEndpoint: string): object => ({
+const buildSubscription = (pushEndpoint: string, isUnwrapped: boolean): object => ({
   name: subscriptionName,
   topic: `projects/${project}/topics/play-notifications`,
-  pushConfig: { pushEndpoint, oidcToken: { serviceAccountEmail: pushServiceAccount, audience: pushAudience } },
+  pushConfig: {
+    pushEndpoint,
+    oidcToken: { serviceAccountEmail: pushServiceAccount, audience: pushAudience },
+    ...(isUnwrapped && { noWrapper: { writeMetadata: false } }),
+  },
   ackDeadlineSeconds: 10,
   messageRetentionDuration: '604800s',
   expirationPolicy: {},
@@ -31,15 +35,22 @@ const buildSubscription = (pushEndpoint: string): object => ({
  * @see https://docs.cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions/list
  * @see https://docs.cloud.google.com/pubsub/docs/reference/rest/v1/projects.subscriptions/get
  */
-export function handlePubsubCall({ method, path }: StoreHttpRequest, pushEndpoint: string | undefined): HttpResponse {
+export function handlePubsubCall(
+  { method, path }: StoreHttpRequest,
+  pushEndpoint: string | undefined,
+  isUnwrapped = false,
+): HttpResponse {
   const [, name = '', id] = /^\/v1\/projects\/([^/]+)\/subscriptions(?:\/([^/]+))?$/.exec(path) ?? [];
   if (method !== 'GET' || name === '') return pubsubError(404, 'NOT_FOUND', 'Requested entity was not found.');
   if (name !== project) return pubsubError(403, 'PERMISSION_DENIED', 'User not authorized to perform this action.');
   if (id === undefined)
-    return jsonResponse(200, pushEndpoint === undefined ? {} : { subscriptions: [buildSubscription(pushEndpoint)] });
+    return jsonResponse(
+      200,
+      pushEndpoint === undefined ? {} : { subscriptions: [buildSubscription(pushEndpoint, isUnwrapped)] },
+    );
   if (pushEndpoint === undefined || !subscriptionName.endsWith(`/${id}`))
     return pubsubError(404, 'NOT_FOUND', `Resource not found (resource=${id}).`);
-  return jsonResponse(200, buildSubscription(pushEndpoint));
+  return jsonResponse(200, buildSubscription(pushEndpoint, isUnwrapped));
 }
 
 /** Creates an error of a Google Cloud API. */

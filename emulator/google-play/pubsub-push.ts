@@ -15,17 +15,22 @@ const accountId = '108273645102938475610';
 
 /**
  * Builds the push request of a real-time developer notification: a wrapped message with a token of the push service
- * account.
+ * account. An unwrapped message is the data alone.
  *
  * @see https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions
+ * @see https://cloud.google.com/pubsub/docs/payload-unwrapping
  */
-export function toOutgoingNotification(keys: Keys, { at, native }: StoreNotification): OutgoingNotification {
+export function toOutgoingNotification(
+  keys: Keys,
+  { at, native }: StoreNotification,
+  isUnwrapped = false,
+): OutgoingNotification {
   const messageId = String(randomInt(10 ** 14, 2 ** 47 - 1));
   const publishTime = formatTime(at);
   const data = Buffer.from(JSON.stringify(native)).toString('base64');
   const message = { data, messageId, message_id: messageId, publishTime, publish_time: publishTime };
   return {
-    body: JSON.stringify({ message, subscription: subscriptionName }),
+    body: isUnwrapped ? JSON.stringify(native) : JSON.stringify({ message, subscription: subscriptionName }),
     buildHeaders: (sentAt) => ({
       'content-type': 'application/json',
       'user-agent': 'CloudPubSub-Google',

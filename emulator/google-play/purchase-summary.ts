@@ -2,12 +2,13 @@ import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
 import { findLatestPaidOrder, getLatestOrder, isPaid } from './orders.ts';
-import { getRefundedMicros } from './partial-refund.ts';
+import { getRefundedMicros, getRemainingTotal } from './partial-refund.ts';
 import { getPurchaseState } from './product-view.ts';
 import type { Order, Purchase, Subscription } from './records.ts';
 import { getRentalEnd } from './rental.ts';
 import type { StoreState } from './store-state.ts';
 import { getItemEnd, listLines } from './subscription-items.ts';
+import { computeTax, getTotalMicros } from './tax.ts';
 
 /** Converts a purchase for responses of the control API. */
 export function toPurchaseSummary(state: StoreState, purchase: Purchase): PurchaseSummary {
@@ -53,18 +54,33 @@ function listSubscriptionLines(purchase: Purchase, subscription: Subscription) {
 }
 
 /** Sums the payments: paid orders and their refunds. An unpaid order and a free trial are not payments. */
-function summarizePayments({ orders }: Purchase) {
-  const payments = orders.filter(isPayment);
+function summarizePayments(purchase: Purchase) {
+  const payments = purchase.orders.filter(isPayment);
   return {
-    payments: payments.map((order) => ({
-      orderId: order.id,
-      date: formatTime(order.createdAt),
-      lines: listLines(order).map(({ productId, amountMicros }) => ({ productId, amountMicros })),
-      amountMicros: order.amountMicros,
-      refundedMicros: getRefundedMicros(order),
-    })),
-    paidMicros: sum(payments.map(({ amountMicros }) => amountMicros)),
-    refundedMicros: sum(payments.map(getRefundedMicros)),
+    payments: payments.map((order) => toPayment(order, purchase)),
+    paidMicros: sum(payments.map((order) => getTotalMicros(order, purchase))),
+    refundedMicros: sum(payments.map((order) => getRefundedMicros(order, purchase))),
+  };
+}
+
+function toPayment(order: Order, purchase: Purchase) {
+  const { id, createdAt, processedAt = createdAt, changedAt, currency, service, state, partialRefunds = [] } = order;
+  const refunds = partialRefunds.map(({ at, amountMicros }) => ({ createdAt: formatTime(at), amountMicros }));
+  return {
+    orderId: id,
+    date: formatTime(processedAt),
+    lines: listLines(order).map(({ productId, amountMicros }) => ({ productId, amountMicros })),
+    amountMicros: getTotalMicros(order, purchase),
+    taxMicros: computeTax(order.amountMicros, purchase),
+    currency,
+    ...(service && { periodStart: formatTime(service.start), periodEnd: formatTime(service.end) }),
+    refundedMicros: getRefundedMicros(order, purchase),
+    refunds: [
+      ...refunds,
+      ...(state === 'REFUNDED'
+        ? [{ createdAt: formatTime(changedAt), amountMicros: getRemainingTotal(order, purchase) }]
+        : []),
+    ],
   };
 }
 

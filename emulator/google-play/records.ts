@@ -17,7 +17,9 @@ export const Order = v.object({
   changedAt: v.number(),
   productId: v.string(),
   quantity: v.number(),
-  /** Price of the whole quantity and of all lines. */
+  /** Time of the payment if it differs from the creation. */
+  processedAt: v.exactOptional(v.number()),
+  /** Price of the whole quantity and of all lines, without tax. */
   amountMicros: v.number(),
   listMicros: v.number(),
   currency: v.string(),
@@ -135,6 +137,8 @@ export const Purchase = v.object({
   /** Whether a one-time purchase was canceled or refunded. */
   isCancelled: v.boolean(),
   quantity: v.number(),
+  /** Percentage of the tax that is added to the prices. */
+  taxRate: v.exactOptional(v.number()),
   /** Time that the customer has a rented product, from the payment on. */
   rentalPeriod: v.exactOptional(Period),
   /** Release of a pre-ordered product, at which the order is charged. */

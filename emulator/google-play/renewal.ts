@@ -89,7 +89,8 @@ interface PaidPeriod {
 /** Pays the pending order, or a new one. */
 function payOrder(purchase: Purchase, { at, priceMicros, service }: PaidPeriod): Purchase {
   const unpaid = getLatestOrder(purchase);
-  if (unpaid.state === 'PENDING') return withOrder(purchase, unpaid.id, { state: 'PROCESSED', changedAt: at, service });
+  if (unpaid.state === 'PENDING')
+    return withOrder(purchase, unpaid.id, { state: 'PROCESSED', changedAt: at, processedAt: at, service });
   const lines = listNextLines(purchase, priceMicros);
   const order = buildRenewalOrder(purchase, {
     at,

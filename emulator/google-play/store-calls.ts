@@ -79,7 +79,7 @@ export function handleCall(context: ApiContext, call: StoreHttpRequest): HttpRes
   try {
     if (call.host === pubsubHost) {
       authorize(context, call, scopes.pubsub);
-      return handlePubsubCall(call, context.getNotificationUrl());
+      return handlePubsubCall(call, context.getNotificationUrl(), context.settings().payloadUnwrapping);
     }
     authorize(context, call);
     return handleApiCall(context, call);

@@ -25,7 +25,7 @@ const Query = v.object({
  * @see https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.voidedpurchases/list
  */
 export function listVoidedPurchases(
-  { state, now }: ResponseContext,
+  { state, now, settings }: ResponseContext,
   query: URLSearchParams,
 ): androidpublisher_v3.Schema$VoidedPurchasesListResponse {
   const parsed = v.safeParse(Query, Object.fromEntries(query));
@@ -44,7 +44,7 @@ export function listVoidedPurchases(
       (type === '1' || !isSubscription) &&
       (includesPartial === 'true' || quantity === undefined),
   );
-  const end = start + Math.min(maxResults, maxPageSize);
+  const end = start + Math.min(maxResults, settings().listLength ?? maxPageSize);
   const page = matches.slice(start, end);
   return {
     ...(end < matches.length && { tokenPagination: { nextPageToken: String(end) } }),

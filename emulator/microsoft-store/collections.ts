@@ -78,7 +78,10 @@ function handleQuery(
   const owned = listPurchases(context.state, account, query.sbx).filter((purchase) =>
     matchesQuery(purchase, query, now),
   );
-  const { items, ...page } = toPage(owned, query.maxPageSize, query.continuationToken);
+  const { items, ...page } = toPage(owned, query.maxPageSize, {
+    continuationToken: query.continuationToken,
+    listLength: context.settings().listLength,
+  });
   return jsonResponse(200, {
     ...page,
     items: items.map((purchase) => toItem(purchase, { userId, localTicketReference, now })),

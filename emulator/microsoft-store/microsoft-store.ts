@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { createAccountSettings } from '../account-settings.ts';
 import type { EmulatedStore, EmulatedStoreContext, StoreDefinition } from '../emulated-store.ts';
 import { mapValues } from '../map-values.ts';
 import { platformTokens } from '../platform.ts';
@@ -17,7 +18,7 @@ import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from 
 import { createState, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
 
-const SavedStore = v.object({ keys: Keys, state: SavedState });
+const SavedStore = v.object({ keys: Keys, state: SavedState, settings: v.exactOptional(v.unknown()) });
 
 /**
  * Microsoft Store: Entra tokens, StoreID keys, collections, recurrences, clawback query and queue. It does not post
@@ -35,7 +36,9 @@ async function openMicrosoftStore({ now, savedState, savedKeys }: EmulatedStoreC
   const saved = savedState === undefined ? undefined : v.parse(SavedStore, savedState);
   const keys = saved?.keys ?? v.parse(Keys, savedKeys ?? (await createKeys()));
   const state = createState(saved?.state);
-  const context: ResponseContext = { state, keys, now };
+  const accountSettings = createAccountSettings(['listLength'], saved?.settings);
+  const { current: settings } = accountSettings;
+  const context: ResponseContext = { state, keys, now, settings };
   const savePurchase = (purchase: Purchase): string => {
     state.purchases.set(purchase.id, purchase);
     return purchase.id;
@@ -45,6 +48,7 @@ async function openMicrosoftStore({ now, savedState, savedKeys }: EmulatedStoreC
     handleCall: (call) => handleCall(context, call),
     faultResponses: { down: unavailableResponse, 'rate-limited': rateLimitedResponse },
     accountProblems,
+    accountSettings,
     placeOrder: (order) => savePurchase(purchaseProduct(state, order, now())),
     actions: mapValues(actions, (action) => (id, details) => {
       const purchase = getPurchase(state, id);
@@ -60,7 +64,7 @@ async function openMicrosoftStore({ now, savedState, savedKeys }: EmulatedStoreC
       dueAt: getNextDueTime,
       run: (due, at) => savePurchase(runDueTransition(due, at, getProduct(state, due.productId))),
     }),
-    toSavedState: () => ({ keys, state: toSavedState(state) }),
+    toSavedState: () => ({ keys, state: toSavedState(state), settings: settings() }),
   };
 }
 

@@ -28,7 +28,13 @@ export function queryOrders(context: ResponseContext, call: StoreHttpRequest): H
       .filter(({ state }) => query.lineItemStateFilter.includes(state))
       .map((payment) => toOrder(purchase, payment)),
   );
-  return jsonResponse(200, toPage(orders, pageSize, query.continuationToken));
+  return jsonResponse(
+    200,
+    toPage(orders, pageSize, {
+      continuationToken: query.continuationToken,
+      listLength: context.settings().listLength,
+    }),
+  );
 }
 
 const toOrder = ({ productId }: Purchase, payment: Payment): object => ({

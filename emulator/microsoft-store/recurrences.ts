@@ -27,7 +27,10 @@ export function queryRecurrences(context: ResponseContext, call: StoreHttpReques
   const query = parseRequest(Query, call);
   const { account, userId } = requireKeyHolder(context, call, { service: 'purchase', key: query.b2bKey });
   const subscriptions = listPurchases(context.state, account, query.sbx).filter(({ recurrence }) => recurrence);
-  const { items, ...page } = toPage(subscriptions, query.pageSize, query.continuationToken);
+  const { items, ...page } = toPage(subscriptions, query.pageSize, {
+    continuationToken: query.continuationToken,
+    listLength: context.settings().listLength,
+  });
   return jsonResponse(200, { ...page, items: items.map((purchase) => toRecurrenceItem(purchase, userId)) });
 }
 

@@ -44,11 +44,18 @@ export const toTimestamp = (at: number): string => formatTime(at).replace('Z', '
 const Offset = v.pipe(v.string(), v.regex(/^\d{1,9}$/));
 
 /** Returns a page of a list. The continuation token is the offset of the next page. */
-export function toPage<T>(all: readonly T[], size: number, continuationToken?: string | null) {
+export function toPage<T>(
+  all: readonly T[],
+  size: number,
+  {
+    continuationToken,
+    listLength = size,
+  }: { continuationToken: string | null | undefined; listLength?: number | undefined },
+) {
   const parsed = v.safeParse(Offset, Buffer.from(continuationToken ?? '', 'base64').toString());
   if (continuationToken && !parsed.success) throw badRequestError('continuationToken is invalid');
   const start = parsed.success ? Number(parsed.output) : 0;
-  const end = start + size;
+  const end = start + Math.min(size, listLength);
   const items = all.slice(start, end);
   return { items, ...(end < all.length && { continuationToken: Buffer.from(String(end)).toString('base64') }) };
 }

@@ -39,7 +39,14 @@ describe('a pre-ordered product of Google Play', () => {
       purchaseStateContext: { purchaseState: 'PURCHASED' },
       purchaseCompletionTime: '2027-02-28T10:00:00.000Z',
     });
-    expect((await client.order(latestOrderId)).body.state).toBe('PROCESSED');
+    expect((await client.order(latestOrderId)).body).toMatchObject({
+      state: 'PROCESSED',
+      createTime: '2027-01-31T10:00:00.000Z',
+      orderHistory: { processedEvent: { eventTime: '2027-02-28T10:00:00.000Z' } },
+    });
+    expect((await client.control('GET', `/control/purchases/${id}`)).body.payments).toMatchObject([
+      { date: '2027-02-28T10:00:00.000Z' },
+    ]);
   });
 });
 
