@@ -21,7 +21,8 @@ const orderMembers: Readonly<Partial<Record<keyof PurchaseOrder, readonly string
   daysUntilDue: stripePlatforms,
   backdate: stripePlatforms,
   metered: stripePlatforms,
-  taxRate: [...stripePlatforms, platformTokens.googlePlay],
+  taxRate: [...stripePlatforms, platformTokens.googlePlay, platformTokens.braintree],
+  freeCycles: [platformTokens.braintree],
 };
 
 /** `POST /control/purchases`. */

@@ -112,7 +112,9 @@ export const PurchaseOrder = v.strictObject({
   backdate: v.exactOptional(Period),
   /** processor_a: whether the price is per unit of usage, which is billed at the end of a period. */
   metered: v.exactOptional(v.boolean()),
-  /** Percentage of the tax that is added to the price. */
+  /** processor_b: billing periods that a discount makes free. */
+  freeCycles: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(12))),
+  /** Percentage of the tax that is added to the price. processor_b: that the price contains. */
   taxRate: v.exactOptional(v.pipe(v.number(), v.minValue(0), v.maxValue(100))),
   /** Subscription group of a product that this purchase creates. */
   group: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(64))),

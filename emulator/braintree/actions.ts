@@ -10,6 +10,7 @@ import {
 } from './emit-webhooks.ts';
 import { gatewayTimeZone } from './gateway-time-zone.ts';
 import { formatAmount, generateId, type ResponseContext } from './merchant-state.ts';
+import { changePlan } from './plan-change.ts';
 import type { Payment, Subscription } from './records.ts';
 import { computeRemainingMicros, reversePayment } from './transactions.ts';
 import { getBillingPeriod, getNextBillingTime } from './views.ts';
@@ -35,6 +36,7 @@ export const subscriptionActions: Readonly<
     const billed = { ...subscription, ...price };
     billSubscription(context, billed, Math.max(context.now(), getNextBillingTime(billed)));
   },
+  'change-plan': changePlan,
   cancel: (context, subscription) => {
     if (subscription.status === 'Pending') throw controlError(422, 'The subscription is Pending: abandon cancels it.');
     if (subscription.status === 'Canceled' || subscription.status === 'Expired') {

@@ -46,6 +46,7 @@ async function openBraintree({ now, savedState, emitNotification }: EmulatedStor
     handleCall: (call) => handleCall(context, call),
     faultResponses: { down: () => emptyResponse(503), 'rate-limited': () => emptyResponse(429) },
     accountProblems,
+    accountSettings: state.settings,
     placeOrder: (order) => {
       const nonce = createPendingOrder(state, order);
       // Callers keep a reference to the settings, so a new product is added in place.

@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { type AccountSettingsHolder, createAccountSettings } from '../account-settings.ts';
 import type { StoreNotification } from '../emulated-store.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import type { Payment, PaymentMethod, PendingOrder, SavedState, Subscription } from './records.ts';
@@ -17,6 +18,7 @@ export interface MerchantState {
   /** Orders by nonce. */
   readonly pendingOrders: Map<string, PendingOrder>;
   readonly usedNonces: Set<string>;
+  readonly settings: AccountSettingsHolder;
 }
 
 /** State, clock and webhook output of a request. */
@@ -49,6 +51,7 @@ export function createState(saved?: SavedState): MerchantState {
     subscriptions: new Map(saved?.subscriptions),
     pendingOrders: new Map(saved?.pendingOrders),
     usedNonces: new Set(saved?.usedNonces),
+    settings: createAccountSettings(['listLength'], saved?.settings),
   };
 }
 
@@ -64,6 +67,7 @@ export const toSavedState = ({ merchantId, publicKey, privateKey, ...state }: Me
   subscriptions: [...state.subscriptions],
   pendingOrders: [...state.pendingOrders],
   usedNonces: [...state.usedNonces],
+  settings: state.settings.current(),
 });
 
 const letters = 'bcdfghjkmnpqrstvwxyz23456789';
@@ -74,6 +78,17 @@ export const generateId = (length: number): string =>
 
 /** Generates a customer id in the format of Braintree: a number. */
 export const generateCustomerId = (): string => String(randomInt(10_000_000_000, 99_999_999_999));
+
+/** Parses a decimal amount of Braintree to micros. */
+export const toMicros = (amount: string): number => Math.round(Number(amount) * 1_000_000);
+
+/**
+ * Returns the tax that an amount contains.
+ *
+ * @see https://developer.paypal.com/braintree/docs/reference/request/transaction/sale/node#tax_amount
+ */
+export const buildTaxAmount = (amount: string, taxRate: number | undefined): Pick<Payment, 'taxAmount'> =>
+  taxRate === undefined ? {} : { taxAmount: ((Number(amount) * taxRate) / (100 + taxRate)).toFixed(2) };
 
 /** Formats micros as Braintree's decimal amount. */
 export const formatAmount = ({ priceMicros = 4_990_000 }: Pick<PurchaseOrder, 'priceMicros'>): string =>

@@ -1,5 +1,7 @@
-import type { MerchantState } from './merchant-state.ts';
+import { formatTime } from '../calendar.ts';
+import { type MerchantState, toMicros } from './merchant-state.ts';
 import type { Payment } from './records.ts';
+import { toDate } from './views.ts';
 
 /** Statuses of a sale that is collected or will be. */
 const paidStatuses: ReadonlySet<string> = new Set(['authorized', 'submitted_for_settlement', 'settling', 'settled']);
@@ -13,11 +15,31 @@ export function summarizePayments({ payments }: MerchantState, ids: readonly str
   const refundIds = paid.flatMap((payment) => payment.refundIds);
   const refunds = refundIds.flatMap((id) => payments.get(id) ?? []).filter(({ status }) => status !== 'voided');
   return {
+    payments: paid.map((payment) => toPaymentSummary(payments, payment)),
     paidMicros: sumMicros(paid),
     refundedMicros: sumMicros(refunds),
     disputedMicros: sumMicros(paid.filter(({ dispute }) => dispute && dispute.status !== 'won')),
   };
 }
 
+function toPaymentSummary(all: MerchantState['payments'], payment: Payment) {
+  const { id, createdAt, amount, taxAmount = '0', currency, billingPeriod, refundIds, dispute } = payment;
+  const refunds = refundIds.flatMap((refund) => all.get(refund) ?? []).filter(({ status }) => status !== 'voided');
+  return {
+    id,
+    date: formatTime(payment.status === 'settled' && payment.history ? payment.updatedAt : createdAt),
+    amountMicros: toMicros(amount),
+    taxMicros: toMicros(taxAmount),
+    currency,
+    ...(billingPeriod && { periodStart: toDate(billingPeriod[0]), periodEnd: toDate(billingPeriod[1]) }),
+    refunds: refunds.map((refund) => ({
+      id: refund.id,
+      createdAt: formatTime(refund.createdAt),
+      amountMicros: toMicros(refund.amount),
+    })),
+    ...(dispute && { dispute: { status: dispute.status, openedAt: formatTime(dispute.openedAt) } }),
+  };
+}
+
 const sumMicros = (payments: readonly Payment[]): number =>
-  payments.reduce((sum, { amount }) => sum + Math.round(Number(amount) * 1_000_000), 0);
+  payments.reduce((sum, { amount }) => sum + toMicros(amount), 0);

@@ -4,7 +4,7 @@ import type { PurchaseSummary } from '../emulated-store.ts';
 import { platformTokens } from '../platform.ts';
 import type { PurchaseOrder } from '../purchase-order.ts';
 import { toUserUuid } from '../user-uuid.ts';
-import { generateId, type MerchantState, type ResponseContext } from './merchant-state.ts';
+import { generateId, type MerchantState, type ResponseContext, toMicros } from './merchant-state.ts';
 import { summarizePayments } from './payment-summary.ts';
 import type { Payment, PendingOrder, Subscription } from './records.ts';
 import { getPaidThroughDate, getStatus, toDate } from './views.ts';
@@ -24,6 +24,8 @@ export function createPendingOrder(state: MerchantState, order: PurchaseOrder): 
     form: _form,
     pending: _pending,
     country: _country,
+    taxRate: _taxRate,
+    freeCycles: _freeCycles,
     clientToken,
     items = [],
     ...product
@@ -105,6 +107,7 @@ export function toPurchaseSummary({ state, now }: ResponseContext, pendingOrder:
     ...((payment || subscription) && { purchaseId: subscription?.id ?? payment?.id }),
     lines: [productId, ...(pendingOrder.order.items ?? [])].map((id) => ({ productId: id })),
     ...summarizePayments(state, payment ? [payment.id] : (subscription?.payments ?? [])),
+    ...(subscription && { priceMicros: toMicros(subscription.price), period: `P${subscription.months}M` }),
     ...(subscription && {
       trialPeriod: subscription.isTrial,
       paidThroughDate: getPaidThroughDate(subscription),

@@ -10,6 +10,8 @@ export const Payment = v.object({
   status: v.string(),
   amount: v.string(),
   currency: v.string(),
+  /** Tax that the amount contains. */
+  taxAmount: v.exactOptional(v.string()),
   /** Country of the billing address. */
   country: v.exactOptional(v.string()),
   createdAt: v.number(),
@@ -43,6 +45,12 @@ export const Subscription = v.object({
   currency: v.string(),
   country: v.exactOptional(v.string()),
   months: v.number(),
+  /** Percentage of the tax that the price contains. */
+  taxRate: v.exactOptional(v.number()),
+  /** Number of the first billing cycles that a discount makes free. */
+  freeCycles: v.exactOptional(v.number()),
+  /** Negative for a credit that reduces the next charges. */
+  balanceMicros: v.exactOptional(v.number()),
   status: v.picklist(['Active', 'Past Due', 'Canceled', 'Expired', 'Pending']),
   createdAt: v.number(),
   updatedAt: v.number(),
@@ -82,5 +90,6 @@ export const SavedState = v.object({
   subscriptions: v.array(v.tuple([v.string(), Subscription])),
   pendingOrders: v.array(v.tuple([v.string(), PendingOrder])),
   usedNonces: v.array(v.string()),
+  settings: v.exactOptional(v.unknown()),
 });
 export type SavedState = v.InferOutput<typeof SavedState>;

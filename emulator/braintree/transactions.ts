@@ -2,7 +2,14 @@ import * as v from 'valibot';
 import { secondMs } from '../calendar.ts';
 import type { HttpResponse } from '../http-messages.ts';
 import { savePayment, withPaymentStatus } from './billing.ts';
-import { formatAmount, generateCustomerId, type MerchantState, type ResponseContext } from './merchant-state.ts';
+import {
+  buildTaxAmount,
+  formatAmount,
+  generateCustomerId,
+  type MerchantState,
+  type ResponseContext,
+  toMicros,
+} from './merchant-state.ts';
 import { checkNonce, consumeNonce } from './nonces.ts';
 import type { Payment } from './records.ts';
 import { declinedResponse, emptyResponse, validationErrorResponse, xmlResponse } from './responses.ts';
@@ -92,6 +99,7 @@ function processSale(
     customerId,
     nonce: sale.payment_method_nonce,
     ...(order?.country !== undefined && { country: order.country }),
+    ...buildTaxAmount(sale.amount, order?.taxRate),
     status: toStatus(sale, { ...verdict, ...(response && { response }) }, order?.pending),
     ...(sale.order_id !== undefined && { orderId: sale.order_id }),
     ...(sale.api_request_key !== undefined && { requestKey: sale.api_request_key }),
@@ -140,5 +148,3 @@ export function reversePayment(context: ResponseContext, payment: Payment, amoun
 /** Returns the part of a payment that is not refunded. */
 export const computeRemainingMicros = ({ payments }: MerchantState, { amount, refundIds }: Payment): number =>
   refundIds.reduce((rest, id) => rest - toMicros(payments.get(id)?.amount ?? '0'), toMicros(amount));
-
-const toMicros = (amount: string): number => Math.round(Number(amount) * 1_000_000);

@@ -165,6 +165,8 @@ export function createSubscription(context: ResponseContext, body: unknown): Htt
     price: price ?? formatAmount(plan),
     currency: plan.currency ?? 'USD',
     ...(order.country !== undefined && { country: order.country }),
+    ...(order.taxRate !== undefined && { taxRate: order.taxRate }),
+    ...(order.freeCycles !== undefined && { freeCycles: order.freeCycles }),
     months: Math.round(countDays(plan.period) / 30.4375),
     status,
     createdAt: at,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { addPeriod, dayMs, getDayStart, hourMs, toLocalDay } from '../calendar.ts';
 import { gatewayTimeZone } from './gateway-time-zone.ts';
-import type { MerchantState } from './merchant-state.ts';
+import { formatAmount, type MerchantState } from './merchant-state.ts';
 import type { Payment, Subscription } from './records.ts';
 import type { XmlValue } from './xml.ts';
 
@@ -62,6 +62,7 @@ export function toPaymentView(payment: Payment, now: number): XmlValue {
     type,
     currencyIsoCode: payment.currency,
     amount,
+    taxAmount: payment.taxAmount ?? null,
     merchantAccountId: 'default',
     orderId: payment.orderId ?? null,
     createdAt: toTimestamp(payment.createdAt),
@@ -128,17 +129,42 @@ function getLastPaidDay(subscription: Subscription): number {
 export const getPaidThroughDate = (subscription: Subscription): string | null =>
   subscription.cycles > 0 ? toDate(getLastPaidDay(subscription)) : null;
 
+/** Transactions that a subscription contains. */
+const maxTransactions = 20;
+
+const toDiscounts = ({ freeCycles = 0, cycles, price }: Subscription): XmlValue[] =>
+  freeCycles === 0
+    ? []
+    : [
+        {
+          id: 'free',
+          amount: price,
+          quantity: 1,
+          neverExpires: false,
+          numberOfBillingCycles: freeCycles,
+          currentBillingCycle: Math.min(cycles, freeCycles),
+        },
+      ];
+
 /**
  * Converts a subscription to its API representation.
  *
  * @see https://developer.paypal.com/braintree/docs/reference/response/subscription/node
  */
-export function toSubscriptionView({ payments }: MerchantState, subscription: Subscription, now: number): XmlValue {
+export function toSubscriptionView(
+  { payments, settings }: MerchantState,
+  subscription: Subscription,
+  now: number,
+): XmlValue {
   const { firstBilling, isTrial } = subscription;
   // A failed payment starts the next billing period, but does not change the paid-through date.
   // https://developer.paypal.com/braintree/graphql/reference/types/recurring-billing-subscription-timeline
   const cycles = subscription.cycles + (subscription.status === 'Past Due' ? 1 : 0);
-  const ownPayments = subscription.payments.flatMap((id) => payments.get(id) ?? []).reverse();
+  // The latest first. Earlier ones are found by a search only.
+  const ownPayments = subscription.payments
+    .flatMap((id) => payments.get(id) ?? [])
+    .reverse()
+    .slice(0, settings.current().listLength ?? maxTransactions);
   const [periodStart, periodEnd] = getBillingPeriod({ ...subscription, cycles: cycles - 1 });
   const hasStarted = cycles > 0;
   return {
@@ -158,7 +184,8 @@ export function toSubscriptionView({ payments }: MerchantState, subscription: Su
     neverExpires: true,
     currentBillingCycle: cycles,
     numberOfBillingCycles: null,
-    discounts: [],
+    discounts: toDiscounts(subscription),
+    balance: formatAmount({ priceMicros: subscription.balanceMicros ?? 0 }),
     statusHistory: subscription.history.map(({ status, timestamp }) => ({ status, timestamp: toTimestamp(timestamp) })),
     transactions: ownPayments.map((payment) => toPaymentView(payment, now)),
   };

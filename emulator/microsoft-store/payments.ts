@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { formatTime } from '../calendar.ts';
 import { controlError } from '../control-error.ts';
 import { getLatestPayment } from './collection-item.ts';
 import type { Payment, Purchase } from './records.ts';
@@ -32,10 +33,21 @@ export const withPayment = (purchase: Purchase, at: number, sold: Sold): Purchas
   payments: [...purchase.payments, createPayment(at, sold)],
 });
 
-/** Sums the payments and the refunds of a purchase. */
-export function sumPayments({ payments }: Purchase): { readonly paidMicros: number; readonly refundedMicros: number } {
+/** Lists the payments of a purchase with their refunds, and their sums. */
+export function summarizePayments({ payments }: Purchase, currency: string) {
   const refunded = payments.filter(({ state }) => state !== 'Purchased');
-  return { paidMicros: sumAmounts(payments), refundedMicros: sumAmounts(refunded) };
+  return {
+    payments: payments.map(({ orderId, purchasedDate, periodStart, amountMicros, refundedDate }) => ({
+      orderId,
+      date: formatTime(purchasedDate),
+      amountMicros,
+      currency,
+      ...(periodStart !== undefined && { periodStart: formatTime(periodStart) }),
+      refunds: refundedDate === undefined ? [] : [{ createdAt: formatTime(refundedDate), amountMicros }],
+    })),
+    paidMicros: sumAmounts(payments),
+    refundedMicros: sumAmounts(refunded),
+  };
 }
 
 const sumAmounts = (payments: readonly Payment[]): number =>

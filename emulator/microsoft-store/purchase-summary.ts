@@ -2,7 +2,7 @@ import { formatTime } from '../calendar.ts';
 import type { PurchaseSummary } from '../emulated-store.ts';
 import { getProduct } from '../product.ts';
 import { getLatestPayment, getStatus } from './collection-item.ts';
-import { sumPayments } from './payments.ts';
+import { summarizePayments } from './payments.ts';
 import type { Purchase } from './records.ts';
 import { getAccount, type StoreState } from './store-state.ts';
 
@@ -10,10 +10,11 @@ import { getAccount, type StoreState } from './store-state.ts';
 export function toPurchaseSummary(state: StoreState, purchase: Purchase, now: number): PurchaseSummary {
   const { item, recurrence, sandboxId } = purchase;
   const { applicationUsername } = getAccount(state, purchase);
+  const product = getProduct(state, purchase.productId);
   return {
     id: purchase.id,
     productId: purchase.productId,
-    type: getProduct(state, purchase.productId).type,
+    type: product.type,
     state: recurrence ? recurrence.state : getStatus(purchase, now),
     sandbox: sandboxId !== 'RETAIL',
     ...(applicationUsername !== undefined && { applicationUsername }),
@@ -21,7 +22,7 @@ export function toPurchaseSummary(state: StoreState, purchase: Purchase, now: nu
     transactionId: getLatestPayment(purchase).orderId,
     transactions: purchase.payments.length,
     quantity: item.quantity,
-    ...sumPayments(purchase),
+    ...summarizePayments(purchase, product.currency),
     ...(item.endDate !== undefined && { endDate: formatTime(item.endDate) }),
     ...(recurrence && {
       autoRenew: recurrence.autoRenew,
