@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type Stripe from 'stripe';
-import type { InvoiceLineInput } from './invoice-lines.ts';
+import type { InvoiceLineInput } from './invoice-line-input.ts';
 
 /** Object types by their path in the API. */
 export interface ObjectTypes {

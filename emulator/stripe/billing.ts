@@ -2,7 +2,8 @@ import type Stripe from 'stripe';
 import { generateId, getId, getObject, saveObject } from './account-objects.ts';
 import { type AccountState, emitEvent } from './account-state.ts';
 import { toSeconds } from './catalogue.ts';
-import { type InvoiceLineInput, toInvoiceSubscription } from './invoice-lines.ts';
+import type { InvoiceLineInput } from './invoice-line-input.ts';
+import { toInvoiceSubscription } from './invoice-lines.ts';
 import { type BillingReason, buildInvoice, buildInvoicePayment, type InvoiceOutcome } from './invoice-objects.ts';
 import { buildCharge, buildPaymentIntent, type PaymentStatus } from './payment-objects.ts';
 
@@ -64,7 +65,7 @@ const invoiceEvents: Readonly<Partial<Record<InvoiceOutcome, string>>> = {
 };
 
 /** Creates the payment of an invoice and its charge. */
-export function savePayment(
+function savePayment(
   state: AccountState,
   invoice: Stripe.Invoice,
   { purchaseId, at, status }: { purchaseId: string; at: number; status: PaymentStatus },

@@ -1,18 +1,7 @@
 import type Stripe from 'stripe';
 import { generateId, getId } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
-
-/** Line of an invoice: a period of a subscription item, its proration, or an invoice item. */
-export interface InvoiceLineInput {
-  /** Id of the subscription item. Undefined for an invoice item that does not belong to one. */
-  readonly item?: string | undefined;
-  readonly price: Stripe.Price;
-  readonly amount: number;
-  readonly quantity: number;
-  readonly start: number;
-  readonly end: number;
-  readonly isProration: boolean;
-}
+import type { InvoiceLineInput } from './invoice-line-input.ts';
 
 /** Creates the line of an invoice item that is billed once. */
 export const buildInvoiceItemLine = (

@@ -2,7 +2,8 @@ import type Stripe from 'stripe';
 import { dayMs } from '../calendar.ts';
 import { generateId, toApiList } from './account-objects.ts';
 import { toSeconds } from './catalogue.ts';
-import { buildLine, type InvoiceLineInput, type InvoiceSubscription, sumTaxes } from './invoice-lines.ts';
+import type { InvoiceLineInput } from './invoice-line-input.ts';
+import { buildLine, type InvoiceSubscription, sumTaxes } from './invoice-lines.ts';
 
 export type BillingReason = 'subscription_create' | 'subscription_cycle' | 'subscription_update' | 'manual';
 

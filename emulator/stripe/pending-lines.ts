@@ -2,7 +2,8 @@ import { controlError } from '../control-error.ts';
 import type { AccountObjects } from './account-objects.ts';
 import { requirePossible } from './account-state.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
-import { buildInvoiceItemLine, type InvoiceLineInput } from './invoice-lines.ts';
+import type { InvoiceLineInput } from './invoice-line-input.ts';
+import { buildInvoiceItemLine } from './invoice-lines.ts';
 import { isEnded, type SubscriptionTransition } from './subscription-transition.ts';
 
 /** Adds invoice items that the next invoice of a subscription bills. */

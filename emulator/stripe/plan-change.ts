@@ -6,7 +6,7 @@ import { billSubscription } from './billing.ts';
 import { buildPeriodLine } from './billing-periods.ts';
 import { getPeriod, toSeconds } from './catalogue.ts';
 import { getOrCreatePrice } from './get-or-create-price.ts';
-import type { InvoiceLineInput } from './invoice-lines.ts';
+import type { InvoiceLineInput } from './invoice-line-input.ts';
 import { addPendingLines } from './pending-lines.ts';
 import { getItem, withItem } from './subscription-objects.ts';
 import type { SubscriptionTransition } from './subscription-transition.ts';

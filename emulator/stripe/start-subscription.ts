@@ -5,7 +5,8 @@ import { type AccountState, emitEvent } from './account-state.ts';
 import { billSubscription } from './billing.ts';
 import { buildPeriodLines } from './billing-periods.ts';
 import { getPeriod } from './catalogue.ts';
-import { buildInvoiceItemLine, type InvoiceLineInput } from './invoice-lines.ts';
+import type { InvoiceLineInput } from './invoice-line-input.ts';
+import { buildInvoiceItemLine } from './invoice-lines.ts';
 import { buildSubscription } from './subscription-objects.ts';
 
 interface PriceLine {
