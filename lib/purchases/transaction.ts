@@ -104,6 +104,6 @@ export const Transaction = v.object({
 });
 export type Transaction = v.InferOutput<typeof Transaction>;
 
-/** Whether a fee was paid with the start of a free trial. A client can report the price of the product for a trial. */
-export const isTrialWithFee = ({ isTrialPeriod, isReportedAmount, amountMicros = 0 }: Transaction): boolean =>
-  isTrialPeriod === true && !isReportedAmount && amountMicros > 0;
+/** Whether the amount of a free trial is that of a fee: the plan tells that the period itself is free. */
+export const isTrialWithFee = ({ isTrialPeriod, plan, amountMicros = 0 }: Transaction): boolean =>
+  isTrialPeriod === true && plan?.amountMicros === 0 && amountMicros > 0;

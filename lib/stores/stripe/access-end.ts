@@ -43,15 +43,18 @@ export function computeExpiration(
   );
 }
 
-/** Computes the end of the grace. Without further attempts to collect the payment, there is no further grace. */
+/**
+ * Computes the end of the grace. It ends early if Stripe has stopped its attempts to collect the payment, which is known
+ * by the last failed one.
+ */
 function computeGraceEnd(
   status: string,
-  { since, lastFailure }: UnpaidTime,
+  { since, lastFailure = since }: UnpaidTime,
   { graceMs, now }: MappingContext,
 ): EpochMillis {
   const graceEnd = since + graceMs;
   if (status !== 'unpaid') return graceEnd;
-  if (lastFailure !== undefined) return Math.min(graceEnd, Math.max(since, lastFailure));
+  if (lastFailure > since) return Math.min(graceEnd, lastFailure);
   return graceEnd <= now ? graceEnd : since;
 }
 

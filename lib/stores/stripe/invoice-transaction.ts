@@ -63,7 +63,7 @@ export function toInvoiceTransaction(
       quantity: line?.quantity,
       periodStartDate: start === undefined ? undefined : toPeriodStart(toMillis(start), purchaseDate),
       expirationDate,
-      plan: findPlanPrice(billing, { billings, price: item.current?.price, subscription }),
+      plan: findPlanPrice(billing, { billings, price: item.current?.price }),
       isTrialPeriod: isFree || undefined,
       storefront: country,
       ...toOffer(billing, isFree),

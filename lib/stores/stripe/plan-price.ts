@@ -4,8 +4,8 @@ import { dayMs } from '../../shared/time.ts';
 import { toMillis } from './convert.ts';
 import { sumTotals } from './invoices.ts';
 import { toMicros } from './money.ts';
-import { type Billing, isTrial, type Period } from './paid-periods.ts';
-import type { Price, Subscription } from './payloads.ts';
+import type { Billing, Period } from './paid-periods.ts';
+import type { Price } from './payloads.ts';
 import type { Line } from './subscription-items.ts';
 
 /** The price of a unit for a whole period, in the currency's smallest unit. */
@@ -17,7 +17,6 @@ interface UnitPrice {
 interface PlanContext {
   readonly billings: readonly Billing[];
   readonly price: Price | undefined;
-  readonly subscription: Subscription;
 }
 
 /**
@@ -26,7 +25,7 @@ interface PlanContext {
  */
 export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice | undefined {
   const { kind, line, share } = billing;
-  if (!line || (kind !== 'period' && kind !== 'change') || isTrial(billing, context.subscription)) return undefined;
+  if (!line || (kind !== 'period' && kind !== 'change')) return undefined;
   const plan = kind === 'period' ? toWholePrice(line) : findProratedPrice(line, context);
   if (!plan || (kind === 'period' && plan.amount === share.amount)) return undefined;
   return { amountMicros: toMicros(plan.amount, share.invoice.currency), period: plan.period };

@@ -57,7 +57,11 @@ describe('addPaymentFigures', () => {
   });
 
   it('does not count a fee on the invoice of a trial as a period, and counts the conversion after it', () => {
-    const trial = given('in_1', '02-01', { expirationDate: day('02-15'), isTrialPeriod: true });
+    const trial = given('in_1', '02-01', {
+      expirationDate: day('02-15'),
+      isTrialPeriod: true,
+      plan: { amountMicros: 0, period: 'P14D' },
+    });
     const month = given('in_2', '02-15', { expirationDate: day('03-15') });
     expect(readFigures('in_2', '03-15', [trial, month])).toEqual([
       { end: undefined, trialAt: day('02-01'), previous: undefined },

@@ -2,13 +2,23 @@ import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { deps } from '../../../../composition/deps.ts';
 import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { listRefundedAmounts } from '../../../../lib/purchases/refunds.ts';
+import type { Transaction } from '../../../../lib/purchases/transaction.ts';
+import { dayMs } from '../../../../lib/shared/time.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
 let service: CheckoutService;
 beforeAll(async () => {
   service = await startCheckoutService();
+  await configureAccount({ listLength: 2 });
 });
 afterAll(() => service.close());
+
+/** Changes settings of the emulated account. Its objects contain the first two elements of their lists. */
+const configureAccount = async (settings: object): Promise<unknown> =>
+  await fetch(`${service.emulatorUrl}/control/accounts/processor_a`, { method: 'PUT', body: JSON.stringify(settings) });
+
+const listTransactions = async (id: string): Promise<readonly Transaction[]> =>
+  await deps().purchases.listTransactions(service.keys.appName, [`processor_a:${id}`]);
 
 /** Validates a purchase and returns its stored state. */
 async function validateAndFind(id: string): Promise<Purchase> {
@@ -183,6 +193,78 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     expect(await readRefunds()).toMatchObject([{ amountMicros: 4_990_000 }]);
     await service.act(id, 'win-dispute');
     expect(await readRefunds()).toEqual([]);
+  });
+
+  it('splits an invoice with more lines than its list contains', async () => {
+    const items = ['second', 'third', 'fourth'].map((productId) => ({ productId, priceMicros: 5_000_000 }));
+    const { id } = await service.buy({ productId: 'first', priceMicros: 10_000_000, items });
+    const { data } = await service.validatePurchase(id);
+    expect(data.collection).toHaveLength(4);
+    const ids = data.collection.map(({ purchaseId }: { purchaseId: string }) => `processor_a:${purchaseId}`);
+    const transactions = await deps().purchases.listTransactions(service.keys.appName, ids);
+    expect(transactions.map(({ amountMicros = 0 }) => amountMicros / 1_000_000).toSorted()).toEqual([10, 5, 5, 5]);
+  });
+
+  it('reads all refunds of a payment', async () => {
+    const { id } = await service.buy({ priceMicros: 10_000_000 });
+    for (let count = 0; count < 3; count += 1) await service.act(id, 'refund', { amountMicros: 1_000_000 });
+    await validateAndFind(id);
+    const refunds = (await listTransactions(id)).flatMap(listRefundedAmounts);
+    expect(refunds.map(({ amountMicros }) => amountMicros)).toEqual([1_000_000, 1_000_000, 1_000_000]);
+  });
+
+  it('keeps access after the refund of one of two payments, and ends it after that of both', async () => {
+    const { id } = await service.buy({ priceMicros: 10_000_000 });
+    await service.act(id, 'split-payment');
+    await service.act(id, 'refund', { payment: 1 });
+    expect(await validateAndFind(id)).not.toHaveProperty('endedAt');
+    const [payment] = await listTransactions(id);
+    expect(payment && listRefundedAmounts(payment)).toMatchObject([{ amountMicros: 5_000_000 }]);
+    await service.act(id, 'refund', { payment: 2 });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
+  });
+
+  it('keeps access after the refund of an extra invoice, whose amount pays no period', async () => {
+    const { id } = await service.buy({ priceMicros: 10_000_000 });
+    await service.act(id, 'extra-invoice', { priceMicros: 3_000_000 });
+    await service.act(id, 'refund', { payment: 2 });
+    expect(await validateAndFind(id)).not.toHaveProperty('endedAt');
+    const [period, extra] = (await listTransactions(id)).toSorted(
+      (a, b) => (b.amountMicros ?? 0) - (a.amountMicros ?? 0),
+    );
+    expect(period).not.toHaveProperty('refundedAt');
+    expect(extra).toMatchObject({ amountMicros: 3_000_000, refundedAt: expect.any(Number) });
+    expect(extra).not.toHaveProperty('expirationDate');
+  });
+
+  it.each(['past_due', 'unpaid', 'cancel'])(
+    'ends access once if the account makes overdue subscriptions %s',
+    async (failedPayments) => {
+      await configureAccount({ failedPayments });
+      const { id } = await service.buy({ autoRenew: true });
+      const { expirationDate: paidUntil = 0 } = await validateAndFind(id);
+      await service.callControl('/clock', { advance: 'P27D' });
+      await service.act(id, 'fail-payment');
+      const ends: unknown[] = [];
+      for (const period of ['P6D', 'P12D', 'P31D', 'P31D']) {
+        await service.callControl('/clock', { advance: period });
+        await service.validatePurchase(id);
+        ends.push((await service.findStoredPurchase(id))?.expirationDate);
+      }
+      expect(new Set(ends)).toEqual(new Set([paidUntil + 7 * dayMs]));
+      expect(await listTransactions(id)).toHaveLength(1);
+      await configureAccount({ failedPayments: 'unpaid' });
+    },
+  );
+
+  it('starts the grace at the due date of an emailed invoice', async () => {
+    const { id } = await service.buy({ collection: 'send_invoice', daysUntilDue: 10, autoRenew: true });
+    const { purchaseDate = 0 } = await validateAndFind(id);
+    await service.callControl('/clock', { advance: 'P11D' });
+    expect(await validateAndFind(id)).toMatchObject({
+      isBillingRetryPeriod: true,
+      expirationDate: purchaseDate + 17 * dayMs,
+    });
   });
 
   it('refreshes a subscription by its refresh token', async () => {
