@@ -17,6 +17,8 @@ export interface ObjectTypes {
   readonly charges: Stripe.Charge;
   readonly refunds: Stripe.Refund;
   readonly disputes: Stripe.Dispute;
+  /** Only those of debits that failed after days. */
+  readonly balance_transactions: Stripe.BalanceTransaction;
   readonly tax_rates: Stripe.TaxRate;
   readonly 'billing_portal/sessions': Stripe.BillingPortal.Session;
 }
@@ -65,6 +67,7 @@ const objectTypes: readonly ObjectType[] = [
   'charges',
   'refunds',
   'disputes',
+  'balance_transactions',
   'tax_rates',
   'billing_portal/sessions',
 ];

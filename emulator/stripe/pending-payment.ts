@@ -7,6 +7,7 @@ import { toSeconds } from './catalogue.ts';
 import { retryDelayMs } from './invoice-objects.ts';
 import { payOpenInvoice } from './open-invoices.ts';
 import { toChargeStatus, toIntentStatus } from './payment-objects.ts';
+import { buildFailureBalance } from './reversal-objects.ts';
 
 interface PurchaseAction {
   readonly purchaseId: string;
@@ -120,7 +121,13 @@ function settlePayment(
   const intent = records.objects.payment_intents.get(payment ? getId(payment.payment.payment_intent) : purchaseId);
   requirePossible(intent?.status === 'processing', purchaseId, 'does not have a pending payment');
   const charge = getObject(records, 'charges', getId(intent.latest_charge));
-  saveObject(records, 'charges', { ...charge, ...toChargeStatus(status, charge.amount) });
+  const failure =
+    status === 'failed' ? saveObject(records, 'balance_transactions', buildFailureBalance(charge, at)) : undefined;
+  saveObject(records, 'charges', {
+    ...charge,
+    ...toChargeStatus(status, charge.amount),
+    failure_balance_transaction: failure?.id ?? null,
+  });
   const settled = saveObject(records, 'payment_intents', {
     ...intent,
     ...toIntentStatus(status, intent.amount, charge.id),

@@ -83,6 +83,18 @@ export const buildDisputeBalance = (charge: Stripe.Charge, amount: number, at: n
   type: 'adjustment',
 });
 
+/**
+ * Creates the balance transaction of a debit that failed days after its creation.
+ *
+ * @see https://docs.stripe.com/api/charges/object#charge_object-failure_balance_transaction
+ */
+export const buildFailureBalance = (charge: Stripe.Charge, at: number): Stripe.BalanceTransaction => ({
+  ...buildDisputeBalance(charge, -charge.amount, at),
+  description: `Payment failure refund for ${charge.id}`,
+  reporting_category: 'charge_failure',
+  type: 'payment_failure_refund',
+});
+
 const emptyEvidence: Stripe.Dispute.Evidence = {
   access_activity_log: null,
   billing_address: null,

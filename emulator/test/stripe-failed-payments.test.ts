@@ -94,6 +94,9 @@ describe('a debit that takes days at the emulated Stripe', () => {
     await client.act(id, 'fail-payment');
     const failed = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
     expect(failed).toMatchObject({ status: 'past_due', latest_invoice: { status: 'open' } });
+    const charges = await stripe.charges.list({ limit: 1, expand: ['data.failure_balance_transaction'] });
+    const { created, failure_balance_transaction: failure } = charges.data[0] ?? {};
+    expect(failure).toMatchObject({ created: (created ?? 0) + 5 * 86_400, type: 'payment_failure_refund' });
   });
 
   it('has the date of its confirmation in the paid invoice', async () => {

@@ -257,6 +257,18 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     },
   );
 
+  it('starts the grace when a debit fails days after the renewal', async () => {
+    const { id } = await service.buy();
+    const { expirationDate: paidUntil = 0 } = await validateAndFind(id);
+    await service.callControl('/clock', { advance: 'P1M' });
+    await service.act(id, 'renew', { pending: true });
+    await service.callControl('/clock', { advance: 'P9D' });
+    await service.act(id, 'fail-payment');
+    const { expirationDate = 0, isBillingRetryPeriod } = await validateAndFind(id);
+    expect(isBillingRetryPeriod).toBe(true);
+    expect(Math.round((expirationDate - paidUntil) / dayMs)).toBe(16);
+  });
+
   it('starts the grace at the due date of an emailed invoice', async () => {
     const { id } = await service.buy({ collection: 'send_invoice', daysUntilDue: 10, autoRenew: true });
     const { purchaseDate = 0 } = await validateAndFind(id);
