@@ -1,3 +1,4 @@
+import pMap from 'p-map';
 import Stripe from 'stripe';
 import * as v from 'valibot';
 import { withoutPlatform } from '../../shared/platform.ts';
@@ -5,6 +6,7 @@ import { dayMs, secondMs } from '../../shared/time.ts';
 import { type ActionRequest, rejectedActionError, type StoreAnswer } from '../purchase-action.ts';
 import type { StoreContext } from '../store-context.ts';
 import { storeName } from './api-errors.ts';
+import { concurrency, listAll, pageSize } from './complete-lists.ts';
 import { toCurrencyCode, toMicros, toMinorUnits } from './money.ts';
 import { parseStripeObject } from './payloads.ts';
 import { callStripe, createStripeClient } from './stripe-client.ts';
@@ -44,39 +46,68 @@ async function send(request: ActionRequest, stripe: Stripe): Promise<StoreAnswer
 const toTrialEnd = (expirationDate = 0, days: number): number => Math.floor((expirationDate + days * dayMs) / secondMs);
 
 const Payments = v.array(v.object({ payment: v.object({ payment_intent: v.exactOptional(v.nullable(v.string())) }) }));
+const PaidIntent = v.object({
+  latest_charge: v.object({ amount: v.number(), amount_refunded: v.number() }),
+});
+
+/** Parameters of a refund. Without an amount in the currency's smallest unit, all that is left is refunded. */
+interface RefundParams {
+  readonly charge?: string;
+  readonly payment_intent?: string;
+  readonly amount?: number;
+  /** Idempotency key, if it is not that of the request. */
+  readonly key?: string;
+}
 
 /**
- * Refunds the part of a payment that belongs to the purchase. An invoice can bill several of them.
+ * Refunds the part of a payment that belongs to the purchase. An invoice can bill several of them, and can have several
+ * payments.
  *
  * @see https://docs.stripe.com/api/refunds/create
  */
-async function refund(
-  { payment, amountMicros, requestId: idempotencyKey }: ActionRequest,
-  stripe: Stripe,
-): Promise<StoreAnswer> {
+async function refund({ payment, amountMicros, requestId }: ActionRequest, stripe: Stripe): Promise<StoreAnswer> {
   const { transactionId = '', currency = 'USD' } = payment ?? {};
   const [id = ''] = withoutPlatform(transactionId).split(':', 1);
-  const created = await stripe.refunds.create(
-    {
-      ...(await findCharge(id, stripe)),
-      ...(amountMicros !== undefined && { amount: toMinorUnits(amountMicros, currency) }),
-      reason: 'requested_by_customer',
-    },
-    { idempotencyKey },
-  );
+  const amount = amountMicros === undefined ? undefined : toMinorUnits(amountMicros, currency);
+  const refunds: Stripe.Refund[] = [];
+  for (const { key = requestId, ...params } of await listRefunds(id, amount, { stripe, requestId })) {
+    const refundParams = { ...params, reason: 'requested_by_customer' as const };
+    refunds.push(await stripe.refunds.create(refundParams, { idempotencyKey: key }));
+  }
+  const last = refunds.at(-1);
+  if (!last) throw rejectedActionError(storeName, 'the invoice has no payment to refund.');
   return {
-    status: created.status ?? 'created',
-    id: created.id,
-    amountMicros: toMicros(created.amount, created.currency),
-    currency: toCurrencyCode(created.currency),
+    status: last.status ?? 'created',
+    id: last.id,
+    amountMicros: refunds.reduce((sum, created) => sum + toMicros(created.amount, created.currency), 0),
+    currency: toCurrencyCode(last.currency),
   };
 }
 
-async function findCharge(id: string, stripe: Stripe): Promise<{ charge: string } | { payment_intent: string }> {
-  if (id.startsWith('pi_')) return { payment_intent: id };
-  if (!id.startsWith('in_')) return { charge: id };
-  const { data } = await stripe.invoicePayments.list({ invoice: id, status: 'paid', limit: 10 });
-  const [intent] = parseStripeObject(Payments, data).flatMap(({ payment }) => payment.payment_intent ?? []);
-  if (intent === undefined) throw rejectedActionError(storeName, 'the invoice has no payment to refund.');
-  return { payment_intent: intent };
+async function listRefunds(
+  id: string,
+  amount: number | undefined,
+  { stripe, requestId }: { readonly stripe: Stripe; readonly requestId: string },
+): Promise<RefundParams[]> {
+  const part = amount === undefined ? {} : { amount };
+  if (id.startsWith('pi_')) return [{ payment_intent: id, ...part }];
+  if (!id.startsWith('in_')) return [{ charge: id, ...part }];
+  const paid = await listAll(stripe.invoicePayments.list({ invoice: id, status: 'paid', limit: pageSize }));
+  const intents = parseStripeObject(Payments, paid).flatMap(({ payment }) => payment.payment_intent ?? []);
+  if (intents.length <= 1) return intents.map((payment_intent) => ({ payment_intent, ...part }));
+  const payments = await pMap(intents, (intent) => fetchRemaining(intent, stripe), { concurrency });
+  // A key for each payment: a repeated request continues after a lost response.
+  if (amount === undefined) {
+    const open = payments.filter(({ remaining }) => remaining > 0);
+    return open.map(({ payment_intent }) => ({ payment_intent, key: `${requestId}:${payment_intent}` }));
+  }
+  const single = payments.find(({ remaining }) => remaining >= amount);
+  if (!single) throw rejectedActionError(storeName, 'no payment of the invoice has the amount left.');
+  return [{ payment_intent: single.payment_intent, amount }];
+}
+
+async function fetchRemaining(payment_intent: string, stripe: Stripe) {
+  const intent = await stripe.paymentIntents.retrieve(payment_intent, { expand: ['latest_charge'] });
+  const { latest_charge: charge } = parseStripeObject(PaidIntent, intent);
+  return { payment_intent, remaining: charge.amount - charge.amount_refunded };
 }

@@ -4,6 +4,7 @@ import type { Purchase } from '../../../../lib/purchases/purchase.ts';
 import { listRefundedAmounts } from '../../../../lib/purchases/refunds.ts';
 import type { Transaction } from '../../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
+import type { ActionRequest } from '../../../../lib/stores/purchase-action.ts';
 import { type CheckoutService, startCheckoutService } from './checkout-fixture.ts';
 
 let service: CheckoutService;
@@ -221,6 +222,23 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     const [payment] = await listTransactions(id);
     expect(payment && listRefundedAmounts(payment)).toMatchObject([{ amountMicros: 5_000_000 }]);
     await service.act(id, 'refund', { payment: 2 });
+    expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
+  });
+
+  it('refunds each payment of an invoice by an action', async () => {
+    const { id } = await service.buy({ priceMicros: 10_000_000 });
+    await service.act(id, 'split-payment');
+    const purchase = await validateAndFind(id);
+    const [payment] = await listTransactions(id);
+    const store = await deps().loadStore('processor_a');
+    const refund = async (requestId: string, amountMicros?: number) =>
+      await store.performAction?.(
+        { action: 'refund', purchase, payment, requestId, ...(amountMicros && { amountMicros }) } as ActionRequest,
+        await service.createContext(),
+      );
+    expect(await refund('request-1', 2_000_000)).toMatchObject({ amountMicros: 2_000_000 });
+    await expect(refund('request-2', 6_000_000)).rejects.toMatchObject({ code: 'Conflict' });
+    expect(await refund('request-3')).toMatchObject({ amountMicros: 8_000_000 });
     expect(await service.validatePurchase(id)).toMatchObject({ ok: false, code: 6778003 });
   });
 

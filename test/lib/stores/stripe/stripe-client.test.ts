@@ -3,7 +3,12 @@ import { ServiceError } from '../../../../lib/shared/errors.ts';
 import { dayMs, secondMs } from '../../../../lib/shared/time.ts';
 import type { StoreRequest, StoreResponse } from '../../../../lib/stores/store-context.ts';
 import { apiVersion, callStripe, createStripeClient } from '../../../../lib/stores/stripe/stripe-client.ts';
-import { fetchCharge, listDisputes, listProducts } from '../../../../lib/stores/stripe/stripe-queries.ts';
+import {
+  fetchCharge,
+  fetchFailureDates,
+  listDisputes,
+  listProducts,
+} from '../../../../lib/stores/stripe/stripe-queries.ts';
 import { stoppedStopwatch } from '../../../../testing/stopwatch.ts';
 import { givenCharge, givenRefund } from './stripe-fixtures.ts';
 
@@ -91,6 +96,13 @@ describe('lists of more than one page', () => {
       url.pathname.endsWith('/refunds') ? toPage(refunds, url) : charge,
     );
     expect((await fetchCharge(stripe, 'ch_3')).refunds.data).toHaveLength(150);
+  });
+
+  it('leave out the dates of failed debits that the key must not read', async () => {
+    const error = { type: 'invalid_request_error', message: 'The key does not have the permissions' };
+    const { stripe } = createClient(403, { error });
+    const failed = givenCharge({ failure_balance_transaction: 'txn_1' });
+    expect(await fetchFailureDates(stripe, [failed])).toEqual(new Map());
   });
 
   it('include all products of more than 100 ids', async () => {
