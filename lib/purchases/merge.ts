@@ -12,6 +12,7 @@ import {
 import type { Observation } from './observation.ts';
 import type { Purchase } from './purchase.ts';
 import { mergeRenewalIntent } from './renewal-intent.ts';
+import { chooseLaterNotice } from './renewal-notice.ts';
 import { chooseLaterConsumption } from './service-consumption.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -143,7 +144,7 @@ function omitDerivedFields(purchase: Purchase): object {
     ...rest
   } = omitUsdRate(purchase);
   const { serviceConsumption: _, expirationSource, expirationDate, renewalIntentDates, ...dated } = rest;
-  const { unverifiedUntil, ...reported } = dated;
+  const { unverifiedUntil, renewalNotice, ...reported } = dated;
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
 }
 
@@ -164,6 +165,7 @@ function fillDerivedFields(purchase: Purchase, { purchase: earlier, transactions
     ...mergeRenewalIntent(purchase, earlier),
     ...omitUndefined({
       productType: purchase.productType ?? earlier.productType,
+      renewalNotice: chooseLaterNotice(purchase.renewalNotice, earlier.renewalNotice),
       appTransactionId: purchase.appTransactionId ?? earlier.appTransactionId,
       purchaseDate,
       lastRenewalDate: purchase.lastRenewalDate ?? findLastRenewalDate(transactions, purchaseDate),

@@ -30,9 +30,10 @@ import type { Payer } from './payment-figures.ts';
 import { completeState } from './period-end.ts';
 import { getAccessEnd, hasOtherPlan, isActive, isExpired, isUnpaid, isUnverified, type Purchase } from './purchase.ts';
 import { computeNextRefresh } from './refresh-schedule.ts';
+import type { RenewalNotice } from './renewal-notice.ts';
 import { isResubscription } from './resubscription.ts';
 import type { Transaction } from './transaction.ts';
-import { setUnverifiedEnd } from './unverified-time.ts';
+import { addRenewalNotice, setUnverifiedEnd } from './unverified-time.ts';
 
 /** The purchase state with claims, entitled users, version and refresh bookkeeping. */
 export interface StoredPurchase {
@@ -98,6 +99,8 @@ export interface PurchaseUpdate {
    * Reason of the store notification. Distinguishes a revocation from an expiration or a refund with the same state.
    */
   readonly storeReason?: NotificationReason;
+  /** What a verified store notification proves without an observation. */
+  readonly renewalNotice?: RenewalNotice;
   readonly strategy: Strategy;
   readonly now: EpochMillis;
 }
@@ -150,7 +153,9 @@ export function computePurchaseChange(
 ): PurchaseChange | undefined {
   const observed = update.observation
     ? applyObservation(before?.state, update.observation, update)
-    : (update.restatedState ?? before?.state);
+    : before && update.renewalNotice
+      ? addRenewalNotice(before.state, update.renewalNotice, update.unverifiedHours)
+      : (update.restatedState ?? before?.state);
   if (!observed) return undefined;
   const state = addPaymentFigures(observed, {
     before: before?.state,

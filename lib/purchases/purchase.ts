@@ -3,6 +3,7 @@ import { CancelationReason, PriceConsentStatus, ProductType, RenewalIntent } fro
 import { IsoDay, UsdRate } from '../money/usd-rate.ts';
 import { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
+import { RenewalNotice } from './renewal-notice.ts';
 import { ServiceConsumption } from './service-consumption.ts';
 
 /**
@@ -33,6 +34,11 @@ export const Purchase = v.object({
    * End of access if the store does not report the state after the expiration date: see `setUnverifiedEnd`. Internal.
    */
   unverifiedUntil: v.exactOptional(v.number()),
+  /**
+   * The latest verified store notification of a renewal or an end that no observation has confirmed, because the store
+   * is unavailable. Internal.
+   */
+  renewalNotice: v.exactOptional(RenewalNotice),
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),

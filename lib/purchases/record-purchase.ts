@@ -89,8 +89,8 @@ export function createRecordPurchase(
 ): RecordPurchase {
   return async (appName, purchaseId, { observation, notificationPart: part, restates, ...update }) => {
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
-    const { exchangeRates: ofApp, ...rules } =
-      observation || update.trigger === 'import' ? ((await findRules(appName)) ?? {}) : {};
+    const needsRules = observation || update.trigger === 'import' || update.renewalNotice;
+    const { exchangeRates: ofApp, ...rules } = needsRules ? ((await findRules(appName)) ?? {}) : {};
     const { catalogue } = rules;
     const rates = { ...exchangeRates, ofApp };
     const prepareUpdate = async (before: StoredPurchase | undefined): Promise<PurchaseUpdate> => {

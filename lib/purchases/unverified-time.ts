@@ -1,22 +1,50 @@
-import { hourMs } from '../shared/time.ts';
+import { dayMs, hourMs } from '../shared/time.ts';
 import type { PurchaseState } from './merge.ts';
 import { isUnpaid } from './purchase.ts';
+import { chooseLaterNotice, type RenewalNotice } from './renewal-notice.ts';
 
 /** Hours of access after the expiration date of a renewing subscription while its store cannot be queried. */
 export const defaultUnverifiedHours = 24;
 /** Maximum that an app can set. */
 export const maxUnverifiedHours = 168;
 
+/** Stores charge a renewal up to a day before the period. */
+const maxEarlyRenewalMs = dayMs;
+
 /**
  * Sets the end of access for the case that the store cannot be queried after the expiration date. Without it, a
- * subscriber who renews during an outage of the store would lose access. Removes it as soon as the store has reported a
- * state after the expiration date. Depends only on the state, so the order of the observations does not change it.
+ * subscriber who renews during an outage of the store would lose access. A verified notification of the renewal proves
+ * one more period, and one of the end that there is none. Removes it as soon as the store has reported a state after
+ * the expiration date. Depends only on the state, so the order of the observations does not change it.
  */
 export function setUnverifiedEnd(state: PurchaseState, unverifiedHours = defaultUnverifiedHours): PurchaseState {
-  const { unverifiedUntil: _previous, ...purchase } = state.purchase;
-  const { expirationDate } = purchase;
-  if (expirationDate === undefined || state.asOf >= expirationDate || !canRenew(state)) return { ...state, purchase };
-  return { ...state, purchase: { ...purchase, unverifiedUntil: expirationDate + unverifiedHours * hourMs } };
+  const { unverifiedUntil: _previous, renewalNotice, ...reported } = state.purchase;
+  const { expirationDate } = reported;
+  const notice = renewalNotice && renewalNotice.date > state.asOf ? renewalNotice : undefined;
+  const purchase = { ...reported, ...(notice && { renewalNotice: notice }) };
+  if (expirationDate === undefined || state.asOf >= expirationDate || notice?.isEnd || !canRenew(state))
+    return { ...state, purchase };
+  const isRenewed = notice !== undefined && notice.date >= expirationDate - maxEarlyRenewalMs;
+  const paidUntil = isRenewed ? Math.max(expirationDate, notice.date) + getPeriodMs(state) : expirationDate;
+  return { ...state, purchase: { ...purchase, unverifiedUntil: paidUntil + unverifiedHours * hourMs } };
+}
+
+/** Adds what a verified notification proves to the state. */
+export const addRenewalNotice = (
+  state: PurchaseState,
+  notice: RenewalNotice,
+  unverifiedHours: number | undefined,
+): PurchaseState => {
+  const renewalNotice = chooseLaterNotice(notice, state.purchase.renewalNotice) ?? notice;
+  return setUnverifiedEnd({ ...state, purchase: { ...state.purchase, renewalNotice } }, unverifiedHours);
+};
+
+/** Returns the length of the last paid period. */
+function getPeriodMs({ purchase, transactions }: PurchaseState): number {
+  const latest = transactions.find(({ transaction }) => transaction.transactionId === purchase.transactionId);
+  if (latest?.transaction.expirationDate === undefined) return 0;
+  const { expirationDate, purchaseDate, periodStartDate = purchaseDate } = latest.transaction;
+  return Math.max(0, expirationDate - periodStartDate);
 }
 
 /**

@@ -66,8 +66,25 @@ export async function processNotification(queued: QueuedNotification, deps: Proc
     if (failure.code !== ('ConnectionFailed' satisfies ErrorCode) || queued.attempt >= maxAttempts) throw failure;
     if (deps.now() - receivedAt > delayedAfterMs)
       logError({ worker: 'process-notification', problem: 'NotificationDelayed', app: app.name, eventId }, failure);
+    await recordRenewalNotice(queued, app, deps);
     await requeue(queued, deps);
   }
+}
+
+/**
+ * Records what the verified notification proves while its store is unavailable, so that a subscriber who has renewed
+ * keeps access.
+ */
+async function recordRenewalNotice({ platform, notification }: QueuedNotification, app: App, deps: ProcessDeps) {
+  const store = await deps.loadStore(platform);
+  const found = store.findRenewalNotice?.(notification);
+  if (!found) return;
+  await deps.recordPurchase(app.name, found.purchaseId, {
+    trigger: 'notification',
+    renewalNotice: found.notice,
+    strategy: app.strategy,
+    now: deps.now(),
+  });
 }
 
 interface ProcessingContext {

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { StoreRequest } from '../api/store-request.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { Observation } from '../purchases/observation.ts';
+import type { RenewalNotice } from '../purchases/renewal-notice.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import type { ActionRequest, StoreAnswer } from './purchase-action.ts';
@@ -84,6 +85,12 @@ export interface Store {
    * reason `OTHER`.
    */
   observe?(notification: StoreNotification, context: StoreContext): Promise<ObservedNotification>;
+
+  /**
+   * Returns what the verified notification proves about a subscription without a query: that it has renewed, or has
+   * ended. Called if `observe` cannot query the store.
+   */
+  findRenewalNotice?(notification: StoreNotification): { purchaseId: string; notice: RenewalNotice } | undefined;
 
   /**
    * Lists notifications that occurred after `since` and that the store failed to deliver or holds for polling. Called

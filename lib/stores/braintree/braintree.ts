@@ -6,6 +6,7 @@ import { observe } from './observe.ts';
 import { performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
+import { findRenewalNotice } from './renewal-notice.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
@@ -20,5 +21,6 @@ export const braintree: Store = {
   performAction,
   receive,
   observe,
+  findRenewalNotice,
   listUndelivered,
 };

@@ -9,6 +9,7 @@ import { checkAction, performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
 import { answerRefundRequest } from './refund-review.ts';
+import { findRenewalNotice } from './renewal-notice.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
@@ -26,6 +27,7 @@ export const googlePlay: Store = {
   checkAction,
   receive,
   observe,
+  findRenewalNotice,
   answerRefundRequest,
   listUndelivered,
 };

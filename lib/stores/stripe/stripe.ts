@@ -7,6 +7,7 @@ import { observe } from './observe.ts';
 import { performAction } from './perform-action.ts';
 import { receive } from './receive.ts';
 import { refresh } from './refresh.ts';
+import { findRenewalNotice } from './renewal-notice.ts';
 import { describeRejection, listSettingsWarnings } from './settings-diagnosis.ts';
 import { validate } from './validate.ts';
 
@@ -30,6 +31,7 @@ function createStore(platform: StripePlatform): Store {
     refresh: async (refreshToken, context) => await refresh(refreshToken, context, platform),
     performAction,
     receive: async (raw, context) => receive(raw, context),
+    findRenewalNotice: (notification) => findRenewalNotice(notification, platform),
     observe: async (notification, context) => await observe(notification, context, platform),
   };
 }
