@@ -144,7 +144,7 @@ function omitDerivedFields(purchase: Purchase): object {
     ...rest
   } = omitUsdRate(purchase);
   const { serviceConsumption: _, expirationSource, expirationDate, renewalIntentDates, ...dated } = rest;
-  const { unverifiedUntil, renewalNotice, ...reported } = dated;
+  const { unverifiedUntil, renewalNotice, awaitsCredentials, ...reported } = dated;
   return { ...reported, ...(!expirationSource && expirationDate !== undefined && { expirationDate }) };
 }
 

@@ -33,7 +33,7 @@ import { computeNextRefresh } from './refresh-schedule.ts';
 import type { RenewalNotice } from './renewal-notice.ts';
 import { isResubscription } from './resubscription.ts';
 import type { Transaction } from './transaction.ts';
-import { addRenewalNotice, setUnverifiedEnd } from './unverified-time.ts';
+import { addRenewalNotice, markAwaitingCredentials, setUnverifiedEnd } from './unverified-time.ts';
 
 /** The purchase state with claims, entitled users, version and refresh bookkeeping. */
 export interface StoredPurchase {
@@ -99,6 +99,8 @@ export interface PurchaseUpdate {
    * Reason of the store notification. Distinguishes a revocation from an expiration or a refund with the same state.
    */
   readonly storeReason?: NotificationReason;
+  /** Whether the store rejected the refresh because the client must send new credentials first. */
+  readonly awaitsCredentials?: boolean;
   /** What a verified store notification proves without an observation. */
   readonly renewalNotice?: RenewalNotice;
   readonly strategy: Strategy;
@@ -153,9 +155,7 @@ export function computePurchaseChange(
 ): PurchaseChange | undefined {
   const observed = update.observation
     ? applyObservation(before?.state, update.observation, update)
-    : before && update.renewalNotice
-      ? addRenewalNotice(before.state, update.renewalNotice, update.unverifiedHours)
-      : (update.restatedState ?? before?.state);
+    : (update.restatedState ?? (before && applyUnobserved(before.state, update)));
   if (!observed) return undefined;
   const state = addPaymentFigures(observed, {
     before: before?.state,
@@ -228,6 +228,15 @@ function findMovedClaim(
   const hasClaim = before?.claims.some(({ username }) => username === claim?.username);
   if (mergeId === undefined || !result || hasClaim) return {};
   return { movedClaim: { mergeId, movedAt: now, result } };
+}
+
+/** Applies what an update without an observation proves. */
+function applyUnobserved(
+  state: PurchaseState,
+  { renewalNotice, awaitsCredentials, unverifiedHours }: PurchaseUpdate,
+): PurchaseState {
+  if (renewalNotice) return addRenewalNotice(state, renewalNotice, unverifiedHours);
+  return awaitsCredentials ? markAwaitingCredentials(state, unverifiedHours) : state;
 }
 
 const applyObservation = (

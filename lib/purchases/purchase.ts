@@ -39,6 +39,8 @@ export const Purchase = v.object({
    * is unavailable. Internal.
    */
   renewalNotice: v.exactOptional(RenewalNotice),
+  /** Whether the store can be queried again only with new credentials of the client. Internal. */
+  awaitsCredentials: v.exactOptional(v.literal(true)),
   /** When the store ended the purchase by refund, revocation or replacement. Takes precedence over the other dates. */
   endedAt: v.exactOptional(v.number()),
   renewalIntent: v.exactOptional(RenewalIntent),

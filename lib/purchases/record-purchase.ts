@@ -89,7 +89,7 @@ export function createRecordPurchase(
 ): RecordPurchase {
   return async (appName, purchaseId, { observation, notificationPart: part, restates, ...update }) => {
     const encrypted = observation && (await purchases.encryptRefreshToken(appName, observation));
-    const needsRules = observation || update.trigger === 'import' || update.renewalNotice;
+    const needsRules = observation || update.trigger === 'import' || update.renewalNotice || update.awaitsCredentials;
     const { exchangeRates: ofApp, ...rules } = needsRules ? ((await findRules(appName)) ?? {}) : {};
     const { catalogue } = rules;
     const rates = { ...exchangeRates, ofApp };

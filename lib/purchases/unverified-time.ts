@@ -14,7 +14,8 @@ const maxEarlyRenewalMs = dayMs;
 /**
  * Sets the end of access for the case that the store cannot be queried after the expiration date. Without it, a
  * subscriber who renews during an outage of the store would lose access. A verified notification of the renewal proves
- * one more period, and one of the end that there is none. Removes it as soon as the store has reported a state after
+ * one more period, and one of the end that there is none. If only the client can make the store available again, the
+ * subscription has one more period, too: the client does it when it is opened. Removes it as soon as the store has reported a state after
  * the expiration date. Depends only on the state, so the order of the observations does not change it.
  */
 export function setUnverifiedEnd(state: PurchaseState, unverifiedHours = defaultUnverifiedHours): PurchaseState {
@@ -25,7 +26,8 @@ export function setUnverifiedEnd(state: PurchaseState, unverifiedHours = default
   if (expirationDate === undefined || state.asOf >= expirationDate || notice?.isEnd || !canRenew(state))
     return { ...state, purchase };
   const isRenewed = notice !== undefined && notice.date >= expirationDate - maxEarlyRenewalMs;
-  const paidUntil = isRenewed ? Math.max(expirationDate, notice.date) + getPeriodMs(state) : expirationDate;
+  const lastKnownDate = isRenewed ? Math.max(expirationDate, notice.date) : expirationDate;
+  const paidUntil = lastKnownDate + (isRenewed || purchase.awaitsCredentials ? getPeriodMs(state) : 0);
   return { ...state, purchase: { ...purchase, unverifiedUntil: paidUntil + unverifiedHours * hourMs } };
 }
 
@@ -38,6 +40,10 @@ export const addRenewalNotice = (
   const renewalNotice = chooseLaterNotice(notice, state.purchase.renewalNotice) ?? notice;
   return setUnverifiedEnd({ ...state, purchase: { ...state.purchase, renewalNotice } }, unverifiedHours);
 };
+
+/** Marks the state of a purchase for which only the client can make the store available again. */
+export const markAwaitingCredentials = (state: PurchaseState, unverifiedHours: number | undefined): PurchaseState =>
+  setUnverifiedEnd({ ...state, purchase: { ...state.purchase, awaitsCredentials: true } }, unverifiedHours);
 
 /** Returns the length of the last paid period. */
 function getPeriodMs({ purchase, transactions }: PurchaseState): number {

@@ -9,7 +9,7 @@ import type { PurchaseRefreshState } from '../purchases/purchase-repository.ts';
 import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
 import { containsAliasForm } from '../purchases/user-aliases.ts';
-import { ServiceError } from '../shared/errors.ts';
+import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import { resolveStoreUser } from '../store-notifications/resolve-store-user.ts';
 import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
@@ -125,7 +125,8 @@ async function recordRefresh(
   const recorded = await recordAndFulfill(result, context);
   if (hasObservation(result.observations, purchaseId)) return recorded;
   const { app, deps } = context;
-  const input = { trigger: 'refresh', strategy: app.strategy, now: deps.now() } as const;
+  const awaitsCredentials = result.failure?.code === ('NeedMoreData' satisfies ErrorCode);
+  const input = { trigger: 'refresh', awaitsCredentials, strategy: app.strategy, now: deps.now() } as const;
   const scheduled = await deps.recordPurchase(app.name, purchaseId, input);
   return scheduled ? [...recorded, scheduled] : recorded;
 }

@@ -65,6 +65,23 @@ describe('the unverified time of a subscription', () => {
     expect(refreshed.state.purchase).not.toHaveProperty('renewalNotice');
   });
 
+  it('has one more period if only the client can make the store available again, without EXPIRED', () => {
+    const at = weekEnd + hourMs;
+    const change = computePurchaseChange(stored, {
+      trigger: 'refresh',
+      strategy: 'all',
+      awaitsCredentials: true,
+      now: at,
+    });
+    const waiting = change?.after as StoredPurchase;
+    expect(change?.lifecycleReasons).toEqual([]);
+    expect(countDenials(waiting)).toBe(0);
+    expect(isExpired(waiting.state.purchase, weekEnd + 8 * dayMs)).toBe(true);
+    const validated = update(waiting, { observation: { ...bought, asOf: at + hourMs }, now: at + hourMs });
+    expect(validated.state.purchase).not.toHaveProperty('awaitsCredentials');
+    expect(countDenials(validated)).toBe(74);
+  });
+
   it('stays without renewal for a subscription that was canceled', () => {
     const canceled = update(undefined, {
       observation: { ...bought, purchase: { ...bought.purchase, renewalIntent: 'Lapse' } },
