@@ -1,11 +1,12 @@
 import { findCatalogueProduct } from '../../purchases/catalogue.ts';
 import type { PlanPrice, Transaction } from '../../purchases/transaction.ts';
 import { platformTokens, withPlatform } from '../../shared/platform.ts';
+import type { MappingContext } from './mapping-context.ts';
 import { toAmount } from './money.ts';
 import { findLineTotal } from './order-lines.ts';
 import { parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, Order } from './payloads.ts';
-import type { SubscriptionContext } from './subscription-observation.ts';
+import type { Predecessors } from './predecessors.ts';
 
 /**
  * Uses the total of the order's line, otherwise the plan's price at full price and zero in a trial. The first order of a
@@ -37,7 +38,10 @@ function isPartialPayment({ offerPhase, itemReplacement, latestSuccessfulOrderId
   return parseRenewalNumber(latestSuccessfulOrderId) === undefined && !fullPriceModes.has(replacementMode);
 }
 
-interface PlanContext extends Pick<SubscriptionContext, 'catalogue' | 'predecessors' | 'replacedPeriods'> {
+export interface PlanContext extends Pick<MappingContext, 'catalogue'> {
+  readonly predecessors: Predecessors;
+  /** Length of the last period of each purchase of the replaced token, such as `P31D`. */
+  readonly replacedPeriods: ReadonlyMap<string, string>;
   readonly order: Order | undefined;
 }
 

@@ -13,16 +13,12 @@ import { findLineProceeds, findLineTax } from './order-lines.ts';
 import { getProductRefunds } from './order-refunds.ts';
 import { getPaidPeriod, parseRenewalNumber } from './paid-period.ts';
 import type { LineItem, Order, Subscription } from './payloads.ts';
-import type { Predecessors } from './predecessors.ts';
-import { findPlanPrice, toSubscriptionAmount } from './subscription-amount.ts';
+import { findPlanPrice, type PlanContext, toSubscriptionAmount } from './subscription-amount.ts';
 import { hasOutstandingPayment, toSubscriptionState } from './subscription-state.ts';
 import { listDefined } from './user-aliases.ts';
 
 /** Input to the mapping of a subscription, in addition to the subscription. */
-export interface SubscriptionContext extends MappingContext {
-  readonly predecessors: Predecessors;
-  /** Length of the last period of each purchase of the replaced token, such as `P31D`. */
-  readonly replacedPeriods: ReadonlyMap<string, string>;
+export interface SubscriptionContext extends MappingContext, Omit<PlanContext, 'order'> {
   /** The earlier orders by id. */
   readonly pastOrders: ReadonlyMap<string, Order>;
   /** Products whose latest order paid for a replaced purchase. */
