@@ -171,8 +171,7 @@ async function endPurchase(own: readonly Observation[], context: VoidedOrderCont
  */
 async function findVoidedReason({ payload, voidedAt, play }: VoidedOrderContext): Promise<number | undefined> {
   const { token, voidedOrderId } = payload;
-  const page = await play.listVoidedPurchases(voidedAt - voidedListSkewMs).catch(() => undefined);
-  return page?.voidedPurchases.find(
-    ({ purchaseToken, orderId }) => purchaseToken === token && orderId === voidedOrderId,
-  )?.voidedReason;
+  const listed = await listVoidedOrders(play, voidedAt - voidedListSkewMs).catch(() => []);
+  return listed.find(({ purchaseToken, orderId }) => purchaseToken === token && orderId === voidedOrderId)
+    ?.voidedReason;
 }

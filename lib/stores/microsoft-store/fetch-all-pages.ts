@@ -1,3 +1,4 @@
+import { unavailableError } from './api-errors.ts';
 import type { ApiResult } from './store-service-api.ts';
 
 interface Page<T> {
@@ -5,10 +6,10 @@ interface Page<T> {
   readonly continuationToken?: string | null | undefined;
 }
 
-/** A page has up to 100 items. More than ten pages are not the purchases of one customer in one app. */
-const maxPages = 10;
+/** A page has up to 100 items. More pages are not the purchases of one customer in one app. */
+const maxPages = 100;
 
-/** Fetches the items of all pages. */
+/** Fetches the items of all pages. Throws `ConnectionFailed` if they do not end: a part is no proof of what is missing. */
 export async function fetchAllPages<T>(
   fetchPage: (continuationToken?: string) => Promise<ApiResult<Page<T>>>,
 ): Promise<ApiResult<T[]>> {
@@ -19,7 +20,7 @@ export async function fetchAllPages<T>(
     if (result.kind !== 'found') return result;
     items.push(...result.value.items);
     continuationToken = result.value.continuationToken || undefined;
-    if (continuationToken === undefined) break;
+    if (continuationToken === undefined) return { kind: 'found', value: items };
   }
-  return { kind: 'found', value: items };
+  throw unavailableError(`more than ${maxPages} pages`);
 }

@@ -41,8 +41,10 @@ async function observeVoided({
   subscriptionStatus = 200,
   transactions = [payment],
   isPartial = false,
+  native = subscription,
+  voidedPages = [{}] as readonly object[],
 }) {
-  const google = createGoogleContext({ subscription });
+  const google = createGoogleContext({ subscription: native });
   const fetch: StoreContext['fetch'] = async (url, init) => {
     const respond = (status: number) => ({
       status,
@@ -50,7 +52,11 @@ async function observeVoided({
       text: JSON.stringify({ error: { errors: [{ reason: 'none' }] } }),
     });
     if (url.includes('/orders')) return respond(orderStatus);
-    if (url.includes('/voidedpurchases')) return { ...respond(200), text: '{}' };
+    if (url.includes('/voidedpurchases')) {
+      const page = Number(new URL(url).searchParams.get('token') ?? 0);
+      const tokenPagination = page + 1 < voidedPages.length ? { nextPageToken: String(page + 1) } : {};
+      return { ...respond(200), text: JSON.stringify({ ...voidedPages[page], tokenPagination }) };
+    }
     return url.includes('/subscriptionsv2') && subscriptionStatus !== 200
       ? respond(subscriptionStatus)
       : await google.fetch(url, init);
@@ -93,6 +99,29 @@ describe('a voided order that Google Play does not return (Google Play)', () => 
   it.each([404, 410])('marks the stored transaction if the token is missing (HTTP %i)', async (subscriptionStatus) => {
     const observation = await observeVoided({ subscriptionStatus });
     expect(observation).toMatchObject({ purchase, transactions: [{ ...payment, refundedAt: voidedAt }] });
+  });
+
+  it('finds the reason on a later page of the list', async () => {
+    const expired = {
+      ...subscription,
+      subscriptionState: 'SUBSCRIPTION_STATE_EXPIRED',
+      canceledStateContext: { systemInitiatedCancellation: {} },
+      lineItems: [
+        { productId: 'premium', expiryTime: new Date(voidedAt).toISOString(), latestSuccessfulOrderId: 'GPA.1..1' },
+      ],
+    };
+    const listed = {
+      purchaseToken: 'token-1',
+      orderId: 'GPA.1..1',
+      voidedTimeMillis: String(voidedAt),
+      voidedReason: 3,
+    };
+    const observation = await observeVoided({
+      orderId: 'GPA.1..1',
+      native: expired,
+      voidedPages: [{ voidedPurchases: [{ ...listed, orderId: 'GPA.9' }] }, { voidedPurchases: [listed] }],
+    });
+    expect(observation?.purchase.cancelationReason).toBe('Customer.TechnicalIssues');
   });
 
   it('waits for a retry while Google Play is unavailable or does not list the partial refund', async () => {

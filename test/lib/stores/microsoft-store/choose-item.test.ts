@@ -64,6 +64,13 @@ describe('validate (Microsoft Store) of a product with several purchases', () =>
     expect(observations.map(({ purchase }) => purchase.purchaseId)).toEqual(['store_c:own']);
   });
 
+  it('does not rely on a part of the pages', async () => {
+    const last = createSubscription('last', '2026-03-01', '2027-12-31');
+    const pages = (count: number) => [...Array.from({ length: count }, () => []), [last]];
+    expect((await validatePages(...pages(40))).purchaseId).toBe('store_c:last');
+    await expect(validatePages(...pages(120))).rejects.toMatchObject({ code: 'ConnectionFailed' });
+  });
+
   it('reads all pages', async () => {
     const first = createSubscription('first', '2026-01-01', '2026-01-31');
     const second = createSubscription('second', '2026-03-01', '2027-12-31');
