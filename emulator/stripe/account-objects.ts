@@ -50,6 +50,8 @@ export interface AccountObjects {
   readonly usage: Map<string, number>;
   /** Invoice items that the next invoice of a subscription bills, by its id, oldest first. */
   readonly pendingLines: Map<string, readonly InvoiceLineInput[]>;
+  /** Times at which a bank confirmed a charge that took days, by charge id. The API does not return them. */
+  readonly confirmedAt: Map<string, number>;
   /** Ids of emailed invoices whose due date has not passed yet. */
   readonly pendingDueDates: Set<string>;
 }
@@ -81,6 +83,7 @@ export interface SavedObjects {
   readonly pendingTrialReminders: readonly string[];
   readonly pendingDueDates?: readonly string[];
   readonly usage?: readonly (readonly [string, unknown])[];
+  readonly confirmedAt?: readonly (readonly [string, unknown])[];
   readonly pendingLines?: readonly (readonly [string, unknown])[];
 }
 
@@ -95,6 +98,7 @@ export function createObjects(saved?: SavedObjects): AccountObjects {
     pendingTrialReminders: new Set(saved?.pendingTrialReminders),
     pendingDueDates: new Set(saved?.pendingDueDates),
     usage: new Map(saved?.usage as Iterable<[string, number]>),
+    confirmedAt: new Map(saved?.confirmedAt as Iterable<[string, number]>),
     pendingLines: new Map(saved?.pendingLines as Iterable<[string, readonly InvoiceLineInput[]]>),
   };
 }
@@ -108,6 +112,7 @@ export const toSavedObjects = ({
   pendingTrialReminders,
   pendingDueDates,
   usage,
+  confirmedAt,
   pendingLines,
 }: AccountObjects): SavedObjects => ({
   objects: Object.fromEntries(objectTypes.map((type) => [type, [...objects[type]]])),
@@ -117,6 +122,7 @@ export const toSavedObjects = ({
   pendingTrialReminders: [...pendingTrialReminders],
   pendingDueDates: [...pendingDueDates],
   usage: [...usage],
+  confirmedAt: [...confirmedAt],
   pendingLines: [...pendingLines],
 });
 

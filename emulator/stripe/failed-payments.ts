@@ -105,8 +105,8 @@ function passDueDate(state: AccountState, subscription: Stripe.Subscription, at:
 }
 
 /**
- * Marks the latest open invoice as uncollectible. The subscription becomes active, because it does not owe its latest
- * invoice any more.
+ * Marks the latest open invoice as uncollectible. The subscription becomes active, because it no longer owes its latest
+ * invoice.
  *
  * @see https://docs.stripe.com/invoicing/overview#invoice-statuses
  */

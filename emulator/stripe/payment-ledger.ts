@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { formatTime, secondMs } from '../calendar.ts';
 import { type AccountObjects, getId } from './account-objects.ts';
-import { listInvoices } from './account-state.ts';
+import { listInvoiceCharges, listInvoices } from './account-state.ts';
 import { toAmountMicros } from './money.ts';
 import { listPaidCharges } from './payment-reversals.ts';
 
@@ -79,7 +79,7 @@ function toPaymentSummary(records: AccountObjects, charge: Stripe.Charge, purcha
   const ends = invoice?.lines.data.map(({ period }) => period.end) ?? [];
   return {
     id,
-    paidAt: formatSeconds(payment?.status_transitions.paid_at ?? created),
+    paidAt: formatTime(records.confirmedAt.get(id) ?? (payment?.status_transitions.paid_at ?? created) * secondMs),
     amountMicros: toMicros(amount),
     taxMicros: toMicros(computeTax(records, { charge, invoice, purchaseId })),
     currency: currency.toUpperCase(),
@@ -109,14 +109,18 @@ function toPaymentSummary(records: AccountObjects, charge: Stripe.Charge, purcha
   };
 }
 
-/** Computes the part of the tax that a payment contains: each payment of an invoice has its share. */
+/** Computes the part of the tax that a payment contains. The parts of all payments of an invoice are its tax. */
 function computeTax(
   records: AccountObjects,
   { charge, invoice, purchaseId }: { charge: Stripe.Charge; invoice: Stripe.Invoice | undefined; purchaseId: string },
 ): number {
   if (invoice === undefined) return findSession(records, purchaseId)?.total_details?.amount_tax ?? 0;
   const tax = (invoice.total_taxes ?? []).reduce((sum, { amount }) => sum + amount, 0);
-  return invoice.total <= 0 ? 0 : Math.round((tax * charge.amount) / invoice.total);
+  const charges = listInvoiceCharges(records, invoice.id).filter(({ paid }) => paid);
+  const sumUntil = (end: number): number => charges.slice(0, end).reduce((sum, { amount }) => sum + amount, 0);
+  const index = charges.findIndex(({ id }) => id === charge.id);
+  const toTax = (amount: number): number => (invoice.total <= 0 ? 0 : Math.round((tax * amount) / invoice.total));
+  return toTax(sumUntil(index + 1)) - toTax(sumUntil(index));
 }
 
 const listSoldProducts = (records: AccountObjects, purchaseId: string): string[] =>

@@ -128,6 +128,7 @@ function settlePayment(
     ...toChargeStatus(status, charge.amount),
     failure_balance_transaction: failure?.id ?? null,
   });
+  if (status === 'succeeded') records.confirmedAt.set(charge.id, at);
   const settled = saveObject(records, 'payment_intents', {
     ...intent,
     ...toIntentStatus(status, intent.amount, charge.id),

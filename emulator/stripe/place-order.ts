@@ -105,7 +105,7 @@ function createSubscription(state: AccountState, order: PurchaseOrder, prepared:
   return id;
 }
 
-/** Returns the prices of an order: of its product and of its further items. */
+/** Returns the prices of an order: for its product and its other items. */
 function toPriceRequests({ items = [], ...order }: PurchaseOrder): PriceRequest[] {
   const { type, currency, period } = order;
   return [

@@ -31,6 +31,7 @@ const SavedAccount = v.object({
     pendingTrialReminders: v.array(v.string()),
     pendingDueDates: v.exactOptional(v.array(v.string())),
     usage: v.exactOptional(Rows),
+    confirmedAt: v.exactOptional(Rows),
     pendingLines: v.exactOptional(Rows),
   }),
 });

@@ -61,6 +61,29 @@ describe('emulator with a state file', () => {
     await after.close();
   });
 
+  it('restores the settings of accounts, usage, pending invoice items and due dates', async () => {
+    const before = await start();
+    await before.control('PUT', '/control/accounts/processor_a', { failedPayments: 'past_due', listLength: 3 });
+    for (const platform of ['store_a', 'store_b', 'store_c', 'processor_b'])
+      await before.control('PUT', `/control/accounts/${platform}`, { listLength: 4 });
+    const order = { platform: 'processor_a', productId: 'calls', metered: true, priceMicros: 1_000_000 };
+    const { id } = (await before.buy(order)).body;
+    await before.act(id, 'report-usage', { quantity: 7 });
+    await before.act(id, 'invoice-item', { priceMicros: 2_000_000 });
+    const emailed = { platform: 'processor_a', productId: 'emailed', collection: 'send_invoice' };
+    const { id: emailedId } = (await before.buy(emailed)).body;
+    await before.close();
+
+    const after = await start();
+    const { platforms } = (await after.control('GET', '/control')).body;
+    expect(platforms.processor_a.accountSettings).toEqual({ failedPayments: 'past_due', listLength: 3 });
+    expect(platforms.store_c.accountSettings).toEqual({ listLength: 4 });
+    expect((await after.act(id, 'renew')).body.payments).toMatchObject([{ amountMicros: 9_000_000 }]);
+    await after.advance('P31D');
+    expect((await after.control('GET', `/control/purchases/${emailedId}`)).body.state).toBe('past_due');
+    await after.close();
+  });
+
   it('keeps every acknowledged change through SIGKILL', async () => {
     const { child, url } = await startProcess();
     const acknowledged: TestResponse['body'][] = [];

@@ -74,7 +74,7 @@ describe('the setting for failed payments of the emulated Stripe', () => {
     expect((await stripe.invoices.list({ subscription: id, status: 'open' })).data).toHaveLength(1);
   });
 
-  it('has no effect on an uncollectible invoice, which the subscription does not owe any more', async () => {
+  it('does not apply to an uncollectible invoice, which the subscription no longer owes', async () => {
     const { subscription, invoices } = await runFailing('unpaid', [['fail-payment'], ['mark-uncollectible']]);
     expect(subscription.status).toBe('active');
     expect(invoices).toEqual(['paid', 'uncollectible']);

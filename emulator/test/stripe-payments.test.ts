@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type Stripe from 'stripe';
 import { dayMs } from '../calendar.ts';
 import { type EmulatorClient, startEmulatorClient, startTime } from './emulator-client.ts';
-import { createStripeClient, runSubscription, toSeconds } from './stripe-client.ts';
+import { createStripeClient, placeStripeOrder, runSubscription, toSeconds } from './stripe-client.ts';
 
 let client: EmulatorClient;
 let stripe: Stripe;
@@ -44,6 +44,26 @@ describe('several payments of the emulated Stripe', () => {
       [499, 100, false],
     ]);
     expect((await client.act(id, 'refund', { payment: 4 })).status).toBe(422);
+  });
+});
+
+describe('the payments that the control API shows', () => {
+  const show = async (id: string) => (await client.control('GET', `/control/purchases/${id}`)).body;
+
+  it('have the date on which a bank confirmed them', async () => {
+    const order = { productId: 'coins', type: 'consumable', pending: true };
+    client.clock.set(startTime);
+    const { id } = await placeStripeOrder(client, order);
+    await client.advance('P3D');
+    await client.act(id, 'pay');
+    expect((await show(id)).payments).toMatchObject([{ paidAt: '2027-02-03T10:00:00.000Z' }]);
+  });
+
+  it('share the tax of their invoice', async () => {
+    const { id } = await runSubscription(client, [['split-payment']], { taxRate: 20, priceMicros: 9_990_000 });
+    const { payments, invoices } = await show(id);
+    const taxes = payments.map(({ taxMicros }: { taxMicros: number }) => taxMicros);
+    expect(taxes[0] + taxes[1]).toBe(invoices[0].taxes[0].amountMicros);
   });
 });
 
