@@ -26,7 +26,9 @@ const maxGapMs = hourMs;
 /** An interruption after which the App Store counts the year of paid service again. */
 const maxServiceGapMs = 60 * dayMs;
 
-/** Whether a payment has an amount, or one that is not known. A free period has none, and a trial only that of a fee. */
+/**
+ * Whether a payment has an amount, or one that is not known. A free period has none, and a trial only that of a fee.
+ */
 export const isPayment = (transaction: Transaction): boolean =>
   !transaction.isPending && (transaction.isTrialPeriod ? isTrialWithFee(transaction) : transaction.amountMicros !== 0);
 
@@ -38,8 +40,8 @@ const isPaidPeriod = (transaction: Transaction): boolean =>
   (isPayment(transaction) || (transaction.plan?.amountMicros ?? 0) > 0);
 
 /**
- * Lists the paid periods by date. A refunded payment within a period that an earlier payment pays, such as that of added
- * seats, leaves the period to the earlier one.
+ * Lists the paid periods by date. A refunded payment within a period that an earlier payment pays, such as that of
+ * added seats, leaves the period to the earlier one.
  */
 function listPeriods({ purchase, transactions }: PurchaseState): Transaction[] {
   const periods = listByDate(transactions).filter(isPaidPeriod);

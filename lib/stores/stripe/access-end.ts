@@ -44,8 +44,8 @@ export function computeExpiration(
 }
 
 /**
- * Computes the end of the grace. It ends early if Stripe has stopped its attempts to collect the payment, which is known
- * by the last failed one.
+ * Computes the end of the grace. It ends early if Stripe has stopped its attempts to collect the payment, which is
+ * known by the last failed one.
  */
 function computeGraceEnd(
   status: string,
@@ -59,7 +59,8 @@ function computeGraceEnd(
 }
 
 /**
- * Finds the reversal that ends the access: of the payment of the present period, or of the last paid one in unpaid time.
+ * Finds the reversal that ends the access: of the payment of the current period, or of the last paid one in unpaid
+ * time.
  */
 export function findReversal(
   billings: readonly Billing[],

@@ -7,7 +7,7 @@ const maxDays = 366;
 /** Lists what the Stripe API can do with a purchase. */
 export const listStripeVerdicts = (subject: ActionSubject): ActionVerdicts => ({
   refund: {
-    effect: 'Stripe refunds the payment. The full refund of the latest payment ends access; renewals go on.',
+    effect: 'Stripe refunds the payment. The full refund of the current period ends access; renewals go on.',
     allowsPart: true,
   },
   cancel: judgeCancelation(subject),

@@ -20,8 +20,8 @@ export async function listAll<T>(list: Stripe.ApiListPromise<T>): Promise<T[]> {
 type Lister = (stripe: Stripe, parentId: string) => Stripe.ApiListPromise<unknown>;
 
 /**
- * The lists inside of other objects by their member, and the call that returns all of their elements. Stripe returns the
- * first ten elements inside of the object.
+ * The lists inside of other objects by their member, and the call that returns all of their elements. Stripe returns
+ * the first ten elements inside of the object.
  *
  * @see https://docs.stripe.com/api/invoices/invoice_lines
  * @see https://docs.stripe.com/api/expanding_objects

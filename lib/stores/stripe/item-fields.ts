@@ -48,7 +48,7 @@ export function toState(
   };
 }
 
-/** A cancelation after the present period is a later one: until then, the subscription renews. */
+/** A cancelation after the current period is a later one: until then, the subscription renews. */
 export function toRenewalIntent(
   subscription: Subscription,
   { current, removedAt }: BilledItem,

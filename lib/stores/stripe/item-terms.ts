@@ -4,7 +4,7 @@ import { listBillings, listPaidTime } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import type { BilledItem } from './subscription-items.ts';
 
-/** The present terms of an item, or its last ones if it was removed. Times are epoch seconds. */
+/** The current terms of an item, or its last ones if it was removed. Times are epoch seconds. */
 export interface ItemTerms {
   readonly productId: string;
   readonly priceId: string;

@@ -24,7 +24,10 @@ export const Livemode = v.fallback(v.nullish(v.boolean(), true), true);
 export const NullableMetadata = lenient(v.record(v.string(), v.string()));
 export const NullableAddress = lenient(v.object({ country: NullableText }));
 
-/** A list inside a parent object, whose elements decide about access. Stripe returns its beginning only: see `completeLists`. */
+/**
+ * A list inside a parent object, whose elements decide about access. Stripe returns its beginning only: see
+ * `completeLists`.
+ */
 export const listSchema = <const S extends v.GenericSchema>(schema: S) =>
   v.object({ data: v.array(schema), has_more: Flag });
 /** A list whose elements do not decide about access. Leaves out invalid elements. */

@@ -5,16 +5,16 @@
  * Each item of a subscription has its part of each invoice (`InvoiceShare`). Its lines decide what the part pays:
  *
  * - `period`: a line of the item that is not a proration. It pays a whole period, also with the amount 0 (a trial, a
- *   coupon, a credit). A line that ends when it is billed, such as metered usage, is paid in arrears: its payment renews
- *   the period that starts then.
- * - `change`: prorations only, such as those of added seats or of a plan change. It pays a part of a period that another
- *   invoice pays as a whole.
+ *   coupon, a credit). A line that ends when it is billed, such as metered usage, is paid in arrears: its payment
+ *   renews the period that starts then.
+ * - `change`: prorations only, such as those of added seats or of a plan change. It pays a part of a period that
+ *   another invoice pays as a whole.
  * - `extra`: anything else, such as a fee, a manual invoice or a usage threshold. It is money, and pays no period.
  * - `late`: the period of an invoice that was paid after the subscription had ended. It is money, and renews nothing.
  *
- * The payments in order of their periods, not of their dates, are the paid time. Its last period is the present one.
+ * The payments in order of their periods, not of their dates, are the paid time. Its last period is the current one.
  *
- * - **Refund.** Access ends when all payments of the invoice of the present period were returned. The refund of a
+ * - **Refund.** Access ends when all payments of the invoice of the current period were returned. The refund of a
  *   `change` or an `extra` is money only.
  * - **Renewal.** A paid `period` of a cycle. An open, void or uncollectible invoice does not renew.
  * - **Unpaid time.** Starts where the paid time ends: see `findUnpaidTime`.
@@ -52,7 +52,7 @@ interface ItemPeriod {
   readonly periodEnd: number;
 }
 
-/** Classifies the parts of all invoices that bill an item, oldest first. `present` is the item's present period. */
+/** Classifies the parts of all invoices that bill an item, oldest first. `present` is the item's current period. */
 export function listBillings(
   shares: readonly InvoiceShare[],
   { ended_at: endedAt }: Subscription,
@@ -134,7 +134,7 @@ export const listUnpaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
 const sortByPeriod = (billings: readonly PeriodBilling[]): PeriodBilling[] =>
   [...billings].sort((a, b) => a.period.start - b.period.start);
 
-/** Finds the payment of the present period: a returned `change` leaves the period to the payment before it. */
+/** Finds the payment of the current period: a returned `change` leaves the period to the payment before it. */
 export const findPresentPayment = (billings: readonly Billing[]): PeriodBilling | undefined =>
   listPaidTime(billings).findLast(({ kind, share }) => kind === 'period' || share.reversals?.refundedAt === undefined);
 

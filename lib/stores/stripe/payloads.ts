@@ -240,8 +240,8 @@ export const StripeEvent = v.object({
 export type StripeEvent = v.InferOutput<typeof StripeEvent>;
 
 /**
- * Parses an object that Stripe returned. Throws `ConnectionFailed` if it does not match the schema, or if a list in it is
- * not complete.
+ * Parses an object that Stripe returned. Throws `ConnectionFailed` if it does not match the schema, or if a list in it
+ * is not complete.
  */
 export function parseStripeObject<const S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value);

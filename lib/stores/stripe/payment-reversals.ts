@@ -138,7 +138,9 @@ export interface ChargeIndex {
   readonly failures: ReadonlyMap<string, FailureDates>;
 }
 
-/** Indexes charges with their disputes. `failureDates` has the dates of debits that failed days after their creation. */
+/**
+ * Indexes charges with their disputes. `failureDates` has the dates of debits that failed days after their creation.
+ */
 export const indexCharges = (
   charges: readonly Charge[],
   disputes: readonly Dispute[],

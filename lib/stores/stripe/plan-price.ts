@@ -20,8 +20,8 @@ interface PlanContext {
 }
 
 /**
- * Returns what a whole period of the plan costs from a payment on, if the payment is another amount or for another time:
- * prorations, a credit, a fee on the same invoice. Includes discounts and taxes like the payment.
+ * Returns what a whole period of the plan costs from a payment on, if the payment is another amount or for another
+ * time: prorations, a credit, a fee on the same invoice. Includes discounts and taxes like the payment.
  */
 export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice | undefined {
   const { kind, line, share } = billing;
@@ -47,7 +47,7 @@ function findProratedPrice(line: Line, { billings, price }: PlanContext): UnitPr
   return { amount: Math.round(sumTotals([line]) * scale), period: toBillingPeriod(around) };
 }
 
-/** Finds the price of a unit: of the present price, or of a whole period that was billed for the same price. */
+/** Finds the price of a unit: of the current price, or of a whole period that was billed for the same price. */
 function findUnitPrice(line: Line, whole: readonly Line[], price: Price | undefined): UnitPrice | undefined {
   const priceId = line.pricing?.price_details?.price;
   if (price?.id === priceId && price?.recurring && price.unit_amount !== null) {

@@ -49,8 +49,8 @@ function listKnownInvoices({ latest_invoice: latest }: Subscription, invoices: r
 }
 
 /**
- * Returns the start in epoch seconds. A subscription that another system billed before can be backdated: it exists since
- * its first invoice.
+ * Returns the start in epoch seconds. A subscription that another system billed before can be backdated: it exists
+ * since its first invoice.
  *
  * @see https://docs.stripe.com/billing/subscriptions/backdating
  */
@@ -157,7 +157,7 @@ function toUnpaidContext(
   return { subscription, terms, areOthersUnpaid, now };
 }
 
-/** Returns the id of the payment of the present period, or of the invoice that is to pay the first one. */
+/** Returns the id of the payment of the current period, or of the invoice that is to pay the first one. */
 function toTransactionId(
   { id, latest_invoice }: Subscription,
   item: BilledItem,

@@ -12,7 +12,7 @@ export interface UnpaidTime {
 
 interface UnpaidContext {
   readonly subscription: Subscription;
-  /** Present product and period of the item. */
+  /** Current product and period of the item. */
   readonly terms: { readonly productId: string; readonly periodStart: number; readonly periodEnd: number };
   /** Whether the unpaid invoices of the subscription bill other items only. */
   readonly areOthersUnpaid: boolean;
