@@ -11,7 +11,7 @@ import { toSubscriptionObservations } from '../../../../lib/stores/stripe/subscr
 export const now = Date.parse('2027-03-10T12:00:00Z');
 /** Start of the subscription and of its current period, in epoch seconds. */
 export const startSeconds = Date.parse('2027-01-01T00:00:00Z') / 1000;
-export const earlierStart = Date.parse('2027-02-01T00:00:00Z') / 1000;
+const earlierStart = Date.parse('2027-02-01T00:00:00Z') / 1000;
 export const periodStart = Date.parse('2027-03-01T00:00:00Z') / 1000;
 export const periodEnd = Date.parse('2027-04-01T00:00:00Z') / 1000;
 
