@@ -6,7 +6,8 @@ import { toPrintable } from './output.ts';
 
 /**
  * Requires that the operator confirms an action that cannot be undone: with the name in an option, or typed at the
- * terminal. Throws `InvalidPayload` for another name, and `InvalidArgumentError` without a terminal if the option is missing.
+ * terminal. Throws `InvalidPayload` for another name, and `InvalidArgumentError` if the option
+ * is missing without a terminal.
  */
 export async function confirmName(
   name: string,
