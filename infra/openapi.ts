@@ -242,17 +242,8 @@ function buildResponses(contract: Contract) {
         { $ref: `#/components/responses/${prefix}${errorResponseDescriptions[status]?.name}` },
       ]),
     ),
-    ...(errorFormat === 'client-token' && { 400: buildClientTokenRejection(contract) }),
   };
 }
-
-/** A body without a required member has the format of the operation, another invalid request that of the gateway. */
-const buildClientTokenRejection = ({ response }: Contract) => ({
-  description: errorResponseDescriptions[400]?.description,
-  content: toJsonContent({
-    anyOf: [converter.convert(response, 'output'), { $ref: '#/components/schemas/Error' }],
-  }),
-});
 
 const retryAfter = { $ref: '#/components/headers/Retry-After' };
 

@@ -63,6 +63,8 @@ export type PurchaseDetails = v.InferOutput<typeof PurchaseDetails>;
 /** A purchase in a list of purchases. */
 export const PurchaseRow = v.strictObject({
   ...PurchaseDetails.entries,
+  /** Private in the specification. The service does not keep the store's response. */
+  raw: v.nullable(v.record(v.string(), v.unknown())),
   /** Whether the store can be queried for the purchase again. */
   canRefresh: v.boolean(),
 });

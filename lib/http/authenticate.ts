@@ -55,8 +55,9 @@ interface AuthenticationContext {
 }
 
 /**
- * Verifies the credentials of a request. Throws `Forbidden` (401) if they are missing or wrong, or `AppNotFound` for
- * the correct key of a deleted app. An unknown app takes the same time and gets the same error as a wrong key.
+ * Verifies the credentials of a request. Throws `Forbidden` (401) if they are missing or the key is wrong, and
+ * `AppNotFound` for an unknown app (401) or the correct key of a deleted app. An unknown app takes the time of a wrong
+ * key.
  */
 export async function authenticate(
   credentials: Credentials | undefined,
@@ -73,7 +74,8 @@ export async function authenticate(
     app = await appCache.findRecent(appName);
     key = findApiKey(value, app, now);
   }
-  if (!app || !key) throw new ServiceError('Forbidden', 'The app name and the key do not match.', { status: 401 });
+  if (!app) throw new ServiceError('AppNotFound', 'No app has this name.', { status: 401 });
+  if (!key) throw new ServiceError('Forbidden', 'The app name and the key do not match.', { status: 401 });
   if (app.deletedAt !== undefined) throw new ServiceError('AppNotFound', 'The app is deleted.');
   return { app, key };
 }

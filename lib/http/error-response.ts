@@ -37,11 +37,8 @@ export const errorResponses: Readonly<Record<ErrorFormat, (error: ServiceError, 
     },
   }),
   processor: ({ status, message }) => ({ status, body: { ok: false, status, code: processorCode, message } }),
-  // Clients read the message only if the HTTP status is 200, but an invalid request is an error of the developer.
-  'client-token': ({ code, status, message }) => ({
-    status: code === 'InvalidPayload' ? status : 200,
-    body: { success: false, message },
-  }),
+  // Clients read the message only if the HTTP status is 200.
+  'client-token': ({ message }) => ({ status: 200, body: { success: false, message } }),
   openiap: ({ status, code, message }) => ({
     status,
     body: { errors: [{ code: openIapStatusCodes[status] ?? openIapCodes[code] ?? 'UNKNOWN_ERROR', message }] },

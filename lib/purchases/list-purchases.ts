@@ -109,6 +109,7 @@ async function toRows(
       now: deps.now(),
       ...(includesNotifications && { notifications: notifications.get(purchase.purchaseId) ?? [] }),
     }),
+    raw: null,
     canRefresh: hasRefreshToken,
   }));
 }

@@ -33,6 +33,7 @@ const dayMs = 86_400_000;
 const toDate = (day: number): string => new Date(Date.parse('2026-01-01T00:00:00Z') + day * dayMs).toISOString();
 
 const toPurchase = (productId: string, details: Partial<PurchaseRow> = {}): PurchaseRow => ({
+  raw: null,
   purchaseId: `store_a:${productId}`,
   transactionId: `store_a:${productId}`,
   productId: `store_a:${productId}`,

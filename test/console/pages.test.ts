@@ -49,6 +49,7 @@ const toEvent = (eventId: string, eventType: string): EventSearchResult => ({
 });
 
 const purchase: PurchaseRow = {
+  raw: null,
   purchaseId: 'store_a:1',
   transactionId: 'store_a:1',
   productId: 'store_a:premium',

@@ -58,9 +58,9 @@ describe('POST /v3/processor_b/client-token', () => {
   });
 
   it.each([{}, { applicationUsername: null }, { applicationUsername: '' }])(
-    'rejects %j without a username with status 400',
+    'rejects %j without a username with status 200, which clients read',
     async (body) => {
-      expect(await call(body)).toMatchObject({ status: 400, body: { success: false, message: expect.any(String) } });
+      expect(await call(body)).toMatchObject({ status: 200, body: { success: false, message: expect.any(String) } });
     },
   );
 

@@ -13,7 +13,7 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   InternalError: 'an internal problem prevented processing; try again later',
   NeedMoreData: 'more data is required, such as a StoreID key or the payment',
   Unknown: 'an unexpected error',
-  AppNotFound: 'the app of the key is deleted',
+  AppNotFound: 'no app has the name, or the app is deleted',
   Conflict: 'the request conflicts with another one or with the state of the record',
   Forbidden: 'the credentials are missing, wrong or do not allow the request',
   DatabaseError: 'the database is unavailable; try again later',

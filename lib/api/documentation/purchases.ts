@@ -144,6 +144,7 @@ export const purchaseDescriptions = [
     ...purchaseFields,
     entitledUsers,
     notifications: ['Its lifecycle notifications. Only present with `include_notifications=true`.'],
+    raw: ['Private. Null if no response of the store is kept.', {}],
     canRefresh: ['Whether the service can query the store for the purchase again.', true],
   }),
   describeValue(
