@@ -23,7 +23,7 @@ describe('GET /v3/purchases', () => {
     await givenPaidPurchase(keys, 'ann');
     const list = async (query: Record<string, string>) =>
       (await callWithSecretKey(listPurchases, keys, { query })).body;
-    expect((await list({})).rows).toMatchObject([{ purchaseId: 'store_a:1', entitledUsers: ['ann'] }]);
+    expect((await list({})).rows).toMatchObject([{ purchaseId: 'store_a:1', entitledUsers: ['ann'], raw: null }]);
     expect((await list({ startdate: today, limit: '1', skip: '5', include_notifications: 'true' })).rows).toMatchObject(
       [{ purchaseId: 'store_a:1', notifications: [{ reason: 'PURCHASED' }] }],
     );
