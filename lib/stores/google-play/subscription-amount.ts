@@ -9,8 +9,8 @@ import type { LineItem, Order } from './payloads.ts';
 import type { Predecessors } from './predecessors.ts';
 
 /**
- * Uses the total of the order's line, otherwise the plan's price at full price and zero in a trial. The first order of a
- * plan change can be any part of the price.
+ * Uses the total of the order's line, otherwise the plan's price at full price and zero in a trial. The first order of
+ * a plan change can be any part of the price.
  */
 export function toSubscriptionAmount(
   item: LineItem,
@@ -46,8 +46,8 @@ export interface PlanContext extends Pick<MappingContext, 'catalogue'> {
 }
 
 /**
- * Returns the price of the plan for a payment of a part of a period. Google Play does not report the length of a period:
- * that of the catalogue or of the replaced purchase counts, whose renewal date a prorated charge keeps.
+ * Returns the price of the plan for a payment of a part of a period. Google Play does not report the length of a
+ * period: it comes from the catalogue or from the replaced purchase, whose renewal date a prorated charge keeps.
  */
 export function findPlanPrice(
   item: LineItem,

@@ -9,7 +9,9 @@ interface Page<T> {
 /** A page has up to 100 items. More pages are not the purchases of one customer in one app. */
 const maxPages = 100;
 
-/** Fetches the items of all pages. Throws `ConnectionFailed` if they do not end: a part is no proof of what is missing. */
+/**
+ * Fetches the items of all pages. Throws `ConnectionFailed` if they do not end: a part does not prove what is missing.
+ */
 export async function fetchAllPages<T>(
   fetchPage: (continuationToken?: string) => Promise<ApiResult<Page<T>>>,
 ): Promise<ApiResult<T[]>> {
