@@ -1,6 +1,7 @@
 import { deps } from '../composition/deps.ts';
 import { listPartitions, purchasePartition } from '../lib/db/keys.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
+import type { Transaction } from '../lib/purchases/transaction.ts';
 
 /**
  * Loads the stored purchases of an app with their transactions, by purchase id, without fields that depend on the time
@@ -17,13 +18,18 @@ export async function loadPurchases(appName: string): Promise<Map<string, object
     partitions.map(async (partition): Promise<[string, object]> => {
       const items = await table.query({ partition });
       const { purchase, userAliases, entitledUsers } = items.find(({ sk }) => sk === 'P') ?? {};
-      const transactions = items.flatMap(({ transaction }) => (transaction ? [transaction] : []));
+      const transactions = items.flatMap(({ transaction }) =>
+        transaction ? [omitPlannedEnd(transaction as Transaction)] : [],
+      );
       const stored = { purchase: omitTransientFields(purchase as Purchase), userAliases, entitledUsers, transactions };
       return [partition.slice(purchasePartition(appName, '').length), stored];
     }),
   );
   return new Map(entries);
 }
+
+/** Omits the end of a period that the service saw before the store cut it. */
+const omitPlannedEnd = ({ plannedExpirationDate: _planned, ...transaction }: Transaction): object => transaction;
 
 /**
  * Omits the dates of renewal intents except for store_a: other stores return a date only while the cancelation is in

@@ -80,7 +80,7 @@ describe('claimcheck', () => {
     const appName = createUniqueName();
     const { secretKey } = JSON.parse((await cli(['--json', 'app', 'create', appName])).out);
     const unconfirmed = await cli(['app', 'delete', appName]);
-    expect(unconfirmed).toMatchObject({ code: 1, out: '' });
+    expect(unconfirmed).toMatchObject({ code: 2, out: '' });
     expect(unconfirmed.error).toContain(`pass --confirm ${appName}`);
     expect(await cli(['app', 'delete', appName, '--confirm', 'demo'])).toMatchObject({ code: 1, out: '' });
     expect(await fetchStatus(appName, secretKey)).toBe(200);

@@ -244,7 +244,7 @@ describe('customer export and customer erase', () => {
 
   it('refuses to erase without the name', async () => {
     const missing = await cli('customer', 'erase', service.appName, erin);
-    expect(missing).toMatchObject({ code: 1, error: expect.stringContaining('--confirm') });
+    expect(missing).toMatchObject({ code: 2, error: expect.stringContaining('--confirm') });
     const wrong = await cli('customer', 'erase', service.appName, erin, '--confirm', bob);
     expect(wrong).toMatchObject({ code: 1, error: expect.stringContaining('does not match') });
     expect(findNames((await dump()).own, [erin])).not.toEqual([]);

@@ -235,7 +235,9 @@ async function runEveryCommand(): Promise<void> {
   await cli(['app', 'set-unverified-hours', 'new', '48']);
   await cli(['app', 'set-request-limit', 'new', '500']);
   await cli(['app', 'set-commission-rates', 'new', '-'], '{"rates":[]}');
+  await cli(['app', 'set-exchange-rates', 'new', '-'], '{"rates":[]}');
   expect(await cli(['app', 'show-commission-rates', 'new'])).toContain('default');
+  await cli(['app', 'show-exchange-rates', 'new']);
   await cli(['app', 'set-support-actions', 'new', 'extend,cancel']);
   await cli(['app', 'set-refund-policy', 'new', 'answer']);
   await cli(['events', 'tail', appName]);

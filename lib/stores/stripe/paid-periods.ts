@@ -69,7 +69,8 @@ export function listBillings(
       return { share, kind: 'extra', line, period: undefined };
     }
     const period = isInArrears ? toNextPeriod(line.period, known) : line.period;
-    const isLate = endedAt !== null && share.amount > 0 && getPaidAt(share.invoice) > endedAt;
+    const hasStarted = endedAt !== null && line.period.start < endedAt;
+    const isLate = hasStarted && share.amount > 0 && getPaidAt(share.invoice) > endedAt;
     return { share, kind: isLate ? 'late' : periodLine ? 'period' : 'change', line, period };
   });
 }
