@@ -51,6 +51,8 @@ export const subscriptionActions: ActionCase[] = [
   ['store_a', 'change-price', 'as before', unchanged],
   // The family member has a purchase of their own.
   ['store_a', 'share', 'as before', unchanged],
+  // The same sale with another transaction id.
+  ['store_a', 'restore', 'as before', unchanged],
 
   ['store_b', 'renew', 'later', renewedState],
   ['store_b', 'cancel', 'as before', { ...lapses, renewalIntentChangeDate: expect.any(String) }],
@@ -108,6 +110,14 @@ export const subscriptionActions: ActionCase[] = [
     // Another item is another purchase.
     [platform, 'add-item', 'as before', unchanged],
     [platform, 'add-item remove-item', 'as before', unchanged],
+    // A payment of something else changes no period, and a payment in two parts pays the same one.
+    [platform, 'extra-invoice', 'as before', unchanged],
+    [platform, 'invoice-item', 'as before', unchanged],
+    [platform, 'split-payment', 'as before', unchanged],
+    // The refund of one of two payments.
+    [platform, 'split-payment refund', 'as before', renews],
+    // An invoice that is written off pays for nothing.
+    [platform, 'fail-payment mark-uncollectible', 'later', { renewalIntent: 'Renew', lastRenewalDate: undefined }],
     // The action `revoke` is a lost dispute. An open dispute can be won.
     [platform, 'dispute', 'as before', unchanged],
     [platform, 'dispute win-dispute', 'as before', unchanged],
@@ -117,6 +127,8 @@ export const subscriptionActions: ActionCase[] = [
   ]),
 
   ['processor_b', 'renew', 'later', renewedState],
+  // A prorated charge within the period does not renew.
+  ['processor_b', 'change-plan', 'as before', { ...renews, lastRenewalDate: undefined }],
   // A renewing subscription has a further day, because the gateway bills at an unknown hour. It gets a reason when
   // access ends.
   ['processor_b', 'cancel', 'sooner', { ...lapses, cancelationReason: undefined }],
@@ -173,4 +185,8 @@ export const actionsOfOtherTests: [platform: Platform, action: string][] = [
   ['store_b', 'top-up'],
   ['store_a', 'request-refund'],
   ['store_b', 'request-refund'],
+  ...(['processor_a', 'service_processor_a'] as const).flatMap((platform): [Platform, string][] => [
+    [platform, 'move-trial'],
+    [platform, 'report-usage'],
+  ]),
 ];

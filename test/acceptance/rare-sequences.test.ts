@@ -228,8 +228,15 @@ const sequences: readonly Sequence[] = [
     'a downgrade after a lost dispute, which pays for no access',
     'processor_a',
     renewing,
-    ['P10D', better, 'revoke', 'P3D', cheaper, 'P1M'],
+    ['P10D', better, ['revoke', { payment: 1 }], 'P3D', cheaper, 'P1M'],
     [['cheaper', 'owned', 'PURCHASED PLAN_CHANGED REVOKED PLAN_CHANGED RENEWED']],
+  ],
+  [
+    'a lost dispute of a prorated upgrade, which leaves the period paid',
+    'processor_a',
+    renewing,
+    ['P10D', better, 'revoke', 'P3D', cheaper, 'P1M'],
+    [['cheaper', 'owned', 'PURCHASED PLAN_CHANGED REFUNDED PLAN_CHANGED RENEWED']],
   ],
   [
     'a payment that is refunded after a retry',

@@ -91,12 +91,8 @@ const revocationTypes = ['REVOKED', 'VOIDED', 'EXPIRED'] as const;
 const orderSeeds = [1, 2, 3, 4, 7, 10];
 const sortNotifications = (seed: number) => sortForRelease(revocationTypes, { order: 'shuffled', seed });
 
-/** If the order is not readable, only the voided purchase reports the refund. If first, it also reports the end. */
-const reasonsOfUnreadableOrder = {
-  REVOKED: ['REVOKED', 'REFUNDED'],
-  VOIDED: ['REVOKED'],
-  EXPIRED: ['EXPIRED', 'REFUNDED'],
-} as const;
+/** If the order is not readable, the first notification decides the reason. The refund belongs to the revocation. */
+const reasonsOfUnreadableOrder = { REVOKED: ['REVOKED'], VOIDED: ['REVOKED'], EXPIRED: ['EXPIRED'] } as const;
 
 /** Revokes a purchase and processes the notifications, in an order that depends on the seed. */
 async function revoke(id: string, seed: number, prepare?: () => Promise<unknown>): Promise<void> {

@@ -92,9 +92,10 @@ export const definitions = {
   proceeds: {
     title: 'Proceeds',
     paragraphs: [
-      'proceeds = (price − refunds) × (1 − commission − tax).',
+      'proceeds = price − refunds − tax − commission.',
+      'Tax is what the store reports for the payment (taxMicros of a transaction: Stripe, Braintree, Google Play), or the taxPercent of a rate of the app.',
       "Google Play reports the developer's part of an order (developerRevenueInBuyerCurrency): it replaces the formula.",
-      'The table has the standard rates, without tax:',
+      'The App Store and the Microsoft Store report no tax.',
     ],
     differences: [
       [
