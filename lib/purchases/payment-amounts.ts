@@ -20,14 +20,30 @@ export type PaymentAmounts = readonly [gross: number, net: number, proceeds: num
 /** Computes the amounts of a payment with the refunds before `until`. `share` is the developer's part of 10,000. */
 export function computePaymentAmounts(transaction: Transaction, share: number, until = Infinity): PaymentAmounts {
   const gross = toUsdMicros(toAmountUsd(transaction));
-  const refunded = listRefundedAmounts(transaction)
-    .filter(({ date }) => date < until)
-    .reduce((sum, { amountUsd }) => sum + toUsdMicros(amountUsd), 0);
-  const net = gross - refunded;
+  const refunds = listRefundedAmounts(transaction);
+  const sumRefunds = (before: EpochMillis): number =>
+    refunds.filter(({ date }) => date < before).reduce((sum, { amountUsd }) => sum + toUsdMicros(amountUsd), 0);
+  const net = gross - sumRefunds(until);
+  const reported = computeReported(transaction, { net, kept: gross - sumRefunds(Infinity) });
+  return reported === undefined
+    ? [gross, net, computeProceeds(transaction, { gross, net, share }), 0]
+    : [gross, net, reported, reported];
+}
+
+/**
+ * Computes the proceeds that the store reports. It reports them after all refunds: before a refund, they had the same
+ * part of the price. Undefined if that part is unknown, because the whole payment was refunded.
+ */
+function computeReported(
+  transaction: Transaction,
+  { net, kept }: { readonly net: number; readonly kept: number },
+): number | undefined {
   const { storeProceedsMicros: amountMicros } = transaction;
-  const reported = amountMicros === undefined ? null : toAmountUsd({ ...transaction, amountMicros });
-  if (reported === null) return [gross, net, computeProceeds(transaction, { gross, net, share }), 0];
-  return [gross, net, toUsdMicros(reported), toUsdMicros(reported)];
+  const usd = amountMicros === undefined ? null : toAmountUsd({ ...transaction, amountMicros });
+  if (usd === null) return undefined;
+  const reported = toUsdMicros(usd);
+  if (net === kept) return reported;
+  return kept > 0 ? multiplyHalfUp(reported, net, kept) : undefined;
 }
 
 /**

@@ -25,4 +25,16 @@ describe('computePaymentAmounts', () => {
     });
     expect(computePaymentAmounts(payment, 8_500)).toEqual([12_000_000, 6_000_000, 4_250_000, 0]);
   });
+
+  it('has the reported proceeds of the whole payment until it is refunded', () => {
+    const date = purchase.purchaseDate ?? 0;
+    const payment = { platform: 'store_b', amountMicros: 12_000_000, taxMicros: 2_000_000 } as const;
+    const partialRefunds = [{ id: 'half', date, amountMicros: 6_000_000 }];
+    const half = createTransaction(purchase, { ...payment, storeProceedsMicros: 4_300_000, partialRefunds });
+    expect(computePaymentAmounts(half, 8_500, date)).toEqual([12_000_000, 12_000_000, 8_600_000, 8_600_000]);
+    expect(computePaymentAmounts(half, 8_500)).toEqual([12_000_000, 6_000_000, 4_300_000, 4_300_000]);
+    const whole = createTransaction(purchase, { ...payment, storeProceedsMicros: 0, refundedAt: date });
+    expect(computePaymentAmounts(whole, 8_500, date)).toEqual([12_000_000, 12_000_000, 8_500_000, 0]);
+    expect(computePaymentAmounts(whole, 8_500)).toEqual([12_000_000, 0, 0, 0]);
+  });
 });
