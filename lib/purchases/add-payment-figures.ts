@@ -159,7 +159,7 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
   for (const [index, transaction] of periods.entries()) {
     const { transactionId, purchaseDate, productId, storefront } = transaction;
     const stored = context.storedById.get(transactionId);
-    const end = computeEnd(transaction, { state, stored, next: periods[index + 1] });
+    const end = computeEnd(transaction, { state, stored, next: findNext(periods, index) });
     if (end <= purchaseDate) continue;
     if (previous && purchaseDate - previous.end > maxServiceGapMs) paidMs = 0;
     const share = (context.isRestated ? undefined : stored?.share) ?? findShare(transaction, context, paidMs);
@@ -187,6 +187,10 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
   if (trial && !origin) links.set(trial.transactionId, { trialAt: trial.purchaseDate });
   return links;
 }
+
+/** Returns the next period. A payment for time that has passed, such as of an overdue invoice, does not start one. */
+const findNext = (periods: readonly Transaction[], index: number): Transaction | undefined =>
+  periods.slice(index + 1).find(({ purchaseDate, expirationDate = 0 }) => expirationDate > purchaseDate);
 
 /** Returns the trial with which the subscription starts. */
 const findFirstTrial = ({ transactions }: PurchaseState, firstPeriod: Transaction | undefined) => {

@@ -76,4 +76,10 @@ describe('addPaymentFigures', () => {
       { end: undefined },
     ]);
   });
+
+  it('does not end a period at a later payment for time that has passed', () => {
+    const month = given('in_2', '02-01', { expirationDate: day('03-01') });
+    const overdue = given('in_1', '02-10', { periodStartDate: day('01-01'), expirationDate: day('02-01') });
+    expect(readFigures('in_2', '03-01', [month, overdue])).toMatchObject([{ end: day('03-01') }, { end: undefined }]);
+  });
 });
