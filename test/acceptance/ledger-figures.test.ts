@@ -1,0 +1,163 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { deps } from '../../composition/deps.ts';
+import type { Contract } from '../../lib/api/contract.ts';
+import {
+  type ConversionCohort,
+  getChurn,
+  getConversion,
+  getMrr,
+  getRetention,
+  type MrrRow,
+  type RetentionCohort,
+} from '../../lib/api/figures.ts';
+import { getStats, type MonthlyStat } from '../../lib/api/stats.ts';
+import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { purchasePartition } from '../../lib/db/keys.ts';
+import { toUtcDay } from '../../lib/money/daily-rates.ts';
+import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
+import type { Platform } from '../../lib/shared/platform.ts';
+import { dayMs, minuteMs, secondMs } from '../../lib/shared/time.ts';
+import { callWithSecretKey } from '../../testing/call.ts';
+import { listPurchaseRows } from '../../testing/customer-answers.ts';
+import { createUniqueName } from '../../testing/given.ts';
+import { aggregatePartitions } from '../../testing/given-purchase.ts';
+import { arbitraryLedgerRun, buySubscription, type LedgerRun, ledgerProducts } from '../../testing/ledger-histories.ts';
+import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import { sampleRuns } from '../../testing/sample.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+const platforms: readonly Platform[] = ['processor_a', 'store_a', 'store_b'];
+
+let service: TestService;
+let router: NotificationRouter;
+beforeAll(async () => {
+  service = await startTestService();
+  router = await startNotificationRouter(service, platforms);
+});
+afterAll(async () => {
+  await router.close();
+  await service.close();
+});
+
+describe('figures (any history of subscriptions at the stores)', () => {
+  it(
+    'agree with an independent recount in Python over the records of the stores',
+    async () => {
+      const property = fc.asyncProperty(arbitraryLedgerRun, async (run) => {
+        const { keys, ledger } = await playHistories(run);
+        const expected = recountWithPython(ledger);
+        expect(await readFigures(keys, expected.months[0].date)).toEqual(expected);
+      });
+      await fc.assert(property, { ...sampleRuns({ sample: 1, full: 40 }), endOnFailure: true });
+    },
+    60 * minuteMs,
+  );
+});
+
+/** Plays the histories in an app of their own, and returns the records of the stores. */
+async function playHistories({ histories, failedPayments, advances }: LedgerRun) {
+  await service.resetStores();
+  await changeAccount({ failedPayments });
+  const keys = await service.createApp(platforms, {}, createUniqueName());
+  const settings = await service.callControl('/settings/processor_a');
+  await deps().apps.setStoreSettings(keys.appName, 'processor_a', { ...settings, graceDays: 0 });
+  router.routeTo([keys.appName]);
+  const purchases = await Promise.all(histories.map((history) => buySubscription(history, service)));
+  for (const { evidence } of purchases)
+    expect((await service.validate(keys, evidence)).body).toMatchObject({ ok: true });
+  for (const [round, days] of advances.entries()) {
+    await advance(days, keys);
+    for (const purchase of purchases) await purchase.act(round);
+    await synchronize(keys);
+  }
+  const rows = await listPurchaseRows(keys);
+  await aggregatePartitions(rows.map(({ purchaseId }) => purchasePartition(keys.appName, String(purchaseId))));
+  const records = await Promise.all(purchases.map(async (purchase) => await purchase.readLedger()));
+  router.routeTo([]);
+  return { keys, ledger: { now: router.deps.now(), products: ledgerProducts, purchases: records.flat() } };
+}
+
+async function changeAccount(settings: object): Promise<void> {
+  const init = { method: 'PUT', body: JSON.stringify(settings) };
+  const response = await fetch(`${service.emulatorUrl}/control/accounts/processor_a`, init);
+  expect(response.status).toBe(200);
+}
+
+/** Moves the clock to each transition of the stores: the signature of a notification is valid for minutes. */
+async function advance(days: number, keys: IssuedApiKeys): Promise<void> {
+  const end = router.deps.now() + days * dayMs;
+  while (router.deps.now() < end) {
+    const { nextDueTime } = await service.callControl('/clock');
+    const target = Math.min(end, nextDueTime === undefined ? end : Date.parse(nextDueTime) + secondMs);
+    const seconds = Math.max(1, Math.ceil((target - router.deps.now()) / secondMs));
+    await service.callControl('/clock', { advance: `PT${Math.min(999_999, seconds)}S` });
+    await deliver(keys);
+  }
+}
+
+async function deliver({ appName }: IssuedApiKeys): Promise<void> {
+  await router.waitUntilPosted();
+  await router.process(router.take(appName));
+}
+
+/** Delivers the notifications, and refreshes the purchases as their schedule does. */
+async function synchronize(keys: IssuedApiKeys): Promise<void> {
+  await router.poll(keys.appName);
+  await deliver(keys);
+  for (const { purchaseId } of await listPurchaseRows(keys))
+    await refreshPurchase({ appName: keys.appName, purchaseId: String(purchaseId) }, router.deps);
+}
+
+function recountWithPython(ledger: object) {
+  const { stdout, stderr, status } = spawnSync('python3', ['testing/recount-ledger.py'], {
+    input: JSON.stringify(ledger),
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout);
+}
+
+const amounts = ['before_refunds', 'after_refunds', 'proceeds'] as const;
+
+/** Reads the figures in the format of the recount, which leaves out zeros. */
+async function readFigures(keys: IssuedApiKeys, startdate: string) {
+  const range = { startdate, enddate: toUtcDay(router.deps.now()) };
+  const read = async (contract: Contract, query: Readonly<Record<string, string>> = {}) =>
+    (await callWithSecretKey(contract, keys, { query: { ...range, ...query } })).body;
+  const readAll = async (contract: Contract) =>
+    await Promise.all(amounts.map(async (amount) => await read(contract, { amount })));
+  const [stats, churn, conversion] = [await read(getStats), await read(getChurn), await read(getConversion)];
+  const [mrr, retention] = [await readAll(getMrr), await readAll(getRetention)];
+  const byAmount = <T>(convert: (index: number) => T) =>
+    Object.fromEntries(amounts.map((amount, index) => [amount, convert(index)]));
+  return {
+    months: mrr[0].rows.map(({ date }: MrrRow, month: number) => ({
+      date,
+      revenueUSD: stats.monthlyStats.find((row: MonthlyStat) => date.startsWith(row.date))?.amountUSD ?? 0,
+      mrrUSD: byAmount((index) => mrr[index].rows[month].mrrUSD),
+      movement: byAmount((index) => mrr[index].rows[month].movement),
+      activeAtStart: churn.rows[month].activeAtStart,
+      churned: churn.rows[month].churned,
+    })),
+    cohorts: retention[0].cohorts.flatMap(({ start, size, periods }: RetentionCohort, cohort: number) =>
+      size === 0
+        ? []
+        : [
+            {
+              start,
+              size,
+              active: pickPeriods(periods.slice(1), 'active'),
+              revenueUSD: byAmount((index) => pickPeriods(retention[index].cohorts[cohort].periods, 'revenueUSD')),
+            },
+          ],
+    ),
+    trials: conversion.cohorts.flatMap(({ start, trials, converted }: ConversionCohort) =>
+      trials === 0 ? [] : [{ start, trials, converted }],
+    ),
+  };
+}
+
+const pickPeriods = (periods: RetentionCohort['periods'], name: 'active' | 'revenueUSD') =>
+  Object.fromEntries(periods.flatMap((period) => (period[name] === 0 ? [] : [[period.index, period[name]]])));
