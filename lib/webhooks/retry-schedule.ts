@@ -13,7 +13,7 @@ export const retryDelaysMs: readonly number[] = [
   24 * hourMs,
 ];
 
-/** Maximum age of a postponed delivery, one hour more than all attempts take. */
+/** Age from which a delivery is not postponed, one hour more than all attempts take. */
 export const maxRetryDurationMs: number = retryDelaysMs.reduce((sum, delayMs) => sum + delayMs, hourMs);
 
 /**

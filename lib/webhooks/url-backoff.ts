@@ -17,8 +17,8 @@ export function skipIfBlocked(
     return markDead(delivery, 'The webhook URL is disabled: the server responded with 410.');
   const { backoffUntil = 0 } = urlHealth;
   if (delivery.failedAttempts > 0 || backoffUntil <= now) return undefined;
-  if (now - delivery.createdAt > maxRetryDurationMs)
-    return markDead(delivery, 'The server did not respond for more than three days.');
+  // Its own attempts decide, not its age: the service could have been stopped for days.
+  if (now - delivery.createdAt > maxRetryDurationMs) return undefined;
   // Spreads the postponed deliveries over half of the backoff time.
   const spreadMs = Math.random() * 0.5 * computeUrlBackoffMs(urlHealth.consecutiveFailures ?? 1);
   return postpone(delivery, Math.ceil(backoffUntil + spreadMs));

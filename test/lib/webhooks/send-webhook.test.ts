@@ -505,4 +505,20 @@ describe('sendWebhook (URL health)', () => {
     expect(new Set(listWebhookIds()).size).toBe(6);
     expect(await listDeliveries(harness.keys.appName, undefined, harness.deps)).toEqual([]);
   });
+
+  it('attempts a delivery that is older than all retries during the backoff, and retries it', async () => {
+    const harness = await createWebhookHarness({ urls: [getServer().url] });
+    const { appName } = harness.keys;
+    await harness.fanOut([await harness.recordUpdate(purchaseId, buildPurchase('ann'))]);
+    harness.now += 7 * dayMs;
+    await harness.deps.deliveries.saveUrlBackoff(appName, getServer().url, buildBackoff(harness));
+    getServer().respondWith({ status: 503 });
+    await harness.workUntil(harness.now + secondMs);
+    expect(getServer().requests).toHaveLength(1);
+    expect(await listFailureReasons(harness)).toEqual([]);
+    getServer().respondWith({ status: 200 });
+    await harness.workUntil(harness.now + minuteMs);
+    expect(new Set(listWebhookIds()).size).toBe(1);
+    expect(await listDeliveries(appName, undefined, harness.deps)).toEqual([]);
+  });
 });
