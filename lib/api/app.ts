@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { namedRecord } from '../shared/named-record.ts';
 import { webhookEvents } from '../shared/webhook-events.ts';
 import { defineContract } from './contract.ts';
 import { ProductType } from './enumerations.ts';
@@ -137,7 +138,7 @@ export const setCatalogue = defineContract({
   errorFormat: 'default',
   eventType: 'app.changed',
   query: v.object({ dryRun: QueryFlag }),
-  body: v.record(v.string(), v.unknown()),
+  body: namedRecord(v.string(), v.unknown()),
   response: v.strictObject({
     ok: v.literal(true),
     products: v.number(),

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { ProductType } from '../api/enumerations.ts';
 import { EntitlementName } from '../api/identifiers.ts';
 import { BillingPeriod } from '../shared/billing-period.ts';
+import { namedRecord } from '../shared/named-record.ts';
 import { withoutPlatform } from '../shared/platform.ts';
 import { toCanonicalJson } from './canonical-json.ts';
 
@@ -43,7 +44,7 @@ const maxCatalogueBytes = 300_000;
 
 /** The products of an app, by product id of the store: `gold`, or `store_b:gold` for a single store. */
 export const Catalogue = v.pipe(
-  v.record(Name, CatalogueProduct),
+  namedRecord(Name, CatalogueProduct),
   v.check(
     (products) => Buffer.byteLength(JSON.stringify(products)) <= maxCatalogueBytes,
     `a catalogue of at most ${maxCatalogueBytes / 1000} KB`,

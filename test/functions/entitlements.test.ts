@@ -414,6 +414,13 @@ describe('PUT /v3/catalogue', () => {
     expect((await call(getCatalogue)).body).toEqual(plans);
   });
 
+  it.each(['__proto__', 'constructor'])('refuses the product %s by its name', async (name) => {
+    const body = JSON.parse(`{"${name}": {"type": "consumable"}}`);
+    const { status, body: answer } = await call(setCatalogue, { body });
+    expect({ status, message: answer.message }).toEqual({ status: 400, message: expect.stringContaining(name) });
+    expect((await call(getCatalogue)).body).toEqual(catalogue);
+  });
+
   it('does not overwrite a catalogue that was changed since it was read', async () => {
     const { headers } = await call(getCatalogue);
     const first = await call(setCatalogue, { body: plans, headers: { 'if-match': String(headers.ETag) } });

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ProductType } from '../../api/enumerations.ts';
+import { namedRecord } from '../../shared/named-record.ts';
 import { platformTokens } from '../../shared/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 import { isTimeZone, westernmostTimeZone } from './gateway-day.ts';
@@ -47,7 +48,7 @@ export const BraintreeSettings = v.strictObject({
   ),
   /** Days of access after a failed renewal payment. */
   graceDays: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(60)), 7),
-  catalogue: v.record(Name, CatalogueProduct),
+  catalogue: namedRecord(Name, CatalogueProduct),
 });
 export type BraintreeSettings = v.InferOutput<typeof BraintreeSettings>;
 

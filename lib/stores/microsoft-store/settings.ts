@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { namedRecord } from '../../shared/named-record.ts';
 import { platformTokens } from '../../shared/platform.ts';
 import { parseEntered, parseStored } from '../parse-settings.ts';
 
@@ -18,7 +19,7 @@ export const MicrosoftStoreSettings = v.object({
   /** Development sandbox to query for products that the customer does not own in retail. */
   sandboxId: v.exactOptional(Text),
   /** Store IDs of products by the developer's product id. An id that is missing here must be the Store ID itself. */
-  productIds: v.exactOptional(v.record(Text, Text)),
+  productIds: v.exactOptional(namedRecord(Text, Text)),
   /** Whether the service consumes validated consumables. Otherwise the app does. */
   consume: v.exactOptional(v.boolean()),
 });

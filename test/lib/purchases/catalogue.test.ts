@@ -32,6 +32,14 @@ describe('Catalogue', () => {
     expect(() => parse(Catalogue, { gold: product })).toThrow(message);
   });
 
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
+    'names the product %s, which is a name of every object, in its rejection',
+    (name) => {
+      const products = JSON.parse(`{"gold": {"type": "consumable"}, "${name}": {"type": "consumable"}}`);
+      expect(() => parse(Catalogue, products)).toThrow(`${name}: expected another name`);
+    },
+  );
+
   it('rejects a catalogue that does not fit into an item', () => {
     const products = Object.fromEntries(
       Array.from({ length: 4_000 }, (_, index) => [`product-${index}-${'x'.repeat(60)}`, { type: 'consumable' }]),
