@@ -30,6 +30,8 @@ export interface RunningEmulator {
   readonly settings: (platform: string) => Readonly<Record<string, unknown>>;
   /** Root certificate (DER) of the stores' signatures. */
   readonly rootCertificate: Buffer;
+  /** Returns the URLs to which the stores post their notifications, by platform. */
+  readonly notificationUrls: () => Readonly<Record<string, string>>;
   /** Sets the URL to which the store posts its notifications. */
   readonly setNotificationUrl: (platform: string, url: string) => void;
   /** Removes all purchases, notifications and faults. The clock, the notification URLs and the given keys stay. */
@@ -59,6 +61,7 @@ export async function startEmulator(options: EmulatorOptions): Promise<RunningEm
     clock,
     settings: (platform) => getStore(emulator, platform).settings,
     rootCertificate: getRootCertificate(emulator),
+    notificationUrls: () => emulator.outbox.urls(),
     setNotificationUrl: (platform, target) =>
       emulator.outbox.setUrl(getStore(emulator, platform).platform, parseNotificationUrl(target)),
     reset: async () => {

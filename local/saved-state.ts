@@ -14,6 +14,8 @@ const SavedState = v.object({
   demo: v.exactOptional(SavedApiKeys),
   /** Port of the webhook receiver. Pending webhooks are retried there. */
   receiverPort: v.exactOptional(v.number()),
+  /** URL of the service, to which the emulated stores post the notifications of the demo app. */
+  baseUrl: v.exactOptional(v.string()),
 });
 export type SavedState = v.InferOutput<typeof SavedState>;
 

@@ -167,8 +167,8 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
       ...(emulator && { prepareRequest: createTestPlatform(emulator.url, realApps) }),
     }),
   );
-  for (const { platform } of notificationEndpoints)
-    demoEmulator?.setNotificationUrl(platform, `${gateway.url}/v3/webhook/${platform}/${demo.appName}`);
+  if (demoEmulator) notifyDemoApp(demoEmulator, demo.appName, { baseUrl: gateway.url, previousBaseUrl: state.baseUrl });
+  await save({ baseUrl: gateway.url });
   return {
     ...demo,
     webhooks,
@@ -185,6 +185,20 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
     countQueuedMessages: queues.countMessages,
     close: shutdown.closeAll,
   };
+}
+
+/** Points the notifications of the stores at the demo app, except those to a URL that the user set. */
+function notifyDemoApp(
+  { notificationUrls, setNotificationUrl }: RunningEmulator,
+  appName: string,
+  { baseUrl, previousBaseUrl }: { readonly baseUrl: string; readonly previousBaseUrl: string | undefined },
+): void {
+  const present = notificationUrls();
+  for (const { platform } of notificationEndpoints) {
+    const path = `/v3/webhook/${platform}/${appName}`;
+    const isOwn = present[platform] === undefined || present[platform] === `${previousBaseUrl}${path}`;
+    if (isOwn) setNotificationUrl(platform, `${baseUrl}${path}`);
+  }
 }
 
 interface StartContext {

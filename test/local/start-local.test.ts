@@ -35,6 +35,16 @@ async function purchasesOf(username: string, one = service): Promise<unknown> {
   return await (await fetch(url, { headers: secretKey(one) })).json();
 }
 
+async function setNotificationUrl({ emulatorUrl }: LocalService, platform: string, url: string): Promise<void> {
+  const body = JSON.stringify({ url });
+  await fetch(`${emulatorUrl}/control/notifications/${platform}`, { method: 'PUT', body });
+}
+
+async function getNotificationUrls({ emulatorUrl }: LocalService): Promise<unknown> {
+  const response = await fetch(`${emulatorUrl}/control/notifications`);
+  return ((await response.json()) as { urls: unknown }).urls;
+}
+
 const active = (applicationUsername: string) => ({
   applicationUsername,
   purchases: { 'store_a:premium': { isExpired: false } },
@@ -88,10 +98,11 @@ describe('startLocal with a data folder', () => {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-test-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('keeps API keys, purchases, store state and clock over a restart and prints valid keys after a rotation', async () => {
+  it('keeps API keys, purchases, store state, notification URLs and clock over a restart and prints valid keys after a rotation', async () => {
     const first = await startLocalService({ folder });
     const receipt = await bought('carol', first);
     await validate(receipt, first);
+    await setNotificationUrl(first, 'store_b', 'http://127.0.0.1:9/v3/webhook/store_b/other');
     await fetch(`${first.emulatorUrl}/control/clock`, { method: 'POST', body: JSON.stringify({ advance: 'P1D' }) });
     await first.close();
 
@@ -106,6 +117,10 @@ describe('startLocal with a data folder', () => {
     expect(await validate(receipt, second)).toMatchObject({ ok: true });
     const { now } = (await (await fetch(`${second.emulatorUrl}/control`)).json()) as { now: string };
     expect(Date.parse(now)).toBeGreaterThan(Date.now() + 23 * 60 * 60 * 1000);
+    expect(await getNotificationUrls(second)).toMatchObject({
+      store_a: `${second.baseUrl}/v3/webhook/store_a/${appName}`,
+      store_b: 'http://127.0.0.1:9/v3/webhook/store_b/other',
+    });
     await rotateAll(second);
     await second.close();
 
