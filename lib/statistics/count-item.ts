@@ -105,16 +105,13 @@ const countCreation = (list: ListKind, date: EpochMillis): DailyCounts => buildF
 
 /**
  * Counts a payment on the day of the purchase and each refund on its own day, so the amounts of past days do not
- * change. A sandbox transaction counts as a transaction, but neither as paid nor with its amount.
+ * change. A sandbox transaction counts as a row of the list only.
  */
 function countTransaction(transaction: Transaction): DailyCounts {
   const { purchaseDate, sandbox } = transaction;
-  const payment = buildForDay(purchaseDate, {
-    ...countRow('T', purchaseDate),
-    transactions: 1,
-    ...(!sandbox && countPayment(transaction)),
-  });
-  if (sandbox) return payment;
+  const row = countRow('T', purchaseDate);
+  if (sandbox) return buildForDay(purchaseDate, row);
+  const payment = buildForDay(purchaseDate, { ...row, transactions: 1, ...countPayment(transaction) });
   const refunds = listRefundedAmounts(transaction).map((refund) => countRefund(transaction, refund));
   return sumDailyCounts(payment, ...refunds);
 }

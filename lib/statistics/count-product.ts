@@ -85,10 +85,10 @@ function buildCounts(product: Product, sums: readonly DatedSum[]): ProductCounts
   );
 }
 
-/** Counts a payment and its refunds like the counts of the app: without the amount of a sandbox transaction. */
+/** Counts a payment and its refunds like the counts of the app: outside the sandbox. */
 function countPayment(transaction: Transaction): ProductCounts[] {
   const { purchaseDate, sandbox, amountMicros = 0 } = transaction;
-  if (sandbox) return buildCounts(transaction, [[purchaseDate, { transactions: 1 }]]);
+  if (sandbox) return [];
   const currency = toCountedCurrency(transaction);
   const toAmounts = (micros: number, usd: number | null | undefined): Counts =>
     currency === undefined || !micros

@@ -18,11 +18,11 @@ describe('GET /v2/stats', () => {
     expect(body.dailyStats[0]).toEqual({
       date: '20260301',
       amountUSD: 11,
-      numTransactions: 3,
+      numTransactions: 2,
       monthlyRevenueUSD: 15.99,
-      monthlyTransactions: 4,
+      monthlyTransactions: 3,
     });
-    expect(body.monthlyStats).toEqual({ amountUSD: 15.99, numTransactions: 5 });
+    expect(body.monthlyStats).toEqual({ amountUSD: 15.99, numTransactions: 4 });
   });
 
   it.each([

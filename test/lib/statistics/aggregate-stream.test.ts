@@ -273,7 +273,7 @@ describe('countStoredItem', () => {
     expect(days.get('2026-01-04')).toEqual(buildRefundCounts(3_990_000));
   });
 
-  it('counts a sandbox transaction without its amount', () => {
+  it('counts a sandbox transaction as a row of the list only', () => {
     const sandboxItem = buildTransactionItem('app', 1, {
       purchaseDate: startDate,
       amountMicros: 5,
@@ -282,7 +282,7 @@ describe('countStoredItem', () => {
       refundedAt: startDate,
     });
     expect(omitEmpty(countTransactionItem(sandboxItem))).toEqual({
-      '2026-01-01': { 'T.0': 1, transactions: 1, 'store_a/transactions': 1 },
+      '2026-01-01': { 'T.0': 1 },
     });
   });
 

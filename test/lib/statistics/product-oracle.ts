@@ -48,7 +48,7 @@ const isCounted = ({ purchase, entitledUsers, hasErasedOwner }: PurchaseItem, is
 
 /**
  * Computes the sums of the products from the items of the purchases, independently of the aggregator. Production counts
- * the transactions and reasons of the sandbox, too.
+ * the reasons of the sandbox, too.
  */
 function computeProductSums(purchases: readonly Item[][], isSandbox: boolean): Readonly<Record<string, Counts>> {
   const sums = new Sums();
@@ -70,8 +70,8 @@ function computeProductSums(purchases: readonly Item[][], isSandbox: boolean): R
 function addPayment(sums: Sums, transaction: Transaction, isSandbox: boolean): void {
   const { platform, productId, purchaseDate, sandbox, amountMicros = 0, partialRefunds = [], refundedAt } = transaction;
   const add = (date: number, name: string, value = 1) => sums.add([platform, productId, toDay(date)], name, value);
-  if (sandbox || !isSandbox) add(purchaseDate, 'transactions');
   if (sandbox !== isSandbox) return;
+  add(purchaseDate, 'transactions');
   if (amountMicros > 0) add(purchaseDate, 'paid');
   let remaining = amountMicros;
   const refunds = partialRefunds.map(({ date, amountMicros: part = 0 }) => {

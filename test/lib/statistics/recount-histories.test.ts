@@ -128,9 +128,8 @@ async function computeSums(appName: string): Promise<SumsByPeriod> {
       amountMicros = 0,
     } = item.transaction as Transaction;
     add(purchaseDate, 'T', { isHourly: true });
-    add(purchaseDate, 'transactions');
     if (sandbox) continue;
-    for (const name of ['paid', 'USD.paid', 'USD.transactions']) add(purchaseDate, name);
+    for (const name of ['transactions', 'paid', 'USD.paid', 'USD.transactions']) add(purchaseDate, name);
     for (const name of ['USD.micros', 'USD.usd']) {
       add(purchaseDate, name, { value: amountMicros });
       let remaining = amountMicros;
