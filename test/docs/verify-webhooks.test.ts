@@ -198,6 +198,8 @@ describe.each(languages)('the receiver of the page in $name', ({ name, isInstall
     expect(await post(url, body, signature)).toBe(204);
     expect(await post(url, body.replace('alice', 'mallory'), signature)).toBe(401);
     expect(await post(url, body, {})).toBe(401);
+    for (const timestamp of ['9'.repeat(400), '1e999', '-1', ' ', 'NaN'])
+      expect(await post(url, body, { ...signature, 'webhook-timestamp': timestamp })).toBe(401);
     expect(await post(url, body, { ...signature, 'webhook-signature': 'v1,' })).toBe(401);
     expect(await post(url, body, sign(body, new Date()))).toBe(204);
     expect(await post(url, body, sign(body, new Date(Date.now() - 10 * 60_000)))).toBe(401);
