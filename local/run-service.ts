@@ -14,8 +14,6 @@ import { buildHostWarning, buildStartupMessage } from './startup-message.ts';
 const dataFolder = resolve('.local');
 const readyFile = 'ready.json';
 const runtimeFile = 'runtime.json';
-/** Values of HOST that other machines do not reach. */
-const loopbackHosts: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 
 const shutdown = createShutdownStack();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop(0));
@@ -32,7 +30,7 @@ async function main(): Promise<void> {
   const { HOST: host = '127.0.0.1' } = process.env;
   await assertPortFree(port, 'the service');
   if (!usesRealStores) await assertPortFree(port + 1, 'the store emulator');
-  const isPersistent = process.env.DATA !== 'memory';
+  const isPersistent = parseIsPersistent(process.env.DATA);
   const folder = isPersistent ? dataFolder : chooseMemoryFolder(port);
   // The purchases of emulated stores do not exist in the real ones, and their clock can be moved.
   const storedFolder = usesRealStores ? join(folder, 'real-stores') : realApps ? join(folder, 'real-apps') : folder;
@@ -60,16 +58,22 @@ async function main(): Promise<void> {
   const service = await shutdown.add(startLocal(options));
   writeServiceFiles(service, folder);
   const isDefaultFolder = folder === dataFolder;
-  console.log(
-    buildStartupMessage(service, { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores, realApps }),
-  );
-  if (!loopbackHosts.includes(host)) console.log(buildHostWarning(host, port));
+  const shown = { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores, realApps, host };
+  console.log(buildStartupMessage(service, shown));
+  const warning = buildHostWarning(host, port);
+  if (warning !== undefined) console.log(warning);
 }
 
 function parsePort(text = '4000'): number {
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port < 65_535) return port;
   throw startupError(`PORT ${text} is not valid: set a number from 1 to 65534.`);
+}
+
+/** Whether the data outlives the service. */
+function parseIsPersistent(text = ''): boolean {
+  if (text === '' || text === 'memory') return text === '';
+  throw startupError(`DATA ${text} is not valid: set memory, or leave it unset to keep the data in .local/.`);
 }
 
 /** Whether the service queries the real stores, or for which apps. */

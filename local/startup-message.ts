@@ -14,12 +14,14 @@ interface StartupOptions {
   readonly usesRealStores?: boolean | undefined;
   /** Apps that use the real stores, if the others do not. */
   readonly realApps?: readonly string[] | undefined;
+  /** Address of the service. Default: this machine only. */
+  readonly host?: string;
 }
 
 /** Builds the text that `npm start` prints when the service is ready: URLs, keys and commands to paste. */
 export function buildStartupMessage(
   service: LocalService,
-  { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores, realApps }: StartupOptions,
+  { isPersistent, folder, storedFolder, isDefaultFolder, usesRealStores, realApps, host }: StartupOptions,
 ): string {
   const { baseUrl, consoleUrl, appName, publicKey, secretKey, webhooks } = service;
   return `
@@ -32,7 +34,7 @@ Webhooks     ${describeWebhookTarget(webhooks)}
 Signed with  ${webhooks.signingSecret}
 Data         ${isPersistent ? `kept in ${storedFolder}` : 'in memory, deleted at exit'}${isDefaultFolder ? '' : describeFolder(folder)}
 
-${usesRealStores || realApps?.includes(appName) ? buildRealLines(service) : buildEmulatedLines(service)}
+${usesRealStores || realApps?.includes(appName) ? buildRealLines(service, host) : buildEmulatedLines(service)}
 
 Open the console, signed in as ${appName}. Press Ctrl-C here to stop.
 
@@ -57,19 +59,29 @@ const buildEmulatedLines = ({ baseUrl, emulatorUrl, appName, publicKey, secretKe
   node -p 'JSON.stringify(JSON.parse(process.argv[1]).validate)' "$BOUGHT" | curl -sS -u ${appName}:${publicKey} ${baseUrl}/v1/validate -d @-
   curl -sS -u ${appName}:${secretKey} ${baseUrl}/v3/customers/alice/purchases`;
 
-const buildRealLines = ({ baseUrl, appName, publicKey, secretKey }: LocalService): string =>
+const buildRealLines = ({ baseUrl, appName, publicKey, secretKey }: LocalService, host: string | undefined): string =>
   `Connect your stores, buy in the sandbox with your app, and list the purchases of a customer:
 
   npm run -s cli -- --local app set-store ${appName} apple apple.json
-  Your app validates at ${baseUrl}/v1/validate?appName=${appName}&apiKey=${publicKey}
+  Your app validates at ${(host && listNetworkUrls(host, new URL(baseUrl).port)[0]) ?? baseUrl}/v1/validate?appName=${appName}&apiKey=${publicKey}
   curl -sS -u ${appName}:${secretKey} ${baseUrl}/v3/customers/<user>/purchases`;
 
-/** Builds the warning about a service that other machines reach, with its addresses. */
-export function buildHostWarning(host: string, port: number): string {
+/** Values of HOST that other machines do not reach. */
+const loopbackHosts: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
+
+/** Returns the URLs at which other machines, such as a phone, reach the service. Empty if they do not. */
+function listNetworkUrls(host: string, port: string): string[] {
+  if (loopbackHosts.includes(host)) return [];
   const addresses = Object.values(networkInterfaces()).flatMap((list = []) =>
     list.flatMap(({ address, family, internal }) => (family === 'IPv4' && !internal ? [address] : [])),
   );
-  const urls = (isAllInterfaces(host) ? addresses : [host]).map((address) => `http://${address}:${port}`);
+  return (isAllInterfaces(host) ? addresses : [host]).map((address) => `http://${address}:${port}`);
+}
+
+/** Builds the warning about a service that other machines reach, with its addresses. Undefined if they do not. */
+export function buildHostWarning(host: string, port: number): string | undefined {
+  if (loopbackHosts.includes(host)) return undefined;
+  const urls = listNetworkUrls(host, String(port));
   return `WARNING: HOST=${host} opens the service to other machines, without encryption: ${urls.join(', ') || 'no network'}. Use it in a network that you trust.`;
 }
 

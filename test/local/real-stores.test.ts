@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LocalService, startLocal } from '../../local/start-local.ts';
 import { buildStartupMessage } from '../../local/startup-message.ts';
@@ -43,6 +44,18 @@ describe('STORES=real npm start', () => {
     const folders = { folder: '.local', storedFolder: '.local/real-stores' };
     const options = { ...folders, isPersistent: true, isDefaultFolder: true, usesRealStores: true };
     expect(buildStartupMessage(service, options)).toMatch(/^Data {9}kept in \.local\/real-stores$/m);
+  });
+
+  it('prints the address that a phone reaches, unless the service is for this machine only', () => {
+    const options = { isPersistent: false, folder: '', storedFolder: '', isDefaultFolder: true, usesRealStores: true };
+    const readAddress = (host: string) =>
+      /Your app validates at http:\/\/([\d.]+):/.exec(buildStartupMessage(service, { ...options, host }))?.[1];
+    expect(readAddress('192.168.1.20')).toBe('192.168.1.20');
+    expect(readAddress('127.0.0.1')).toBe('127.0.0.1');
+    const [phone = '127.0.0.1'] = Object.values(networkInterfaces()).flatMap((list = []) =>
+      list.flatMap(({ address, family, internal }) => (family === 'IPv4' && !internal ? [address] : [])),
+    );
+    expect(readAddress('0.0.0.0')).toBe(phone);
   });
 
   it('does not report the end of the table engine when it closes', async () => {

@@ -77,9 +77,12 @@ describe('npm start', () => {
     expect(code).toBe(1);
   });
 
-  it('rejects an invalid PORT', async () => {
-    const { code, output } = await failure({ PORT: 'four thousand' });
-    expect(output).toMatch(/^PORT four thousand is not valid: .+\.\n$/);
+  it.each([
+    ['PORT', 'four thousand'],
+    ['DATA', 'disk'],
+  ])('rejects an invalid %s', async (name, value) => {
+    const { code, output } = await failure({ PORT: String(await freePorts()), [name]: value });
+    expect(output).toMatch(new RegExp(`^${name} ${value} is not valid: .+\\.\\n$`));
     expect(code).toBe(1);
   });
 
@@ -109,7 +112,7 @@ describe('npm start', () => {
     await once(second, 'exit');
     expect(await printedBySecond).toContain(`--local --folder ${join('.local', `port-${next}`)}`);
     expect(existsSync(own)).toBe(false);
-    const { output } = await failure({ PORT: String(await freePorts()), DATA: 'kept' });
+    const { output } = await failure({ PORT: String(await freePorts()), DATA: '' });
     expect(output).toMatch(/^Process \d+ uses .+\. Stop it, or start with DATA=memory\.\n$/);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(ready);
 
