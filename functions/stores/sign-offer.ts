@@ -10,10 +10,11 @@ import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
 import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
 import { createTokenBucketRepository } from '../../lib/db/token-bucket-repository.ts';
 import { createTransactionRepository } from '../../lib/db/transaction-repository.ts';
-import { hasRecentValidation } from '../../lib/offers/has-recent-validation.ts';
+import { findValidatedReceipt } from '../../lib/offers/find-validated-receipt.ts';
 import { signOffer } from '../../lib/offers/sign-offer.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { platformTokens, withoutPlatform } from '../../lib/shared/platform.ts';
+import type { EpochMillis } from '../../lib/shared/time.ts';
 
 export const handler = createHandler(contract, () => ({
   appCache: appCache(),
@@ -28,11 +29,7 @@ export const handler = createHandler(contract, () => ({
   recorder.setUser(username);
   const isPublic = key.level === 'public' && accessToken === undefined;
   if (!isPublic) await authorizeReader(accessToken, { key, username }, () => ({ app, recorder, deps: checkoutDeps() }));
-  else if (!(await hasRecentValidation(app.name, username, { events: deps.events, now: deps.now() })))
-    throw new ServiceError(
-      'Forbidden',
-      "The public key requires the customer's access token, or a validation of the last hour.",
-    );
+  const receipt = isPublic ? await requireReceipt(app.name, username, deps) : undefined;
   const { name: appName } = app;
   const [settings, catalogue = {}] = await Promise.all([
     deps.appCache.findStoreSettings(appName, platformTokens.appStore),
@@ -43,8 +40,21 @@ export const handler = createHandler(contract, () => ({
     productId: omitPrefix(request.productId),
     transactionId: request.transactionId && omitPrefix(request.transactionId),
   };
-  const { timestamp, ...signature } = await signOffer(offer, { appName, username, settings, catalogue, deps });
+  const { timestamp, ...signature } = await signOffer(offer, { appName, username, receipt, settings, catalogue, deps });
   return { kind: request.kind, productId: offer.productId, ...signature, timestamp };
 });
+
+async function requireReceipt(
+  appName: string,
+  username: string,
+  { now, ...deps }: Omit<Parameters<typeof findValidatedReceipt>[2], 'now'> & { now(): EpochMillis },
+): Promise<string> {
+  const receipt = await findValidatedReceipt(appName, username, { ...deps, now: now() });
+  if (receipt !== undefined) return receipt;
+  throw new ServiceError(
+    'Forbidden',
+    "The public key requires the customer's access token, or a validation of a purchase of the customer in the last hour.",
+  );
+}
 
 const omitPrefix = (id: string): string => (id.includes(':') ? withoutPlatform(id) : id);

@@ -1,4 +1,4 @@
-import type { TokenBuckets } from '../apps/bucket-limiter.ts';
+import type { BucketSource, TokenBuckets } from '../apps/bucket-limiter.ts';
 import { type Catalogue, findCatalogueProduct } from '../purchases/catalogue.ts';
 import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import { isActive, type Purchase } from '../purchases/purchase.ts';
@@ -13,7 +13,7 @@ import type { OfferRule } from '../stores/app-store/offer-rule.ts';
 import { parseStoredSettings } from '../stores/app-store/settings.ts';
 import { signOffer as createSignature, type OfferSignature } from '../stores/app-store/sign-offer.ts';
 
-/** A signature is a discount: 20 for a customer, and one more every three minutes. */
+/** A signature is a discount: 20 for a customer or a receipt, and one more every three minutes. */
 const offerBucket: BucketSize = { capacity: 20, msPerToken: 3 * minuteMs };
 
 interface OfferDeps {
@@ -34,6 +34,8 @@ interface OfferRequest {
 interface OfferContext {
   readonly appName: string;
   readonly username: string;
+  /** The purchase by which the customer was verified. */
+  readonly receipt?: string | undefined;
   readonly settings: unknown;
   readonly catalogue: Catalogue;
   readonly deps: OfferDeps;
@@ -42,21 +44,24 @@ interface OfferContext {
 /**
  * Signs an offer that the settings allow for the customer. Throws `InvalidPayload` for an offer that they do not list,
  * `Forbidden` if the customer does not meet its condition or for a transaction of a different customer, and
- * `ConnectionFailed` (429) above the limit of the customer.
+ * `ConnectionFailed` (429) above the limit of the customer or of a receipt.
  */
 export async function signOffer(
   { transactionId, ...requested }: OfferRequest,
-  { appName, username, settings: stored, catalogue, deps }: OfferContext,
+  { appName, username, receipt, settings: stored, catalogue, deps }: OfferContext,
 ): Promise<OfferSignature> {
   const settings = parseStoredSettings(stored);
   const rule = requireRule(settings.offers, requested);
   if (rule.kind === 'introductory' && transactionId === undefined)
     throw new ServiceError('InvalidPayload', 'transactionId is missing: Apple requires it for an introductory offer.');
-  await requireOwnTransaction(transactionId, { appName, username, deps });
+  const ownPurchases = await findOwnPurchases(transactionId, { appName, username, deps });
   const owned = await deps.ownedPurchases.listRepresentativePurchases(appName, username);
   if (!meetsCondition(rule, owned, { catalogue, now: deps.now() }))
     throw new ServiceError('Forbidden', `The offer is for customers who meet its condition: ${rule.who}.`);
-  await takeAllowance(appName, username, deps);
+  const receipts = new Set(receipt === undefined ? ownPurchases : [receipt, ...ownPurchases]);
+  await takeAllowance({ kind: 'offer', value: `${appName}#${username}` }, deps);
+  for (const purchaseId of receipts)
+    await takeAllowance({ kind: 'offer-receipt', value: `${appName}#${purchaseId}` }, deps);
   return await createSignature(rule, { settings, username, transactionId, now: deps.now() });
 }
 
@@ -74,18 +79,23 @@ function requireRule(
   return rule;
 }
 
-/** A transaction that is not stored is accepted: Apple binds the signature to the customer of the transaction. */
-async function requireOwnTransaction(
+/**
+ * Returns the purchases of the transaction. Throws `Forbidden` for one of a different customer. A transaction that is
+ * not stored is accepted: Apple binds the signature to the customer of the transaction.
+ */
+async function findOwnPurchases(
   transactionId: string | undefined,
   { appName, username, deps }: Pick<OfferContext, 'appName' | 'username' | 'deps'>,
-): Promise<void> {
-  if (transactionId === undefined) return;
+): Promise<string[]> {
+  if (transactionId === undefined) return [];
   const stored = await deps.transactions.listById(appName, withPlatform(platformTokens.appStore, transactionId));
-  for (const { purchaseId } of stored) {
+  const purchaseIds = stored.map(({ purchaseId }) => purchaseId);
+  for (const purchaseId of purchaseIds) {
     const purchase = await deps.purchases.find(appName, purchaseId);
     if (purchase && !purchase.entitledUsers.includes(username))
       throw new ServiceError('Forbidden', 'transactionId is of a different customer.');
   }
+  return purchaseIds;
 }
 
 function meetsCondition(
@@ -114,11 +124,10 @@ function meetsCondition(
   }
 }
 
-async function takeAllowance(appName: string, username: string, { buckets, now }: OfferDeps): Promise<void> {
-  const source = { kind: 'offer', value: `${appName}#${username}` };
+async function takeAllowance(source: BucketSource, { buckets, now }: OfferDeps): Promise<void> {
   const until = await buckets.take(source, { count: 1, now: now(), size: offerBucket });
   if (until === undefined) return;
-  throw new ServiceError('ConnectionFailed', 'Too many signatures for the customer. Try again later.', {
+  throw new ServiceError('ConnectionFailed', 'Too many signatures for the customer or the receipt. Try again later.', {
     status: 429,
     retryable: false,
     retryAfterSeconds: Math.max(1, Math.ceil((until - now()) / secondMs)),

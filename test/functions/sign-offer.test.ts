@@ -10,7 +10,7 @@ import { decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose';
 import { deps } from '../../composition/deps.ts';
 import { signOffer } from '../../lib/api/offers.ts';
 import { createCheckout } from '../../lib/api/stripe.ts';
-import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { type IssuedApiKeys, setStrategy } from '../../lib/apps/manage-apps.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -52,7 +52,7 @@ const createUser = () => createUniqueName('user');
 const sign = async (body: object, applicationUsername = createUser()) =>
   await callWithSecretKey(signOffer, keys, { body: { applicationUsername, ...body } });
 const signPublicly = async (body: object) => await callWithPublicKey(signOffer, keys, { body });
-const buy = async (applicationUsername: string, order: object = {}) => {
+const buy = async (applicationUsername: string, order: object = {}, app = keys) => {
   const bought = await service.callControl('/purchases', {
     platform: 'store_a',
     productId,
@@ -60,7 +60,7 @@ const buy = async (applicationUsername: string, order: object = {}) => {
     applicationUsername,
     ...order,
   });
-  await service.validate(keys, bought.validate);
+  await service.validate(app, bought.validate);
   return bought;
 };
 
@@ -171,6 +171,34 @@ describe('POST /v3/store_a/offers/sign', () => {
     expect((await signPublicly({ ...request, applicationUsername: createUser() })).status).toBe(403);
     await service.callControl('/clock', { advance: 'PT2H' });
     expect((await signPublicly(request)).status).toBe(403);
+  });
+
+  it('signs with the public key for the first customer of a receipt only, if all who validate it are entitled', async () => {
+    const [owner, other, invented] = [createUser(), createUser(), createUser()];
+    const { validate } = await buy(owner);
+    await buy(other);
+    for (const applicationUsername of [other, invented])
+      await service.validate(keys, { ...validate, additionalData: { applicationUsername } });
+    expect((await signPublicly({ ...hello, applicationUsername: owner })).status).toBe(200);
+    expect(await signPublicly({ ...hello, applicationUsername: invented })).toMatchObject({ status: 403 });
+    // The purchase of their own.
+    expect((await signPublicly({ ...hello, applicationUsername: other })).status).toBe(200);
+  });
+
+  it('limits the signatures of a receipt that changes its customer', async () => {
+    const moving = await service.createApp(['store_a'], { offers });
+    await setStrategy(deps().apps, moving.appName, 'last');
+    const [first, next] = [createUser(), createUser()];
+    const { validate } = await buy(first, {}, moving);
+    const signFor = async (applicationUsername: string) =>
+      (await callWithPublicKey(signOffer, moving, { body: { ...hello, applicationUsername } })).status;
+    for (let count = 0; count < 20; count++) expect(await signFor(first)).toBe(200);
+    await service.validate(moving, { ...validate, additionalData: { applicationUsername: next } });
+    expect(await signFor(next)).toBe(429);
+    expect(await signFor(first)).toBe(403);
+    await service.callControl('/clock', { advance: 'PT3M' });
+    expect(await signFor(next)).toBe(200);
+    expect(await signFor(next)).toBe(429);
   });
 
   it("accepts the customer's access token with the public key", async () => {

@@ -9,7 +9,7 @@ export const offerDescriptions = [
     transactionId: ['Transaction of the customer. Required for `introductory`, see the guide.', '2000000123456789'],
     applicationUsername: ['Customer for whom the offer is signed.', 'alice'],
     accessToken: [
-      'Access token of the customer. A validation of the customer in the last hour replaces it.',
+      'Access token of the customer. A validation of a purchase of the customer in the last hour replaces it.',
       'f2f4c1a09e7d4b6b8a3c5d1e0f7a9b2c',
     ],
   }),
@@ -40,8 +40,9 @@ export const offerOperations = [
   describeOperation(signOffer, {
     description:
       'Signs an offer that `offers` of the store_a settings lists, if the customer meets its condition. The public key ' +
-      "requires the customer's access token, or a validation of the customer in the last hour. 400 for an offer that is not " +
-      'listed, 403 if the condition is not met, 429 for more than 20 signatures of a customer in an hour.',
+      "requires the customer's access token, or a validation of a purchase of the customer in the last hour. 400 for an " +
+      'offer that is not listed, 403 if the condition is not met, 429 after 20 signatures for a customer or a receipt: ' +
+      'there is one more every three minutes.',
     bodyExamples: {
       promotional: {
         summary: 'A promotional offer',
