@@ -85,7 +85,7 @@ export const startBudgets = { reads: 1.1, 'validate-receipt': 1.25, workers: 1.1
  * are the present figures rounded up: they prevent growth, and the start times are the targets.
  */
 export const bundleBudgets = {
-  size: { reads: 1.73, 'validate-receipt': 2.04, workers: 1.98, exports: 2.31 },
+  size: { reads: 1.74, 'validate-receipt': 2.09, workers: 2.02, exports: 2.33 },
   files: { reads: 1.5, 'validate-receipt': 1.5, workers: 1.5, exports: 1.5 },
 } as const;
 

@@ -40,8 +40,8 @@ const isPaidPeriod = (transaction: Transaction): boolean =>
   (isPayment(transaction) || (transaction.plan?.amountMicros ?? 0) > 0);
 
 /**
- * Lists the paid periods by date. A refunded payment within a period that an earlier payment pays, such as that of
- * added seats, leaves the period to the earlier one.
+ * Lists the paid periods by date. A refunded payment that the store reports as a further one within a period, such as
+ * that of added seats, leaves the period to the payment before it.
  */
 function listPeriods({ purchase, transactions }: PurchaseState): Transaction[] {
   const periods = listByDate(transactions).filter(isPaidPeriod);
@@ -52,6 +52,7 @@ function listPeriods({ purchase, transactions }: PurchaseState): Transaction[] {
   return periods.filter(
     (period) =>
       period.refundedAt === undefined ||
+      period.isRenewal !== false ||
       period.transactionId === purchase.transactionId ||
       !periods.some((earlier) => isWithin(period, earlier)),
   );

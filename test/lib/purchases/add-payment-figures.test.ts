@@ -49,7 +49,7 @@ function readFigures(present: string, expirationDate: string, transactions: read
 describe('addPaymentFigures', () => {
   it('leaves a period to its payment when a further payment for a part of it was refunded', () => {
     const month = given('in_1', '02-01', { expirationDate: day('03-01') });
-    const seats = given('in_2', '02-15', { expirationDate: day('03-01'), refundedAt: day('02-16') });
+    const seats = given('in_2', '02-15', { expirationDate: day('03-01'), isRenewal: false, refundedAt: day('02-16') });
     expect(readFigures('in_1', '03-01', [month, seats])).toEqual([
       { end: day('03-01'), trialAt: undefined, previous: undefined },
       { end: undefined, trialAt: undefined, previous: undefined },
