@@ -98,13 +98,10 @@ const storeActions = [
   changePlan,
 ];
 
-/**
- * The emulated App Store cuts the period of a payment that fails early, so its length would differ from that of the
- * plan. `expire` of Google Play is left out: a history with it lacked a converted trial.
- */
+/** The emulated App Store cuts the period of a payment that fails early: its length would differ from that of the plan. */
 const actionsByStore = {
   store_a: storeActions,
-  store_b: [...storeActions, act('fail-payment', { grace: fc.constant(false) }), act('recover')],
+  store_b: [...storeActions, act('expire'), act('fail-payment', { grace: fc.constant(false) }), act('recover')],
 };
 
 const arbitraryStoreHistory: fc.Arbitrary<LedgerHistory> = fc

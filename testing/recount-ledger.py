@@ -274,7 +274,7 @@ class Figures:
 
     def list_months(self):
         rows, mrr, paying = [], [0] * 3, 0
-        first = to_ms(f"{min([*self.revenue, *self.movement, to_month(self.now)])}-01T00:00:00Z")
+        first = to_ms(f"{min([*self.revenue, *self.movement, *self.trials, to_month(self.now)])}-01T00:00:00Z")
         while first <= self.now:
             month = to_month(first)
             counts, sums = self.counts[month], self.movement[month]
