@@ -15,7 +15,8 @@ export const ValidatorPurchase = v.strictObject({
   transactionId: v.string(),
   purchaseDate: OptionalEpochMs,
   expiryDate: OptionalEpochMs,
-  isExpired: v.boolean(),
+  /** Absent unless true for a product that can be bought again. */
+  isExpired: OptionalBoolean,
   // Spec: not shown. See `PurchaseRecord`.
   unverifiedSince: OptionalEpochMs,
   renewalIntent: v.exactOptional(RenewalIntent),

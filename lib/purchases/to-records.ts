@@ -105,11 +105,18 @@ export function toValidatorPurchase(purchase: Purchase, now: EpochMillis): Valid
     purchaseId: withoutPlatform(purchase.purchaseId),
     transactionId: withoutPlatform(purchase.transactionId),
     ...(expiryDate !== undefined && { expiryDate }),
-    isExpired: isExpiredNow,
+    ...((isExpiredNow || !canBeBoughtAgain(purchase)) && { isExpired: isExpiredNow }),
     ...(isUnverified(purchase, now) && { unverifiedSince: purchase.expirationDate }),
     ...(purchase.isPaused || (purchase.isBillingRetryPeriod && isExpiredNow) ? { isSuspended: true } : {}),
   };
 }
+
+/**
+ * Whether a client may buy the product again while it has the purchase. cordova-plugin-purchase 11 takes an `isExpired`
+ * of false for ownership without an end.
+ */
+const canBeBoughtAgain = ({ productType, expirationDate }: Purchase): boolean =>
+  productType === 'consumable' || (productType === 'non renewing subscription' && expirationDate === undefined);
 
 /** Returns the reason only if access has ended: existing clients treat a purchase with a reason as not owned. */
 const toVisibleReason = (purchase: Purchase, now: EpochMillis): { readonly cancelationReason?: CancelationReason } =>

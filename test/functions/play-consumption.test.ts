@@ -123,7 +123,7 @@ describe('POST /v1/validate (Google Play) with acknowledge: true', () => {
     const first = await validate();
     expect(first).toMatchObject({
       ok: true,
-      data: { collection: [{ isConsumed: false, isAcknowledged: false, isExpired: false }] },
+      data: { collection: [{ isConsumed: false, isAcknowledged: false }] },
     });
     expect(await findAtStore()).toMatchObject({ isConsumed: true });
     const again = await validate();

@@ -30,4 +30,16 @@ describe('records of a purchase', () => {
       }),
     );
   });
+
+  it.each([
+    ['consumable', {}, undefined],
+    ['non renewing subscription', {}, undefined],
+    ['consumable', { endedAt: startDate }, true],
+    ['non renewing subscription', { expirationDate: startDate + 2 * dayMs }, false],
+    ['non consumable', {}, false],
+    ['paid subscription', { expirationDate: startDate + 2 * dayMs }, false],
+  ] as const)('lets a client buy a %s with %j again: isExpired is %s', (productType, state, isExpiredField) => {
+    const { expirationDate: _end, ...purchase } = createObservation({ productType }).purchase;
+    expect(toValidatorPurchase({ ...purchase, ...state }, startDate + dayMs).isExpired).toBe(isExpiredField);
+  });
 });
