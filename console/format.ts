@@ -95,6 +95,10 @@ const platformNames: Readonly<Record<string, string>> = {
 
 export const formatPlatform = (platform: string): string => platformNames[platform] ?? platform;
 
+/** Whether a platform token, neutral or brand, is of the store. */
+export const isStore = (platform: string, store: 'store_a' | 'store_b'): boolean =>
+  platformNames[platform] === platformNames[store];
+
 /** Name of a country in English, from its ISO 3166-1 code. */
 export const formatCountry = (code: string): string =>
   code === 'ZZ' ? 'Unknown country' : (new Intl.DisplayNames(['en'], { type: 'region' }).of(code) ?? code);

@@ -42,12 +42,12 @@ export function describeError(error: unknown): ErrorDescription {
 const isMissingAsset = (error: unknown): boolean =>
   error instanceof TypeError && /dynamically imported module|importing a module/i.test(error.message);
 
-function describeApiError({ status, message, retryAfterSeconds }: ApiError): ErrorDescription {
+function describeApiError({ status, code, message, retryAfterSeconds }: ApiError): ErrorDescription {
   if (status === 0)
     return { problem: 'The service cannot be reached.', advice: 'Check the network connection, then try again.' };
   if (status === 400) return { problem: message, advice: 'Change the input and try again.' };
-  if (status === 401)
-    return { problem: 'The app name and the key do not match.', advice: 'Check both, or request a new key.' };
+  if (code === 'AppNotFound') return { problem: message, advice: 'Check the app name, also its capital letters.' };
+  if (status === 401) return { problem: 'The app has no such key.', advice: 'Check the key, or request a new one.' };
   if (status === 403)
     return { problem: message, advice: 'Sign in with the secret key, or with a viewer key to only read.' };
   if (status === 404) return { problem: message, advice: 'Check the id, or search for it.' };

@@ -1,27 +1,24 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { answerRefundRequest, listRefundRequests, RefundRequestRecord } from '../../lib/api/refund-requests.ts';
-import { callApi, defineEndpoint } from '../api/client.ts';
+import type { listRefundRequests, RefundRequestRecord } from '../../lib/api/refund-requests.ts';
+import { defineEndpoint } from '../api/client.ts';
 import { useApi } from '../api/use-api.ts';
 import { getNow } from '../clock.ts';
 import { type Column, DataTable } from '../components/data-table.tsx';
-import { ConfirmButton } from '../components/dialog.tsx';
 import { Page, Section } from '../components/layout.tsx';
 import { EmptyState } from '../components/notice.tsx';
 import { Badge, DateTime, None, type Tone } from '../components/values.tsx';
-import { formatDuration, formatPlatform, formatProductId, formatUsd } from '../format.ts';
+import { formatDuration, formatPlatform, formatProductId, isStore } from '../format.ts';
 import { Link } from '../router.tsx';
 import { useCanSupport } from '../session.ts';
 import type { PageProps } from './page.ts';
+import { preferenceLabels, StatementButtons } from './statement-buttons.tsx';
 
-const endpoints = {
-  list: defineEndpoint<typeof listRefundRequests>('GET', '/v3/refund-requests'),
-  answer: defineEndpoint<typeof answerRefundRequest>('POST', '/v3/refund-requests/:id/answer'),
-};
+const listEndpoint = defineEndpoint<typeof listRefundRequests>('GET', '/v3/refund-requests');
 
 /** The refund requests of the stores: open ones with the time left and the buttons of a statement, then the rest. */
 export function RefundRequestsPage(_props: PageProps) {
   const canAnswer = useCanSupport();
-  const { data, error, isStale, reload } = useApi(endpoints.list, { query: { limit: 100 } }, { refreshMs: 10_000 });
+  const { data, error, isStale, reload } = useApi(listEndpoint, { query: { limit: 100 } }, { refreshMs: 10_000 });
   const open = data?.rows.filter(({ state }) => state === 'open');
   const closed = data?.rows.filter(({ state }) => state !== 'open');
   const table = { getKey: ({ id }: RefundRequestRecord) => id, isStale, error, onRetry: reload };
@@ -116,52 +113,19 @@ const preparedColumn: Column<RefundRequestRecord> = {
   csv: ({ preparedAnswer }) => preparedAnswer?.preference,
 };
 
-const labels = { approve: 'Approve', decline: 'Decline', neutral: 'No preference' } as const;
-
 const buildAnswerColumn = (onDone: () => void): Column<RefundRequestRecord> => ({
   title: 'Statement',
-  render: (request) => (
-    <>
-      {(['decline', 'approve', 'neutral'] as const).map((preference) => (
-        <ConfirmButton
-          key={preference}
-          label={labels[preference]}
-          question={`${labels[preference]}: send the statement to ${formatPlatform(request.platform)}?`}
-          consequence={describeConsequence(request, preference)}
-          done="The statement is sent."
-          onConfirm={async () => {
-            const body = { preference, customerConsented: true };
-            await callApi(endpoints.answer, { params: { id: request.id }, body });
-            onDone();
-          }}
-        />
-      ))}
-    </>
-  ),
+  render: (request) => <StatementButtons request={request} onDone={onDone} />,
   csv: () => undefined,
 });
-
-/** Names the customer and the sums, and what the user confirms. */
-function describeConsequence(request: RefundRequestRecord, preference: keyof typeof labels): string {
-  const { applicationUsername, facts, platform, preparedAnswer } = request;
-  const customer = applicationUsername ?? 'an unknown customer';
-  const effect =
-    preference === 'approve' ? 'The store then refunds the payment as a rule' : 'The store decides with this statement';
-  const consent =
-    platform === 'store_a' || platform === 'apple'
-      ? preparedAnswer?.customerConsented
-        ? ' The customer has consented.'
-        : ' Confirm only if the customer has consented to it: the App Store requires that.'
-      : '';
-  return `The payment of ${customer}, who has paid ${formatUsd(facts.paidUSD)} in total. ${effect}. It cannot be changed.${consent}`;
-}
 
 const answerColumn: Column<RefundRequestRecord> = {
   title: 'Statement',
   render: ({ answer, state }) =>
     answer ? (
       <>
-        {labels[answer.preference]}, {answer.answeredBy.type === 'policy' ? 'by policy' : answer.answeredBy.name}{' '}
+        {preferenceLabels[answer.preference]},{' '}
+        {answer.answeredBy.type === 'policy' ? 'by policy' : answer.answeredBy.name}{' '}
         {answer.sentAt === null ? <Badge tone="warn">Not sent</Badge> : <DateTime value={answer.sentAt} />}
       </>
     ) : (
@@ -186,4 +150,4 @@ const outcomeColumn: Column<RefundRequestRecord> = {
 };
 
 const MissingOutcome = ({ platform }: Pick<RefundRequestRecord, 'platform'>) =>
-  platform === 'store_b' ? <span class="quiet">Google Play reports refunds only</span> : <None />;
+  isStore(platform, 'store_b') ? <span class="quiet">Google Play reports refunds only</span> : <None />;

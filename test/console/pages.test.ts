@@ -506,31 +506,69 @@ describe('Webhooks page', () => {
 });
 
 describe('Refund requests page', () => {
-  it('shows the time left and sends a statement in two clicks', async () => {
+  /** Declines the request, and returns the body of the statement. */
+  const decline = async (changes: object, store: string, confirm = async (_page: RenderedConsole) => {}) => {
     const bodies: unknown[] = [];
     // Counts from the response: the tests before it take a while.
     const deadline = () => new Date(Date.now() + 11 * hourMs - minuteMs / 2).toISOString();
-    const list = respondTo(listRefundRequests, () => ({ rows: [{ ...refundRequest, deadline: deadline() }] }));
+    const request = { ...refundRequest, ...changes };
+    const list = respondTo(listRefundRequests, () => ({ rows: [{ ...request, deadline: deadline() }] }));
     const reply = respondTo(answerRefundRequest, ({ body }) => {
       bodies.push(body);
-      return { ...refundRequest, state: 'answered' as const };
+      return { ...request, state: 'answered' as const };
     });
     const page = await open('/refund-requests', [list, reply]);
     await page.waitForText('10 h 59 min');
     await page.waitForText('The purchase is consumed.');
     await page.click('Decline');
     await page.waitForText('The payment of alice, who has paid $9.98 in total.');
-    await page.click('Decline', 'Decline: send the statement to App Store?');
+    await confirm(page);
+    await page.click('Decline', `Decline: send the statement to ${store}?`);
     await page.waitForText('The statement is sent.');
-    expect(bodies).toEqual([{ preference: 'decline', customerConsented: true }]);
+    return bodies;
+  };
+  const consent = 'The customer has consented';
+  const consented = { preparedAnswer: { ...refundRequest.preparedAnswer, customerConsented: true } };
+
+  it('shows the time left, and sends the stored consent in two clicks', async () => {
+    const confirm = async (page: RenderedConsole) => {
+      expect(page.readText()).toContain(consent);
+      expect(page.findAll('dialog input')).toEqual([]);
+    };
+    expect(await decline(consented, 'App Store', confirm)).toEqual([{ preference: 'decline' }]);
   });
 
-  it('shows that Google Play does not report a declined refund', async () => {
-    const expired = { ...refundRequest, platform: 'store_b' as const, state: 'expired' as const };
-    const list = respondTo(listRefundRequests, () => ({ rows: [expired] }));
-    const page = await open('/refund-requests', [list]);
-    await page.waitForText('Google Play reports refunds only', 'Answered and expired');
+  it.each([
+    ['store_a', false],
+    ['apple', true],
+  ])('asks for the consent that the App Store requires: %s, %s', async (platform, isConsented) => {
+    const confirm = async (page: RenderedConsole) => {
+      await page.waitForText(consent);
+      const [box] = page.findAll('dialog input') as HTMLInputElement[];
+      if (isConsented) box?.click();
+    };
+    expect(await decline({ platform }, 'App Store', confirm)).toEqual([
+      { preference: 'decline', customerConsented: isConsented },
+    ]);
   });
+
+  it.each(['store_b', 'google'])(
+    'sends no consent to Google Play, for which nobody was asked: %s',
+    async (platform) => {
+      const confirm = async (page: RenderedConsole) => expect(page.readText()).not.toMatch(/consent|App Store/);
+      expect(await decline({ platform }, 'Google Play', confirm)).toEqual([{ preference: 'decline' }]);
+    },
+  );
+
+  it.each(['store_b' as const, 'google' as const])(
+    'shows that Google Play does not report a declined refund: %s',
+    async (platform) => {
+      const expired = { ...refundRequest, platform, state: 'expired' as const };
+      const list = respondTo(listRefundRequests, () => ({ rows: [expired] }));
+      const page = await open('/refund-requests', [list]);
+      await page.waitForText('Google Play reports refunds only', 'Answered and expired');
+    },
+  );
 
   it('shows the statement buttons to a support agent', async () => {
     const list = respondTo(listRefundRequests, () => ({ rows: [refundRequest] }));

@@ -73,7 +73,7 @@ export function describeSignIn(getRunning: () => Promise<RunningConsole>): void 
     });
 
     it.each([
-      ['a wrong key', () => 'sec_wrong', 'The app name and the key do not match. Check both, or request a new key.'],
+      ['a wrong key', () => 'sec_wrong', 'The app has no such key. Check the key, or request a new one.'],
       [
         'the public key',
         () => running.service.publicKey,
