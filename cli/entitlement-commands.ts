@@ -4,6 +4,7 @@ import { type Explanation, explainAccess } from '../lib/entitlements/explain-acc
 import { changeGrant, createGrant, revokeGrant } from '../lib/entitlements/manage-grants.ts';
 import { readEntitlements } from '../lib/entitlements/read-entitlements.ts';
 import { toGrantRecord } from '../lib/entitlements/to-records.ts';
+import { givesEntitlement } from '../lib/purchases/catalogue.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
 import { toNeutralId } from '../lib/shared/vocabulary.ts';
 import { type CommandResult, printResult } from './command-result.ts';
@@ -159,7 +160,9 @@ async function createAction(
   const record = toGrantRecord(grant, deps().now());
   const end = record.until === null ? 'until it is revoked' : `until ${record.until}`;
   const text = isNew ? `${user} has ${entitlement} ${end}.` : 'The grant exists already.';
-  return { data: { applicationUsername: user, ...record }, text: `${text}\n${record.grantId}` };
+  const isGiven = givesEntitlement(await deps().appCache.findCatalogue(appName), entitlement);
+  const warning = isGiven ? '' : `\nNo product of the catalogue gives ${entitlement}.`;
+  return { data: { applicationUsername: user, ...record }, text: `${text}\n${record.grantId}${warning}` };
 }
 
 async function listAction(appName: string, user: string, _options: object, { width }: Output): Promise<CommandResult> {

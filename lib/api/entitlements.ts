@@ -102,7 +102,12 @@ export const GrantRecord = v.strictObject({
 export type GrantRecord = v.InferOutput<typeof GrantRecord>;
 
 const grantCommon = { ...common, keyLevel: 'secret', additionalLevels: ['support'] } as const;
-const grantResponse = v.strictObject({ applicationUsername: v.string(), ...GrantRecord.entries });
+const grantResponse = v.strictObject({
+  applicationUsername: v.string(),
+  ...GrantRecord.entries,
+  /** Present if no product of the catalogue gives the entitlement, so its name can be wrong. */
+  warning: v.exactOptional(v.string()),
+});
 const grantParams = v.object({ ...params.entries, grantId: Id });
 
 export const listGrants = defineContract({

@@ -84,13 +84,16 @@ async function writeRows(rows: readonly Readonly<Record<string, string>>[]): Pro
 
 const readRows = async (app: MovedApp, path: string): Promise<Json[]> => (await callLocalService(app, path)).body.rows;
 
+const readStats = async (app: MovedApp, sandbox: boolean): Promise<Json[]> =>
+  (await callLocalService(app, `/v3/stats?include_notifications=true&sandbox=${sandbox}`)).body.dailyStats;
+
 /** Reads what the API shows of an app after an import, when the statistics contain all transactions. */
 async function readImported(app: MovedApp, count: number) {
   await waitUntilQueuesEmpty(service);
   const sum = (days: readonly Json[], field: string) => days.reduce((total, day) => total + day[field], 0);
   const days = await waitFor(
     'the statistics of all transactions',
-    async () => (await callLocalService(app, '/v3/stats?include_notifications=true')).body.dailyStats as Json[],
+    async () => [...(await readStats(app, false)), ...(await readStats(app, true))],
     (dailyStats) => sum(dailyStats, 'numTransactions') >= count,
   );
   return {

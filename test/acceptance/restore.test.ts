@@ -133,8 +133,10 @@ const isExpired = async (username: string): Promise<boolean> => (await getPurcha
 
 /** Transactions in the counters, and in the table. */
 async function countTransactions(): Promise<{ readonly counted: number; readonly stored: number }> {
-  const [{ dailyStats }, { rows }] = [await callService('/v3/stats'), await callService('/v3/transactions')];
-  const counted = (dailyStats as Json[]).reduce((sum, { numTransactions }) => sum + numTransactions, 0);
+  const { rows } = await callService('/v3/transactions');
+  const days: Json[] = [];
+  for (const sandbox of [false, true]) days.push(...(await callService(`/v3/stats?sandbox=${sandbox}`)).dailyStats);
+  const counted = days.reduce((sum, { numTransactions }) => sum + numTransactions, 0);
   return { counted, stored: rows.length };
 }
 

@@ -62,6 +62,15 @@ const call = async (contract: Contract, options: CallOptions = {}) =>
   await callWithSecretKey(contract, keys, { params, ...options });
 const toIso = (date: number): string => `${new Date(date).toISOString().slice(0, 19)}.000Z`;
 
+describe('POST /v3/customers/:applicationUsername/grants', () => {
+  it('warns of an entitlement that no product of the catalogue gives', async () => {
+    const grant = async (entitlement: string) =>
+      (await call(createGrant, { body: { entitlement, reason: 'a test' } })).body;
+    expect(await grant('premuim')).toMatchObject({ warning: 'No product of the catalogue gives this entitlement.' });
+    expect(await grant('premium')).not.toHaveProperty('warning');
+  });
+});
+
 describe('GET /v3/customers/:applicationUsername/entitlements', () => {
   it('returns what the purchases and grants of the customer give', async () => {
     await givenPaidPurchase(keys, 'ann');

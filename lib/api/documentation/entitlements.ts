@@ -100,6 +100,10 @@ export const entitlementDescriptions = [
   describeObject('CustomerGrant', createGrant.response, 'A grant of a customer.', {
     applicationUsername,
     ...grantFields,
+    warning: [
+      'Present for a new grant of an entitlement that no product of the catalogue gives: its name can be wrong.',
+      'No product of the catalogue gives this entitlement.',
+    ],
   }),
   describeObject('CustomerGrants', listGrants.response, 'The grants of a customer.', {
     applicationUsername,
