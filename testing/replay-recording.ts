@@ -78,6 +78,8 @@ const toText = (body: unknown): string => (typeof body === 'string' ? body : JSO
 
 function normalize(url: string): string {
   const { origin, pathname, searchParams } = new URL(url);
+  // Earlier releases listed the paid invoices of Stripe only.
+  if (pathname === '/v1/invoices') searchParams.delete('status');
   searchParams.sort();
   return `${origin}${decodeURIComponent(pathname)}?${searchParams}`;
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const applicationUsername = createUniqueName('nobody');
-const figureHead = { interval: 'month', by: 'none', amount: 'after_refunds' };
+const figureHead = { interval: 'month', by: 'none', amount: 'after_refunds', unconvertedShare: 0 };
 const noRows = { paging: { skip: 0, limit: 100, total: 0 }, rows: [] };
 const noSuch = { ok: false, status: 404, code: 'ResourceNotFound', message: expect.any(String) };
 const noCounts = { amountUSD: 0, amountMicros: {}, numRequests: 0, numTransactions: 0, numPaidTransactions: 0 };
@@ -55,6 +55,7 @@ const answers: Readonly<Record<string, object>> = {
           ...noMoney,
           amountMicros: {},
           numPaidTransactions: 0,
+          unconvertedShare: 0,
           notifications: expect.any(Object),
           subscriptionNotifications: expect.any(Object),
           activeSubscriptions: 0,
@@ -75,6 +76,7 @@ const answers: Readonly<Record<string, object>> = {
       mrrUSD: 0,
       arrUSD: 0,
       movement: { new: 0, expansion: 0, contraction: 0, churned: 0, reactivated: 0 },
+      unconvertedShare: 0,
     }),
   },
   'get-churn': {
@@ -88,6 +90,7 @@ const answers: Readonly<Record<string, object>> = {
       revenueChurnRate: 0,
       voluntary: 0,
       involuntary: 0,
+      unconvertedShare: 0,
     }),
   },
   'get-retention': { ...figureHead, cohorts: Array(12).fill(expect.objectContaining({ size: 0 })) },

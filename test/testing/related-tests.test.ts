@@ -119,6 +119,7 @@ describe('selectRelatedTests in this project', () => {
       'infra/app.ts',
       'infra/write-openapi.ts',
       'testing/cache-compiled-code.js',
+      'testing/check-commission-rates.ts',
       'testing/global-setup.ts',
       'testing/global-teardown.ts',
       'testing/make-screenshots.ts',
