@@ -190,7 +190,7 @@ const toRoutes = (data: Data) => [
     };
   }),
   respondTo(getPurchase, ({ params: { purchaseId = '' } }) => {
-    const { canRefresh, ...purchase } = toSubscription(purchaseId.replace('store_a:', ''));
+    const { canRefresh, raw, ...purchase } = toSubscription(purchaseId.replace('store_a:', ''));
     return purchase;
   }),
   respondTo(getCustomerTimeline, (request) => ({

@@ -104,7 +104,7 @@ const routes = [
   respondTo(listCustomers, () => ({ paging, rows: [{ applicationUsername: 'alice', customerInfo: {} }] })),
   respondTo(listPurchases, () => ({ paging, rows: [purchase] })),
   respondTo(getPurchase, () => {
-    const { canRefresh, ...details } = purchase;
+    const { canRefresh, raw, ...details } = purchase;
     return details;
   }),
   respondTo(listPurchaseActions, ({ params: { purchaseId = '' } }) => ({
@@ -274,7 +274,7 @@ describe('Actions of a purchase', () => {
     const bodies: unknown[] = [];
     const act = respondTo(actOnPurchase, ({ body }) => {
       bodies.push(body);
-      const { canRefresh, ...details } = purchase;
+      const { canRefresh, raw, ...details } = purchase;
       return {
         purchaseId: 'store_a:1',
         action: 'refund' as const,
