@@ -47,12 +47,13 @@ func main() {
 	check(err)
 	success, err := validated.JSON200.AsValidationSuccess()
 	check(err)
-	if success.Data.Collection[0].Id != "go" || success.Data.Collection[0].IsExpired {
+	purchase := success.Data.Collection[0]
+	if purchase.Id != "go" || (purchase.IsExpired != nil && *purchase.IsExpired) {
 		log.Fatal(string(validated.Body))
 	}
 	read, err := connect("SECRET").GetCustomerPurchasesWithResponse(ctx, "go")
 	check(err)
-	if read.JSON200.Purchases["store_a:go"].PurchaseId != "store_a:"+success.Data.Collection[0].PurchaseId {
+	if read.JSON200.Purchases["store_a:go"].PurchaseId != "store_a:"+purchase.PurchaseId {
 		log.Fatal(string(read.Body))
 	}
 	none := 0
