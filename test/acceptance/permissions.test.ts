@@ -126,7 +126,6 @@ async function payCheckouts(offerId: string, username: string): Promise<{ access
   await callService(`${customer}/entitlements/token`, { key, body: { accessToken: await pay() } });
   const accessToken = await pay();
   await callService(`/v3/processor_a/purchases?accessToken=${accessToken}`);
-  await setNotificationUrl(`${service.baseUrl}/v3/webhook/processor_a/${service.appName}`);
   return { accessToken };
 }
 
@@ -216,6 +215,8 @@ async function callEndpoints(username: string, called: readonly Contract[]): Pro
     const body = method === 'GET' || method === 'DELETE' ? undefined : (bodies[id] ?? {});
     await callService(`${url}?${query}${selected}`, { method, body });
   }
+  // Until here, so that a notification does not record the changed plan before the endpoint does.
+  await setNotificationUrl(`${service.baseUrl}/v3/webhook/processor_a/${service.appName}`);
 }
 
 /** Lets every function that records purchases do so, with the called endpoints. Returns the functions that did. */
