@@ -68,7 +68,7 @@ describe('POST /v1/validate (Stripe)', () => {
     });
     expect((await service.validate(service.keys, validate)).body).toMatchObject({
       ok: true,
-      data: { collection: [{ id: 'coins', purchaseId: id, quantity: 3, isExpired: false }] },
+      data: { collection: [{ id: 'coins', purchaseId: id, quantity: 3 }] },
     });
     const stored = await deps().purchases.find(service.keys.appName, `processor_a:${id}`);
     expect(stored?.purchase).toMatchObject({
