@@ -1,5 +1,6 @@
 import type { CursorPage } from '../shared/cursor-page.ts';
 import type { RowSearch } from '../shared/list-page.ts';
+import { compareSortKeys } from './compare-sort-keys.ts';
 import { readCursorPage } from './cursor-page.ts';
 import * as keys from './keys.ts';
 import { queryShards } from './merge-shards.ts';
@@ -39,7 +40,7 @@ export async function findRows<Row>(
     );
     return entries
       .map((entry) => ({ sortKey: String(entry.createdSk), key: keys.toKey(entry) }))
-      .filter(({ sortKey }) => sortKey !== position && sortKey < last)
+      .filter(({ sortKey }) => sortKey !== position && compareSortKeys(sortKey, last) < 0)
       .slice(0, count);
   };
   const load = async (entries: readonly CreatedEntry[]): Promise<(Row | undefined)[]> => {
