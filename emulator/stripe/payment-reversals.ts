@@ -125,11 +125,14 @@ function requireUnreversed(purchaseId: string, charge: Stripe.Charge): Stripe.Ch
   return charge;
 }
 
-/** Lists the succeeded charges of a purchase by date. The first one is payment 1 of the control API. */
-export const listPaidCharges = (records: AccountState['records'], purchaseId: string): Stripe.Charge[] =>
-  listCharges(records, purchaseId)
-    .filter(({ paid }) => paid)
-    .sort((a, b) => a.created - b.created);
+/**
+ * Lists the succeeded charges of a purchase in the order in which they were made. The first one is payment 1 of the
+ * control API. Not by date: the action `renew` dates a charge in the next period, before the clock is there.
+ */
+export function listPaidCharges(records: AccountState['records'], purchaseId: string): Stripe.Charge[] {
+  const ids = new Set(listCharges(records, purchaseId).map(({ id }) => id));
+  return [...records.objects.charges.values()].filter(({ id, paid }) => paid && ids.has(id));
+}
 
 /** Lists the charges of a purchase, oldest first. */
 export function listCharges(records: AccountState['records'], purchaseId: string): Stripe.Charge[] {

@@ -47,6 +47,15 @@ describe('several payments of the emulated Stripe', () => {
   });
 });
 
+describe('the latest payment of the emulated Stripe', () => {
+  it('is the one that was made last, also after a renewal that was dated ahead of the clock', async () => {
+    const { id } = await runSubscription(client, [['renew'], ['fail-payment'], ['recover'], ['refund']]);
+    const { body } = await client.control('GET', `/control/purchases/${id}`);
+    const refunded = body.payments.filter(({ refunds }: { refunds: object[] }) => refunds.length > 0);
+    expect(refunded).toMatchObject([{ number: 3, periodEnd: body.currentPeriodEnd }]);
+  });
+});
+
 describe('the payments that the control API shows', () => {
   const show = async (id: string) => (await client.control('GET', `/control/purchases/${id}`)).body;
 
