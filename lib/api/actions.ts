@@ -65,6 +65,20 @@ export const listPurchaseActions = defineContract({
 });
 
 const maxDays = 366;
+const IdempotencyKey = v.pipe(v.string(), v.maxLength(200));
+
+/** The documented request. */
+export const PurchaseActionRequest = v.object({
+  action: ActionName,
+  reason: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(500)),
+  idempotencyKey: IdempotencyKey,
+  dryRun: nullableOptional(v.boolean()),
+  transactionId: nullableOptional(Id),
+  amountMicros: nullableOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  quantity: nullableOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  days: nullableOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxDays))),
+  account: nullableOptional(v.pipe(v.string(), v.maxLength(200))),
+});
 
 export const actOnPurchase = defineContract({
   ...common,
@@ -73,17 +87,8 @@ export const actOnPurchase = defineContract({
   method: 'POST',
   eventType: 'purchase.acted',
   additionalLevels: ['support'],
-  body: v.object({
-    action: ActionName,
-    reason: v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(500)),
-    idempotencyKey: nullableOptional(v.pipe(v.string(), v.maxLength(200))),
-    dryRun: nullableOptional(v.boolean()),
-    transactionId: nullableOptional(Id),
-    amountMicros: nullableOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-    quantity: nullableOptional(v.pipe(v.number(), v.integer(), v.minValue(1))),
-    days: nullableOptional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(maxDays))),
-    account: nullableOptional(v.pipe(v.string(), v.maxLength(200))),
-  }),
+  // Existing clients omit the key in a dry run, which does not need it.
+  body: v.object({ ...PurchaseActionRequest.entries, idempotencyKey: nullableOptional(IdempotencyKey) }),
   response: v.strictObject({
     purchaseId: v.string(),
     action: ActionName,

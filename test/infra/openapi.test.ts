@@ -126,6 +126,11 @@ describe('buildOpenApiDocument', () => {
     expect(document.paths['/v3/customers']?.get).toMatchObject({ 'x-aliases': ['/v2/customers'] });
   });
 
+  it('requires the idempotency key of an action on a purchase', () => {
+    const required = document.components.schemas.PurchaseActionRequest?.required;
+    expect(required).toEqual(['action', 'reason', 'idempotencyKey']);
+  });
+
   it('contains types, bounds and formats of query parameters', () => {
     const parameters = document.paths['/v3/stats/breakdown']?.get?.parameters as readonly Json[];
     const schemas = Object.fromEntries(parameters.map(({ name, schema }) => [name as string, schema]));

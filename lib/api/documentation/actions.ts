@@ -2,6 +2,7 @@ import {
   actOnPurchase,
   listPurchaseActions,
   PurchaseAction,
+  PurchaseActionRequest,
   RefundablePayment,
   StoreAnswerRecord,
 } from '../actions.ts';
@@ -44,10 +45,13 @@ export const actionDescriptions = [
     currency,
     until: ['New end of the paid period.', '2026-02-15T09:30:00.000Z'],
   }),
-  describeObject('PurchaseActionRequest', actOnPurchase.body, 'An action on a purchase.', {
+  describeObject('PurchaseActionRequest', PurchaseActionRequest, 'An action on a purchase.', {
     action: ['Name of the action.', 'refund'],
     reason,
-    idempotencyKey: ['Key of the request: a repeated request with it returns the first outcome.', 'ticket-4711'],
+    idempotencyKey: [
+      'Key of the request: a repeated request with it returns the first outcome. A dry run ignores it.',
+      'ticket-4711',
+    ],
     dryRun: ['Whether to check the action only.', false],
     transactionId,
     amountMicros: ['Amount to refund. The default is all that is left of the payment.', 1_000_000],
@@ -88,6 +92,7 @@ export const actionOperations = [
       'action is not possible or the store rejects it; 502 if the store is unavailable: repeat it with the same key. A ' +
       'support key may do what `app set-support-actions` allows. `account` is the username, or its form at the store.',
     params: { purchaseId },
+    body: PurchaseActionRequest,
     bodyExamples: {
       refund: {
         summary: 'Refund a part of the latest payment',

@@ -41,7 +41,7 @@ export interface OperationDescription {
   readonly description: string;
   readonly params?: Readonly<Record<string, FieldDescription>> | undefined;
   readonly query?: Readonly<Record<string, FieldDescription>> | undefined;
-  /** Documented body, if it has more than the fields that the contract reads. */
+  /** Documented body, if the contract reads fewer fields or accepts requests of existing clients, too. */
   readonly body?: v.GenericSchema;
   /** Examples of the body by name. */
   readonly bodyExamples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
