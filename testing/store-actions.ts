@@ -90,6 +90,8 @@ export const subscriptionActions: ActionCase[] = [
   // The store does not report who ended the subscription.
   ['store_c', 'refund', 'sooner', { ...endedState, cancelationReason: 'Unknown' }],
   ['store_c', 'revoke', 'sooner', { ...endedState, cancelationReason: 'Unknown' }],
+  // The store cannot be queried until the app is opened.
+  ['store_c', 'revoke-keys', 'as before', unchanged],
 
   ...(['processor_a', 'service_processor_a'] as const).flatMap((platform): ActionCase[] => [
     [platform, 'renew', 'later', renewedState],

@@ -15,7 +15,8 @@ import type { Purchase } from './records.ts';
 import { getNextDueTime, runDueTransition } from './recurrence-transitions.ts';
 import type { ResponseContext } from './response-context.ts';
 import { handleCall, hostNames, rateLimitedResponse, unavailableResponse } from './store-calls.ts';
-import { createState, SavedState, toSavedState } from './store-state.ts';
+import { revokeKeys } from './store-id-keys.ts';
+import { createState, getAccount, SavedState, toSavedState } from './store-state.ts';
 import { buildValidateBody } from './validate-body.ts';
 
 const SavedStore = v.object({ keys: Keys, state: SavedState, settings: v.exactOptional(v.unknown()) });
@@ -50,10 +51,16 @@ async function openMicrosoftStore({ now, savedState, savedKeys }: EmulatedStoreC
     accountProblems,
     accountSettings,
     placeOrder: (order) => savePurchase(purchaseProduct(state, order, now())),
-    actions: mapValues(actions, (action) => (id, details) => {
-      const purchase = getPurchase(state, id);
-      return savePurchase(action(purchase, { at: now(), product: getProduct(state, purchase.productId), details }));
-    }),
+    actions: {
+      ...mapValues(actions, (action) => (id, details) => {
+        const purchase = getPurchase(state, id);
+        return savePurchase(action(purchase, { at: now(), product: getProduct(state, purchase.productId), details }));
+      }),
+      'revoke-keys': (id) => {
+        revokeKeys(state, getAccount(state, getPurchase(state, id)));
+        return id;
+      },
+    },
     findPurchase: (id) =>
       state.purchases.has(id) ? toPurchaseSummary(state, getPurchase(state, id), now()) : undefined,
     validateBody: (id, form) => buildValidateBody(context, getPurchase(state, id), form),

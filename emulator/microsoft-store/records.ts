@@ -2,7 +2,12 @@ import * as v from 'valibot';
 import { BillingAnchor } from '../billing-anchor.ts';
 
 /** Store account of a customer. */
-export const Account = v.object({ id: v.string(), applicationUsername: v.exactOptional(v.string()) });
+export const Account = v.object({
+  id: v.string(),
+  applicationUsername: v.exactOptional(v.string()),
+  /** Number of times that Microsoft has revoked the StoreID keys of the customer. */
+  keyRevocations: v.exactOptional(v.number()),
+});
 export type Account = Readonly<v.InferOutput<typeof Account>>;
 
 /** Kind of an item, in the store's terms. */

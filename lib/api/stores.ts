@@ -23,6 +23,11 @@ export const StoreStatus = v.strictObject({
   lastSuccessAt: v.exactOptional(DateTime),
   /** Last request without a usable response. */
   lastFailure: v.exactOptional(StoreFailure),
+  /**
+   * Last refresh that failed because the StoreID key of a customer has expired. Present for two days: a purchase
+   * without a valid key is refreshed daily.
+   */
+  expiredKey: v.exactOptional(StoreFailure),
   /** Whether the store has not given a usable response since the last failure. */
   isFailing: v.boolean(),
   /**

@@ -1,22 +1,28 @@
-import type { Platform } from '../shared/platform.ts';
+import * as v from 'valibot';
+import type { ErrorCode } from '../shared/errors.ts';
+import { Platform } from '../shared/platform.ts';
 import { type EpochMillis, minuteMs } from '../shared/time.ts';
 import type { EventRecord, RawEvent } from './event.ts';
 
 /** Kinds of a store's activity, each with the time of the latest one. */
-export const activityKinds = ['notification', 'success', 'failure'] as const;
+export const activityKinds = ['notification', 'success', 'failure', 'expiredKey'] as const;
 type ActivityKind = (typeof activityKinds)[number];
 
-/** A notification of a store, or a usable or unusable response to a request. */
+/**
+ * A notification of a store, a usable or unusable response to a request, or a refresh that is not possible until the
+ * customer's device sends a new key.
+ */
 export interface StoreActivity {
   readonly platform: Platform;
   readonly kind: ActivityKind;
   readonly date: EpochMillis;
-  /** Why a response is unusable. */
+  /** Why a response is unusable, or which key is missing. */
   readonly problem?: string;
 }
 
 /** Lists the activities that an event records: the latest of each kind and store. */
-export function listStoreActivities({ type, date }: EventRecord, raw: RawEvent | undefined): StoreActivity[] {
+export function listStoreActivities(event: EventRecord, raw: RawEvent | undefined): StoreActivity[] {
+  const { type, date } = event;
   const platform = /^webhook\.(\w+)\.called$/.exec(type)?.[1];
   const calls = (raw?.externalRequests ?? []).flatMap((call): StoreActivity[] => {
     if (call.platform === undefined) return [];
@@ -28,8 +34,20 @@ export function listStoreActivities({ type, date }: EventRecord, raw: RawEvent |
     platform !== undefined && platform !== 'app'
       ? [{ platform: platform as Platform, kind: 'notification', date }]
       : [];
-  const latest = new Map([...notifications, ...calls].map((activity) => [toKindKey(activity), activity]));
+  const latest = new Map(
+    [...notifications, ...calls, ...listExpiredKeys(event, raw)].map((activity) => [toKindKey(activity), activity]),
+  );
   return [...latest.values()];
+}
+
+const RefreshFailure = v.object({ platform: Platform, reason: v.string() });
+
+/** A validation without a key is normal: its client creates the key and repeats it. */
+function listExpiredKeys({ date, content }: EventRecord, raw: RawEvent | undefined): StoreActivity[] {
+  if (raw?.error?.code !== ('NeedMoreData' satisfies ErrorCode)) return [];
+  return content.refreshFailures
+    .filter((failure) => v.is(RefreshFailure, failure))
+    .map(({ platform, reason }) => ({ platform, kind: 'expiredKey', date, problem: reason }));
 }
 
 /** Other statuses are usable: 404, for example, means that the purchase is unknown. */

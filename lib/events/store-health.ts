@@ -1,4 +1,4 @@
-import { minuteMs } from '../shared/time.ts';
+import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
 import type { StoreActivity } from './store-activity.ts';
 
 export type StoreHealth = 'unused' | 'ok' | 'degraded' | 'failing';
@@ -32,3 +32,10 @@ export function deriveStoreHealth({ notification, success, failure, lastHour }: 
   if (share >= failingShare || outageMs >= minOutageMs) return 'failing';
   return share >= degradedShare ? 'degraded' : 'ok';
 }
+
+/** A purchase whose key has expired is refreshed at least once a day. */
+const expiredKeyRetentionMs = 2 * dayMs;
+
+/** Selects the stores that cannot be queried for a purchase, because only the customer's device creates a new key. */
+export const selectExpiredKeys = (activities: readonly StoreActivity[], now: EpochMillis): StoreActivity[] =>
+  activities.filter(({ kind, date }) => kind === 'expiredKey' && now - date < expiredKeyRetentionMs);

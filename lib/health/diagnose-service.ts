@@ -11,6 +11,7 @@ import { checkApiKeys } from './check-api-keys.ts';
 import { checkNotificationRoute } from './check-notification-route.ts';
 import { createEventList, type ListLatestEvents } from './check-notifications.ts';
 import { checkCommissionRates, checkDueItems, checkExchangeRates, checkMasterKey } from './check-service.ts';
+import { checkStoreKeys } from './check-store-keys.ts';
 import { checkWebhookSecrets, checkWebhooks } from './check-webhooks.ts';
 import { type DiagnosisDeps, diagnoseStoreSettings } from './diagnose-store-settings.ts';
 import { createFinding, type Finding } from './finding.ts';
@@ -23,6 +24,7 @@ type ServiceDeps = DiagnosisDeps & {
   readonly deliveries: DeliveryRepository;
   readonly events: EventRepository;
   readonly health: HealthRepository;
+  readonly storeActivities: Parameters<typeof checkStoreKeys>[1]['storeActivities'];
 };
 
 interface ServiceDiagnosisOptions {
@@ -117,6 +119,7 @@ function listAppChecks({ app, connected }: ConnectedApp, context: AppCheckContex
   const listLatestEvents = createEventList(name, deps);
   return [
     { name: 'stores', app: name, run: async () => (connected.length > 0 ? [] : [createStoresMissingFinding(name)]) },
+    { name: 'store keys', app: name, run: async () => await checkStoreKeys(name, deps) },
     { name: 'webhooks', app: name, run: async () => await checkWebhooks(app, deps) },
     { name: 'webhook secrets', app: name, skipReason, run: async () => await checkWebhookSecrets(app, deps) },
     { name: 'API keys', app: name, run: async () => checkApiKeys(app, deps.now()) },

@@ -22,6 +22,7 @@ export const findingSeverities = {
   'store-notifications-unverifiable': 'error',
   'store-orders-unreadable': 'warning',
   'store-clawbacks-unreadable': 'warning',
+  'store-keys-expired': 'warning',
   'store-no-credentials': 'note',
   'store-not-released': 'note',
   'stores-missing': 'note',

@@ -39,12 +39,12 @@ export interface ProblemFormat {
 const normalDelayMs = 10 * 60_000;
 
 /**
- * Describes what is wrong now, the worst first: unreachable stores, late refreshes, dead and late webhooks, missing
- * settings.
+ * Describes what is wrong now, the worst first: unreachable stores, expired keys of customers, late refreshes, dead and
+ * late webhooks, missing settings.
  */
 export function describeProblems({ app, due, stores }: AppState, format: ProblemFormat): Problem[] {
   const problems = [
-    ...(stores?.rows.flatMap((row) => describeStore(row, format)) ?? []),
+    ...(stores?.rows.flatMap((row) => [...describeStore(row, format), ...describeExpiredKey(row, format)]) ?? []),
     ...(due ? describeDue(due, format) : []),
     ...(app ? describeSettings(app) : []),
   ];
@@ -77,8 +77,23 @@ const warn = (id: string, text: string, link?: Problem['link']): Problem => ({
   ...(link && { link }),
 });
 
+type StoreState = NonNullable<AppState['stores']>['rows'][number];
+
+function describeExpiredKey(
+  { platform, expiredKey }: StoreState,
+  { now, formatPlatform, formatRelative }: ProblemFormat,
+): Problem[] {
+  if (!expiredKey) return [];
+  const name = formatPlatform(platform);
+  const date = formatRelative(new Date(expiredKey.date), now);
+  const text =
+    `The StoreID keys of customers have expired, so ${name} cannot be queried for their purchases (last attempt ` +
+    `${date}). They keep access for one more period: the app must validate them again with a new key.`;
+  return [warn(`expired-keys ${platform}`, text, { to: '/events', query: { tag: 'error' }, label: 'Show the events' })];
+}
+
 function describeStore(
-  { platform, health, lastHour, lastFailure }: NonNullable<AppState['stores']>['rows'][number],
+  { platform, health, lastHour, lastFailure }: StoreState,
   { now, formatNumber, formatPlatform, formatRelative }: ProblemFormat,
 ): Problem[] {
   if (health !== 'failing' && health !== 'degraded') return [];

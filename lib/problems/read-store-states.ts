@@ -1,6 +1,6 @@
 import type { AppRepository } from '../apps/app-repository.ts';
 import type { StoreActivity } from '../events/store-activity.ts';
-import { deriveStoreHealth } from '../events/store-health.ts';
+import { deriveStoreHealth, selectExpiredKeys } from '../events/store-health.ts';
 import type { Platform } from '../shared/platform.ts';
 import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
 
@@ -28,6 +28,7 @@ export async function readStoreStates(appName: string, { apps, storeActivities, 
   const rows = platforms.map(async (platform) => {
     const find = (kind: string) => activities.find((other) => other.platform === platform && other.kind === kind);
     const [notification, success, failure] = [find('notification'), find('success'), find('failure')];
+    const expiredKey = selectExpiredKeys(activities, now()).find((activity) => activity.platform === platform);
     const [lastDay, lastHour] = await Promise.all([
       storeActivities.countRequests(appName, platform, now() - dayMs),
       storeActivities.countRequests(appName, platform, now() - hourMs),
@@ -37,6 +38,7 @@ export async function readStoreStates(appName: string, { apps, storeActivities, 
       ...(notification && { lastNotificationAt: toIso(notification.date) }),
       ...(success && { lastSuccessAt: toIso(success.date) }),
       ...(failure && { lastFailure: { date: toIso(failure.date), message: failure.problem ?? '' } }),
+      ...(expiredKey && { expiredKey: { date: toIso(expiredKey.date), message: expiredKey.problem ?? '' } }),
       isFailing: failure !== undefined && failure.date > (success?.date ?? 0),
       health: deriveStoreHealth({ notification, success, failure, lastHour }),
       lastHour,

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
+import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { parseKeyTimestamp, purchaseKey } from '../../lib/db/keys.ts';
+import { checkStoreKeys } from '../../lib/health/check-store-keys.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
@@ -33,6 +35,9 @@ async function buy(order: object, settings: object = {}) {
     storeId,
     purchaseId,
     validate: async (changes: object = {}) => (await service.validate(keys, { ...validate, ...changes })).body,
+    /** What the app sends when it is opened again: the device has created a StoreID key. */
+    validateAgain: async () =>
+      (await service.validate(keys, (await service.callControl(`/purchases/${encodeURIComponent(id)}`)).validate)).body,
     act: async (action: string) => await service.callControl(`/purchases/${encodeURIComponent(id)}/${action}`, {}),
     refresh: async () => await refreshPurchase({ appName: keys.appName, purchaseId }, deps()),
     read: async () =>
@@ -237,5 +242,63 @@ describe('a subscription of the Microsoft Store', () => {
   it('makes the customer ineligible for a second trial', async () => {
     const { validate, storeId } = await buy({ type: 'paid subscription', trial: true });
     expect(await validate()).toMatchObject({ ok: true, data: { ineligible_for_intro_price: [storeId] } });
+  });
+});
+
+describe('a subscription of the Microsoft Store whose StoreID key has died', () => {
+  type Bought = Awaited<ReturnType<typeof buy>>;
+  const deaths: readonly [death: string, kill: (bought: Bought) => Promise<void>][] = [
+    ['expired', async () => undefined],
+    ['was revoked', async ({ act }) => void (await act('revoke-keys'))],
+    [
+      'is of an Entra application that was replaced',
+      async ({ keys }) => {
+        const settings = (await deps().apps.findStoreSettings(keys.appName, 'store_c')) as object;
+        await deps().apps.setStoreSettings(keys.appName, 'store_c', { ...settings, clientId: 'another' });
+      },
+    ],
+  ];
+  const advance = async (period: string) => await service.callControl('/clock', { advance: period });
+  const findExpiredKey = async ({ keys }: Bought) =>
+    (await callWithSecretKey(listStores, keys)).body.rows[0].expiredKey;
+
+  it.each(deaths)('keeps access for one more period, without EXPIRED, if the key %s', async (_death, kill) => {
+    const bought = await buy({ type: 'paid subscription', autoRenew: true });
+    await bought.validate();
+    expect(await findExpiredKey(bought)).toBeUndefined();
+    await kill(bought);
+    await advance('P32D');
+    for (const period of ['PT1H', 'PT26H', 'P20D']) {
+      await advance(period);
+      expect(await bought.refresh()).toBe(false);
+      expect(await bought.read()).toMatchObject({ isExpired: false });
+      expect(await findExpiredKey(bought)).toMatchObject({ message: 'A StoreID key for purchases is required.' });
+    }
+    expect(listReasons(await bought.read())).toEqual(['PURCHASED']);
+    await advance('P11D');
+    await bought.refresh();
+    expect(await bought.read()).toMatchObject({ isExpired: true });
+    expect(listReasons(await bought.read())).toEqual(['PURCHASED', 'EXPIRED']);
+  });
+
+  it('has its paid access again, and no problem, after the next validation of the app', async () => {
+    const bought = await buy({ type: 'paid subscription', autoRenew: true });
+    const { appName } = bought.keys;
+    expect(await bought.validate({ license: {} })).toMatchObject({ ok: false, code: 6778006 });
+    await bought.validate();
+    expect(await checkStoreKeys(appName, deps())).toEqual([]);
+    await advance('P65D');
+    await bought.refresh();
+    expect(await bought.read()).toMatchObject({ isExpired: true });
+    expect(await checkStoreKeys(appName, deps())).toMatchObject([
+      { code: 'store-keys-expired', severity: 'warning', app: appName, platform: 'store_c' },
+    ]);
+    expect(await bought.validateAgain()).toMatchObject({ ok: true });
+    expect(await bought.read()).toMatchObject({ isExpired: false });
+    expect(listReasons(await bought.read())).toEqual(['PURCHASED', 'EXPIRED', 'RENEWED']);
+    await advance('P3D');
+    expect(await bought.refresh()).toBe(true);
+    expect(await findExpiredKey(bought)).toBeUndefined();
+    expect(await checkStoreKeys(appName, deps())).toEqual([]);
   });
 });

@@ -206,6 +206,9 @@ export const appDescriptions = [
     lastNotificationAt: ['Date of the last store notification. Absent if there was none.', '2026-01-15T09:30:00.000Z'],
     lastSuccessAt: ['Date of the last usable response of the store.', '2026-01-15T09:30:00.000Z'],
     lastFailure: ['The last request without a usable response. Absent if there was none.'],
+    expiredKey: [
+      'The last refresh that failed because the StoreID key of a customer has expired. Absent without one in two days.',
+    ],
     isFailing: ['Whether there was no usable response since the last failure.', false],
     health: [
       '`unused`: no request and no notification. `failing`: at least half of the requests of the last hour failed, or the latest ones in succession. `degraded`: at least a tenth failed.',

@@ -3,8 +3,9 @@ import { ServiceError } from '../../shared/errors.ts';
 import { dayMs } from '../../shared/time.ts';
 import { getAccessToken } from './entra.ts';
 import { keyFields, type RefreshToken } from './refresh-token.ts';
+import { missingKeyError } from './service-ticket.ts';
 import type { MicrosoftSession } from './session.ts';
-import { parseStoreIdKey, type StoreService, storeServices } from './store-id-key.ts';
+import { parseStoreIdKey, type StoreIdKey, type StoreService, storeServices } from './store-id-key.ts';
 import { callService } from './store-service-api.ts';
 
 /**
@@ -18,7 +19,7 @@ const RenewKeyResponse = v.object({ key: v.pipe(v.string(), v.minLength(1)) });
 
 /**
  * Renews the StoreID keys of a refresh token that are older than 14 days. If the renewal of a valid key fails, the
- * token keeps it.
+ * token keeps it. Throws `NeedMoreData` if a key is of another Entra application.
  */
 export async function renewKeys(session: MicrosoftSession, token: RefreshToken): Promise<RefreshToken> {
   const renewedFields = await Promise.all(storeServices.map((service) => renewKeyIfOld(session, token, service)));
@@ -32,7 +33,7 @@ async function renewKeyIfOld(
 ): Promise<Partial<RefreshToken>> {
   const key = token[keyFields[service]];
   if (key === undefined) return {};
-  const remainingMs = parseStoreIdKey(key, service, session).expiresAt - session.now();
+  const remainingMs = parseStoredKey(key, service, session).expiresAt - session.now();
   if (remainingMs > renewBeforeExpiryMs || remainingMs <= 0) return {};
   try {
     return { [keyFields[service]]: await renewKey(session, key, service) };
@@ -40,6 +41,15 @@ async function renewKeyIfOld(
     // The key is still valid: an outage of the renewal must not fail the refresh.
     if (error instanceof ServiceError && error.code !== 'InternalError') return {};
     throw error;
+  }
+}
+
+/** The operator can have replaced the Entra application since. Only the customer's device creates a key for it. */
+function parseStoredKey(key: string, service: StoreService, session: MicrosoftSession): StoreIdKey {
+  try {
+    return parseStoreIdKey(key, service, session);
+  } catch {
+    throw missingKeyError(service);
   }
 }
 

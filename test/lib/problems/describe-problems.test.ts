@@ -38,6 +38,21 @@ describe('describeProblems', () => {
     expect(describeProblems(healthy, format)).toEqual([]);
   });
 
+  it('describes expired keys of customers with their cure', () => {
+    const expiredKey = { date: minutesAgo(180), message: 'A StoreID key for purchases is required.' };
+    const rows = healthy.stores.rows.map((row) => ({ ...row, platform: 'store_c' as const, expiredKey }));
+    expect(describeProblems({ ...healthy, stores: { rows } }, format)).toEqual([
+      {
+        id: 'expired-keys store_c',
+        tone: 'warn',
+        text:
+          'The StoreID keys of customers have expired, so the Microsoft Store cannot be queried for their purchases ' +
+          '(last attempt 3 hours ago). They keep access for one more period: the app must validate them again with a new key.',
+        link: { to: '/events', query: { tag: 'error' }, label: 'Show the events' },
+      },
+    ]);
+  });
+
   it('describes a store that does not respond, with its last failure', () => {
     const lastFailure = { date: minutesAgo(120), message: 'The store responded with status 503.' };
     const lastHour = { numRequests: 0, numFailures: 0 };
