@@ -27,10 +27,15 @@ export const PushSubscription = v.object({
 });
 export type PushSubscription = v.InferOutput<typeof PushSubscription>;
 
-const Subscriptions = v.object({ subscriptions: v.optional(v.array(PushSubscription), []) });
+const Subscriptions = v.object({
+  subscriptions: v.optional(v.array(PushSubscription), []),
+  nextPageToken: v.optional(v.string(), ''),
+});
 
-/** Maximum of a page. A project rarely has more. */
+/** Maximum of a page. */
 const pageSize = 1_000;
+/** A project has up to 10,000 subscriptions. @see https://docs.cloud.google.com/pubsub/quotas */
+const maxPages = 20;
 
 /**
  * Lists the subscriptions of a Cloud project. Returns undefined if the service account cannot list them: the service
@@ -44,9 +49,17 @@ export async function listSubscriptions(
 ): Promise<readonly PushSubscription[] | undefined> {
   const token = await getAccessToken(account, context, scopes.pubsub);
   const url = `https://pubsub.googleapis.com/v1/projects/${encodeURIComponent(project)}/subscriptions?pageSize=${pageSize}`;
-  const { status, text } = await context.fetch(url, { headers: { authorization: `Bearer ${token}` } });
-  // Google returns 404 for a project that the account cannot read.
-  if ([401, 403, 404].includes(status)) return undefined;
-  if (status !== 200) throw unavailableError(`Pub/Sub: HTTP ${status}`);
-  return parseResponse(Subscriptions, text).subscriptions;
+  const subscriptions: PushSubscription[] = [];
+  let query = '';
+  for (let pageCount = 0; pageCount < maxPages; pageCount++) {
+    const { status, text } = await context.fetch(`${url}${query}`, { headers: { authorization: `Bearer ${token}` } });
+    // Google returns 404 for a project that the account cannot read.
+    if ([401, 403, 404].includes(status)) return undefined;
+    if (status !== 200) throw unavailableError(`Pub/Sub: HTTP ${status}`);
+    const page = parseResponse(Subscriptions, text);
+    subscriptions.push(...page.subscriptions);
+    if (page.nextPageToken === '') return subscriptions;
+    query = `&pageToken=${encodeURIComponent(page.nextPageToken)}`;
+  }
+  throw unavailableError(`Pub/Sub: more than ${maxPages} pages`);
 }
