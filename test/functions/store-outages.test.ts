@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
+import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import type { PurchaseRow } from '../../lib/api/purchase-records.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
@@ -7,6 +8,7 @@ import type { Platform } from '../../lib/shared/platform.ts';
 import { hourMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, createUniqueName, startDate } from '../../testing/given.ts';
+import { startNotificationRouter } from '../../testing/notification-router.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
 let service: TestService;
@@ -199,4 +201,64 @@ describe('a renewing subscription whose store is unavailable at its renewal', ()
     expect(renewed).not.toHaveProperty('unverifiedSince');
     expect(toReasons(notifications)).toEqual(['PURCHASED', 'EXPIRED', 'RENEWED']);
   });
+});
+
+describe('a subscription that renews in an outage of 73 hours in which the notifications of its store arrive', () => {
+  it.each([
+    ['store_a', 'premium', {}],
+    ['store_b', 'premium', {}],
+    ['processor_a', 'basic', {}],
+    ['processor_a', 'daily', { period: 'P1D' }],
+    ['service_processor_a', 'basic', {}],
+    ['processor_b', 'monthly', {}],
+  ] as const)(
+    'of %s (%s) gives access at every hour, and announces the renewal',
+    async (platform, productId, terms) => {
+      const keys = await service.createApp([platform], platform === 'store_b' ? { acknowledge: true } : {});
+      const router = await startNotificationRouter(service, [platform]);
+      try {
+        router.routeTo([keys.appName]);
+        const applicationUsername = createUniqueName('user');
+        const { validate } = await buy({ platform, productId, autoRenew: true, applicationUsername, ...terms });
+        await service.validate(keys, validate);
+        const readPurchase = async () => {
+          const params = { applicationUsername };
+          const { body } = await callWithSecretKey(getCustomerPurchases, keys, { params });
+          const [purchase] = Object.values(body.purchases as Record<string, PurchaseRow>);
+          if (!purchase) throw new Error('The customer does not have a purchase.');
+          return purchase;
+        };
+        const processNotifications = async () => {
+          await router.waitUntilPosted();
+          await router.process(router.take(keys.appName));
+        };
+        await processNotifications();
+        const { purchaseId, expirationDate = '' } = await readPurchase();
+        const startAt = Date.parse(expirationDate) - hourMs;
+        // The keys with which Google signs the pushes are at another service.
+        const outage = platform === 'store_b' ? { path: '/androidpublisher/' } : {};
+        const denials: number[] = [];
+        for (let hour = 0; hour <= 73; hour++) {
+          await service.callControl('/clock', { set: new Date(startAt + hour * hourMs).toISOString() });
+          if (hour % 24 === 0)
+            await service.callControl('/faults', { ...outage, platform, fault: 'down', times: 10_000 });
+          await processNotifications();
+          expect(await refreshPurchase({ appName: keys.appName, purchaseId }, deps())).toBe(false);
+          if ((await readPurchase()).isExpired) denials.push(hour);
+        }
+        expect(denials).toEqual([]);
+        await service.clearFaults();
+        await processNotifications();
+        await refreshPurchase({ appName: keys.appName, purchaseId }, deps());
+        expect(await readPurchase()).toMatchObject({ isExpired: false });
+        const { body } = await callWithSecretKey(listPurchases, keys, { query: { include_notifications: 'true' } });
+        const reasons = toReasons(body.rows[0].notifications);
+        expect(reasons).toContain('RENEWED');
+        expect(reasons).not.toContain('EXPIRED');
+      } finally {
+        await router.close();
+        await service.setNotificationUrl(platform, null);
+      }
+    },
+  );
 });
