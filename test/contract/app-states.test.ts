@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
+import { getApp } from '../../lib/api/app.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
-import { createApiKey, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { createApiKey, type IssuedApiKeys, rotateApiKey, setSandboxRule } from '../../lib/apps/manage-apps.ts';
 import { toRefundRequestId } from '../../lib/db/keys.ts';
+import { rotateTokenKeys } from '../../lib/entitlements/token-keys.ts';
+import { contentContext } from '../../lib/forwards/create-forwards.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
-import { dayMs } from '../../lib/shared/time.ts';
+import { dayMs, hourMs } from '../../lib/shared/time.ts';
+import type { WebhookDelivery } from '../../lib/webhooks/delivery.ts';
 import { type CallResult, callWithSecretKey } from '../../testing/call.ts';
 import { givenAppData } from '../../testing/given-app-data.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -31,11 +35,12 @@ const apps = new Map<string, IssuedApiKeys>();
 /** Purchases of an app that its store can be queried for, by app. */
 const boughtIds = new Map<string, string>();
 
-async function createState(states: readonly Platform[]): Promise<IssuedApiKeys> {
+async function createState(states: readonly Platform[], terms: object = {}): Promise<IssuedApiKeys> {
   const keys = await service.createApp(states);
   await givenAppData({ keys, canary: `canary-${keys.appName}`, dollars: 1, payments: 2 });
   for (const platform of states.filter((state) => state === 'store_a')) {
-    const order = { platform, productId: 'premium', type: 'paid subscription', applicationUsername: keys.appName };
+    const product = { platform, productId: 'premium', type: 'paid subscription' };
+    const order = { ...product, applicationUsername: keys.appName, ...terms };
     const { validate } = await service.callControl('/purchases', order);
     const { data } = (await service.validate(keys, validate)).body;
     boughtIds.set(keys.appName, `${platform}:${data.collection[0].purchaseId}`);
@@ -51,6 +56,51 @@ async function createExpiringKeys({ appName }: IssuedApiKeys): Promise<void> {
   }
 }
 
+/** Rotates the main keys and the keys of entitlement tokens. Returns the new keys: the previous ones stay valid. */
+async function rotateKeys(keys: IssuedApiKeys): Promise<IssuedApiKeys> {
+  const { apps: repository, tokenKeys, now } = deps();
+  const rotation = { overlapMs: hourMs, now: now() };
+  const rotate = async (level: 'public' | 'secret') =>
+    await rotateApiKey(repository, keys.appName, { level, ...rotation });
+  await tokenKeys.update(keys.appName, (set) => rotateTokenKeys(set, rotation));
+  return { ...keys, publicKey: await rotate('public'), secretKey: await rotate('secret') };
+}
+
+const forwardId = 'forward-1';
+
+/** Creates a pending and a dead forward, and a URL of the app that receives nothing any more. */
+async function createForwards({ appName }: IssuedApiKeys): Promise<void> {
+  const { apps: repository, cipher, deliveries, now } = deps();
+  const urls = ['https://live.example.com/stores', 'https://gone.example.com/stores'];
+  await repository.setForwards(
+    appName,
+    urls.map((url) => ({ url, includesAuthorization: true })),
+  );
+  const content = JSON.stringify({ body: '{}', headers: { 'content-type': 'application/json' } });
+  for (const [index, url] of urls.entries()) {
+    const delivery: WebhookDelivery = {
+      appName,
+      deliveryId: `forward-${index + 1}`,
+      type: 'forward',
+      url,
+      notification: { id: 'message-1', reason: 'OTHER', date: now() },
+      state: 'pending',
+      failedAttempts: 0,
+      createdAt: now(),
+      forward: {
+        platform: 'store_a',
+        chain: url,
+        receivedAt: now(),
+        content: await cipher.encrypt(content, contentContext(appName)),
+      },
+    };
+    await deliveries.createIfAbsent(delivery);
+    if (index > 0)
+      await deliveries.replaceIfUnchanged(delivery, { ...delivery, state: 'dead', failedAttempts: 1 }, now());
+  }
+  await deliveries.disableUrl(appName, 'https://gone.example.com/stores', now());
+}
+
 beforeAll(async () => {
   service = await startTestService();
   apps.set('without settings', await createState([]));
@@ -58,6 +108,18 @@ beforeAll(async () => {
   const expired = await createState(['store_a']);
   await createExpiringKeys(expired);
   apps.set('with expired keys of all levels', expired);
+  const rotated = await createState(['store_a']);
+  apps.set('with the new keys of a rotation', await rotateKeys(rotated));
+  apps.set('with the previous keys of a rotation', rotated);
+  const forwarding = await createState(['store_a']);
+  await createForwards(forwarding);
+  apps.set('with forwards', forwarding);
+  const sandboxRules = [{ rule: 'all' }, { rule: 'none' }, { rule: 'listed', usernames: ['ann'] }];
+  for (const sandboxRule of sandboxRules) {
+    const keys = await createState(['store_a'], { sandbox: true });
+    await setSandboxRule(deps().apps, keys.appName, sandboxRule);
+    apps.set(`with sandbox purchases and the rule ${sandboxRule.rule}`, keys);
+  }
   // Functions cache apps for less than a minute.
   await service.callControl('/clock', { advance: 'PT2M' });
 });
@@ -115,7 +177,12 @@ async function call(contract: Contract, keys: IssuedApiKeys, name: string): Prom
     platform: 'store_b',
     tag: name,
     reqId: name,
-    id: contract.area === 'refunds' ? toRefundRequestId('store_a:1-0', 1) : name,
+    id:
+      contract.area === 'refunds'
+        ? toRefundRequestId('store_a:1-0', 1)
+        : contract.area === 'webhooks'
+          ? forwardId
+          : name,
   };
   const query = { applicationUsername: name, q: name, entitlement: 'premium', dryRun: 'true', limit: '2' };
   const isRead = contract.method === 'GET' || contract.method === 'DELETE';
@@ -148,12 +215,18 @@ const requireApp = (state: string): IssuedApiKeys => {
 };
 
 describe('every operation, within the writes that its policy allows', () => {
-  it.each(['without settings', ...platforms.map((platform) => `with ${platform}`), 'with expired keys of all levels'])(
-    'answers in an app %s',
-    async (state) => {
-      expect(await listFailures(requireApp(state), ['ann'])).toEqual([]);
-    },
-  );
+  it.each([
+    'without settings',
+    ...platforms.map((platform) => `with ${platform}`),
+    'with expired keys of all levels',
+    'with the new keys of a rotation',
+    'with the previous keys of a rotation',
+    'with forwards',
+    ...['all', 'none', 'listed'].map((rule) => `with sandbox purchases and the rule ${rule}`),
+  ])('answers in an app %s', async (state) => {
+    expect(await callWithSecretKey(getApp, requireApp(state))).toMatchObject({ status: 200 });
+    expect(await listFailures(requireApp(state), ['ann'])).toEqual([]);
+  });
 
   it.each(hostileNames)('answers for the username %j', async (name) => {
     expect(await listFailures(requireApp('with store_a'), [name])).toEqual([]);
