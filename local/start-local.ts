@@ -187,7 +187,10 @@ async function start(options: Options, shutdown: ShutdownStack): Promise<LocalSe
   };
 }
 
-/** Points the notifications of the stores at the demo app, except those to a URL that the user set. */
+/**
+ * Points the notifications of the stores at the demo app, except those to a URL that the user set. After a restart, a
+ * store without a URL is one whose notifications the user has turned off.
+ */
 function notifyDemoApp(
   { notificationUrls, setNotificationUrl }: RunningEmulator,
   appName: string,
@@ -196,8 +199,8 @@ function notifyDemoApp(
   const present = notificationUrls();
   for (const { platform } of notificationEndpoints) {
     const path = `/v3/webhook/${platform}/${appName}`;
-    const isOwn = present[platform] === undefined || present[platform] === `${previousBaseUrl}${path}`;
-    if (isOwn) setNotificationUrl(platform, `${baseUrl}${path}`);
+    const ownUrl = previousBaseUrl === undefined ? undefined : `${previousBaseUrl}${path}`;
+    if (present[platform] === ownUrl) setNotificationUrl(platform, `${baseUrl}${path}`);
   }
 }
 

@@ -35,7 +35,7 @@ async function purchasesOf(username: string, one = service): Promise<unknown> {
   return await (await fetch(url, { headers: secretKey(one) })).json();
 }
 
-async function setNotificationUrl({ emulatorUrl }: LocalService, platform: string, url: string): Promise<void> {
+async function setNotificationUrl({ emulatorUrl }: LocalService, platform: string, url: string | null): Promise<void> {
   const body = JSON.stringify({ url });
   await fetch(`${emulatorUrl}/control/notifications/${platform}`, { method: 'PUT', body });
 }
@@ -103,6 +103,7 @@ describe('startLocal with a data folder', () => {
     const receipt = await bought('carol', first);
     await validate(receipt, first);
     await setNotificationUrl(first, 'store_b', 'http://127.0.0.1:9/v3/webhook/store_b/other');
+    await setNotificationUrl(first, 'processor_b', null);
     await fetch(`${first.emulatorUrl}/control/clock`, { method: 'POST', body: JSON.stringify({ advance: 'P1D' }) });
     await first.close();
 
@@ -121,6 +122,7 @@ describe('startLocal with a data folder', () => {
       store_a: `${second.baseUrl}/v3/webhook/store_a/${appName}`,
       store_b: 'http://127.0.0.1:9/v3/webhook/store_b/other',
     });
+    expect(await getNotificationUrls(second)).not.toHaveProperty('processor_b');
     await rotateAll(second);
     await second.close();
 
