@@ -6,7 +6,7 @@ import { toSaleFields } from './sales.ts';
 import { toSeatFields } from './seats.ts';
 import type { StoreTransaction, SubscriptionStatus } from './store-transaction.ts';
 import { toAmountMicros } from './transaction-amount.ts';
-import { isSharedOwnership, toRefundFields } from './transaction-refunds.ts';
+import { findRevocationDate, isSharedOwnership, toRefundFields } from './transaction-refunds.ts';
 
 /** @see https://developer.apple.com/documentation/appstoreserverapi/type */
 const productTypes: Readonly<Record<string, NonNullable<Purchase['productType']>>> = {
@@ -55,8 +55,8 @@ export function fromSignedTransaction(payload: TransactionPayload): StoreTransac
       originalPurchaseDate: payload.originalPurchaseDate,
       expiresDate,
       ...toRefundFields(payload),
-      revocationReason: revocationDate === undefined ? undefined : toRevocationReason(payload),
-      replacedAt: isUpgraded ? Math.min(expiresDate ?? signedDate, signedDate) : undefined,
+      revocationReason: findRevocationDate(payload) === undefined ? undefined : toRevocationReason(payload),
+      replacedAt: isUpgraded ? Math.min(revocationDate ?? expiresDate ?? signedDate, signedDate) : undefined,
       isRenewal: payload.transactionReason === 'RENEWAL' || undefined,
       isTrial: isTrial || undefined,
       isIntro: (offerType === introductoryOffer && !isTrial) || undefined,

@@ -14,11 +14,24 @@ const proratedId = 'revocation';
 const fullPercentage = 100_000;
 
 /**
+ * Whether a transaction is revoked because the customer has upgraded. In receipts, Apple sets a cancellation date and
+ * keeps the expiration date of the whole period. It reports no amount for the rest of the period.
+ * @see https://developer.apple.com/forums/thread/96670
+ */
+const isRevokedByUpgrade = ({ isUpgraded, revocationType }: TransactionPayload): boolean =>
+  isUpgraded === true && revocationType === undefined;
+
+/** Returns the date of a revocation that is not the end of an upgraded transaction. */
+export const findRevocationDate = (payload: TransactionPayload): EpochMillis | undefined =>
+  isRevokedByUpgrade(payload) ? undefined : payload.revocationDate;
+
+/**
  * Derives the end of access and the returned money of a transaction.
  * @see https://developer.apple.com/documentation/appstoreserverapi/revocationdate
  */
 export function toRefundFields(payload: TransactionPayload): RefundFields {
-  const { revocationDate, expiresDate } = payload;
+  const { expiresDate } = payload;
+  const revocationDate = findRevocationDate(payload);
   const proratedRefunds = listProratedRefunds(payload);
   const itemRefunds = listItemRefunds(payload);
   const partialRefunds = [...proratedRefunds, ...itemRefunds, ...listSeatRefunds(payload)];

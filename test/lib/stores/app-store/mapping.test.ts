@@ -271,6 +271,25 @@ describe('validate (App Store) of a subscription', () => {
     expect(purchase).toMatchObject({ cancelationReason: 'System.Replaced', endedAt: purchaseDate + 60_000 });
   });
 
+  it('does not map the revocation of an upgraded transaction to a refund, unless its type is one', async () => {
+    const upgradedAt = purchaseDate + 5 * dayMs;
+    const replaced = buildTransactionPayload({
+      isUpgraded: true,
+      revocationDate: upgradedAt,
+      revocationReason: 0,
+      signedDate: upgradedAt + dayMs,
+    });
+    const { observations } = await validateSignedTransaction({ transactions: [replaced] }, replaced);
+    expect(observations[0]).toMatchObject({
+      purchase: { cancelationReason: 'System.Replaced', endedAt: upgradedAt },
+      transactions: [{ isReplaced: true }],
+    });
+    expect(observations[0]?.transactions[0]).not.toHaveProperty('refundedAt');
+    const refunded = { ...replaced, revocationType: 'REFUND_FULL' };
+    const refund = await validateSignedTransaction({ transactions: [refunded] }, refunded);
+    expect(refund.observations[0]?.transactions[0]).toMatchObject({ refundedAt: upgradedAt });
+  });
+
   it('uses the dates of the transaction for an unknown status', async () => {
     expect(await validatePurchase(createSubscriber(9))).toMatchObject({ expirationDate: monthEnd });
   });
