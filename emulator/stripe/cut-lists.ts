@@ -9,6 +9,7 @@ export const getMaxPageLength = (listLength = embeddedLength): number => Math.mi
  *
  * @see https://docs.stripe.com/api/invoices/invoice_lines
  * @see https://docs.stripe.com/api/checkout/sessions/line_items
+ * @see https://github.com/stripe/sync-engine/pull/104 for the lists in events
  */
 export function cutLists<T>(value: T, length = embeddedLength): T {
   if (Array.isArray(value)) return value.map((element) => cutLists(element, length)) as T;

@@ -16,7 +16,12 @@ import { isEnded, isRunning, type SubscriptionTransition } from './subscription-
  */
 const retriesMs = 14 * dayMs;
 
-/** Time after the due date of an emailed invoice after which the setting for failed payments applies. */
+/**
+ * Time after the due date of an emailed invoice after which the setting for failed payments applies. Stripe documents a
+ * further deadline without its length, which is a setting of the account.
+ *
+ * @see https://docs.stripe.com/api/subscriptions/object#subscription_object-status
+ */
 const overdueMs = 30 * dayMs;
 
 /**

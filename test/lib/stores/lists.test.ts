@@ -18,6 +18,7 @@ import { stoppedStopwatch } from '../../../testing/stopwatch.ts';
  * - `pages`: the store cuts it, or returns pages. A test below reads it in parts.
  * - `whole`: the store documents neither pages nor a limit, or a limit that one response holds.
  * - `first`: only its first element is needed.
+ * - `latest`: the store cuts it, and an older payment does without its element.
  * - `own`: a type for other schemas, or a list of the settings or of a refresh token.
  */
 const lists = {
@@ -69,7 +70,6 @@ const lists = {
     'braintree/payloads.ts disputes',
     'braintree/payloads.ts paymentMethods',
     'braintree/payloads.ts refundIds',
-    'braintree/payloads.ts statusHistory',
     'google-play/api-errors.ts errors',
     'google-play/google-keys.ts keys',
     'google-play/payloads.ts lineItems',
@@ -88,6 +88,9 @@ const lists = {
   first: ['charges', 'checkout.sessions', 'coupons', 'disputes', 'invoicePayments', 'invoices', 'paymentIntents']
     .concat(['prices', 'products', 'refunds', 'subscriptions'])
     .map((resource) => `stripe/check-settings.ts stripe.${resource}.list`),
+  // At most 50 entries.
+  // https://developer.paypal.com/braintree/graphql/reference/types/recurring-billing-subscription
+  latest: ['braintree/payloads.ts statusHistory'],
   own: [
     'app-store/settings.ts offers',
     'braintree/payloads.ts lenientArray',
