@@ -2,7 +2,7 @@ import type { EpochMillis } from '../../shared/time.ts';
 import { toMillis, toOptionalMillis } from './convert.ts';
 import type { ItemTerms } from './item-terms.ts';
 import type { MappingContext } from './mapping-context.ts';
-import { type Billing, findPresentPayment, hasPeriodPrice, isTrial, listPaidTime } from './paid-periods.ts';
+import { type Billing, findPresentPayment, hasPeriodPrice, listPaidTime } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import type { PaymentReversal } from './payment-reversals.ts';
 import type { BilledItem } from './subscription-items.ts';
@@ -75,15 +75,5 @@ export function findReversal(
 }
 
 /** Returns the end of the time that a billing pays. A trial can have ended early or have been extended. */
-export function getPaidEnd(
-  billing: Billing,
-  billings: readonly Billing[],
-  subscription: Subscription,
-): EpochMillis | undefined {
-  const { period } = billing;
-  const { trial_end } = subscription;
-  if (!period || billing.kind === 'late') return undefined;
-  if (!isTrial(billing, subscription) || trial_end === null) return toMillis(period.end);
-  const isLast = listPaidTime(billings).findLast((other) => isTrial(other, subscription)) === billing;
-  return toMillis(isLast ? trial_end : Math.min(period.end, trial_end));
-}
+export const getPaidEnd = ({ kind, period }: Billing, trialEnd: number | undefined): EpochMillis | undefined =>
+  period && kind !== 'late' ? toMillis(trialEnd ?? period.end) : undefined;

@@ -8,10 +8,11 @@ import { getPaidAt, type InvoiceShare } from './invoices.ts';
 import type { ItemTerms } from './item-terms.ts';
 import { type MappingContext, toOfferId } from './mapping-context.ts';
 import { toCurrencyCode, toMicros } from './money.ts';
-import { type Billing, isRenewal, isTrial, listPaidTime } from './paid-periods.ts';
+import { type Billing, isRenewal, listPaidTime } from './paid-periods.ts';
 import type { Subscription } from './payloads.ts';
 import { toRefundFields } from './payment-reversals.ts';
 import { findPlanPrice } from './plan-price.ts';
+import { findTrialEnd } from './trials.ts';
 
 interface TransactionContext {
   readonly context: MappingContext;
@@ -42,8 +43,9 @@ export function toInvoiceTransaction(
   const { invoice, item, amount, tax, country } = share;
   const { product, price } = findPrice(billing, { billings, terms });
   const purchaseDate = getPurchaseDate(share, startedAt);
-  const isFree = isTrial(billing, subscription);
-  const expirationDate = getPaidEnd(billing, billings, subscription);
+  const trialEnd = findTrialEnd(billing, { subscription, billings });
+  const isFree = trialEnd !== undefined;
+  const expirationDate = getPaidEnd(billing, trialEnd);
   const start = expirationDate === undefined ? undefined : billing.period?.start;
   return {
     transactionId: toInvoiceTransactionId(share, { platform, isMain: item.purchaseId === subscription.id }),

@@ -139,19 +139,6 @@ const sortByPeriod = (billings: readonly PeriodBilling[]): PeriodBilling[] =>
 export const findPresentPayment = (billings: readonly Billing[]): PeriodBilling | undefined =>
   listPaidTime(billings).findLast(({ kind, share }) => kind === 'period' || share.reversals?.refundedAt === undefined);
 
-/**
- * Whether a billing is the free trial of the item. The trial can have been moved, and other lines of its invoice can
- * have a price.
- *
- * @see https://docs.stripe.com/billing/subscriptions/trials
- */
-export const isTrial = ({ kind, line }: Billing, { trial_start, trial_end }: Subscription): boolean =>
-  kind === 'period' &&
-  line?.amount === 0 &&
-  trial_end !== null &&
-  line.period.start < trial_end &&
-  line.period.end > (trial_start ?? line.period.start);
-
 /** Whether the period itself has a price: a fee on the invoice of a free period pays something else. */
 export const hasPeriodPrice = ({ kind, line, share }: Billing): boolean =>
   kind === 'period' && share.amount > 0 && line !== undefined && sumTotals([line]) > 0;

@@ -36,7 +36,7 @@ const toWholePrice = (line: Line): UnitPrice => ({ amount: sumTotals([line]), pe
 /** Computes the price of a whole period from the charge for the rest of one. */
 function findProratedPrice(line: Line, { billings, price }: PlanContext): UnitPrice | undefined {
   if (line.amount <= 0) return undefined;
-  const whole = billings.flatMap((billing) => (billing.kind === 'period' ? (billing.line ?? []) : []));
+  const whole = listWholeLines(billings);
   const unit = findUnitPrice(line, whole, price);
   const afterDiscounts = sumTotals([line]) / line.amount;
   if (unit) return { amount: Math.round(unit.amount * (line.quantity ?? 1) * afterDiscounts), period: unit.period };
@@ -47,15 +47,22 @@ function findProratedPrice(line: Line, { billings, price }: PlanContext): UnitPr
   return { amount: Math.round(sumTotals([line]) * scale), period: toBillingPeriod(around) };
 }
 
-/** Finds the price of a unit: of the current price, or of a whole period that was billed for the same price. */
-function findUnitPrice(line: Line, whole: readonly Line[], price: Price | undefined): UnitPrice | undefined {
+/** Lists the lines of whole periods. */
+export const listWholeLines = (billings: readonly Billing[]): Line[] =>
+  billings.flatMap((billing) => (billing.kind === 'period' ? (billing.line ?? []) : []));
+
+/**
+ * Finds the price of a unit: of the current price, or of a whole period that was billed for the same price. A trial is
+ * billed without a price.
+ */
+export function findUnitPrice(line: Line, whole: readonly Line[], price: Price | undefined): UnitPrice | undefined {
   const priceId = line.pricing?.price_details?.price;
   if (price?.id === priceId && price?.recurring && price.unit_amount !== null) {
     const { interval, interval_count } = price.recurring;
     const unit = interval.slice(0, 1).toUpperCase();
     return { amount: price.unit_amount, period: `P${interval_count}${unit}` };
   }
-  const same = whole.find(({ pricing, quantity }) => pricing?.price_details?.price === priceId && (quantity ?? 1) > 0);
+  const same = whole.find(({ amount, pricing }) => pricing?.price_details?.price === priceId && amount > 0);
   return same && { amount: same.amount / (same.quantity ?? 1), period: toBillingPeriod(same.period) };
 }
 

@@ -533,6 +533,64 @@ describe('the trial of a subscription', () => {
     expect(transactions[1]?.isTrialPeriod).toBeUndefined();
   });
 
+  const second = { status: 'trialing', trial_start: seconds('2027-02-20'), trial_end: seconds('2027-03-20') };
+  const secondInvoice = bill(3, '2027-02-20', [{ amount: 0, start: '2027-02-20', end: '2027-03-20' }], {
+    billing_reason: 'subscription_update',
+  });
+  const inSecond = { ...second, period: ['2027-02-20', '2027-03-20'] } as const;
+  const planned = bill(2, '2027-02-15', [{ amount: 1000, start: '2027-02-15', end: '2027-03-15' }]);
+  const extended = bill(2, '2027-02-18', [{ amount: 1000, start: '2027-02-18', end: '2027-03-18' }]);
+  const later = bill(4, '2027-03-20', [{ amount: 1000, start: '2027-03-20', end: '2027-04-20' }]);
+  const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
+
+  it.each<[string, string, Look]>([
+    ['', '2027-02-15', { at: '2027-02-21', subscription: inSecond, invoices: [trial(), planned] }],
+    [
+      'with an invoice',
+      '2027-02-15',
+      { at: '2027-02-21', subscription: inSecond, invoices: [trial(), planned, secondInvoice] },
+    ],
+    [
+      'after the first one ended early',
+      '2027-02-08',
+      { at: '2027-02-21', subscription: inSecond, invoices: [trial(), paid] },
+    ],
+    [
+      'after the first one was extended',
+      '2027-02-18',
+      { at: '2027-02-21', subscription: inSecond, invoices: [trial(), extended] },
+    ],
+    [
+      'of another price',
+      '2027-02-15',
+      { at: '2027-02-21', subscription: { ...inSecond, price: max }, invoices: [trial(), planned] },
+    ],
+    [
+      'that has ended',
+      '2027-02-15',
+      {
+        at: '2027-03-21',
+        subscription: { ...second, status: 'active', period: ['2027-03-20', '2027-04-20'] },
+        invoices: [trial(), planned, secondInvoice, later],
+      },
+    ],
+  ])('stays a used trial with its end during a second one %s', (_title, end, input) => {
+    const { transactions } = look(input);
+    expect(transactions[0]).toMatchObject({ isTrialPeriod: true, expirationDate: seconds(end) * 1000 });
+    expect(transactions[1]).not.toHaveProperty('isTrialPeriod');
+    expect(transactions[2]?.isTrialPeriod).toBe(input.invoices.includes(secondInvoice) || undefined);
+    expect(transactions[3]?.isTrialPeriod).toBeUndefined();
+  });
+
+  it('is not an earlier period of a free price or without usage', () => {
+    const lines = { amount: 0, start: '2027-01-15', end: '2027-02-15' } as const;
+    for (const state of [{ product: 'free' }, { quantity: 0 }]) {
+      const free = bill(1, '2027-01-15', [{ ...lines, ...state }]);
+      const { transactions } = look({ at: '2027-02-21', subscription: inSecond, invoices: [free, planned] });
+      expect(transactions[0]).not.toHaveProperty('isTrialPeriod');
+    }
+  });
+
   it('is not a first period of metered usage, of a coupon or of a free price', () => {
     const free = bill(1, '2027-02-01', [{ amount: 0, start: '2027-02-01', end: '2027-03-01' }]);
     expect(look({ at: '2027-02-05', invoices: [free] }).transactions[0]).not.toHaveProperty('isTrialPeriod');
