@@ -106,12 +106,22 @@ function computePlanAmounts(
   { amounts, share, plan }: { readonly amounts: PaymentAmounts; readonly share: number; readonly plan: PlanPrice },
 ): PaymentAmounts {
   const { amountMicros } = plan;
-  const { amountMicros: paidMicros = 0, taxMicros = 0, storeProceedsMicros: _proceeds, ...payment } = transaction;
-  const planTax = paidMicros > 0 ? multiplyHalfUp(taxMicros, amountMicros, paidMicros) : 0;
-  const whole = computePaymentAmounts({ ...payment, amountMicros, taxMicros: planTax }, share, -Infinity);
+  const { storeProceedsMicros: _proceeds, ...payment } = transaction;
+  const taxMicros = findPeriodTax(transaction) ?? 0;
+  const whole = computePaymentAmounts({ ...payment, amountMicros, taxMicros }, share, -Infinity);
   const [gross, net] = amounts;
   const toKept = (amount: number): number => (gross > 0 ? multiplyHalfUp(amount, net, gross) : amount);
   return [whole[0], toKept(whole[1]), toKept(whole[2]), toKept(whole[3])];
+}
+
+/**
+ * Finds the tax within the price of the period that a payment pays. If the store reports only that of the payment, the
+ * price has the same part of it. Undefined if it is not known, also if a credit pays the period.
+ */
+export function findPeriodTax({ plan, amountMicros = 0, taxMicros }: Transaction): number | undefined {
+  if (!plan) return taxMicros;
+  const isKnown = taxMicros !== undefined && amountMicros > 0;
+  return plan.taxMicros ?? (isKnown ? multiplyHalfUp(taxMicros, plan.amountMicros, amountMicros) : undefined);
 }
 
 /** Periods of other lengths than whole months count by days: 30.4375 are a month. */

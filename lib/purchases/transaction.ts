@@ -39,6 +39,8 @@ export type PartialRefund = v.InferOutput<typeof PartialRefund>;
 export const PlanPrice = v.object({
   /** For the quantity, with the recurring discounts and tax, in micros of the transaction's currency. */
   amountMicros: v.number(),
+  /** Tax within `amountMicros`, if the store reports it. */
+  taxMicros: v.exactOptional(v.number()),
   period: BillingPeriod,
 });
 export type PlanPrice = v.InferOutput<typeof PlanPrice>;

@@ -5,6 +5,7 @@ import { isPayment } from '../purchases/add-payment-figures.ts';
 import {
   computeMonthlyAmounts,
   computePaymentAmounts,
+  findPeriodTax,
   mapAmounts,
   type PaymentAmounts,
 } from '../purchases/payment-amounts.ts';
@@ -65,13 +66,17 @@ function countTransaction(counted: CountedTransaction): FigureCounts[] {
     ...(isPeriod
       ? [...countPeriod(counted), ...countSubscriptionCohort(counted), ...countConversion(counted)]
       : countTrialStart(counted)),
-    ...(isPayment(transaction) ? [...countCustomerCohort(counted), ...countPayment(transaction)] : []),
+    ...(isPayment(transaction) ? countCustomerCohort(counted) : []),
+    ...(isPeriod || isPayment(transaction) ? countPayment(transaction) : []),
   ];
 }
 
-/** Counts a payment on its day, and whether its amounts in US dollars are known after tax. */
+/**
+ * Counts a payment, or a period that a credit pays, on its day, and whether its amounts in US dollars are known after
+ * tax.
+ */
 function countPayment(transaction: Transaction): FigureCounts[] {
-  const hasTax = transaction.taxMicros !== undefined && transaction.storeProceedsMicros === undefined;
+  const hasTax = findPeriodTax(transaction) !== undefined && transaction.storeProceedsMicros === undefined;
   return buildSums(getSegment(transaction), toUtcDay(transaction.purchaseDate), {
     paid: 1,
     ...(hasTax && { taxed: 1 }),

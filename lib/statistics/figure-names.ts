@@ -20,7 +20,10 @@ export type Movement = (typeof movements)[number];
 const amountPrefixes = ['g', 'r', 'p', 'q'] as const;
 export type AmountPrefix = (typeof amountPrefixes)[number];
 
-/** Payments, those whose proceeds were computed with their tax, and those whose currency has no rate. */
+/**
+ * Payments and periods that a credit pays, those whose proceeds are computed with their tax, and those whose currency
+ * has no rate.
+ */
 export const paymentNames = ['paid', 'taxed', 'unrated'] as const;
 
 /** Names of the sums of movements and of subscriptions. The sums of cohorts are the most of a month. */

@@ -134,6 +134,20 @@ describe('GET /v3/stats/mrr', () => {
     expect(await read()).toMatchObject({ proceedsSource: 'estimated', rows: [{ mrrUSD: 16.65 }] });
   });
 
+  it.each([
+    // 12.00 - 2.00 - 2.9 % of 12.00.
+    ['of a plan that a credit pays', { taxMicros: 2_000_000 }, { proceedsSource: 'table', rows: [{ mrrUSD: 9.65 }] }],
+    ['unless it is not known', {}, { proceedsSource: 'estimated', rows: [{ mrrUSD: 11.65 }] }],
+  ])('computes proceeds with the tax %s', async (_case, tax, expected) => {
+    const app = await givenApp(await createTestTable());
+    const upgraded = { day: '2025-01-10', amountMicros: 24_000_000, taxMicros: 4_000_000 };
+    const plan = { amountMicros: 12_000_000, period: 'P1M', ...tax };
+    const credited = { day: '2025-02-10', amountMicros: 0, taxMicros: 0, plan };
+    await givenSubscription(app, 'ann', { id: 'tax', platform: 'processor_a', payments: [upgraded, credited] });
+    const query = { startdate: '2025-02-28', enddate: '2025-02-28', amount: 'proceeds' };
+    expect((await callWithSecretKey(getMrr, app, { query })).body).toMatchObject(expected);
+  });
+
   it('states which part of the subscriptions and payments has no exchange rate', async () => {
     const app = await givenApp(await createTestTable());
     await givenSubscription(app, 'ann', { id: 'usd', payments: [{ day: '2025-01-10' }] });

@@ -86,16 +86,24 @@ function splitTax(
   const tax = Math.max(0, sum(total_taxes.map(({ amount }) => amount)));
   const paid = amount_paid ?? 0;
   const paidTax = total > paid ? Math.round((tax * paid) / total) : tax;
-  const weights = shares.map(({ lines }) => sum(lines.flatMap(({ taxes }) => taxes.map(({ amount }) => amount))));
+  const weights = shares.map(({ lines }) => sum(lines.map((line) => sumTaxes(line))));
   return splitAmount(paidTax, sum(weights) > 0 ? weights : shares.map(({ lines }) => sumTotals(lines)));
 }
 
 /** Sums the totals of lines after discounts and with the taxes that their amount does not include. */
 export const sumTotals = (lines: readonly Line[]): number =>
-  lines.reduce((total, { amount, discount_amounts, taxes }) => {
-    const discount = sum(discount_amounts.map((part) => part.amount));
-    const tax = sum(taxes.map((part) => (part.tax_behavior === 'exclusive' ? part.amount : 0)));
-    return total + amount - discount + tax;
-  }, 0);
+  sum(lines.map((line) => getNetAmount(line) + sumTaxes(line, 'exclusive')));
+
+/** Returns the amount of a line after discounts, without the taxes that it does not include. */
+export const getNetAmount = ({ amount, discount_amounts }: Line): number =>
+  amount - sum(discount_amounts.map((part) => part.amount));
+
+/** Sums the taxes of a line, or those of them that its amount includes or not. */
+export const sumTaxes = ({ taxes }: Line, behavior?: 'exclusive' | 'inclusive'): number =>
+  sum(
+    taxes
+      .filter((tax) => !behavior || (tax.tax_behavior === 'exclusive') === (behavior === 'exclusive'))
+      .map(({ amount }) => amount),
+  );
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

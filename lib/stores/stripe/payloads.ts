@@ -56,7 +56,13 @@ const InvoiceLine = v.object({
   /** Without discounts and exclusive taxes. Negative for a credit. */
   amount: v.fallback(v.nullish(v.number(), 0), 0),
   discount_amounts: Amounts,
-  taxes: lenientArray(v.object({ amount: v.number(), tax_behavior: NullableText })),
+  taxes: lenientArray(
+    v.object({
+      amount: v.number(),
+      tax_behavior: NullableText,
+      tax_rate_details: lenient(v.object({ tax_rate: NullableText })),
+    }),
+  ),
   period: v.object({ start: Seconds, end: Seconds }),
   quantity: NullableNumber,
   parent: lenient(

@@ -2,14 +2,14 @@ import type { PlanPrice } from '../../purchases/transaction.ts';
 import { addBillingPeriods, type BillingPeriod } from '../../shared/billing-period.ts';
 import { dayMs } from '../../shared/time.ts';
 import { toMillis } from './convert.ts';
-import { sumTotals } from './invoices.ts';
+import { getNetAmount, sumTaxes } from './invoices.ts';
 import { toMicros } from './money.ts';
 import type { Billing, Period } from './paid-periods.ts';
 import type { Price } from './payloads.ts';
 import type { Line } from './subscription-items.ts';
 
-/** The price of a unit for a whole period, in the currency's smallest unit. */
-interface UnitPrice {
+/** A price for a whole period, in the currency's smallest unit. */
+interface PeriodPrice {
   readonly amount: number;
   readonly period: BillingPeriod;
 }
@@ -26,25 +26,64 @@ interface PlanContext {
 export function findPlanPrice(billing: Billing, context: PlanContext): PlanPrice | undefined {
   const { kind, line, share } = billing;
   if (!line || (kind !== 'period' && kind !== 'change')) return undefined;
-  const plan = kind === 'period' ? toWholePrice(line) : findProratedPrice(line, context);
-  if (!plan || (kind === 'period' && plan.amount === share.amount)) return undefined;
-  return { amountMicros: toMicros(plan.amount, share.invoice.currency), period: plan.period };
+  const whole = listWholeLines(context.billings);
+  const net = kind === 'period' ? toWholePrice(line) : findProratedPrice(line, { whole, price: context.price });
+  if (!net) return undefined;
+  const { amount, tax } = addTax(net.amount, kind === 'period' ? line : findTaxLine(line, whole));
+  if (kind === 'period' && amount === share.amount) return undefined;
+  const { currency } = share.invoice;
+  return {
+    amountMicros: toMicros(amount, currency),
+    ...(share.tax !== undefined && { taxMicros: toMicros(tax, currency) }),
+    period: net.period,
+  };
 }
 
-const toWholePrice = (line: Line): UnitPrice => ({ amount: sumTotals([line]), period: toBillingPeriod(line.period) });
+const toWholePrice = (line: Line): PeriodPrice => ({
+  amount: getNetAmount(line),
+  period: toBillingPeriod(line.period),
+});
 
-/** Computes the price of a whole period from the charge for the rest of one. */
-function findProratedPrice(line: Line, { billings, price }: PlanContext): UnitPrice | undefined {
+interface ProratedContext extends Pick<PlanContext, 'price'> {
+  readonly whole: readonly Line[];
+}
+
+/** Computes the price of a whole period from the charge for the rest of one, without the taxes that it does not include. */
+function findProratedPrice(line: Line, { whole, price }: ProratedContext): PeriodPrice | undefined {
   if (line.amount <= 0) return undefined;
-  const whole = listWholeLines(billings);
   const unit = findUnitPrice(line, whole, price);
-  const afterDiscounts = sumTotals([line]) / line.amount;
+  const afterDiscounts = getNetAmount(line) / line.amount;
   if (unit) return { amount: Math.round(unit.amount * (line.quantity ?? 1) * afterDiscounts), period: unit.period };
   const { start, end } = line.period;
   const around = whole.findLast(({ period }) => period.start <= start && period.end >= end)?.period;
   if (!around) return undefined;
   const scale = (around.end - around.start) / (end - start);
-  return { amount: Math.round(sumTotals([line]) * scale), period: toBillingPeriod(around) };
+  return { amount: Math.round(getNetAmount(line) * scale), period: toBillingPeriod(around) };
+}
+
+/**
+ * Finds the largest line with the tax rates of a prorated line. The tax of a line is rounded, and that of a whole period
+ * would have many times the difference.
+ */
+function findTaxLine(line: Line, whole: readonly Line[]): Line {
+  const rates = listTaxRates(line);
+  const sameTaxed = whole.filter((other) => listTaxRates(other) === rates);
+  return sameTaxed.reduce((largest, other) => (getNetAmount(other) > getNetAmount(largest) ? other : largest), line);
+}
+
+const listTaxRates = ({ taxes }: Line): string =>
+  taxes
+    .map(({ tax_rate_details, tax_behavior }) => `${tax_rate_details?.tax_rate} ${tax_behavior}`)
+    .sort()
+    .join();
+
+/** Adds the taxes that an amount does not include, in the proportion of a line. `tax` includes those that it does. */
+function addTax(net: number, line: Line): { readonly amount: number; readonly tax: number } {
+  const base = getNetAmount(line);
+  const [added, included] = (['exclusive', 'inclusive'] as const).map((behavior) =>
+    base > 0 ? Math.round((net * sumTaxes(line, behavior)) / base) : 0,
+  ) as [number, number];
+  return { amount: net + added, tax: added + included };
 }
 
 /** Lists the lines of whole periods. */
@@ -55,7 +94,7 @@ export const listWholeLines = (billings: readonly Billing[]): Line[] =>
  * Finds the price of a unit: of the current price, or of a whole period that was billed for the same price. A trial is
  * billed without a price.
  */
-export function findUnitPrice(line: Line, whole: readonly Line[], price: Price | undefined): UnitPrice | undefined {
+export function findUnitPrice(line: Line, whole: readonly Line[], price: Price | undefined): PeriodPrice | undefined {
   const priceId = line.pricing?.price_details?.price;
   if (price?.id === priceId && price?.recurring && price.unit_amount !== null) {
     const { interval, interval_count } = price.recurring;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { computePaymentAmounts } from '../../../lib/purchases/payment-amounts.ts';
+import { computeMonthlyAmounts, computePaymentAmounts } from '../../../lib/purchases/payment-amounts.ts';
 import { createObservation, createTransaction } from '../../../testing/given.ts';
 
 const { purchase } = createObservation({ productType: 'paid subscription' });
@@ -36,5 +36,21 @@ describe('computePaymentAmounts', () => {
     const whole = createTransaction(purchase, { ...payment, storeProceedsMicros: 0, refundedAt: date });
     expect(computePaymentAmounts(whole, 8_500, date)).toEqual([12_000_000, 12_000_000, 8_500_000, 0]);
     expect(computePaymentAmounts(whole, 8_500)).toEqual([12_000_000, 0, 0, 0]);
+  });
+});
+
+describe('computeMonthlyAmounts', () => {
+  const date = purchase.purchaseDate ?? 0;
+  it.each([
+    // 12.00 x 97.1 % - 2.00.
+    ['of the plan, whatever part of it a balance pays', 0, undefined, 2_000_000, 9_652_000],
+    ['of the plan, not that of a fee on the same invoice', 20_000_000, 4_000_000, 2_000_000, 9_652_000],
+    ['of the payment if that of the plan is not known', 6_000_000, 1_000_000, undefined, 9_652_000],
+    ['that is not known', 0, undefined, undefined, 11_652_000],
+  ])('subtracts the tax %s', (_case, amountMicros, taxMicros, planTax, proceeds) => {
+    const plan = { amountMicros: 12_000_000, period: 'P1M', ...(planTax !== undefined && { taxMicros: planTax }) };
+    const tax = taxMicros === undefined ? {} : { taxMicros };
+    const payment = createTransaction(purchase, { platform: 'processor_a', amountMicros, ...tax, plan });
+    expect(computeMonthlyAmounts(payment, 9_710, date)).toEqual([12_000_000, 12_000_000, proceeds, 0]);
   });
 });

@@ -26,11 +26,14 @@ interface LineInput {
   readonly kind?: 'whole' | 'proration' | 'fee';
   readonly product?: string;
   readonly quantity?: number;
+  /** Tax of the rate of the account. */
+  readonly tax?: readonly [amount: number, behavior: 'exclusive' | 'inclusive'];
 }
 
-const toLine = ({ amount, start, end, kind = 'whole', product = 'pro', quantity = 1 }: LineInput) => ({
+const toLine = ({ amount, start, end, kind = 'whole', product = 'pro', quantity = 1, tax }: LineInput) => ({
   amount,
   quantity,
+  taxes: tax ? [{ amount: tax[0], tax_behavior: tax[1], tax_rate_details: { tax_rate: 'txr_1' } }] : [],
   period: { start: seconds(start), end: seconds(end) },
   parent:
     kind === 'fee'
@@ -55,6 +58,7 @@ function bill(number: number, created: string, lines: readonly LineInput[], stat
       : 0,
     status_transitions: { paid_at: isPaid ? seconds(created) : null },
     lines: { data: lines.map(toLine) },
+    total_taxes: lines.flatMap(({ tax }) => (tax ? [{ amount: tax[0] }] : [])),
     payments: { data: [{ status: isPaid ? 'paid' : 'open', payment: { payment_intent: `pi_${number}` } }] },
     ...state,
   });
@@ -452,6 +456,66 @@ describe('unpaid time', () => {
         { at: '2027-02-17', subscription: inFebruary, invoices: [month(1), month(2, emailed)] },
       ]),
     ).toEqual(['PURCHASED', '', 'ENTERED_GRACE_PERIOD']);
+  });
+});
+
+describe('the price of a plan', () => {
+  const whole = { start: '2027-02-01', end: '2027-03-01' } as const;
+  const rest = { start: '2027-02-28', end: '2027-03-01', kind: 'proration' } as const;
+  const max = { id: 'price_max', product: 'prod_max', unit_amount: 2000 };
+  const yearly = { id: 'price_year', product: 'prod_year', unit_amount: 9000 };
+  const read = (lines: readonly LineInput[], amount_paid: number, price: object, before = [month(1)]) => {
+    const invoice = bill(2, '2027-02-28', lines, { amount_paid });
+    const { transactions } = look({ at: '2027-02-28', subscription: { price }, invoices: [...before, invoice] });
+    return transactions.at(-1)?.plan;
+  };
+
+  it.each<[string, readonly LineInput[], number, object]>([
+    ['that a balance pays in part', [{ ...whole, amount: 1000, tax: [200, 'exclusive'] }], 600, {}],
+    ['that a balance pays', [{ ...whole, amount: 1000, tax: [200, 'exclusive'] }], 0, {}],
+    ['with its tax included', [{ ...whole, amount: 1200, tax: [200, 'inclusive'] }], 0, {}],
+    [
+      'with a fee on its invoice',
+      [
+        { ...whole, amount: 1000, tax: [200, 'exclusive'] },
+        { ...whole, amount: 500, kind: 'fee', tax: [50, 'exclusive'] },
+      ],
+      1750,
+      {},
+    ],
+    [
+      'that a credit pays after a downgrade',
+      [
+        { ...rest, amount: -71, product: 'max', tax: [-14, 'exclusive'] },
+        { ...rest, amount: 36, tax: [7, 'exclusive'] },
+      ],
+      0,
+      {},
+    ],
+  ])('has the tax of its line %s', (_title, lines, amountPaid, price) => {
+    const before = [bill(1, '2027-02-01', [{ ...whole, amount: 2000, product: 'max', tax: [400, 'exclusive'] }])];
+    expect(read(lines, amountPaid, price, before)).toEqual({
+      amountMicros: 12_000_000,
+      taxMicros: 2_000_000,
+      period: 'P1M',
+    });
+  });
+
+  it('has no tax if the invoice names none', () => {
+    expect(read([{ ...whole, amount: 1000 }], 0, {})).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
+  });
+
+  it('has the tax rate of the largest line, because taxes are rounded', () => {
+    const before = [bill(1, '2027-02-01', [{ ...whole, amount: 1000, tax: [200, 'exclusive'] }])];
+    const charge = { ...rest, amount: 3, product: 'max', tax: [1, 'exclusive'] } as const;
+    expect(read([charge], 4, max, before)).toEqual({ amountMicros: 24_000_000, taxMicros: 4_000_000, period: 'P1M' });
+  });
+
+  it('is not that of a trial', () => {
+    const trial = bill(1, '2027-01-25', [{ amount: 0, start: '2027-01-25', end: '2027-02-01' }]);
+    const paid = bill(3, '2027-02-01', [{ ...whole, amount: 1000 }]);
+    const seats = [{ ...rest, amount: 36 }];
+    expect(read(seats, 36, yearly, [trial, paid])).toEqual({ amountMicros: 10_000_000, period: 'P1M' });
   });
 });
 
