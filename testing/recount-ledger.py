@@ -67,6 +67,8 @@ class Sale:
         self.is_whole = gross > 0 and sum(micros for _, micros in refunds) >= gross
         # Set for a period of a subscription: its end, its whole length, and the price of a whole period.
         self.end = self.length = self.price = self.price_tax = None
+        # Set for the charge of a change within a period: the sale of the whole period, and the monthly amounts before.
+        self.whole = self.before = None
         self.kept = KEPT.get(platform)
 
     def refunded(self, until):
@@ -85,16 +87,23 @@ class Sale:
 
     def monthly(self, until):
         """A refund of the whole payment ends the period and does not lower its amount."""
-        whole = self.refunded_at()
+        whole = None if self.whole else self.refunded_at()
         refunded = sum(micros for date, micros in self.refunds if date < until and date != whole)
-        rest = 1 - Fraction(refunded, self.gross) if self.gross else 1
-        parts = self.price, self.price * rest, self.to_proceeds(self.price, self.price_tax) * rest
-        return [to_monthly(micros, self.length) for micros in parts]
+        part = Fraction(refunded, self.gross) if self.gross else 0
+        parts = self.price, self.price, self.to_proceeds(self.price, self.price_tax)
+        full = [to_monthly(micros, self.length) for micros in parts]
+        # The refund of a change leaves what the payment of the whole period pays.
+        before = self.before or [0] * 3
+        return [full[0], *(amount * (1 - part) + old * part for amount, old in list(zip(full, before))[1:])]
+
+    def ended_at(self):
+        """When a refund ended the period. The charge of a change ends with the payment of the whole period."""
+        return (self.whole or self).refunded_at()
 
 
 def read_stripe(purchase, products, now):
     """Returns the sales of a subscription at Stripe by date, and the start of the trial with which it starts."""
-    sales, trial = [], None
+    sales, trial, wholes = [], None, {}
     by_invoice = defaultdict(list)
     for payment in purchase["payments"]:
         by_invoice[payment["invoiceId"]].append(payment)
@@ -119,6 +128,10 @@ def read_stripe(purchase, products, now):
         elif whole or charged:
             line = (whole or charged)[-1]
             start, sale.end = to_ms(line["periodStart"]), to_ms(line["periodEnd"])
+            if whole:
+                wholes[sale.end] = sale
+            else:
+                sale.whole = wholes.get(sale.end)
             rate = sum(Fraction(str(tax["percentage"])) / 100 for tax in line["taxes"])
             if whole:
                 net_price, sale.length = line["amountMicros"], sale.end - start
@@ -129,11 +142,20 @@ def read_stripe(purchase, products, now):
             sale.price = net_price + sale.price_tax
             # An invoice that is paid after its period, or after a subscription was canceled, pays no time.
             if paid_at < min(sale.end, to_ms(purchase.get("endedAt", FAR))):
-                sale.end = max(sale.end, find_due(purchase, sale.end, now))
+                sale.end = max(sale.end, find_due(purchase, sale.end, now), find_extension(purchase, sale.end))
             else:
                 sale.end = None
         sales.append(sale)
     return sales, trial
+
+
+def find_extension(purchase, end):
+    """A trial that is granted in a paid period extends it until the next period: Stripe bills nothing for it."""
+    lines = [line for invoice in purchase["invoices"] for line in invoice["lines"]]
+    starts = [to_ms(line["periodStart"]) for line in lines if to_ms(line["periodEnd"]) > end]
+    if starts:
+        return min(starts)
+    return to_ms(purchase["currentPeriodEnd"] if purchase["state"] == "trialing" else purchase.get("endedAt", "1970-01-01T00:00:00Z"))
 
 
 def find_due(purchase, end, now):
@@ -200,10 +222,12 @@ def list_periods(sales):
     paid = sorted((sale for sale in sales if sale.end is not None), key=lambda sale: sale.paid_at)
     periods = []
     for sale, following in zip(paid, paid[1:] + [None]):
-        ends = [sale.end, sale.refunded_at() or sale.end]
+        ends = [sale.end, sale.ended_at() or sale.end]
         if following and following.paid_at <= sale.end + HOUR:
             ends.append(following.paid_at)
         if min(ends) > sale.paid_at:
+            if sale.whole and periods:
+                sale.before = periods[-1][0].monthly(periods[-1][1])
             periods.append((sale, min(ends)))
     return periods
 

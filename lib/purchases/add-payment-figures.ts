@@ -6,10 +6,11 @@ import { toCanonicalJson } from './canonical-json.ts';
 import { type CommissionRates, findDeveloperShare } from './commission-rates.ts';
 import type { PurchaseState } from './merge.ts';
 import { findMergedId, type ObservedTransaction } from './merge-transactions.ts';
-import { computeMonthlyAmounts } from './payment-amounts.ts';
+import { isPayment, listByDate, listPaidPeriods } from './paid-periods.ts';
+import { computeMonthlyAmounts, computePeriodAmounts } from './payment-amounts.ts';
 import type { Payer, PaymentFigures, PreviousPeriod } from './payment-figures.ts';
 import { isSubscription, type Purchase } from './purchase.ts';
-import { isTrialWithFee, type Transaction } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 interface FiguresContext {
   readonly before: PurchaseState | undefined;
@@ -26,47 +27,9 @@ const maxGapMs = hourMs;
 /** An interruption after which the App Store counts the year of paid service again. */
 const maxServiceGapMs = 60 * dayMs;
 
-/**
- * Whether a payment has an amount, or one that is not known. A free period has none, and a trial only that of a fee.
- */
-export const isPayment = (transaction: Transaction): boolean =>
-  !transaction.isPending && (transaction.isTrialPeriod ? isTrialWithFee(transaction) : transaction.amountMicros !== 0);
-
-/** Whether the transaction pays a period, or a credit of an earlier payment pays it. */
-const isPaidPeriod = (transaction: Transaction): boolean =>
-  !transaction.isPending &&
-  !transaction.isTrialPeriod &&
-  transaction.expirationDate !== undefined &&
-  (isPayment(transaction) || (transaction.plan?.amountMicros ?? 0) > 0);
-
-/**
- * Lists the paid periods by date. A refunded payment that the store reports as a further one within a period, such as
- * that of added seats, leaves the period to the payment before it.
- */
-function listPeriods({ purchase, transactions }: PurchaseState): Transaction[] {
-  const periods = listByDate(transactions).filter(isPaidPeriod);
-  const isWithin = ({ purchaseDate, expirationDate = 0 }: Transaction, earlier: Transaction): boolean =>
-    earlier.refundedAt === undefined &&
-    earlier.purchaseDate < purchaseDate &&
-    (earlier.expirationDate ?? 0) >= expirationDate;
-  return periods.filter(
-    (period) =>
-      period.refundedAt === undefined ||
-      period.isRenewal !== false ||
-      period.transactionId === purchase.transactionId ||
-      !periods.some((earlier) => isWithin(period, earlier)),
-  );
-}
-
 /** Returns the first payment. */
 export const findFirstPayment = ({ purchase, transactions }: PurchaseState): Transaction | undefined =>
   isCounted(purchase) ? listByDate(transactions).find(isPayment) : undefined;
-
-/** Returns the transactions by date: the order of stored ones is that of their ids. */
-const listByDate = (transactions: readonly ObservedTransaction[]): Transaction[] =>
-  transactions
-    .map(({ transaction }) => transaction)
-    .sort((a, b) => a.purchaseDate - b.purchaseDate || (a.transactionId < b.transactionId ? -1 : 1));
 
 /** Purchases that a family shares are not counted. */
 const isCounted = ({ isSharedPurchase }: Purchase): boolean => !isSharedPurchase;
@@ -155,22 +118,31 @@ function linkPeriods(state: PurchaseState, context: ChainContext): ReadonlyMap<s
   let previous = origin?.previous;
   let first = origin?.first;
   let paidMs = 0;
-  const periods = listPeriods(state);
+  const { periods, present, findWhole } = listPaidPeriods(state.purchase, state.transactions);
   const trial = findFirstTrial(state, periods[0]);
   for (const [index, transaction] of periods.entries()) {
     const { transactionId, purchaseDate, productId, storefront } = transaction;
     const stored = context.storedById.get(transactionId);
-    const end = computeEnd(transaction, { state, stored, next: findNext(periods, index) });
+    const whole = findWhole(transaction);
+    const isPresent = transaction === present;
+    const end = computeEnd(transaction, {
+      stored,
+      next: findNext(periods, index),
+      refundedAt: (whole ?? transaction).refundedAt,
+      purchase: isPresent ? state.purchase : undefined,
+    });
     if (end <= purchaseDate) continue;
     if (previous && purchaseDate - previous.end > maxServiceGapMs) paidMs = 0;
     const share = (context.isRestated ? undefined : stored?.share) ?? findShare(transaction, context, paidMs);
     const country = toCountry(storefront);
-    const countedEnd = findCountedEnd(state.purchase, transaction, { stored, end });
+    const countedEnd = isPresent ? findCountedEnd(state.purchase, { stored, end }) : undefined;
+    const isInvoluntary = isPresent ? isInvoluntaryEnd(state.purchase) : stored?.isInvoluntary;
     const figures = {
       share,
       end,
       ...(countedEnd !== undefined && { countedEnd }),
-      ...(isInvoluntaryEnd(state.purchase, transaction, stored) && { isInvoluntary: true as const }),
+      ...(isInvoluntary && { isInvoluntary: true as const }),
+      ...(whole && { isFurther: true as const }),
       ...(previous && { previous: comparePrevious(previous, transaction, share) }),
       ...(first &&
         omitUndefined({
@@ -214,13 +186,13 @@ interface Origin {
 
 /** Returns the last paid period of the replaced purchase, which is stored with the first period of this one. */
 function findOrigin({ before, replaced }: ChainContext): Origin | undefined {
-  const [stored] = listPaidPeriods(before);
+  const [stored] = listStoredPeriods(before);
   if (stored) return restoreOrigin(stored);
-  const period = listPaidPeriods(replaced).at(-1);
+  const period = listStoredPeriods(replaced).at(-1);
   return period && { previous: toPrevious(period), first: getFirst(period) };
 }
 
-const listPaidPeriods = (state: PurchaseState | undefined): PaidPeriod[] =>
+const listStoredPeriods = (state: PurchaseState | undefined): PaidPeriod[] =>
   (state?.transactions ?? [])
     .flatMap(({ transaction, figures }) =>
       figures?.end === undefined ? [] : [{ transaction, figures: { ...figures, end: figures.end } }],
@@ -251,7 +223,7 @@ const getFirst = ({ transaction, figures }: PaidPeriod): FirstPeriod => ({
 
 const toPrevious = ({ transaction, figures }: PaidPeriod): Origin['previous'] => ({
   end: figures.countedEnd ?? figures.end,
-  monthly: [...computeMonthlyAmounts(transaction, figures.share, figures.end)] as [number, number, number, number],
+  monthly: [...computePeriodAmounts(transaction, figures, figures.end)] as [number, number, number, number],
   productId: transaction.productId,
   country: toCountry(transaction.storefront),
   ...(figures.isInvoluntary && { isInvoluntary: true as const }),
@@ -274,48 +246,46 @@ function comparePrevious(previous: Origin['previous'], transaction: Transaction,
 }
 
 interface EndContext {
-  readonly state: PurchaseState;
   readonly stored: PaymentFigures | undefined;
   readonly next: Transaction | undefined;
+  /** When the payment of the whole period was refunded. */
+  readonly refundedAt: EpochMillis | undefined;
+  /** Set for the current period. */
+  readonly purchase: Purchase | undefined;
 }
 
 /**
  * Computes the end of the paid time: the expiration date, a later end that the store granted (grace, extension), or an
  * earlier one (refund, revocation, next period).
  */
-function computeEnd(transaction: Transaction, { state: { purchase }, stored, next }: EndContext): EpochMillis {
-  const { transactionId, expirationDate = 0, refundedAt = Infinity } = transaction;
-  const isLatest = purchase.transactionId === transactionId;
-  const grantedEnd = isLatest ? purchase.expirationDate : stored?.end;
+function computeEnd(
+  { expirationDate = 0, purchaseDate }: Transaction,
+  { stored, next, refundedAt = Infinity, purchase }: EndContext,
+): EpochMillis {
+  const grantedEnd = purchase ? purchase.expirationDate : stored?.end;
   const end = Math.max(expirationDate, grantedEnd ?? 0);
   return Math.min(
     end,
     refundedAt,
-    isLatest ? (purchase.endedAt ?? Infinity) : Infinity,
-    next && next.purchaseDate - maxGapMs <= end ? Math.max(next.purchaseDate, transaction.purchaseDate) : Infinity,
+    purchase?.endedAt ?? Infinity,
+    next && next.purchaseDate - maxGapMs <= end ? Math.max(next.purchaseDate, purchaseDate) : Infinity,
   );
 }
 
 /**
- * Returns the end that was counted before another purchase replaced this one. Google Play issues a purchase for the new
- * plan, and its first period, which can be stored before the end of the old one, has taken back the counted end.
+ * Returns the end of the current period that was counted before another purchase replaced it. Google Play issues a
+ * purchase for the new plan, and its first period, which can be stored before the end of the old one, has taken back
+ * the counted end.
  */
 function findCountedEnd(
-  { transactionId, cancelationReason }: Purchase,
-  transaction: Transaction,
+  { cancelationReason }: Purchase,
   { stored, end }: { readonly stored: PaymentFigures | undefined; readonly end: EpochMillis },
 ): EpochMillis | undefined {
   const counted = stored?.countedEnd ?? stored?.end;
-  const isReplaced = transactionId === transaction.transactionId && cancelationReason === 'System.Replaced';
+  const isReplaced = cancelationReason === 'System.Replaced';
   return isReplaced && counted !== undefined && counted > end ? counted : undefined;
 }
 
-/** Whether the period ends because the store cannot collect the next payment. */
-const isInvoluntaryEnd = (
-  { transactionId, cancelationReason, isBillingRetryPeriod }: Purchase,
-  transaction: Transaction,
-  stored: PaymentFigures | undefined,
-): boolean =>
-  transactionId === transaction.transactionId
-    ? isBillingRetryPeriod === true || cancelationReason === 'System.BillingError'
-    : stored?.isInvoluntary === true;
+/** Whether the current period ends because the store cannot collect the next payment. */
+const isInvoluntaryEnd = ({ cancelationReason, isBillingRetryPeriod }: Purchase): boolean =>
+  isBillingRetryPeriod === true || cancelationReason === 'System.BillingError';

@@ -2,6 +2,7 @@ import { toAmountUsd } from '../money/usd-amount.ts';
 import { addBillingPeriods } from '../shared/billing-period.ts';
 import { type Platform, platformTokens } from '../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
+import type { PaymentFigures } from './payment-figures.ts';
 import { listRefundedAmounts } from './refunds.ts';
 import type { PlanPrice, Transaction } from './transaction.ts';
 
@@ -98,6 +99,27 @@ export function computeMonthlyAmounts(transaction: Transaction, share: number, u
   }
   const planAmounts = computePlanAmounts(transaction, { amounts, share, plan });
   return toMonthlyAmounts(planAmounts, addBillingPeriods(periodStartDate, plan.period) - periodStartDate);
+}
+
+/**
+ * Computes the amounts of a month of a paid period with the refunds before `until`. The refund of a further payment for
+ * the rest of a period leaves the amounts of the payment before it.
+ */
+export function computePeriodAmounts(
+  transaction: Transaction,
+  figures: PaymentFigures,
+  until: EpochMillis,
+): PaymentAmounts {
+  const { share, isFurther, previous } = figures;
+  if (!isFurther || !previous) return computeMonthlyAmounts(transaction, share, until);
+  const started = computeMonthlyAmounts(transaction, share, transaction.purchaseDate);
+  const [gross, net] = computePaymentAmounts(transaction, share, until);
+  const { monthly = started } = previous;
+  return mapAmounts(started, (amount, index) =>
+    index === 0 || gross <= 0
+      ? amount
+      : multiplyHalfUp(amount, net, gross) + multiplyHalfUp(monthly[index] ?? 0, gross - net, gross),
+  );
 }
 
 /** Computes the amounts of a whole period of the plan, of which the same part is refunded as of the payment. */

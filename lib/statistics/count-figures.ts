@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { isUnconverted } from '../money/usd-amount.ts';
-import { isPayment } from '../purchases/add-payment-figures.ts';
+import { isPayment } from '../purchases/paid-periods.ts';
 import {
   computeMonthlyAmounts,
   computePaymentAmounts,
+  computePeriodAmounts,
   findPeriodTax,
   mapAmounts,
   type PaymentAmounts,
@@ -129,7 +130,7 @@ function countPeriod({ transaction, figures }: CountedTransaction): FigureCounts
   const startAmounts = computeMonthlyAmounts(transaction, share, purchaseDate);
   const isContinued = previous !== undefined && purchaseDate - previous.end <= maxGapMs;
   const isBare = isUnconverted(transaction);
-  const endCounts = countEnd(computeMonthlyAmounts(transaction, share, end), { isInvoluntary, isUnconverted: isBare });
+  const endCounts = countEnd(computePeriodAmounts(transaction, figures, end), { isInvoluntary, isUnconverted: isBare });
   return [
     ...(isContinued
       ? countContinuation({ segment, startAmounts, purchaseDate }, previous)
@@ -203,8 +204,8 @@ function countPartialRefunds({ transaction, figures }: CountedTransaction, end: 
   return [...new Set(dates)]
     .filter((date) => date >= purchaseDate && date < end)
     .flatMap((date) => {
-      const before = computeMonthlyAmounts(transaction, figures.share, date);
-      const after = computeMonthlyAmounts(transaction, figures.share, date + 1);
+      const before = computePeriodAmounts(transaction, figures, date);
+      const after = computePeriodAmounts(transaction, figures, date + 1);
       return buildSums(getSegment(transaction), toUtcDay(date), compareAmounts(before, after));
     });
 }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { Contract } from '../../lib/api/contract.ts';
 import {
   type ChurnRow,
   getChurn,
@@ -287,6 +288,37 @@ describe('figures of a plan change', () => {
     ]);
     const { body: ltv } = await callWithSecretKey(getLtv, app, { query: { startdate: '2025-03-01' } });
     expect(ltv.cohorts[0].ages.slice(0, 2)).toMatchObject([{ revenuePerPayerUSD: 20 }, { revenuePerPayerUSD: 24.84 }]);
+  });
+
+  it.each([
+    ['a full refund of the prorated payment', 5_160_000, 10],
+    ['a refund of a half of the prorated payment', 2_580_000, 15],
+  ])('keep the recurring revenue of the days before %s', async (_case, refundMicros, kept) => {
+    const app = await givenApp(await createTestTable());
+    const plan = { amountMicros: 20_000_000, period: 'P1M' };
+    const date = toDate('2025-03-20');
+    const refund =
+      kept === 10 ? { refundedAt: date } : { partialRefunds: [{ id: 're', date, amountMicros: refundMicros }] };
+    const upgrade = { day: '2025-03-16', amountMicros: 5_160_000, expirationDate: toDate('2025-04-01'), plan };
+    const payments = [{ day: '2025-03-01' }, { ...upgrade, isRenewal: false, ...refund }];
+    const subscription = { id: 'refunded', platform: 'processor_a' } as const;
+    const transactionId = 'processor_a:refunded-0';
+    await givenSubscription(app, 'ann', { ...subscription, transactionId, payments });
+    const read = async (contract: Contract, amount: string) => {
+      const query = { startdate: '2025-03-15', enddate: '2025-04-02', interval: 'day', amount };
+      return (await callWithSecretKey(contract, app, { query })).body.rows;
+    };
+    const rows = await read(getMrr, 'after_refunds');
+    const mrr = rows.map(({ mrrUSD }: MrrRow) => mrrUSD);
+    expect(mrr).toEqual([10, ...Array(4).fill(20), ...Array(12).fill(kept), 0, 0]);
+    expect(rows[5].movement).toEqual({ ...none, contraction: 20 - kept });
+    expect(rows[17].movement).toEqual({ ...none, churned: kept });
+    const gross = (await read(getMrr, 'before_refunds')).map(({ mrrUSD }: MrrRow) => mrrUSD);
+    expect(gross).toEqual([10, ...Array(16).fill(20), 0, 0]);
+    const churned = (await read(getChurn, 'after_refunds')).flatMap(({ churned, date }: ChurnRow) =>
+      churned ? date : [],
+    );
+    expect(churned).toEqual(['2025-04-01']);
   });
 
   it('keep the recurring revenue of the days before an upgrade that cuts the period', async () => {

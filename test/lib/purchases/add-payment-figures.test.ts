@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { addPaymentFigures } from '../../../lib/purchases/add-payment-figures.ts';
-import { merge } from '../../../lib/purchases/merge.ts';
+import { merge, type PurchaseState } from '../../../lib/purchases/merge.ts';
+import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 
 const day = (text: string): number => Date.parse(`2027-${text}T00:00:00Z`);
@@ -19,8 +20,24 @@ const given = (id: string, from: string, state: Partial<Transaction>): Transacti
   ...state,
 });
 
-/** Returns the figures of each transaction of a subscription, which the last id in `present` pays. */
-function readFigures(present: string, expirationDate: string, transactions: readonly Transaction[]) {
+/** Returns the figures of each transaction of a subscription, whose current period the transaction `present` pays. */
+function readFigures(
+  present: string,
+  expirationDate: string,
+  transactions: readonly Transaction[],
+  state: Partial<Purchase> = {},
+) {
+  const counted = addFigures(present, expirationDate, transactions, state);
+  return counted.map(({ figures }) => ({
+    end: figures?.end,
+    trialAt: figures?.trialAt,
+    previous: figures?.previous?.end,
+  }));
+}
+
+function addFigures(
+  ...[present, expirationDate, transactions, fields]: Required<Parameters<typeof readFigures>>
+): PurchaseState['transactions'] {
   const state = merge(undefined, {
     asOf: day('02-20'),
     purchase: {
@@ -29,31 +46,69 @@ function readFigures(present: string, expirationDate: string, transactions: read
       productType: 'paid subscription',
       purchaseDate: transactions[0]?.purchaseDate ?? 0,
       expirationDate: day(expirationDate),
+      ...fields,
     },
     transactions,
     userAliases: [],
   });
-  const { transactions: counted } = addPaymentFigures(state, {
-    before: undefined,
-    replaced: undefined,
-    payer: undefined,
-    rates: [],
-  });
-  return counted.map(({ figures }) => ({
-    end: figures?.end,
-    trialAt: figures?.trialAt,
-    previous: figures?.previous?.end,
-  }));
+  return addPaymentFigures(state, { before: undefined, replaced: undefined, payer: undefined, rates: [] }).transactions;
 }
 
 describe('addPaymentFigures', () => {
-  it('leaves a period to its payment when a further payment for a part of it was refunded', () => {
+  describe('of a further payment for the rest of a period', () => {
     const month = given('in_1', '02-01', { expirationDate: day('03-01') });
-    const seats = given('in_2', '02-15', { expirationDate: day('03-01'), isRenewal: false, refundedAt: day('02-16') });
-    expect(readFigures('in_1', '03-01', [month, seats])).toEqual([
-      { end: day('03-01'), trialAt: undefined, previous: undefined },
-      { end: undefined, trialAt: undefined, previous: undefined },
-    ]);
+    const change = given('in_2', '02-15', { expirationDate: day('03-01'), isRenewal: false });
+    const refunded = { ...change, refundedAt: day('02-16') };
+    const next = given('in_3', '03-01', { expirationDate: day('04-01') });
+
+    const second = { ...refunded, transactionId: 'processor_a:in_4', purchaseDate: day('02-17') };
+
+    it.each<[string, string, string, readonly Transaction[]]>([
+      ['during it', 'in_1', '03-01', [month, refunded]],
+      ['during it, after an earlier change', 'in_2', '03-01', [month, change, second]],
+      ['before the next one', 'in_3', '04-01', [month, refunded, next]],
+    ])('keeps the start and the end when it was refunded %s', (_title, present, expirationDate, transactions) => {
+      const figures = readFigures(present, expirationDate, transactions);
+      const index = transactions.includes(second) ? 2 : 1;
+      const start = transactions[index]?.purchaseDate;
+      expect(figures[index - 1]?.end).toBe(start);
+      expect(figures[index]).toMatchObject({ end: day('03-01'), previous: start });
+    });
+
+    it('ends with the refund of the payment of the period', () => {
+      const refundedMonth = { ...month, refundedAt: day('02-20') };
+      for (const [present, later] of [['in_2', []] as const, ['in_3', [next]] as const])
+        expect(readFigures(present, '03-01', [refundedMonth, change, ...later])[1]).toMatchObject({
+          end: day('02-20'),
+        });
+    });
+
+    it('does not count a change after the refund of the payment of the period', () => {
+      expect(readFigures('in_2', '03-01', [{ ...month, refundedAt: day('02-10') }, change])).toMatchObject([
+        { end: day('02-10') },
+        { end: undefined },
+      ]);
+    });
+
+    it.each([
+      ['in_1', change],
+      ['in_1', refunded],
+    ])('has the end and the failed renewal of the purchase whose payment is %s', (present, further) => {
+      const counted = addFigures(present, '03-08', [month, further], { cancelationReason: 'System.BillingError' });
+      expect(counted.map(({ figures }) => [figures?.end, figures?.isInvoluntary])).toEqual([
+        [day('02-15'), undefined],
+        [day('03-08'), true],
+      ]);
+    });
+
+    it('is a period of its own if it pays another length', () => {
+      const yearly = given('in_1', '02-01', { expirationDate: Date.parse('2028-02-01') });
+      expect(readFigures('in_3', '04-15', [yearly, refunded, { ...next, purchaseDate: day('03-15') }])).toMatchObject([
+        { end: day('02-15') },
+        { end: day('02-16') },
+        { previous: day('02-16') },
+      ]);
+    });
   });
 
   it('does not count a fee on the invoice of a trial as a period, and counts the conversion after it', () => {
