@@ -24,7 +24,7 @@ export type AmountPrefix = (typeof amountPrefixes)[number];
  * Payments and periods that a credit pays, those whose proceeds are computed with their tax, and those whose currency
  * has no rate.
  */
-export const paymentNames = ['paid', 'taxed', 'unrated'] as const;
+const paymentNames = ['paid', 'taxed', 'unrated'] as const;
 
 /** Names of the sums of movements and of subscriptions. The sums of cohorts are the most of a month. */
 export const movementNames: readonly string[] = [

@@ -1,7 +1,6 @@
 import type { FiguresAmount, ProceedsSource } from '../api/figures.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { Counts } from './counts.ts';
-import { paymentNames } from './figure-names.ts';
 
 /** The value of a dimension that figures belong to. Empty for the whole app. */
 export interface FigureSegment {
@@ -71,36 +70,29 @@ function splitCounts(counts: Counts): ReadonlyMap<string, Counts> {
   return parts;
 }
 
-/** Adds up the counts of payments. */
-const sumPayments = (all: readonly FigureSums[]): Counts =>
-  sumCounts(
-    all
-      .flatMap(({ days, months }) => [...days.values(), ...months.values()])
-      .map((counts) => Object.fromEntries(paymentNames.map((name) => [name, counts[name] ?? 0]))),
-  );
+interface PaymentSummary {
+  /** Part of the payments whose currency has no rate: amounts in US dollars lack them. */
+  readonly unconvertedShare: number;
+  /** Undefined without proceeds. */
+  readonly proceedsSource: ProceedsSource | undefined;
+}
 
-/** Returns the part of the payments whose currency has no rate: amounts in US dollars lack them. */
-export function findUnconvertedShare(all: readonly FigureSums[]): number {
-  const { paid = 0, unrated = 0 } = sumPayments(all);
-  return toRate(unrated, paid);
+/** Summarizes the payments of sums. */
+export function summarizePayments({ days, months }: FigureSums): PaymentSummary {
+  const counts = sumCounts([...days.values(), ...months.values()]);
+  const { paid = 0, unrated = 0 } = counts;
+  return { unconvertedShare: toRate(unrated, paid), proceedsSource: findProceedsSource(counts) };
 }
 
 /** Divides and rounds to six digits. Returns 0 without a positive whole. */
 export const toRate = (part: number, whole: number): number =>
   whole > 0 ? Math.round((part / whole) * 1_000_000) / 1_000_000 : 0;
 
-/** Returns the source of the proceeds of sums. Undefined without proceeds. */
-export function findProceedsSource(all: readonly FigureSums[]): ProceedsSource | undefined {
-  let [proceeds, reported] = [0, 0];
-  const { paid = 0, taxed = 0 } = sumPayments(all);
-  for (const { days, months } of all) {
-    for (const counts of [...days.values(), ...months.values()]) {
-      for (const [name, value] of Object.entries(counts)) {
-        if (/^p\.(new|back)$|:p\d{1,5}$/.test(name)) proceeds += value;
-        if (/^q\.(new|back)$|:q\d{1,5}$/.test(name)) reported += value;
-      }
-    }
-  }
+function findProceedsSource({ paid = 0, taxed = 0, ...counts }: Counts): ProceedsSource | undefined {
+  const sumNames = (pattern: RegExp): number =>
+    Object.keys(counts).reduce((sum, name) => sum + (pattern.test(name) ? (counts[name] ?? 0) : 0), 0);
+  const proceeds = sumNames(/^p\.(new|back)$|:p\d{1,5}$/);
+  const reported = sumNames(/^q\.(new|back)$|:q\d{1,5}$/);
   if (proceeds === 0) return undefined;
   if (reported === 0) return taxed > 0 && taxed === paid ? 'table' : 'estimated';
   return reported === proceeds ? 'store' : 'mixed';

@@ -4,7 +4,7 @@ import { toUtcDay } from '../money/daily-rates.ts';
 import { addDays, addMonths } from '../shared/calendar.ts';
 import { indexByPeriod } from './counts.ts';
 import { maxCohortPeriods, movementNames } from './figure-names.ts';
-import { type FigureSums, findProceedsSource, findUnconvertedShare, sumCounts } from './figure-sums.ts';
+import { type FigureSums, sumCounts, summarizePayments } from './figure-sums.ts';
 import { planReads } from './plan-reads.ts';
 import { type FiguresDeps, readFigures } from './read-figures.ts';
 import { parseStatsRange } from './stats-range.ts';
@@ -125,14 +125,17 @@ export async function getCohortFigures<Cohort>(
 }
 
 function buildHead({ by, amount }: Head, { total, products }: Awaited<ReturnType<typeof readFigures>>) {
-  const proceedsSource = amount === 'proceeds' ? findProceedsSource([total]) : undefined;
+  const { proceedsSource, unconvertedShare } = summarizePayments(total);
   return {
     by,
     amount,
-    ...(proceedsSource && { proceedsSource }),
-    unconvertedShare: findUnconvertedShare([total]),
+    ...(amount === 'proceeds' && proceedsSource && { proceedsSource }),
+    unconvertedShare,
     ...(products && { products }),
   };
 }
 
-const buildGroup = (sums: FigureSums) => ({ ...sums.segment, unconvertedShare: findUnconvertedShare([sums]) });
+const buildGroup = (sums: FigureSums) => ({
+  ...sums.segment,
+  unconvertedShare: summarizePayments(sums).unconvertedShare,
+});
