@@ -153,7 +153,6 @@ export async function buySubscription(history: LedgerHistory, service: TestServi
       const { action, ...details } = actions[round] ?? {};
       if (action === undefined) return;
       const { state } = await readRecords(ids.at(-1));
-      if (action === 'move-trial' && state !== 'trialing') return;
       // Google Play does not report the refund of a part of a subscription that has ended. The records of the App Store
       // have one refund of a transaction.
       if ((action === 'refund' || action === 'revoke') && (state === 'EXPIRED' || state === 'REVOKED')) return;

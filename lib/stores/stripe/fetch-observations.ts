@@ -18,6 +18,7 @@ import {
   fetchFailureDates,
   fetchInvoiceSubscription,
   fetchPaymentIntent,
+  fetchPrices,
   fetchSession,
   fetchSubscription,
   listCharges,
@@ -30,6 +31,7 @@ import {
 } from './stripe-queries.ts';
 import { hasSeveralItems } from './subscription-items.ts';
 import { toSubscriptionObservations } from './subscription-observation.ts';
+import { listTrialPriceIds } from './trials.ts';
 
 /**
  * Fetches the purchases behind the id of a subscription, checkout session, payment intent, charge or invoice, or of one
@@ -77,7 +79,9 @@ async function mapSubscription(
   const mainProductId = hasSeveralItems(subscription, billing.invoices)
     ? await account.findStoredProductId(subscription.id)
     : undefined;
-  return toSubscriptionObservations(subscription, { ...billing, context: account.mapping, mainProductId });
+  const trialPrices = await fetchPrices(account.stripe, listTrialPriceIds(subscription, billing.invoices));
+  const context = { ...account.mapping, trialPrices };
+  return toSubscriptionObservations(subscription, { ...billing, context, mainProductId });
 }
 
 const fetchSessionObservations = async (session: Session, account: StripeAccount): Promise<Observation[]> =>

@@ -43,7 +43,7 @@ export function toInvoiceTransaction(
   const { invoice, item, amount, tax, country } = share;
   const { product, price } = findPrice(billing, { billings, terms });
   const purchaseDate = getPurchaseDate(share, startedAt);
-  const trialEnd = findTrialEnd(billing, { subscription, billings });
+  const trialEnd = findTrialEnd(billing, { subscription, billings, prices: context.trialPrices });
   const isFree = trialEnd !== undefined;
   const expirationDate = getPaidEnd(billing, trialEnd);
   const start = expirationDate === undefined ? undefined : billing.period?.start;

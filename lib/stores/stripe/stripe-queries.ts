@@ -11,6 +11,7 @@ import {
   Invoice,
   InvoiceOwner,
   PaymentIntent,
+  Price,
   Product,
   parseStripeObject,
   Session,
@@ -115,6 +116,13 @@ export async function fetchFailureDates(
     if (error instanceof Stripe.errors.StripePermissionError) return new Map();
     throw error;
   }
+}
+
+/** Fetches prices by id. */
+export async function fetchPrices(stripe: Stripe, ids: readonly string[]): Promise<ReadonlyMap<string, Price>> {
+  const fetchPrice = async (id: string) => parseStripeObject(Price, await stripe.prices.retrieve(id));
+  const prices = await pMap(ids, fetchPrice, { concurrency });
+  return new Map(prices.map((price) => [price.id, price]));
 }
 
 /** Fetches a checkout session with its line items and payment. */

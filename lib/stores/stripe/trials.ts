@@ -1,12 +1,17 @@
-import type { Billing } from './paid-periods.ts';
-import type { Subscription } from './payloads.ts';
+import { type Billing, maxGap } from './paid-periods.ts';
+import type { Invoice, Price, Subscription } from './payloads.ts';
 import { findUnitPrice, listWholeLines } from './plan-price.ts';
+import type { Line } from './subscription-items.ts';
 
 interface TrialContext {
   readonly subscription: Subscription;
   /** All billings of the item. */
   readonly billings: readonly Billing[];
+  /** Prices of `listTrialPriceIds` by id. */
+  readonly prices: ReadonlyMap<string, Price> | undefined;
 }
+
+const getPriceId = ({ pricing }: Line): string => pricing?.price_details?.price ?? '';
 
 /**
  * Finds the end of a free trial of an item in epoch seconds. Undefined for any other billing. The subscription has the
@@ -16,15 +21,29 @@ interface TrialContext {
  * @see https://docs.stripe.com/billing/subscriptions/trials
  */
 export function findTrialEnd({ kind, line, share }: Billing, context: TrialContext): number | undefined {
-  const { subscription, billings } = context;
+  const { subscription, billings, prices } = context;
   const { trial_start: latestStart, trial_end: latestEnd } = subscription;
   if (kind !== 'period' || line?.amount !== 0 || latestEnd === null || line.period.start >= latestEnd) return undefined;
   const { start, end } = line.period;
   const next = findNextStart(start, billings) ?? Infinity;
-  if (latestStart === null || Math.min(next, end) > latestStart) return Math.min(next, latestEnd);
-  const price = findUnitPrice(line, listWholeLines(billings), share.item.current?.price);
-  if (line.quantity === 0 || !price || price.amount === 0) return undefined;
+  if (latestStart === null || start >= latestStart - maxGap) return Math.min(next, latestEnd);
+  const price = prices?.get(getPriceId(line)) ?? share.item.current?.price;
+  const unit = findUnitPrice(line, listWholeLines(billings), price);
+  if (line.quantity === 0 || !unit || unit.amount === 0) return undefined;
   return next <= latestStart ? next : end;
+}
+
+/** Lists the prices of free periods before the latest trial that are neither current nor billed: trials, or free plans. */
+export function listTrialPriceIds({ trial_start, items }: Subscription, invoices: readonly Invoice[]): string[] {
+  const lines = invoices.flatMap((invoice) => invoice.lines.data);
+  const known = [
+    ...items.data.map(({ price }) => price.id),
+    ...lines.filter(({ amount }) => amount > 0).map(getPriceId),
+  ];
+  const free = lines.filter(
+    ({ amount, quantity, period }) => amount === 0 && quantity !== 0 && period.start < (trial_start ?? 0),
+  );
+  return [...new Set(free.map(getPriceId))].filter((id) => id !== '' && !known.includes(id));
 }
 
 /** Finds the start of the first period after a time, paid or not. */

@@ -130,6 +130,22 @@ describe('POST /v1/validate (Stripe subscription)', () => {
     expect(await listIneligible()).toEqual(['plan']);
   });
 
+  it('keeps a trial of a price that was never billed as a used trial during a second one', async () => {
+    const { id } = await service.buy({ trial: 'P7D', autoRenew: true });
+    await service.act(id, 'change-plan', { productId: 'second-plan', priceMicros: 9_990_000 });
+    await service.callControl('/clock', { advance: 'P8D' });
+    await service.act(id, 'move-trial', { end: 'P1M' });
+    await service.validatePurchase(id);
+    const trials = (await listTransactions(id)).map(({ isTrialPeriod = false, amountMicros }) => [
+      isTrialPeriod,
+      amountMicros,
+    ]);
+    expect(trials.sort()).toEqual([
+      [false, 9_990_000],
+      [true, 0],
+    ]);
+  });
+
   it('returns no ineligible product without a trial', async () => {
     const { id } = await service.buy();
     expect((await service.validatePurchase(id)).data.ineligible_for_intro_price).toEqual([]);

@@ -10,6 +10,7 @@ import {
   givenCharge,
   givenDispute,
   givenInvoice,
+  givenPrice,
   givenRefund,
   givenSubscription,
   observe,
@@ -98,10 +99,15 @@ interface Look {
   readonly subscription?: SubscriptionInput;
   readonly invoices: readonly Invoice[];
   readonly charges?: readonly Charge[];
+  /** Amounts of other prices by id. */
+  readonly prices?: Readonly<Record<string, number>>;
 }
 
-const look = ({ at, subscription = {}, invoices, charges = [] }: Look): Observation =>
-  observe(subscribe(subscription), { invoices, charges, mapping: { ...context, now: seconds(at) * 1000 } });
+const look = ({ at, subscription = {}, invoices, charges = [], prices = {} }: Look): Observation => {
+  const listed = Object.entries(prices).map(([id, unit_amount]) => [id, givenPrice({ id, unit_amount })] as const);
+  const mapping = { ...context, now: seconds(at) * 1000, trialPrices: new Map(listed) };
+  return observe(subscribe(subscription), { invoices, charges, mapping });
+};
 
 /** The dates of a purchase after one look. */
 const readAccess = (input: Look) => {
@@ -553,8 +559,8 @@ describe('a payment after the end', () => {
 });
 
 describe('the trial of a subscription', () => {
-  const trial = (lines: readonly LineInput[] = []) =>
-    bill(1, '2027-02-01', [...lines, { amount: 0, start: '2027-02-01', end: '2027-02-15' }], {
+  const trial = (lines: readonly LineInput[] = [], product = 'pro') =>
+    bill(1, '2027-02-01', [...lines, { amount: 0, start: '2027-02-01', end: '2027-02-15', product }], {
       billing_reason: 'subscription_create',
     });
   const paid = bill(2, '2027-02-08', [{ amount: 1000, start: '2027-02-08', end: '2027-03-08' }], {
@@ -630,6 +636,16 @@ describe('the trial of a subscription', () => {
       { at: '2027-02-21', subscription: { ...inSecond, price: max }, invoices: [trial(), planned] },
     ],
     [
+      'if its price was never billed',
+      '2027-02-15',
+      {
+        at: '2027-02-21',
+        subscription: inSecond,
+        invoices: [trial([], 'starter'), planned],
+        prices: { price_starter: 700 },
+      },
+    ],
+    [
       'that has ended',
       '2027-02-15',
       {
@@ -648,9 +664,10 @@ describe('the trial of a subscription', () => {
 
   it('is not an earlier period of a free price or without usage', () => {
     const lines = { amount: 0, start: '2027-01-15', end: '2027-02-15' } as const;
-    for (const state of [{ product: 'free' }, { quantity: 0 }]) {
+    for (const state of [{ product: 'free' }, { product: 'unknown' }, { quantity: 0 }]) {
       const free = bill(1, '2027-01-15', [{ ...lines, ...state }]);
-      const { transactions } = look({ at: '2027-02-21', subscription: inSecond, invoices: [free, planned] });
+      const prices = { price_free: 0 };
+      const { transactions } = look({ at: '2027-02-21', subscription: inSecond, invoices: [free, planned], prices });
       expect(transactions[0]).not.toHaveProperty('isTrialPeriod');
     }
   });

@@ -3,7 +3,15 @@ import type { Observation } from '../../../../lib/purchases/observation.ts';
 import { parse } from '../../../../lib/shared/parse.ts';
 import { dayMs } from '../../../../lib/shared/time.ts';
 import type { MappingContext } from '../../../../lib/stores/stripe/mapping-context.ts';
-import { Charge, Dispute, Invoice, Refund, Session, Subscription } from '../../../../lib/stores/stripe/payloads.ts';
+import {
+  Charge,
+  Dispute,
+  Invoice,
+  Price,
+  Refund,
+  Session,
+  Subscription,
+} from '../../../../lib/stores/stripe/payloads.ts';
 import { indexCharges } from '../../../../lib/stores/stripe/payment-reversals.ts';
 import { toSubscriptionObservations } from '../../../../lib/stores/stripe/subscription-observation.ts';
 
@@ -27,6 +35,9 @@ const price = {
   unit_amount_decimal: null,
   metadata: {},
 };
+
+export const givenPrice = (state: Partial<v.InferInput<typeof Price>> = {}): Price =>
+  parse(Price, { ...price, ...state });
 
 /** A monthly subscription in its third period, with the members of `state` replaced. */
 export const givenSubscription = (state: Partial<v.InferInput<typeof Subscription>> = {}): Subscription =>
