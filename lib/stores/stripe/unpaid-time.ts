@@ -39,10 +39,16 @@ export function findUnpaidTime(billings: readonly Billing[], context: UnpaidCont
   const isAsked = subscription.status === 'past_due' || subscription.status === 'unpaid';
   if (isAsked && paid && paid.period.end >= terms.periodEnd) return findUnpaidChange(unpaid, paid, terms.productId);
   if (isAsked && !paid && areOthersUnpaid) return undefined;
-  const paidUntil = paid?.period.end ?? unpaid[0]?.period.start ?? terms.periodStart;
+  const paidUntil = paid ? getPaidUntil(paid, subscription) : (unpaid[0]?.period.start ?? terms.periodStart);
   const { until, billing } = followUnpaid(unpaid, paidUntil);
   if (billing) return isAsked || hasFailed(billing, context) ? toUnpaidTime(billing, until) : undefined;
   return isAsked && until < terms.periodEnd ? { since: toMillis(until), lastFailure: undefined } : undefined;
+}
+
+/** Returns the end of the paid time. The free time of a trial that is extended or granted in it follows without an invoice. */
+function getPaidUntil({ period }: PeriodBilling, { trial_start, trial_end }: Subscription): number {
+  const isExtended = trial_start !== null && trial_end !== null && trial_start <= period.end + maxGap;
+  return isExtended ? Math.max(period.end, trial_end) : period.end;
 }
 
 /**

@@ -410,6 +410,26 @@ describe('unpaid time', () => {
     expect(readAccess(input)).toMatchObject({ until: '2027-03-01', isBillingRetryPeriod: false });
   });
 
+  const freeUntil = { trial_end: seconds('2027-02-20'), period: ['2027-02-20', '2027-03-20'] } as const;
+  const afterTrial = bill(3, '2027-02-20', [{ amount: 1000, start: '2027-02-20', end: '2027-03-20' }], open);
+  const canceled = {
+    status: 'canceled',
+    ended_at: seconds('2027-03-20'),
+    cancellation_details: { reason: 'payment_failed' },
+  } as const;
+
+  it.each([
+    ['past due', { status: 'past_due' }, '2027-02-21'],
+    ['canceled', canceled, '2027-03-21'],
+  ])('starts after a trial that was extended or granted in a paid period: %s', (_title, state, at) => {
+    const free = bill(1, '2027-02-01', [{ amount: 0, start: '2027-02-01', end: '2027-02-10' }]);
+    const paid = bill(1, '2027-01-15', [{ amount: 1000, start: '2027-01-15', end: '2027-02-15' }]);
+    for (const invoice of [free, paid]) {
+      const subscription = { ...freeUntil, ...state, trial_start: seconds('2027-02-01') };
+      expect(readAccess({ at, subscription, invoices: [invoice, afterTrial] }).until).toBe('2027-02-27');
+    }
+  });
+
   it('starts with an unpaid change to another product', () => {
     const change = bill(
       3,
