@@ -8,7 +8,7 @@
  *   coupon, a credit). A line that ends when it is billed, such as metered usage, is paid in arrears: its payment
  *   renews the period that starts then.
  * - `change`: prorations only, such as those of added seats or of a plan change. It pays a part of a period that
- *   another invoice pays as a whole.
+ *   another invoice pays as a whole, and nothing while that invoice is unpaid.
  * - `extra`: anything else, such as a fee, a manual invoice or a usage threshold. It is money, and pays no period.
  * - `late`: the period of an invoice that was paid after the subscription had ended. It is money, and renews nothing.
  *
@@ -120,7 +120,28 @@ const paysTime = (billing: Billing): billing is PeriodBilling =>
 
 /** Lists the paid billings in order of their periods. */
 export const listPaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
-  sortByPeriod(billings.filter(paysTime).filter(({ share }) => isPaid(share.invoice)));
+  sortByPeriod(
+    billings
+      .filter(paysTime)
+      .filter((billing) => isPaid(billing.share.invoice) && !isChangeOfUnpaidPeriod(billing, billings)),
+  );
+
+/**
+ * Whether a change is within a period that nobody has paid. Stripe credits the unused time of the former plan also if
+ * it is unpaid, so the change can be free.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/prorations
+ */
+const isChangeOfUnpaidPeriod = ({ kind, period: change }: PeriodBilling, billings: readonly Billing[]): boolean =>
+  kind === 'change' &&
+  billings.some(
+    ({ kind: other, period, share: { invoice } }) =>
+      other === 'period' &&
+      period !== undefined &&
+      (invoice.status === 'open' || invoice.status === 'uncollectible') &&
+      period.start <= change.start &&
+      change.start < period.end,
+  );
 
 /** Lists the billings whose period was not paid while the subscription ran, in order of their periods. */
 export const listUnpaidTime = (billings: readonly Billing[]): PeriodBilling[] =>

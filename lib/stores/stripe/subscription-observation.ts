@@ -12,7 +12,7 @@ import { type MappingContext, readCheckoutUser, readUserAliases, requireOwnApp }
 import { type Billing, findPresentPayment, isRenewal, listBillings, listPaidTime } from './paid-periods.ts';
 import type { Invoice, Subscription } from './payloads.ts';
 import type { ChargeIndex } from './payment-reversals.ts';
-import { type BilledItem, listBilledItems } from './subscription-items.ts';
+import { type BilledItem, getItemId, listBilledItems } from './subscription-items.ts';
 import { findUnpaidTime } from './unpaid-time.ts';
 
 interface BillingData extends ChargeIndex {
@@ -122,12 +122,13 @@ function toItemObservation(
 
 /**
  * Excludes an invoice of the next period: the subscription and its invoices are fetched concurrently, and a renewal can
- * occur between. The event of the renewal triggers another observation. A period that was billed in advance stays.
+ * occur between. The event of the renewal triggers another observation. A period that was billed in advance stays, and
+ * a fee, which bills no item.
  */
 function isWithinPeriod({ item, lines, invoice }: InvoiceShare, { periodEnd }: ItemTerms): boolean {
   return (
     item.current === undefined ||
-    lines.length === 0 ||
+    lines.every((line) => getItemId(line) === undefined) ||
     invoice.created < periodEnd ||
     lines.some(({ period }) => period.start < periodEnd)
   );

@@ -244,6 +244,11 @@ describe('unpaid time', () => {
   const inFebruary = { period: [months[1], months[2]], status: 'past_due' } as const;
   const inMarch = { period: [months[2], months[3]], status: 'past_due' } as const;
   const ended = { until: '2027-02-08', cancelationReason: 'System.BillingError' };
+  const prorations = [
+    { amount: -500, start: '2027-02-05', end: '2027-03-01', kind: 'proration' },
+    { amount: 700, start: '2027-02-05', end: '2027-03-01', kind: 'proration' },
+  ] as const;
+  const changed = [month(1), month(2, open), bill(3, '2027-02-05', prorations)];
 
   it.each<[string, Look]>([
     ['past due', { at: '2027-02-20', subscription: inFebruary, invoices: [month(1), month(2, open)] }],
@@ -265,6 +270,18 @@ describe('unpaid time', () => {
         at: '2027-03-03',
         subscription: { ...inMarch, status: 'unpaid' },
         invoices: [month(1), month(2, open), month(3, { status: 'draft' })],
+      },
+    ],
+    ['past due with a paid change of seats or plan', { at: '2027-02-20', subscription: inFebruary, invoices: changed }],
+    [
+      'active with a paid change of seats or plan',
+      {
+        at: '2027-02-20',
+        subscription: { ...inFebruary, status: 'active' },
+        invoices: changed,
+        charges: [
+          givenCharge({ payment_intent: 'pi_2', paid: false, status: 'failed', created: seconds('2027-02-01') }),
+        ],
       },
     ],
     [
@@ -565,6 +582,13 @@ describe('a payment after the end', () => {
       purchaseDate: seconds('2027-02-16') * 1000,
     });
     expect(transactions[1]).not.toHaveProperty('expirationDate');
+  });
+
+  it('is money if it is for a fee, also of a subscription that is paused', () => {
+    const fee = bill(2, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-02-10', kind: 'fee' }]);
+    const subscription = { period: [months[0], months[1]], status: 'paused' } as const;
+    const { transactions } = look({ at: '2027-02-11', subscription, invoices: [month(1), fee] });
+    expect(transactions.map(({ amountMicros }) => amountMicros)).toEqual([10_000_000, 5_000_000]);
   });
 
   it('is not announced', () => {
