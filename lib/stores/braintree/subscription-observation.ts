@@ -25,7 +25,7 @@ export function toSubscriptionObservation(
   const payments = subscription.transactions
     .filter((payment) => isPaid(payment) || findReversals(payment, refunds).refundedAt !== undefined)
     .sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt));
-  const marked = markProrations(payments);
+  const marked = markProrations(payments, subscription);
   const periodPayments = marked.filter(({ isProration }) => !isProration).map(({ payment }) => payment);
   const [latest] = periodPayments;
   const paidUntil = getPaidUntil(subscription, context);

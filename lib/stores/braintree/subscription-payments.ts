@@ -1,6 +1,6 @@
 import type { PlanPrice } from '../../purchases/transaction.ts';
 import { addDays, countDaysBetween } from '../../shared/calendar.ts';
-import { minuteMs } from '../../shared/time.ts';
+import { dayMs, minuteMs } from '../../shared/time.ts';
 import { toMicros } from './money.ts';
 import type { BraintreeTransaction, Subscription } from './payloads.ts';
 
@@ -10,18 +10,41 @@ export interface SubscriptionPayment {
   readonly isProration: boolean;
 }
 
+/** Braintree bills a period on its first day, whose time zone is that of the gateway. */
+const maxBillingDelayMs = 2 * dayMs;
+
 /**
  * Finds the payments that start a period. A change of price or add-ons within a period charges the difference with a
- * payment of its own, for the same billing period: it renews nothing, and its refund ends nothing.
+ * payment of its own, for the same billing period: it renews nothing, and its refund ends nothing. It is the only
+ * payment of a period that a discount or the balance pays: the subscription was active in that period before.
  * @param payments the latest first
  * @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/manage/node
  */
-export function markProrations(payments: readonly BraintreeTransaction[]): SubscriptionPayment[] {
+export function markProrations(
+  payments: readonly BraintreeTransaction[],
+  subscription: Subscription,
+): SubscriptionPayment[] {
   return payments.map((payment, index) => {
     const start = payment.subscription?.billingPeriodStartDate;
     const isOfSamePeriod = (earlier: BraintreeTransaction) => earlier.subscription?.billingPeriodStartDate === start;
-    return { payment, isProration: start !== undefined && payments.slice(index + 1).some(isOfSamePeriod) };
+    const isFurther = start !== undefined && payments.slice(index + 1).some(isOfSamePeriod);
+    return { payment, isProration: isFurther || isWithinFreePeriod(payment, subscription) };
   });
+}
+
+/** Whether the period had started without the payment. A late payment of a period follows another status. */
+function isWithinFreePeriod(
+  { createdAt, subscription }: BraintreeTransaction,
+  { statusHistory }: Pick<Subscription, 'statusHistory'>,
+): boolean {
+  const start = subscription?.billingPeriodStartDate;
+  const paidAt = Date.parse(createdAt);
+  if (start === undefined || paidAt < Date.parse(start) + maxBillingDelayMs) return false;
+  const before = statusHistory
+    .map(({ status, timestamp = '' }) => ({ status, at: Date.parse(timestamp) }))
+    .filter(({ at }) => at < paidAt - maxHistoryDelayMs)
+    .sort((a, b) => b.at - a.at)[0];
+  return before?.status === 'Active';
 }
 
 /** The charge can be a moment earlier than the entry of the new price. */

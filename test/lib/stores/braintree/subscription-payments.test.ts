@@ -92,6 +92,36 @@ describe('toSubscriptionObservation (Braintree) of several payments of a period'
     ]);
   });
 
+  it('does not renew with a prorated charge within a period that a discount or the balance pays', () => {
+    const free = { transactions: [], statusHistory: [{ status: 'Active', timestamp: '2026-10-01T15:00:00Z' }] };
+    const { state, reasons } = recordAll([
+      observe('2026-10-02T00:00:00Z', free),
+      observe('2026-10-16T12:01:00Z', { transactions: [proration] }),
+    ]);
+    expect(reasons).toEqual([['PURCHASED'], []]);
+    expect(state?.purchase.purchaseDate).toBe(Date.parse('2026-10-01T15:00:00Z'));
+    expect(state?.transactions.map(({ transaction }) => transaction.amountMicros)).toEqual([5_000_000]);
+  });
+
+  it.each([
+    ['that was past due', 'Past Due', '2026-10-01T15:00:00Z'],
+    ['that was pending', 'Pending', '2026-10-01T15:00:00Z'],
+    ['on its second day', 'Active', '2026-09-01T15:00:00Z'],
+  ])('renews with the first payment of a period %s', (_title, status, timestamp) => {
+    const createdAt = status === 'Active' ? '2026-10-02T15:00:00Z' : '2026-10-16T12:00:00Z';
+    const september = { billingPeriodStartDate: '2026-09-01', billingPeriodEndDate: '2026-09-30' };
+    const earlier = buildPayment('earlier', '2026-09-01T15:00:00Z', { subscription: september });
+    const statusHistory = [
+      { status: 'Active', timestamp: createdAt },
+      { status, timestamp },
+    ];
+    const subscription = { createdAt: '2026-09-01T15:00:00Z', firstBillingDate: '2026-09-01', statusHistory };
+    const transactions = [buildPayment('late', createdAt), earlier];
+    expect(observe('2026-10-17T00:00:00Z', { ...subscription, transactions }).purchase.lastRenewalDate).toBe(
+      Date.parse(createdAt),
+    );
+  });
+
   it('keeps the dates and the amount of the purchase with a prorated charge', () => {
     expect(observe('2026-10-17T00:00:00Z', { transactions: [proration, first] }).purchase).toMatchObject({
       transactionId: 'processor_b:first',
