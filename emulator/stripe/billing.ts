@@ -15,7 +15,12 @@ interface BillingInput {
   readonly outcome: InvoiceOutcome;
 }
 
-/** Creates an invoice with its payment. Returns the subscription with its new latest invoice. */
+/**
+ * Creates an invoice with its payment. Returns the subscription with its new latest invoice, which decides whether it is
+ * overdue: a paid one makes it active.
+ *
+ * @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
+ */
 export function billSubscription(
   state: AccountState,
   subscription: Stripe.Subscription,
@@ -46,7 +51,8 @@ export function billSubscription(
   const event = invoiceEvents[outcome];
   if (outcome === 'emailed') state.records.pendingDueDates.add(invoice.id);
   if (event !== undefined) emitEvent(state, event, { purchaseId, at, object: invoice });
-  return { ...subscription, latest_invoice: invoice.id };
+  const isReactivated = outcome === 'paid' && ['past_due', 'unpaid'].includes(subscription.status);
+  return { ...subscription, latest_invoice: invoice.id, ...(isReactivated && { status: 'active' }) };
 }
 
 /** Status of the payment that Stripe creates with an invoice. A draft does not have a payment. */

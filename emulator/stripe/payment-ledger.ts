@@ -32,12 +32,17 @@ function toInvoiceSummary(records: AccountObjects, invoice: Stripe.Invoice) {
     amountPaidMicros: toMicros(invoice.amount_paid),
     taxes: (invoice.total_taxes ?? []).map((tax) => toTaxSummary(records, tax, currency)),
     lines: invoice.lines.data.map((line) => toInvoiceLineSummary(records, line)),
-    payments: listInvoicePayments(records, id).map((payment) => ({
-      id: payment.id,
-      status: payment.status,
-      chargeId: findCharge(records, payment)?.id ?? null,
-      amountMicros: toMicros(payment.amount_paid ?? payment.amount_requested),
-    })),
+    payments: listInvoicePayments(records, id).map((payment) => {
+      const charge = findCharge(records, payment);
+      const failure = records.objects.balance_transactions.get(getId(charge?.failure_balance_transaction));
+      return {
+        id: payment.id,
+        status: payment.status,
+        chargeId: charge?.id ?? null,
+        amountMicros: toMicros(payment.amount_paid ?? payment.amount_requested),
+        ...(failure && { failedAt: formatSeconds(failure.created) }),
+      };
+    }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { secondMs } from '../calendar.ts';
+import { getId, getObject } from './account-objects.ts';
 import { requirePossible, saveSubscription } from './account-state.ts';
 import { payLatestInvoice } from './billing.ts';
 import { startNextPeriod, startVoidPeriod } from './billing-periods.ts';
@@ -76,6 +77,9 @@ export const failPayment: SubscriptionTransition = (state, subscription, at, { g
   requirePossible(isRunning(subscription) && !cancel_at_period_end, id, `is ${status} and cannot fail a payment`);
   requirePossible(pause_collection === null, id, 'has paused its collection');
   const billed = startNextPeriod(state, subscription, { at, outcome: 'failed' });
+  // A credit of the customer has paid it.
+  const isPaid = getObject(state.records, 'invoices', getId(billed.latest_invoice)).status === 'paid';
+  if (isPaid) return saveSubscription(state, billed, at);
   if (!grace) return applyFailedPayments(state, billed, at);
   return saveSubscription(state, { ...billed, status: 'past_due' }, at);
 };

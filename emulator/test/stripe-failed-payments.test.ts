@@ -74,6 +74,18 @@ describe('the setting for failed payments of the emulated Stripe', () => {
     expect((await stripe.invoices.list({ subscription: id, status: 'open' })).data).toHaveLength(1);
   });
 
+  it('lets a later paid invoice make the subscription active, and a credit pay the next one', async () => {
+    const cheaper = { productId: 'cheaper', priceMicros: 490_000 };
+    const changed = await runFailing('past_due', [['change-plan', cheaper]]);
+    expect(changed.subscription.status).toBe('active');
+    expect(changed.invoices).toEqual(['paid', 'open', 'paid']);
+    await client.act(changed.id, 'fail-payment');
+    expect(await stripe.subscriptions.retrieve(changed.id, { expand: ['latest_invoice'] })).toMatchObject({
+      status: 'active',
+      latest_invoice: { status: 'paid', amount_paid: 0 },
+    });
+  });
+
   it('does not apply to an uncollectible invoice, which the subscription no longer owes', async () => {
     const { subscription, invoices } = await runFailing('unpaid', [['fail-payment'], ['mark-uncollectible']]);
     expect(subscription.status).toBe('active');
