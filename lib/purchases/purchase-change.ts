@@ -340,7 +340,7 @@ function findReasons(
     if (index === revocationIndex) return ['REVOKED'];
     if (reason !== 'PURCHASED') return [reason];
     const earlier = { replaced: replacedPurchase?.state.purchase, ofGroup: groupPurchases };
-    if (isResubscription(after.state.purchase, earlier)) return ['RENEWED'];
+    if (isResubscription(after.state.purchase, earlier)) return reasons.includes('RENEWED') ? [] : ['RENEWED'];
     if (isPlanChange) return ['PLAN_CHANGED'];
     if (!replacedPurchase) return [reason];
     // The same plan continues: a prepaid plan that is topped up, or an item that stays when another one is added.

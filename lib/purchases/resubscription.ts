@@ -23,9 +23,12 @@ export function isResubscription(purchase: Purchase, { replaced, ofGroup = [] }:
   );
 }
 
-/** Whether the subscription ended by `date` and its access was not continued by a purchase that replaced it. */
+/**
+ * Whether the subscription ended by `date` and its access was not continued by a purchase that replaced it. One whose
+ * first payment was not observed has not ended either.
+ */
 const hasExpired = (purchase: Purchase, date: EpochMillis): boolean =>
-  purchase.cancelationReason !== 'System.Replaced' && getReportedEnd(purchase) <= date;
+  !isUnpaid(purchase) && purchase.cancelationReason !== 'System.Replaced' && getReportedEnd(purchase) <= date;
 
 /** Returns the subscription group of the product in the app's catalogue. */
 export const findGroup = (catalogue: Catalogue | undefined, { productId }: Purchase): string | undefined =>

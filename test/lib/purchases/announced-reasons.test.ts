@@ -161,6 +161,9 @@ describe('selectAnnouncedReasons', () => {
     );
     const replacement = { now: purchaseDate, observation: next, ...(expired && { replacedPurchase: expired }) };
     expect(update(undefined, replacement).announcedReasons).toEqual(['RENEWED']);
+    const lastRenewalDate = purchaseDate + 30 * dayMs;
+    const renewed = { ...next, purchase: { ...next.purchase, lastRenewalDate } };
+    expect(update(undefined, { ...replacement, observation: renewed }).announcedReasons).toEqual(['RENEWED']);
   });
 
   it('announces a revocation once, although its refund is reported later', () => {

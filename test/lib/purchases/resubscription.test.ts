@@ -28,6 +28,10 @@ describe('isResubscription', () => {
     expect(isResubscription(next, { ofGroup })).toBe(expected);
   });
 
+  it('does not resume a linked purchase whose payment is not known yet', () => {
+    expect(isResubscription(next, { replaced: { ...expired, isPending: true } })).toBe(false);
+  });
+
   it('prefers the purchase that the store links', () => {
     expect(isResubscription(next, { replaced: running, ofGroup: [expired] })).toBe(false);
     expect(isResubscription(next, { replaced: expired, ofGroup: [running] })).toBe(true);
