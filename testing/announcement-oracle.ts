@@ -1,5 +1,6 @@
 import type { Platform } from '../lib/shared/platform.ts';
 import type { PurchaseSummary } from './store-oracle.ts';
+import { readPaidPeriod } from './stripe-oracle.ts';
 
 /** A purchase at one time according to the store's own records. */
 export interface LedgerState {
@@ -10,8 +11,8 @@ export interface LedgerState {
   /** Whether the purchase gives access. Undefined if the store leaves the decision to the developer. */
   readonly isRunning: boolean | undefined;
   readonly productId: string;
-  /** Number of charges, if the store can start a period without one: Stripe, while the collection is paused. */
-  readonly charges?: number;
+  /** Product of the next period. A scheduled plan change is announced at once. */
+  readonly nextProductId?: string | undefined;
 }
 
 /** The states of a purchase from one complete observation of the service to the next one, both included. */
@@ -45,7 +46,7 @@ export function readLedgerState(
     returned: platform === 'store_a' || platform === 'store_b' ? returned : [sumReturned(summary)],
     isRunning: isRunning.get(summary.productId),
     productId: summary.productId,
-    ...(Array.isArray(summary.charges) && { charges: summary.charges.length }),
+    nextProductId: summary.renewsAs,
   };
 }
 
@@ -54,19 +55,20 @@ const sumReturned = ({ refundedMicros = 0, disputedMicros = 0 }: PurchaseSummary
 
 type ReadPeriod = (summary: PurchaseSummary) => string | undefined;
 
-/** Each item has a period of its own. */
-const readMainItem: ReadPeriod = ({ lines }) => lines?.[0]?.currentPeriodEnd;
-
 /** Further seats are paid for the present period. */
 const readTransaction: ReadPeriod = ({ seats, expiresDate, transactionId }) =>
   seats === undefined ? transactionId : expiresDate;
+
+/** Stripe starts a period before its payment, or without one. */
+const readStripePeriod: ReadPeriod = (summary) =>
+  summary.type === 'paid subscription' ? readPaidPeriod(summary) : undefined;
 
 const periods: Readonly<Record<Platform, ReadPeriod>> = {
   store_a: readTransaction,
   store_b: ({ lines, latestSuccessfulOrderId }) => lines?.[0]?.latestSuccessfulOrderId ?? latestSuccessfulOrderId,
   store_c: readTransaction,
-  processor_a: readMainItem,
-  service_processor_a: readMainItem,
+  processor_a: readStripePeriod,
+  service_processor_a: readStripePeriod,
   processor_b: ({ paidThroughDate }) => paidThroughDate,
 };
 
@@ -95,13 +97,14 @@ export function findAnnouncementProblems(
   const pairs = steps.slice(1).map((state, index) => [steps[index] as LedgerState, state] as const);
   const countSteps = (isCounted: (a: LedgerState, b: LedgerState) => boolean): number =>
     pairs.filter(([a, b]) => isCounted(a, b)).length;
-  const newPeriods = countSteps((a, b) => a.period !== b.period || a.productId !== b.productId);
+  const newPeriods = countSteps(
+    (a, b) => a.period !== b.period || a.productId !== b.productId || a.nextProductId !== b.nextProductId,
+  );
   const returns = countSteps((a, b) => a.isRunning !== true && b.isRunning !== false);
   const losses = countSteps((a, b) => a.isRunning !== false && b.isRunning !== true);
   const refunds = countRefunds(steps);
-  const isPaid = before?.charges === undefined || last.charges === undefined || last.charges > before.charges;
   const isRenewed =
-    before?.period !== undefined && last.isRunning === true && before.period !== last.period && isPaid && !isReplaced;
+    before?.period !== undefined && last.isRunning === true && before.period !== last.period && !isReplaced;
   const isRestored = before?.isRunning === false && before.period !== undefined && last.isRunning === true;
   const isEnded = before?.isRunning === true && last.isRunning === false && !isReplaced;
   const isRefundLate = platform === 'store_c';

@@ -75,7 +75,9 @@ function listFacts(changes: readonly PurchaseChange[]): string[] {
       REVOKED: [refunds, renewals],
       WILL_LAPSE: renewalIntents,
     };
-    if (lifecycleReasons.includes('EXPIRED') || lifecycleReasons.includes('PAUSED')) ends++;
+    // A reversed refund returns access to the same period.
+    const isEndedByRefund = purchase.endedAt !== undefined && lifecycleReasons.includes('REFUNDED');
+    if (isEndedByRefund || lifecycleReasons.includes('EXPIRED') || lifecycleReasons.includes('PAUSED')) ends++;
     return lifecycleReasons
       .filter((reason) => reason in details)
       .map((reason, index, reasons) => {

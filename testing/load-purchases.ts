@@ -7,7 +7,7 @@ import type { Transaction } from '../lib/purchases/transaction.ts';
  * Loads the stored purchases of an app with their transactions, by purchase id, without fields that depend on the time
  * of writing.
  */
-export async function loadPurchases(appName: string): Promise<Map<string, object>> {
+export async function loadPurchases(appName: string): Promise<Map<string, { readonly purchase: Partial<Purchase> }>> {
   const { table } = deps();
   const shards = listPartitions(appName, 'P').map((partition) => table.query({ partition, index: 'byCreated' }));
   const partitions = (await Promise.all(shards))
@@ -15,7 +15,7 @@ export async function loadPurchases(appName: string): Promise<Map<string, object
     .map(({ pk }) => String(pk))
     .sort();
   const entries = await Promise.all(
-    partitions.map(async (partition): Promise<[string, object]> => {
+    partitions.map(async (partition): Promise<[string, { readonly purchase: Partial<Purchase> }]> => {
       const items = await table.query({ partition });
       const { purchase, userAliases, entitledUsers } = items.find(({ sk }) => sk === 'P') ?? {};
       const transactions = items.flatMap(({ transaction }) =>
@@ -35,6 +35,10 @@ const omitPlannedEnd = ({ plannedExpirationDate: _planned, ...transaction }: Tra
  * Omits the dates of renewal intents except for store_a: other stores return a date only while the cancelation is in
  * effect, so the stored dates depend on when the service queried the store.
  */
-function omitTransientFields({ renewalIntentChangeDate, renewalIntentDates, ...purchase }: Purchase): object {
+function omitTransientFields({
+  renewalIntentChangeDate,
+  renewalIntentDates,
+  ...purchase
+}: Purchase): Partial<Purchase> {
   return { ...purchase, ...(purchase.platform === 'store_a' && { renewalIntentChangeDate, renewalIntentDates }) };
 }

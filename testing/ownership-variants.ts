@@ -1,27 +1,25 @@
 import type { Platform } from '../lib/shared/platform.ts';
 
 /** Kind of a purchase of a random history; `plain` is one unit of one product. */
-export type Variant = 'plain' | 'lines' | 'seats' | 'commitment' | 'prepaid' | 'installments';
+export type Variant =
+  | 'plain'
+  | 'lines'
+  | 'seats'
+  | 'commitment'
+  | 'prepaid'
+  | 'installments'
+  | 'emailed'
+  | 'backdated'
+  | 'free cycles';
 
 /** The variants of subscriptions that each store sells. */
 export const variantsByPlatform: Readonly<Partial<Record<Platform, readonly Variant[]>>> = {
   store_a: ['seats', 'commitment'],
   store_b: ['lines', 'prepaid', 'installments'],
-  processor_a: ['lines'],
-  service_processor_a: ['lines'],
+  processor_a: ['lines', 'emailed', 'backdated'],
+  service_processor_a: ['lines', 'emailed'],
+  processor_b: ['free cycles'],
 };
-
-const ends = ['expire', 'refund', 'revoke'];
-const renewals = ['renew', 'cancel', 'uncancel', 'fail-payment', 'recover', ...ends];
-
-/** Returns the actions of a subscription with the variant. */
-export function listVariantActions(platform: Platform, variant: Exclude<Variant, 'plain'>): readonly string[] {
-  if (variant === 'prepaid') return ['top-up', 'top-up', ...ends];
-  if (variant === 'commitment' || variant === 'installments') return ['cancel', 'cancel', ...renewals];
-  if (variant === 'seats') return [...renewals, 'add-seats', 'refund-seats', 'assign-seat', 'remove-seat'];
-  const changes = ['add-item', 'add-item', 'remove-item', ...(platform === 'store_b' ? ['revoke-item'] : [])];
-  return [...renewals, ...changes];
-}
 
 /** Ids of the products after the first. */
 export interface LineProducts {
@@ -45,6 +43,9 @@ export function buildVariantOrder(platform: Platform, variant: Variant, { bought
   if (variant === 'seats') return { seats: 3, seatTiers: tiers };
   if (variant === 'commitment') return { commitment: true };
   if (variant === 'installments') return { installments: 3 };
+  if (variant === 'emailed') return { collection: 'send_invoice', daysUntilDue: 5 };
+  if (variant === 'backdated') return { backdate: 'P2M' };
+  if (variant === 'free cycles') return { freeCycles: 1 };
   return variant === 'prepaid' ? { prepaid: true } : {};
 }
 

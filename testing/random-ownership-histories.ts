@@ -3,10 +3,16 @@ import type { Catalogue } from '../lib/purchases/catalogue.ts';
 import type { Platform } from '../lib/shared/platform.ts';
 import { createUniqueName } from './given.ts';
 import {
+  isRefund,
+  isReversal,
+  listOneTimeActions,
+  listSubscriptionActions,
+  toActionRequest,
+} from './ownership-actions.ts';
+import {
   buildVariantDetails,
   buildVariantOrder,
   type LineProducts,
-  listVariantActions,
   type Variant,
   variantsByPlatform,
 } from './ownership-variants.ts';
@@ -21,7 +27,9 @@ export interface OwnershipHistory {
   readonly platform: Platform;
   readonly type: 'paid subscription' | 'non consumable';
   readonly variant: Variant;
-  readonly period: 'P1M' | 'P1Y';
+  readonly period: 'P1W' | 'P1M' | 'P1Y';
+  /** Percentage of the tax. */
+  readonly taxRate: number | undefined;
   readonly autoRenew: boolean;
   readonly trial: boolean;
   /** Whether the first period has half the price. */
@@ -42,6 +50,13 @@ export type Delivery = 'punctual' | 'lost' | 'late' | 'doubled' | 'reversed';
 
 export interface OwnershipHistories {
   readonly histories: readonly OwnershipHistory[];
+  /** Settings of the developer's accounts. */
+  readonly accountSettings: {
+    /** Stripe: status of a subscription after the last retry of a payment. */
+    readonly failedPayments: string;
+    /** Elements of an embedded list or a page. */
+    readonly listLength: number;
+  };
   /** The delivery of each round. */
   readonly deliveries: readonly Delivery[];
   /** ISO 8601 durations by which the clock advances before each round. */
@@ -57,21 +72,7 @@ export const ownershipPlatforms = [
   'processor_b',
 ] as const satisfies readonly Platform[];
 
-const oneTimeActions = ['refund', 'revoke'];
-const reversalActions = [...oneTimeActions, 'refund-seats', 'remove-seat', 'revoke-item', 'remove-item'];
 const seatActions = ['assign-seat', 'remove-seat'];
-const renewalActions = ['renew', 'cancel', 'fail-payment', 'recover', 'expire', ...oneTimeActions];
-const actionsByPlatform: Readonly<Record<(typeof ownershipPlatforms)[number], readonly string[]>> = {
-  store_a: [...renewalActions, 'uncancel', 'change-plan', 'raise-price', 'accept-price', 'extend', 'reverse-refund'],
-  store_b: [
-    ...[...renewalActions, 'uncancel', 'change-plan', 'pause', 'resume', 'raise-price', 'accept-price'],
-    'resubscribe',
-  ],
-  store_c: [...renewalActions, 'uncancel'],
-  processor_a: [...renewalActions, 'uncancel', 'change-plan', 'pause-collection', 'resume-collection'],
-  service_processor_a: [...renewalActions, 'uncancel', 'change-plan'],
-  processor_b: renewalActions,
-};
 /** The stores whose purchases can be pending. */
 const pendingPlatforms: readonly Platform[] = ['store_b', 'processor_a', 'processor_b'];
 /** The stores on which a subscription can start with a trial. */
@@ -83,58 +84,71 @@ const introPlatforms: readonly Platform[] = ['store_a', 'store_b'];
 /** The stores whose emulated accounts sell in the sandbox as well. */
 const sandboxPlatforms: readonly Platform[] = ['store_b'];
 
+/** The stores whose weekly subscriptions have several unpaid periods in a history. */
+const weeklyPlatforms: readonly Platform[] = ['processor_a', 'service_processor_a'];
+
+/** The stores whose prices can have a tax. */
+const taxPlatforms: readonly Platform[] = ['store_b', 'processor_a', 'service_processor_a', 'processor_b'];
+
 /** The plans with committed payments, which are monthly. */
 const monthlyVariants: readonly Variant[] = ['commitment', 'installments'];
 
 const roundCount = 5;
 
-const arbitraryHistory: fc.Arbitrary<OwnershipHistory> = fc
-  .record({
-    platform: fc.constantFrom(...ownershipPlatforms),
-    type: fc.constantFrom('paid subscription' as const, 'paid subscription' as const, 'non consumable' as const),
-    isPending: fc.nat(2).map((number) => number === 0),
-    offer: fc.constantFrom('trial', 'intro', undefined, undefined),
-    isSandbox: fc.nat(3).map((number) => number === 0),
-    variantNumber: fc.nat(5),
-  })
-  .chain(({ platform, type, isPending, offer, isSandbox, variantNumber }) => {
-    const variants = (type === 'paid subscription' && variantsByPlatform[platform]) || [];
-    const variant = variants[variantNumber] ?? 'plain';
-    const pending = isPending && pendingPlatforms.includes(platform) && variant === 'plain';
-    const hasOffers = type === 'paid subscription' && variant === 'plain' && !pending;
-    const actions = [
-      ...(type !== 'paid subscription'
-        ? oneTimeActions
-        : variant === 'plain'
-          ? actionsByPlatform[platform]
-          : listVariantActions(platform, variant)),
-      ...(pending ? ['pay', 'pay', 'pay', 'abandon'] : []),
-    ];
-    return fc.record({
-      platform: fc.constant(platform),
-      type: fc.constant(type),
-      variant: fc.constant(variant),
-      period: fc.constantFrom('P1M', 'P1M', 'P1Y'),
-      autoRenew: fc.boolean(),
-      trial: fc.constant(hasOffers && offer === 'trial' && trialPlatforms.includes(platform)),
-      intro: fc.constant(hasOffers && offer === 'intro' && introPlatforms.includes(platform)),
-      pending: fc.constant(pending),
-      sandbox: fc.constant(isSandbox && sandboxPlatforms.includes(platform)),
-      rounds: fc.array(fc.constantFrom<Round>('validation', 'validation', 'no validation', 'wrong product', 'outage'), {
-        minLength: roundCount,
-        maxLength: roundCount,
-      }),
-      actions: fc.array(fc.option(fc.constantFrom(...actions), { nil: undefined, freq: 4 }), {
-        minLength: roundCount - 1,
-        maxLength: roundCount - 1,
-      }),
+const arbitraryHistory = (platform: (typeof ownershipPlatforms)[number]): fc.Arbitrary<OwnershipHistory> =>
+  fc
+    .record({
+      type: fc.constantFrom('paid subscription' as const, 'paid subscription' as const, 'non consumable' as const),
+      isPending: fc.nat(2).map((number) => number === 0),
+      offer: fc.constantFrom('trial', 'intro', undefined, undefined),
+      isSandbox: fc.nat(3).map((number) => number === 0),
+      variantNumber: fc.nat(5),
+    })
+    .chain(({ type, isPending, offer, isSandbox, variantNumber }) => {
+      const variants = (type === 'paid subscription' && variantsByPlatform[platform]) || [];
+      const variant = variants[variantNumber] ?? 'plain';
+      const pending = isPending && pendingPlatforms.includes(platform) && variant === 'plain';
+      const hasOffers = type === 'paid subscription' && variant === 'plain' && !pending;
+      const isWeekly = type === 'paid subscription' && weeklyPlatforms.includes(platform);
+      const actions = [
+        ...(type === 'paid subscription' ? listSubscriptionActions(platform, variant) : listOneTimeActions(platform)),
+        ...(pending ? ['pay', 'pay', 'pay', 'abandon'] : []),
+      ];
+      return fc.record({
+        platform: fc.constant(platform),
+        type: fc.constant(type),
+        variant: fc.constant(variant),
+        period: fc.constantFrom('P1M', isWeekly ? 'P1W' : 'P1M', 'P1Y'),
+        taxRate: taxPlatforms.includes(platform) ? fc.constantFrom(undefined, 8.875, 20) : fc.constant(undefined),
+        autoRenew: fc.boolean(),
+        trial: fc.constant(hasOffers && offer === 'trial' && trialPlatforms.includes(platform)),
+        intro: fc.constant(hasOffers && offer === 'intro' && introPlatforms.includes(platform)),
+        pending: fc.constant(pending),
+        sandbox: fc.constant(isSandbox && sandboxPlatforms.includes(platform)),
+        rounds: fc.array(
+          fc.constantFrom<Round>('validation', 'validation', 'no validation', 'wrong product', 'outage'),
+          {
+            minLength: roundCount,
+            maxLength: roundCount,
+          },
+        ),
+        actions: fc.array(fc.option(fc.constantFrom(...actions), { nil: undefined, freq: 4 }), {
+          minLength: roundCount - 1,
+          maxLength: roundCount - 1,
+        }),
+      });
     });
-  });
 
-/** Generates `count` histories that run at the same time. */
+/** Generates `count` histories of each platform, which run at the same time. */
 export const arbitraryOwnershipHistories = (count: number): fc.Arbitrary<OwnershipHistories> =>
   fc.record({
-    histories: fc.array(arbitraryHistory, { minLength: count, maxLength: count }),
+    histories: fc.tuple(
+      ...ownershipPlatforms.flatMap((platform) => Array.from({ length: count }, () => arbitraryHistory(platform))),
+    ),
+    accountSettings: fc.record({
+      failedPayments: fc.constantFrom('cancel', 'unpaid', 'past_due'),
+      listLength: fc.constantFrom(2, 100),
+    }),
     // In total less than 60 days: Google Play deletes an expired subscription 60 days after its end.
     clockAdvances: fc.array(fc.constantFrom('PT1H', 'P3D', 'P8D', 'P12D'), {
       minLength: roundCount,
@@ -184,7 +198,7 @@ export interface OwnedPurchase {
 
 /** Makes the purchase of a history. */
 export async function startOwnership(history: OwnershipHistory, service: TestService): Promise<OwnedPurchase> {
-  const { platform, type, variant, autoRenew, trial, intro, pending, sandbox } = history;
+  const { platform, type, variant, autoRenew, trial, intro, pending, sandbox, taxRate } = history;
   const period = monthlyVariants.includes(variant) ? 'P1M' : history.period;
   const username = createUniqueName('user');
   const member = createUniqueName('member');
@@ -204,6 +218,7 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     ...(type === 'paid subscription' && platform !== 'processor_b' && { period }),
     ...(pending && { pending }),
     ...(sandbox && { sandbox }),
+    ...(taxRate !== undefined && { taxRate }),
     ...buildVariantOrder(platform, variant, lineProducts),
     ...(isRental(history) && { rentalPeriod: 'P8D' }),
   };
@@ -230,23 +245,30 @@ export async function startOwnership(history: OwnershipHistory, service: TestSer
     isSandbox: sandbox || platform === 'processor_b',
     wrongProductId: wrong,
     async act(round) {
-      const action = history.actions[round];
-      if (action === undefined) return;
-      const details =
-        action === 'change-plan'
-          ? { productId: planChanges % 2 === 0 ? other : first, period }
-          : buildVariantDetails(action, lineProducts, member);
-      if (!(await perform(action, details))) return;
-      accepted.push(action);
-      if (action === 'change-plan') planChanges++;
+      const name = history.actions[round];
+      if (name === undefined) return;
+      const { action, details } = toActionRequest(name);
+      const isPlanChange = action === 'change-plan';
+      const plan = {
+        productId: planChanges % 2 === 0 ? other : first,
+        priceMicros: round % 2 === 0 ? 7_990_000 : 2_490_000,
+        ...(platform !== 'processor_b' && { period }),
+      };
+      const isAccepted = await perform(
+        action,
+        isPlanChange ? { ...details, ...plan } : { ...details, ...buildVariantDetails(action, lineProducts, member) },
+      );
+      if (!isAccepted) return;
+      accepted.push(name);
+      if (isPlanChange) planChanges++;
     },
     getSummary: getPurchase,
     listSummaries: async () =>
       await Promise.all([...ids].map(async (purchaseId) => await service.callControl(`/purchases/${purchaseId}`))),
     getEvidence: async () => (await getPurchase()).validate,
     isFirstPeriodPending: () => pending && !accepted.includes('pay'),
-    countReversals: () => accepted.filter((action) => reversalActions.includes(action)).length,
-    isMoneyReturned: () => accepted.some((action) => oneTimeActions.includes(action)),
+    countReversals: () => accepted.filter(isReversal).length,
+    isMoneyReturned: () => accepted.some(isRefund),
     markValidated(summary) {
       if (!isValidated) unreportedMicros = computeUnreportedMicros(platform, summary);
       isValidated = true;
@@ -270,7 +292,7 @@ const computeUnreportedMicros = (platform: Platform, { paidMicros, transactions 
 export function buildOwnershipCatalogue(entitlement: string): Catalogue {
   const types = ['paid subscription', 'non consumable'] as const;
   const kinds = ownershipPlatforms.flatMap((platform) =>
-    types.flatMap((type) => (['P1M', 'P1Y'] as const).map((period) => ({ platform, type, period }))),
+    types.flatMap((type) => (['P1W', 'P1M', 'P1Y'] as const).map((period) => ({ platform, type, period }))),
   );
   return Object.fromEntries(
     kinds.flatMap(({ type, ...kind }) => {
@@ -301,7 +323,7 @@ function chooseProductIds({
       ? { first: 'full_version', other: 'coins', wrong: 'tip_jar', ...lines }
       : { first: 'monthly', other: 'basic', wrong: 'premium', ...lines };
   }
-  const prefix = platform === 'store_c' ? `9NBLGGH5${{ P1M: 'M', P1Y: 'Y', lifetime: 'L' }[kind]}00` : kind;
+  const prefix = platform === 'store_c' ? `9NBLGGH5${{ P1W: 'W', P1M: 'M', P1Y: 'Y', lifetime: 'L' }[kind]}00` : kind;
   return {
     first: `${prefix}A`,
     other: `${prefix}B`,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Platform } from '../lib/shared/platform.ts';
 import { createUniqueName } from './given.ts';
+import { toActionRequest } from './ownership-actions.ts';
 import type { TestService } from './service.ts';
 
 /** The history of one subscription at a store. */
@@ -8,6 +9,8 @@ export interface StoreHistory {
   readonly platform: Platform;
   readonly autoRenew: boolean;
   readonly period: 'P1W' | 'P1M';
+  /** Members of the order in addition to the terms. */
+  readonly order: object;
   /** When the customer submits the purchase to the service: before the first round, after the last one, or never. */
   readonly validates: 'first' | 'last' | 'never';
   /** The action of each round; undefined for none. */
@@ -17,6 +20,10 @@ export interface StoreHistory {
 /** Subscriptions that exist at the same time. */
 export interface StoreHistories {
   readonly histories: readonly StoreHistory[];
+  /** Stripe: status of a subscription after the last retry of a payment. */
+  readonly failedPayments: string;
+  /** Elements of an embedded list or a page. */
+  readonly listLength: number;
   /** ISO 8601 durations by which the clock advances after each round. */
   readonly clockAdvances: readonly string[];
 }
@@ -33,10 +40,30 @@ const commonActions = [
   'change-plan',
 ];
 const platformActions = {
-  store_a: [...commonActions, 'raise-price', 'accept-price', 'extend', 'redeem-offer', 'reverse-refund'],
+  store_a: [
+    ...[...commonActions, 'raise-price', 'accept-price', 'extend', 'redeem-offer', 'reverse-refund'],
+    ...['restore', 'restore as of now'],
+  ],
+  // After a deferred plan change, Google Play returns the former product until the next renewal only.
   store_b: [...commonActions, 'pause', 'resume', 'raise-price', 'accept-price'],
-  processor_a: [...commonActions, 'pause', 'resume', 'pause-collection', 'resume-collection'],
+  processor_a: [
+    ...[...commonActions, 'pause', 'resume', 'pause-collection', 'resume-collection', 'split-payment'],
+    ...['refund of the first payment', 'refund of a part', 'extra invoice', 'unpaid extra invoice', 'invoice-item'],
+    ...['fail-payment', 'fail-payment', 'mark-uncollectible', 'renew by a pending debit', 'deferred change-plan'],
+    ...['extend the trial', 'end the trial'],
+  ],
 } as const satisfies Partial<Record<Platform, readonly string[]>>;
+
+/** Members of orders in addition to the terms. */
+const platformOrders: Readonly<Record<HistoryPlatform, readonly object[]>> = {
+  store_a: [{}, { trial: 'P1W' }],
+  // After the revocation of a trial, Google Play returns no order.
+  store_b: [{}, { pending: true }],
+  processor_a: [
+    ...[{}, { trial: 'P1W' }, { pending: true }, { backdate: 'P2M' }],
+    { collection: 'send_invoice', daysUntilDue: 3 },
+  ],
+};
 
 export type HistoryPlatform = keyof typeof platformActions;
 
@@ -45,23 +72,31 @@ export const historyPlatforms = Object.keys(platformActions) as HistoryPlatform[
 
 const rounds = 3;
 
-const arbitraryHistory: fc.Arbitrary<StoreHistory> = fc.constantFrom(...historyPlatforms).chain((platform) =>
-  fc.record({
-    platform: fc.constant(platform),
-    autoRenew: fc.boolean(),
-    period: fc.constantFrom('P1W', 'P1M'),
-    validates: fc.constantFrom('first', 'last', 'never'),
-    actions: fc.array(fc.option(fc.constantFrom(...platformActions[platform]), { nil: undefined, freq: 5 }), {
-      minLength: rounds,
-      maxLength: rounds,
-    }),
-  }),
-);
+const arbitraryHistory = (platform: HistoryPlatform): fc.Arbitrary<StoreHistory> =>
+  fc.constantFrom(...platformOrders[platform]).chain((order) => {
+    const payments = 'pending' in order || 'collection' in order ? ['pay', 'pay', 'pay', 'abandon'] : [];
+    const actions = [...platformActions[platform], ...payments];
+    return fc.record({
+      platform: fc.constant(platform),
+      autoRenew: fc.boolean(),
+      period: fc.constantFrom('P1W', 'P1M'),
+      order: fc.constant(order),
+      validates: fc.constantFrom('first', 'last', 'never'),
+      actions: fc.array(fc.option(fc.constantFrom(...actions), { nil: undefined, freq: 5 }), {
+        minLength: rounds,
+        maxLength: rounds,
+      }),
+    });
+  });
 
-/** Generates `count` histories. */
+/** Generates `count` histories of each platform. */
 export const arbitraryStoreHistories = (count: number): fc.Arbitrary<StoreHistories> =>
   fc.record({
-    histories: fc.array(arbitraryHistory, { minLength: count, maxLength: count }),
+    histories: fc.tuple(
+      ...historyPlatforms.flatMap((platform) => Array.from({ length: count }, () => arbitraryHistory(platform))),
+    ),
+    failedPayments: fc.constantFrom('cancel', 'unpaid', 'past_due'),
+    listLength: fc.constantFrom(2, 100),
     // In total less than 60 days: Google Play deletes an expired subscription 60 days after its end.
     clockAdvances: fc.array(fc.constantFrom('PT1H', 'P3D', 'P8D', 'P14D'), { minLength: rounds, maxLength: rounds }),
   });
@@ -80,13 +115,18 @@ export interface RunningHistory {
   end(): Promise<void>;
 }
 
+/** Prices of the plans after a change: an upgrade and a downgrade. */
+const prices = [7_990_000, 2_490_000] as const;
+
 /** Buys the subscription of a history. */
 export async function startHistory(history: StoreHistory, service: TestService): Promise<RunningHistory> {
-  const { platform, autoRenew, period } = history;
+  const { platform, autoRenew, period, order } = history;
   const productIds = [`first ${period}`, `other ${period}`] as const;
   const terms = { type: 'paid subscription', autoRenew, period, acknowledged: true };
-  const order = { platform, productId: productIds[0], ...terms };
-  const purchase = await service.callControl('/purchases', { ...order, applicationUsername: createUniqueName('user') });
+  const purchase = await service.callControl('/purchases', {
+    ...{ platform, productId: productIds[0], ...terms, ...order },
+    applicationUsername: createUniqueName('user'),
+  });
   let { id } = purchase as { id: string };
   const ids = new Set([id]);
   let planChanges = 0;
@@ -100,11 +140,12 @@ export async function startHistory(history: StoreHistory, service: TestService):
   return {
     history,
     async act(round) {
-      const action = history.actions[round];
-      if (action === undefined) return;
-      if (action !== 'change-plan') return void (await perform(action));
-      const productId = productIds[(planChanges + 1) % 2];
-      if (await perform(action, { productId, period })) planChanges++;
+      const name = history.actions[round];
+      if (name === undefined) return;
+      const { action, details } = toActionRequest(name);
+      if (action !== 'change-plan') return void (await perform(action, details));
+      const plan = { productId: productIds[(planChanges + 1) % 2], period, priceMicros: prices[round % 2] };
+      if (await perform(action, { ...details, ...plan })) planChanges++;
     },
     getEvidence: async () => (await service.callControl(`/purchases/${id}`)).validate,
     getPurchaseIds: () => [...ids].map((storeId) => `${platform}:${storeId}`),

@@ -27,6 +27,8 @@ export interface TestService {
   callControl(path: string, body?: object): Promise<any>;
   /** Sets the URL to which a store posts notifications; null stops them. */
   setNotificationUrl(platform: Platform, url: string | null): Promise<void>;
+  /** Changes settings of the developer's account at a store. */
+  changeAccount(platform: Platform, settings: object): Promise<void>;
   /** Waits until the stores have posted each pending notification at least once. */
   waitUntilNotified(): Promise<void>;
   /** Stops the clock one second from now, until the next change through `callControl('/clock', …)`. */
@@ -82,6 +84,11 @@ export async function startTestService(table?: string): Promise<TestService> {
     async setNotificationUrl(platform, url) {
       const init = { method: 'PUT', body: JSON.stringify({ url }) };
       await fetch(`${emulator.url}/control/notifications/${platform}`, init);
+    },
+    async changeAccount(platform, settings) {
+      const init = { method: 'PUT', body: JSON.stringify(settings) };
+      const response = await fetch(`${emulator.url}/control/accounts/${platform}`, init);
+      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
     },
     async waitUntilNotified() {
       const listWaiting = async (): Promise<readonly NotificationDelivery[]> =>

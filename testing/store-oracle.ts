@@ -1,5 +1,6 @@
 import type { Platform } from '../lib/shared/platform.ts';
 import { dayMs } from '../lib/shared/time.ts';
+import { isStripeItemRunning } from './stripe-oracle.ts';
 
 /** A purchase as `GET /control/purchases/{id}` of the emulator returns it, in the store's own terms. */
 // biome-ignore lint/suspicious/noExplicitAny: each store has other members.
@@ -68,8 +69,8 @@ const subscriptionOracles: Readonly<Record<Platform, Oracle>> = {
     if (state === 'Active') return isAfter(expirationTime, now) || (isAfter(expirationTimeWithGrace, now) && undefined);
     return state === 'InDunning' && isAfter(expirationTimeWithGrace, now);
   },
-  processor_a: stripeSubscriptionOracle,
-  service_processor_a: stripeSubscriptionOracle,
+  processor_a: isStripeItemRunning,
+  service_processor_a: isStripeItemRunning,
   /** @see https://developer.paypal.com/braintree/docs/guides/recurring-billing/overview */
   processor_b: ({ state, paidThroughDate, firstBillingDate, trialPeriod }, now) => {
     if (state === 'Past Due') return undefined;
@@ -82,17 +83,6 @@ const subscriptionOracles: Readonly<Record<Platform, Oracle>> = {
     return paidThrough > now - 3 * dayMs ? undefined : false;
   },
 };
-
-/** @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses */
-function stripeSubscriptionOracle(
-  { state, currentPeriodStart, currentPeriodEnd }: PurchaseSummary,
-  now: number,
-): boolean | undefined {
-  if (state === 'past_due') return undefined;
-  // The emulator renews ahead of the time. Until then, the period before is paid.
-  if (state === 'unpaid' && isAfter(currentPeriodStart, now)) return undefined;
-  return ['active', 'trialing'].includes(state) ? isAfter(currentPeriodEnd, now) || undefined : false;
-}
 
 const oneTimeOracles: Readonly<Record<Platform, Oracle>> = {
   store_a: ({ state }) => state === 'PURCHASED',

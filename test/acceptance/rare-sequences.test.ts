@@ -8,6 +8,7 @@ import type { Platform } from '../../lib/shared/platform.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { listPurchaseRows } from '../../testing/customer-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
+import { sampleItems } from '../../testing/sample.ts';
 import { readLedger, sumLedger } from '../../testing/store-ledger.ts';
 import { listReasons, type NotificationFixture, startNotificationFixture } from '../functions/notification-fixture.ts';
 
@@ -28,6 +29,7 @@ const better = ['change-plan', { productId: 'better', priceMicros: 9_990_000 }] 
 const cheaper = ['change-plan', { productId: 'cheaper', priceMicros: 500_000 }] as const;
 const deferred = ['change-plan', { productId: 'cheaper', priceMicros: 500_000, deferred: true }] as const;
 const first = { first: true };
+const fee = { priceMicros: 2_000_000 };
 const extra = { productId: 'extra' };
 const withExtra = { ...renewing, addOns: [extra] };
 const withItem = { ...renewing, items: [{ ...extra, priceMicros: 3_000_000 }] };
@@ -208,6 +210,75 @@ const sequences: readonly Sequence[] = [
     [['premium', 'System', 'PURCHASED REFUNDED REVOKED']],
   ],
   [
+    'a restored transaction id that is refunded',
+    'store_a',
+    renewing,
+    ['P10D', ['restore', { date: 'now' }], 'P1M', ['restore', { date: 'original' }], 'refund'],
+    [['premium', 'Customer.OtherReason', 'PURCHASED RENEWED REFUNDED']],
+  ],
+  [
+    'a restored transaction id of a non-consumable on two devices',
+    'store_a',
+    { type: 'non consumable', productId: 'lifetime' },
+    ['P10D', ['restore', { date: 'now' }], 'P5D', ['restore', { date: 'original' }]],
+    [['lifetime', 'owned', 'PURCHASED']],
+  ],
+  [
+    'a payment in two parts that are refunded one after the other',
+    'processor_a',
+    renewing,
+    ['split-payment', 'P2D', ['refund', { payment: 2 }], 'P2D', ['refund', { payment: 1 }]],
+    [['premium', 'Customer', 'PURCHASED REFUNDED REFUNDED']],
+  ],
+  [
+    'an extra invoice that is refunded, and another one that stays unpaid',
+    'processor_a',
+    renewing,
+    [
+      ['extra-invoice', fee],
+      'P1D',
+      ['refund', { payment: 'last' }],
+      'P1D',
+      ['extra-invoice', { ...fee, unpaid: true }],
+    ],
+    [['premium', 'owned', 'PURCHASED REFUNDED']],
+  ],
+  [
+    'an upgrade within an unpaid period',
+    'processor_a',
+    renewing,
+    ['P27D', 'fail-payment', 'P6D', better, 'P10D'],
+    [['better', 'System.BillingError', 'PURCHASED ENTERED_GRACE_PERIOD PLAN_CHANGED EXPIRED']],
+  ],
+  [
+    'an emailed invoice that is overdue and paid after the end of its grace',
+    'processor_a',
+    { ...renewing, collection: 'send_invoice', daysUntilDue: 3 },
+    ['pay', 'P1M', 'P5D', 'P7D', 'pay'],
+    [['premium', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED RENEWED']],
+  ],
+  [
+    'a backdated subscription whose first payment is refunded after its renewal',
+    'processor_a',
+    { ...renewing, backdate: 'P2M' },
+    ['P1M', ['refund', { payment: 1 }]],
+    [['premium', 'owned', 'PURCHASED RENEWED REFUNDED']],
+  ],
+  [
+    'a trial that is extended, ended early and refunded',
+    'processor_a',
+    { ...renewing, trial: 'P1W' },
+    ['P5D', ['move-trial', { end: 'P9D' }], 'P5D', ['move-trial', { end: 'now' }], 'P5D', 'refund'],
+    [['premium', 'Customer', 'PURCHASED EXTENDED RENEWED REFUNDED']],
+  ],
+  [
+    'a debit that fails days after the renewal, and is recovered',
+    'processor_a',
+    { type: 'paid subscription' },
+    ['P27D', ['renew', { pending: true }], 'P8D', 'fail-payment', 'P2D', 'recover'],
+    [['premium', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD RENEWED']],
+  ],
+  [
     'a downgrade whose credit pays for the renewals',
     'processor_a',
     renewing,
@@ -237,6 +308,13 @@ const sequences: readonly Sequence[] = [
     renewing,
     ['P10D', better, 'revoke', 'P3D', cheaper, 'P1M'],
     [['cheaper', 'owned', 'PURCHASED PLAN_CHANGED REFUNDED PLAN_CHANGED RENEWED']],
+  ],
+  [
+    'a prorated upgrade within a period that a discount makes free',
+    'processor_b',
+    { ...monthly, freeCycles: 1 },
+    ['P10D', ['change-plan', { priceMicros: 19_990_000 }], 'P1M'],
+    [['monthly', 'owned', 'PURCHASED RENEWED']],
   ],
   [
     'a payment that is refunded after a retry',
@@ -270,23 +348,51 @@ const sequences: readonly Sequence[] = [
 ];
 
 describe('a rare sequence', () => {
-  it.each(sequences)('%s (%s) has the money, the access and the announcements of the store', async (...sequence) => {
-    const [, platform, order, steps, expected] = sequence;
-    const keys = await fixture.createNotifiedApp(platform);
-    const applicationUsername = createUniqueName('user');
-    const purchase = { platform, productId: 'premium', applicationUsername, ...order };
-    const { id } = await fixture.callControl('/purchases', purchase);
-    const { validate } = await fixture.callControl(`/purchases/${id}`);
-    expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
-    // Google Play starts a purchase of its own at a change of the plan or of its items.
-    const ids = new Set([id]);
-    await expectStoreMoney(keys, applicationUsername, ids);
-    for (const step of steps) {
-      ids.add(await perform([...ids].at(-1) ?? id, step));
-      await fixture.processNotifications();
+  it.each(sampleItems(sequences, 29))(
+    '%s (%s) has the money, the access and the announcements of the store',
+    async (...sequence) => {
+      const [, platform, order, steps, expected] = sequence;
+      const keys = await fixture.createNotifiedApp(platform);
+      const applicationUsername = createUniqueName('user');
+      const purchase = { platform, productId: 'premium', applicationUsername, ...order };
+      const { id } = await fixture.callControl('/purchases', purchase);
+      const { validate } = await fixture.callControl(`/purchases/${id}`);
+      expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
+      // Google Play starts a purchase of its own at a change of the plan or of its items.
+      const ids = new Set([id]);
       await expectStoreMoney(keys, applicationUsername, ids);
+      for (const step of steps) {
+        ids.add(await perform([...ids].at(-1) ?? id, step));
+        await fixture.processNotifications();
+        await expectStoreMoney(keys, applicationUsername, ids);
+      }
+      expect(await listResults(keys, applicationUsername)).toEqual(expected);
+    },
+  );
+});
+
+describe('a subscription of Stripe whose renewals fail for two months', () => {
+  it.each([
+    ['cancel', 'System.BillingError', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED', 1],
+    ['unpaid', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED RENEWED', 2],
+    ['past_due', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED RENEWED', 2],
+  ] as const)('ends once until a payment, which renews it (%s)', async (failedPayments, state, reasons, payments) => {
+    await fixture.changeAccount('processor_a', { failedPayments });
+    const keys = await fixture.createNotifiedApp('processor_a');
+    const applicationUsername = createUniqueName('user');
+    const order = { platform: 'processor_a', productId: 'premium', applicationUsername, ...renewing };
+    const { id, validate } = await fixture.callControl('/purchases', order);
+    expect((await fixture.validate(keys, validate)).body).toMatchObject({ ok: true });
+    for (const step of ['P27D', 'fail-payment', 'P20D', 'P30D', 'P15D']) {
+      await perform(id, step);
+      await fixture.processNotifications();
+      await expectStoreMoney(keys, applicationUsername, new Set([id]));
     }
-    expect(await listResults(keys, applicationUsername)).toEqual(expected);
+    if (failedPayments !== 'cancel') await perform(id, 'recover');
+    await fixture.processNotifications();
+    await expectStoreMoney(keys, applicationUsername, new Set([id]));
+    expect(await listResults(keys, applicationUsername)).toEqual([['premium', state, reasons]]);
+    expect((await fixture.callControl(`/purchases/${id}`)).charges).toHaveLength(payments);
   });
 });
 

@@ -25,6 +25,8 @@ const cases: readonly (readonly [title: string, Partial<LedgerInterval>, reasons
   ['a missing renewal', { states: [renewed] }, '', ['payments: 0 instead of 1']],
   ['a repeated renewal', { states: [renewed] }, 'RENEWED RENEWED', ['payments: 2 instead of 1']],
   ['two renewals at once', { states: [renewed, { ...paid, period: 'third' }] }, 'RENEWED', []],
+  ['a plan change at the next renewal', { states: [{ ...paid, nextProductId: 'basic' }] }, 'PLAN_CHANGED', []],
+  ['a plan change that is not in the records', {}, 'PLAN_CHANGED', ['payments: 1 instead of 0']],
   ['a refund', { states: [refunded] }, 'REFUNDED', []],
   ['a missing refund', { states: [refunded] }, '', ['refunds: 0 instead of 1']],
   ['a repeated refund', { states: [refunded] }, 'REFUNDED REVOKED', ['refunds: 2 instead of 1']],
