@@ -8,6 +8,8 @@ export interface UnpaidTime {
   readonly since: EpochMillis;
   /** Last failed attempt to pay the first unpaid period. */
   readonly lastFailure: EpochMillis | undefined;
+  /** Whether the first unpaid invoice was emailed: Stripe does not attempt its payment. */
+  readonly isEmailed?: boolean;
 }
 
 interface UnpaidContext {
@@ -66,11 +68,14 @@ function followUnpaid(unpaid: readonly PeriodBilling[], paidUntil: number) {
   return { until };
 }
 
-/** Whether Stripe has not asked for the payment, or no longer asks. A draft is not an invoice yet. */
+/**
+ * Whether Stripe has not asked for the payment, or no longer asks. A draft is not an invoice yet. Of an emailed invoice,
+ * which has a due date, Stripe asks without an attempt.
+ */
 const isGivenAway = ({ share: { invoice } }: PeriodBilling): boolean =>
   invoice.status === 'void' ||
   invoice.status === 'draft' ||
-  (invoice.status === 'uncollectible' && invoice.attempted === false);
+  (invoice.status === 'uncollectible' && invoice.attempted === false && invoice.due_date === null);
 
 /** Whether the payment failed, although the status of the subscription does not show it. */
 function hasFailed({ share: { invoice, failures } }: PeriodBilling, { subscription, now }: UnpaidContext): boolean {
@@ -100,5 +105,9 @@ function findUnpaidChange(
 function toUnpaidTime({ share: { invoice, failures } }: PeriodBilling, paidUntil: number): UnpaidTime {
   const { due_date, created, status_transitions } = invoice;
   const failure = due_date ?? failures?.first ?? status_transitions?.finalized_at ?? created;
-  return { since: toMillis(Math.max(paidUntil, failure)), lastFailure: failures && toMillis(failures.last) };
+  return {
+    since: toMillis(Math.max(paidUntil, failure)),
+    lastFailure: failures && toMillis(failures.last),
+    isEmailed: due_date !== null,
+  };
 }

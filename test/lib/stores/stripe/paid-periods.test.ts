@@ -293,6 +293,14 @@ describe('unpaid time', () => {
       },
     ],
     [
+      'active with an uncollectible invoice that was emailed',
+      {
+        at: '2027-02-20',
+        subscription: { ...inFebruary, status: 'active' },
+        invoices: [month(1), month(2, { status: 'uncollectible', attempted: false, due_date: seconds('2027-02-01') })],
+      },
+    ],
+    [
       'active with an uncollectible invoice of the period before',
       {
         at: '2027-03-01',
@@ -469,6 +477,12 @@ describe('unpaid time', () => {
     const subscription = { ...inFebruary, status: 'unpaid' };
     const input = { at: '2027-02-04', subscription, invoices: [month(1), month(2, open)], charges: [failed] };
     expect(readAccess(input).until).toBe('2027-02-03');
+  });
+
+  it.each(['2027-02-05', '2027-02-20'])('ends with the grace of an emailed invoice (seen on %s)', (at) => {
+    const emailed = { ...open, attempted: false, due_date: seconds('2027-02-03') };
+    const subscription = { ...inFebruary, status: 'unpaid' };
+    expect(readAccess({ at, subscription, invoices: [month(1), month(2, emailed)] }).until).toBe('2027-02-10');
   });
 
   it('is announced once, without a renewal until somebody pays', () => {
