@@ -1,7 +1,7 @@
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { countRefunds, findAnnouncementProblems, type LedgerState, readLedgerState } from './announcement-oracle.ts';
+import type { PurchaseSummary } from './purchase-summary.ts';
 import type { OwnedPurchase } from './random-ownership-histories.ts';
-import type { PurchaseSummary } from './store-oracle.ts';
 
 type ReadProducts = (purchase: OwnedPurchase, summary: PurchaseSummary) => ReadonlyMap<string, boolean | undefined>;
 

@@ -1,5 +1,5 @@
 import type { Platform } from '../lib/shared/platform.ts';
-import type { PurchaseSummary } from './store-oracle.ts';
+import type { PurchaseSummary } from './purchase-summary.ts';
 import { readPaidPeriod } from './stripe-oracle.ts';
 
 /** A purchase at one time according to the store's own records. */

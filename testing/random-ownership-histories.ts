@@ -16,8 +16,8 @@ import {
   type Variant,
   variantsByPlatform,
 } from './ownership-variants.ts';
+import type { PurchaseSummary } from './purchase-summary.ts';
 import type { TestService } from './service.ts';
-import type { PurchaseSummary } from './store-oracle.ts';
 
 /** What a client does in a round: it validates its evidence, with another product or while the store is down before. */
 export type Round = 'validation' | 'no validation' | 'wrong product' | 'outage';

@@ -1,4 +1,4 @@
-import type { PurchaseSummary } from './store-oracle.ts';
+import type { PurchaseSummary } from './purchase-summary.ts';
 
 /** Money of a purchase according to the store's own records, in micros of US dollars. */
 export interface LedgerEntry {

@@ -1,10 +1,7 @@
 import type { Platform } from '../lib/shared/platform.ts';
 import { dayMs } from '../lib/shared/time.ts';
+import type { PurchaseSummary } from './purchase-summary.ts';
 import { isStripeItemRunning } from './stripe-oracle.ts';
-
-/** A purchase as `GET /control/purchases/{id}` of the emulator returns it, in the store's own terms. */
-// biome-ignore lint/suspicious/noExplicitAny: each store has other members.
-export type PurchaseSummary = Readonly<Record<string, any>>;
 
 /**
  * Returns whether the store calls the purchase paid and running at `now`. Derived from the documents of the stores, not

@@ -1,5 +1,5 @@
 import { dayMs, hourMs } from '../lib/shared/time.ts';
-import type { PurchaseSummary } from './store-oracle.ts';
+import type { PurchaseSummary } from './purchase-summary.ts';
 
 /** Days of access after a failed or overdue payment: `graceDays` of the emulator's settings. */
 const graceMs = 7 * dayMs;

@@ -25,6 +25,7 @@ import { readEntitlementAnswers } from '../../testing/entitlement-answers.ts';
 import { createUniqueName } from '../../testing/given.ts';
 import { aggregatePartitions } from '../../testing/given-purchase.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
+import type { PurchaseSummary } from '../../testing/purchase-summary.ts';
 import {
   arbitraryOwnershipHistories,
   buildOwnershipCatalogue,
@@ -39,12 +40,7 @@ import {
 import { sampleRuns } from '../../testing/sample.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { readLedger, sumLedger } from '../../testing/store-ledger.ts';
-import {
-  hasCommittedPayments,
-  isPaidAndRunning,
-  listRunningProducts,
-  type PurchaseSummary,
-} from '../../testing/store-oracle.ts';
+import { hasCommittedPayments, isPaidAndRunning, listRunningProducts } from '../../testing/store-oracle.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 import { startWebhookRecorder, type WebhookRecorder } from '../../testing/webhook-recorder.ts';
 
