@@ -258,6 +258,13 @@ const sequences: readonly Sequence[] = [
     [['premium', 'owned', 'PURCHASED ENTERED_GRACE_PERIOD EXPIRED RENEWED']],
   ],
   [
+    'an emailed invoice that is written off before its due date',
+    'processor_a',
+    { ...renewing, collection: 'send_invoice', daysUntilDue: 3 },
+    ['P1D', 'mark-uncollectible', 'P4D', 'P8D'],
+    [['premium', 'System.BillingError', 'PURCHASED EXPIRED']],
+  ],
+  [
     'a backdated subscription whose first payment is refunded after its renewal',
     'processor_a',
     { ...renewing, backdate: 'P2M' },
