@@ -7,7 +7,7 @@ export interface ActionRequest {
   readonly details: object;
 }
 
-/** Actions of histories with a body of their own. All other names are those of the control API. */
+/** Actions of histories with their own body. Other names are names of the control API. */
 const requests: Readonly<Record<string, ActionRequest>> = {
   'refund of the first payment': { action: 'refund', details: { payment: 1 } },
   'refund of a part': { action: 'refund', details: { amountMicros: 1_000_000 } },

@@ -93,7 +93,7 @@ export function readPaidPeriod(purchase: PurchaseSummary): string | undefined {
 
 const isPaid = ({ invoice }: BilledPeriod): boolean => invoice.status === 'paid';
 
-/** Lists the periods of an item, by start. The first item is that of the subscription. */
+/** Lists the periods of an item, by start. Without an id, of the first item. */
 function listPeriods({ id, lines: items, invoices, payments }: PurchaseSummary): BilledPeriod[] {
   const itemId = (items.find((item: PurchaseSummary) => item.id === id) ?? items[0]).id;
   const periods: BilledPeriod[] = (invoices ?? []).flatMap((invoice: PurchaseSummary) => {

@@ -10,7 +10,7 @@ export interface SubscriptionPayment {
   readonly isProration: boolean;
 }
 
-/** Braintree bills a period on its first day, whose time zone is that of the gateway. */
+/** Braintree bills a period on its first day in the time zone of the gateway. */
 const maxBillingDelayMs = 2 * dayMs;
 
 /**

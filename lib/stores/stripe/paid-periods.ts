@@ -127,7 +127,7 @@ export const listPaidTime = (billings: readonly Billing[]): PeriodBilling[] =>
   );
 
 /**
- * Whether a change is within a period that nobody has paid. Stripe credits the unused time of the former plan also if
+ * Whether a change is within an unpaid period. Stripe credits the unused time of the former plan even if
  * it is unpaid, so the change can be free.
  *
  * @see https://docs.stripe.com/billing/subscriptions/prorations

@@ -598,7 +598,7 @@ describe('a payment after the end', () => {
     expect(transactions[1]).not.toHaveProperty('expirationDate');
   });
 
-  it('is money if it is for a fee, also of a subscription that is paused', () => {
+  it('is money if it is for a fee, even of a paused subscription', () => {
     const fee = bill(2, '2027-02-10', [{ amount: 500, start: '2027-02-10', end: '2027-02-10', kind: 'fee' }]);
     const subscription = { period: [months[0], months[1]], status: 'paused' } as const;
     const { transactions } = look({ at: '2027-02-11', subscription, invoices: [month(1), fee] });
