@@ -60,7 +60,8 @@ function isUnpaidTimeRunning(
   periods: readonly BilledPeriod[],
   { state, now, present }: { readonly state: string; readonly now: number; readonly present: BilledPeriod | undefined },
 ): boolean | undefined {
-  const paidUntil = Math.max(...periods.filter((period) => isPaid(period) && period.end <= now).map(({ end }) => end));
+  const paidEnds = periods.filter((period) => isPaid(period) && period.end <= now).map(({ end }) => end);
+  const paidUntil = paidEnds.length > 0 ? Math.max(...paidEnds) : (periods[0]?.start ?? now);
   const unpaid = periods.filter((period) => !isPaid(period) && period.end > paidUntil);
   const owed = unpaid.filter(({ invoice }) => ['open', 'uncollectible'].includes(invoice.status));
   if (state === 'active' && present?.invoice.status !== 'uncollectible') {
@@ -68,8 +69,8 @@ function isUnpaidTimeRunning(
     return isAsked ? undefined : true;
   }
   const first = owed[0];
-  // Drafts and void invoices are not requests for a payment.
-  if (!first || first !== unpaid[0]) return undefined;
+  // Drafts and void invoices are not requests for a payment. The emulator skips periods before a late renewal.
+  if (!first || first !== unpaid[0] || first.start > paidUntil + toleranceMs) return undefined;
   const graceEnd = Math.max(paidUntil, getAskedAt(first)) + graceMs;
   if (now > graceEnd + toleranceMs) return false;
   return state === 'past_due' && now < graceEnd - toleranceMs ? true : undefined;

@@ -17,6 +17,7 @@ const january = {
   payments: [],
   lines: [line('2027-01-01', '2027-02-01')],
 };
+const december = { ...january, lines: [line('2026-12-01', '2027-01-01')] };
 const february = {
   ...january,
   id: 'in_2',
@@ -58,6 +59,8 @@ describe('isStripeItemRunning', () => {
     ['an unpaid period that was due later', { ...pastDue, invoices: [january, dueAt('2027-02-15')] }, true],
     ['an unpaid period that was due long ago', { ...pastDue, invoices: [january, dueAt('2027-02-05')] }, false],
     ['a debit that failed later', { ...pastDue, invoices: [january, failedAt('2027-02-15')] }, true],
+    ['an unpaid period after one without an invoice', { ...pastDue, invoices: [december, unpaid] }, undefined],
+    ['a first period that is unpaid', { ...pastDue, invoices: [unpaid] }, false],
     ['an uncollectible invoice', { ...pastDue, state: 'active', invoices: [january, uncollectible()] }, false],
     ['an unpaid extra invoice in a paid period', { state: 'past_due' }, true],
     ['a running trial', { state: 'trialing' }, true],
