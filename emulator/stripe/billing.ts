@@ -16,8 +16,8 @@ interface BillingInput {
 }
 
 /**
- * Creates an invoice with its payment. Returns the subscription with its new latest invoice, which decides whether it is
- * overdue: a paid one makes it active.
+ * Creates an invoice with its payment. Returns the subscription with its new latest invoice, which decides whether it
+ * is overdue: a paid one makes it active.
  *
  * @see https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
  */

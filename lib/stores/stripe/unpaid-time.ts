@@ -69,8 +69,8 @@ function followUnpaid(unpaid: readonly PeriodBilling[], paidUntil: number) {
 }
 
 /**
- * Whether Stripe has not asked for the payment, or no longer asks. A draft is not an invoice yet. Of an emailed invoice,
- * which has a due date, Stripe asks without an attempt.
+ * Whether Stripe has not asked for the payment, or no longer asks. A draft is not an invoice yet. Stripe asks for the
+ * payment of an emailed invoice, which has a due date, without an attempt.
  */
 const isGivenAway = ({ share: { invoice } }: PeriodBilling): boolean =>
   invoice.status === 'void' ||
