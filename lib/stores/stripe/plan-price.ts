@@ -48,7 +48,7 @@ interface ProratedContext extends Pick<PlanContext, 'price'> {
   readonly whole: readonly Line[];
 }
 
-/** Computes the price of a whole period from the charge for the rest of one, without the taxes that it does not include. */
+/** Computes the price of a whole period from the charge for the rest of one, without the taxes on top of it. */
 function findProratedPrice(line: Line, { whole, price }: ProratedContext): PeriodPrice | undefined {
   if (line.amount <= 0) return undefined;
   const unit = findUnitPrice(line, whole, price);
@@ -62,8 +62,8 @@ function findProratedPrice(line: Line, { whole, price }: ProratedContext): Perio
 }
 
 /**
- * Finds the largest line with the tax rates of a prorated line. The tax of a line is rounded, and that of a whole period
- * would have many times the difference.
+ * Finds the largest line with the tax rates of a prorated line. The tax of a line is rounded, and that of a whole
+ * period would have many times the difference.
  */
 function findTaxLine(line: Line, whole: readonly Line[]): Line {
   const rates = listTaxRates(line);

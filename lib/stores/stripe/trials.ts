@@ -33,7 +33,7 @@ export function findTrialEnd({ kind, line, share }: Billing, context: TrialConte
   return next <= latestStart ? next : end;
 }
 
-/** Lists the prices of free periods before the latest trial that are neither current nor billed: trials, or free plans. */
+/** Lists the prices of free periods before the latest trial that are neither current nor billed. */
 export function listTrialPriceIds({ trial_start, items }: Subscription, invoices: readonly Invoice[]): string[] {
   const lines = invoices.flatMap((invoice) => invoice.lines.data);
   const known = [

@@ -47,7 +47,7 @@ export function findUnpaidTime(billings: readonly Billing[], context: UnpaidCont
   return isAsked && until < terms.periodEnd ? { since: toMillis(until), lastFailure: undefined } : undefined;
 }
 
-/** Returns the end of the paid time. The free time of a trial that is extended or granted in it follows without an invoice. */
+/** Returns the end of the paid time, with the free time of a trial that follows without an invoice. */
 function getPaidUntil({ period }: PeriodBilling, { trial_start, trial_end }: Subscription): number {
   const isExtended = trial_start !== null && trial_end !== null && trial_start <= period.end + maxGap;
   return isExtended ? Math.max(period.end, trial_end) : period.end;

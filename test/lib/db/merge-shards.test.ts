@@ -178,7 +178,7 @@ describe('findRows', () => {
       ({ date }) => date % 2 === 0,
     );
     const anyBound = fc.option(fc.integer({ min: startDate, max: startDate + 10 }), { nil: undefined });
-    // A name whose first character is outside the basic plane is after `\u{FFFD}` in the table, but before it in JavaScript.
+    // A character outside the basic plane is after U+FFFD in the table, but before it in JavaScript.
     const mixedPlanes = ['a', '\u{1F600}', '\u{FFFD}'].map((id): Row => ({ id, date: startDate }));
     const newestOnes = { order: 'newest', limit: 1, startdate: undefined, enddate: undefined } as const;
     await fc.assert(
