@@ -86,7 +86,7 @@ async function listDetailPages({ service }: RunningConsole): Promise<string[]> {
 
 /** Writes the lists into the table of the service. Returns when its aggregator has counted them. */
 async function loadIntoService({ service }: RunningConsole, endpoint: string): Promise<void> {
-  const { createTableClient } = await import('../lib/db/table.ts');
+  const { createTableClient } = await import('../lib/foundation/table.ts');
   Object.assign(process.env, service.environment, { AWS_ENDPOINT_URL_DYNAMODB: endpoint });
   const table = createTableClient(service.environment.TABLE_NAME ?? '');
   const countTransactions = async (): Promise<number> =>

@@ -1,4 +1,4 @@
-import type { Item } from '../lib/db/table.ts';
+import type { Item } from '../lib/foundation/table.ts';
 import { minuteMs } from '../lib/shared/time.ts';
 import type { BenchResult } from './bench-result.ts';
 import { measureCalls, withTestService } from './with-test-service.ts';
@@ -25,7 +25,7 @@ export const benchCustomers = async (): Promise<BenchResult> =>
 /** Writes the items of consumed consumables and one subscription, as recorded purchases have them. */
 export async function loadPurchases(appName: string, count: number): Promise<void> {
   const { deps } = await import('../composition/deps.ts');
-  const keys = await import('../lib/db/keys.ts');
+  const keys = await import('../lib/foundation/keys.ts');
   const { listLinks } = await import('../lib/db/owned-purchase-links.ts');
   const { createObservation, startDate } = await import('../testing/given.ts');
   const pk = keys.customerPartition(appName, username);
@@ -69,7 +69,7 @@ export async function loadPurchases(appName: string, count: number): Promise<voi
   await putInOrder([...items.values()], deps().table);
 }
 
-async function putInOrder(items: readonly Item[], table: import('../lib/db/table.ts').Table): Promise<void> {
+async function putInOrder(items: readonly Item[], table: import('../lib/foundation/table.ts').Table): Promise<void> {
   const { splitIntoChunks } = await import('../lib/shared/batches.ts');
   for (const chunk of splitIntoChunks(items, 500)) await table.batchPut(chunk);
 }
@@ -81,7 +81,7 @@ async function measureReads(
   const api = await import('../lib/api/customers.ts');
   const { getCustomerEntitlements } = await import('../lib/api/entitlements.ts');
   const { deps } = await import('../composition/deps.ts');
-  const { purchaseKey } = await import('../lib/db/keys.ts');
+  const { purchaseKey } = await import('../lib/foundation/keys.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
   const { createUniqueName } = await import('../testing/given.ts');

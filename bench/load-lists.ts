@@ -1,4 +1,4 @@
-import type { Item, Table } from '../lib/db/table.ts';
+import type { Item, Table } from '../lib/foundation/table.ts';
 import type { PaymentFigures } from '../lib/purchases/payment-figures.ts';
 import { splitIntoChunks } from '../lib/shared/batches.ts';
 import { dayMs, type EpochMillis } from '../lib/shared/time.ts';
@@ -39,7 +39,7 @@ export async function putLists(appName: string, table: Pick<Table, 'batchPut'>):
 
 /** Builds the items ordered by day, so that a batch changes few counters. */
 async function buildItems(appName: string, { products = 1, hasFigures = false }: LoadOptions = {}): Promise<Item[]> {
-  const keys = await import('../lib/db/keys.ts');
+  const keys = await import('../lib/foundation/keys.ts');
   const firstAt = Date.now() - maxAgeDays * dayMs;
   const datedItems: { readonly date: EpochMillis; readonly item: Item }[] = [];
   const addItem = (date: EpochMillis, item: Item) => datedItems.push({ date, item });
@@ -103,7 +103,7 @@ function buildTransaction({ purchaseId, productId, createdAt }: LoadedPurchase, 
   };
 }
 
-function buildPurchaseItem(loaded: LoadedPurchase, keys: typeof import('../lib/db/keys.ts'), appName: string) {
+function buildPurchaseItem(loaded: LoadedPurchase, keys: typeof import('../lib/foundation/keys.ts'), appName: string) {
   const { purchaseId, productId, createdAt } = loaded;
   const { transactionId, platform, expirationDate } = buildTransaction(loaded, renewals - 1);
   const purchase = { purchaseId, transactionId, productId, platform, sandbox: false, purchaseDate: createdAt };

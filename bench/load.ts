@@ -213,8 +213,8 @@ export function listMinima(samples: readonly Point[]): Point[] {
 
 async function createTableReader({ environment, app }: ServiceProcess): Promise<() => Promise<void>> {
   Object.assign(process.env, environment);
-  const { createTableClient } = await import('../lib/db/table.ts');
-  const { appKey } = await import('../lib/db/keys.ts');
+  const { createTableClient } = await import('../lib/foundation/table.ts');
+  const { appKey } = await import('../lib/foundation/keys.ts');
   const table = createTableClient(environment.TABLE_NAME ?? '');
   return async () => {
     if (!(await table.get(appKey(app)))) throw new Error('The app is not found.');

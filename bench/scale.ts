@@ -76,15 +76,15 @@ const counterPartitions = ['table a#S', 'table a#Q#*', 'table a#Z#P', 'table a#Z
 
 /** Changes that would raise a limit, by partition or resource. */
 const remedies: Readonly<Record<string, string>> = {
-  'byCreated a#P#*': 'more shards: a constant of lib/db/keys.ts',
-  'byCreated a#C#*': 'more shards: a constant of lib/db/keys.ts',
-  'byCreated a#T#*': 'more shards: a constant of lib/db/keys.ts',
-  'byKey a#PU#*': 'more shards: a constant of lib/db/keys.ts',
-  'byKey a#CN#*': 'more shards: a constant of lib/db/keys.ts',
-  'byKey a#DL#*': 'more shards: a constant of lib/db/keys.ts',
-  'table a#E#*': 'more shards: a constant of lib/db/keys.ts',
-  'byCreated a#E#*': 'more shards: a constant of lib/db/keys.ts',
-  'due DUE#*': 'more shards: a constant of lib/db/keys.ts',
+  'byCreated a#P#*': 'more shards: a constant of lib/foundation/keys.ts',
+  'byCreated a#C#*': 'more shards: a constant of lib/foundation/keys.ts',
+  'byCreated a#T#*': 'more shards: a constant of lib/foundation/keys.ts',
+  'byKey a#PU#*': 'more shards: a constant of lib/foundation/keys.ts',
+  'byKey a#CN#*': 'more shards: a constant of lib/foundation/keys.ts',
+  'byKey a#DL#*': 'more shards: a constant of lib/foundation/keys.ts',
+  'table a#E#*': 'more shards: a constant of lib/foundation/keys.ts',
+  'byCreated a#E#*': 'more shards: a constant of lib/foundation/keys.ts',
+  'due DUE#*': 'more shards: a constant of lib/foundation/keys.ts',
   'table a#Q#*': 'a longer batching window, or a counter for each group of stream shards',
   'table a#Z#P': 'a longer batching window, or a counter for each group of stream shards',
   'table a#Z#C': 'a longer batching window, or a counter for each group of stream shards',
@@ -192,7 +192,7 @@ function toRow(scenario: string, { resource, unit, limit, used }: ResourceLoad) 
 
 /** Distributes generated events and purchases with the key functions of the table. */
 async function simulateKeys(): Promise<ReadonlyMap<string, ShardBalance>> {
-  const keys = await import('../lib/db/keys.ts');
+  const keys = await import('../lib/foundation/keys.ts');
   const { createEventRecorder } = await import('../lib/events/event-recorder.ts');
   const date = Date.now();
   const toEventPartition = (number: number): string => {
@@ -362,7 +362,7 @@ const leasedItems = 2_000;
 
 /** Measures the CPU time in which `enqueue-due-items` leases and enqueues an item, in milliseconds. */
 async function measureLeaseMs({ invoke, takeInvocations }: CostService): Promise<number> {
-  const { dueIndexKeys, purchaseKey } = await import('../lib/db/keys.ts');
+  const { dueIndexKeys, purchaseKey } = await import('../lib/foundation/keys.ts');
   const { deps } = await import('../composition/deps.ts');
   let cpuMs = Number.NaN;
   for (let run = 0; run < 2; run++) {

@@ -1,6 +1,6 @@
 import { getApp } from '../lib/apps/manage-apps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
-import { parseAttemptEventId } from '../lib/events/event-id.ts';
+import { parseAttemptEventId } from '../lib/foundation/event-id.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
 import { deps } from './deps.ts';
 import { createSearchNote } from './event-commands.ts';

@@ -12,7 +12,7 @@ import { createExportScheduleRepository } from '../lib/db/export-schedule-reposi
 import { createForwardChainRepository } from '../lib/db/forward-chain-repository.ts';
 import { createHandledNotificationRepository } from '../lib/db/handled-notification-repository.ts';
 import { createHealthRepository } from '../lib/db/health-repository.ts';
-import { indexes } from '../lib/db/keys.ts';
+import { indexes } from '../lib/foundation/keys.ts';
 import {
   createCustomerListRepository,
   createPurchaseListRepository,

@@ -1,6 +1,6 @@
 import { createRejectionLimiter } from '../lib/apps/rejection-limiter.ts';
 import { createRequestLimiter } from '../lib/apps/request-limiter.ts';
-import { appKey } from '../lib/db/keys.ts';
+import { appKey } from '../lib/foundation/keys.ts';
 import { createTokenBucketRepository } from '../lib/db/token-bucket-repository.ts';
 import { createHandlerFactory } from '../lib/http/endpoint.ts';
 import { once } from '../lib/shared/once.ts';
@@ -32,6 +32,6 @@ export const createHandler = createHandlerFactory({
 
 // Compiles the calls of the table, and connects to it. No app has an empty name.
 registerWarmUp(
-  async () => await (await import('../lib/db/rehearse-table-calls.ts')).rehearseTableCalls(clientOptions()),
+  async () => await (await import('../lib/foundation/rehearse-table-calls.ts')).rehearseTableCalls(clientOptions()),
   async () => await table().get(appKey('')),
 );

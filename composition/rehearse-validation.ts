@@ -3,7 +3,7 @@ import { createAppCache } from '../lib/apps/app-cache.ts';
 import { createEventRepository } from '../lib/db/event-repository.ts';
 import { createPayerRepository } from '../lib/db/payer-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
-import { createRehearsalTable } from '../lib/db/rehearse-table-calls.ts';
+import { createRehearsalTable } from '../lib/foundation/rehearse-table-calls.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import type { Observation } from '../lib/purchases/observation.ts';

@@ -1,4 +1,4 @@
-import { createTableClient } from '../lib/db/table.ts';
+import { createTableClient } from '../lib/foundation/table.ts';
 import { once } from '../lib/shared/once.ts';
 import { clientOptions, requireVariable } from './environment.ts';
 

@@ -135,7 +135,7 @@ const scheduleAlarmTexts = {
 
 const period = Duration.minutes(5);
 /**
- * The operations that `lib/db/table.ts` calls. An alarm on a metric math expression takes at most ten metrics.
+ * The operations that `lib/foundation/table.ts` calls. An alarm on a metric math expression takes at most ten metrics.
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-limits.html
  */
 const tableOperations = [

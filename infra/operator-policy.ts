@@ -4,7 +4,7 @@ import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import type { indexes } from '../lib/db/keys.ts';
+import type { indexes } from '../lib/foundation/keys.ts';
 import { acknowledgeFinding } from './acknowledgements.ts';
 import { acknowledgeExports, buildExportStatements } from './export-statements.ts';
 import type { Queues } from './queues.ts';
@@ -24,7 +24,7 @@ const queriedIndexes: readonly (keyof typeof indexes)[] = ['byCreated', 'byKey',
  * Partition keys of the items that the commands write: apps, owners of API keys, catalogues, token keys, schedules of
  * exports, purchases, customers, aliases, handled notifications, deliveries, webhook URLs, statistics, stream markers,
  * events with their tags, access tokens, vault references, erased names, idempotent operations, refund requests and the
- * activity of stores. See lib/db/keys.ts.
+ * activity of stores. See lib/foundation/keys.ts.
  */
 const writtenKeys = [
   'APP#*',

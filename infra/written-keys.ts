@@ -1,6 +1,6 @@
 import type { Contract } from '../lib/api/contract.ts';
 
-/** Patterns of the partition keys that a function writes, such as `*#D#*`. See lib/db/keys.ts. */
+/** Patterns of the partition keys that a function writes, such as `*#D#*`. See lib/foundation/keys.ts. */
 export type WrittenKeys = readonly string[];
 
 /** Keys of events and their tags, which every function writes. */

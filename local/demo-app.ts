@@ -6,7 +6,7 @@ import type { AppRepository } from '../lib/apps/app-repository.ts';
 import { createApp, getApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../lib/db/app-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
-import { createTableClient } from '../lib/db/table.ts';
+import { createTableClient } from '../lib/foundation/table.ts';
 import { createCipher } from '../lib/shared/cipher.ts';
 import { parse } from '../lib/shared/parse.ts';
 import { Platform, platformTokens } from '../lib/shared/platform.ts';

@@ -1,4 +1,4 @@
-import type { Table } from '../lib/db/table.ts';
+import type { Table } from '../lib/foundation/table.ts';
 
 /** Creates a table whose `update` throws before or after the write if `crashes` returns true. */
 export const createCrashingTable = (table: Table, crashes: () => boolean): Table => ({

@@ -1,6 +1,6 @@
 import { createAppItemRepository } from '../lib/db/app-item-repository.ts';
 import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
-import type { Table } from '../lib/db/table.ts';
+import type { Table } from '../lib/foundation/table.ts';
 import type { Catalogue } from '../lib/purchases/catalogue.ts';
 import { startDate } from './given.ts';
 import { createCustomerDataDeps } from './given-customer.ts';

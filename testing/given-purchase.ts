@@ -1,6 +1,6 @@
 import { deps } from '../composition/deps.ts';
-import { customerPartition, purchasePartition } from '../lib/db/keys.ts';
-import type { Item } from '../lib/db/table.ts';
+import { customerPartition, purchasePartition } from '../lib/foundation/keys.ts';
+import type { Item } from '../lib/foundation/table.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
 import { aggregateStreamRecords } from '../lib/statistics/aggregate-stream.ts';
 import { createUniqueName } from './given.ts';

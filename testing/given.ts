@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createApp, type IssuedApiKeys } from '../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../lib/db/app-repository.ts';
-import type { Table } from '../lib/db/table.ts';
+import type { Table } from '../lib/foundation/table.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';

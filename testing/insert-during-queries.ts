@@ -1,4 +1,4 @@
-import type { Item, Table } from '../lib/db/table.ts';
+import type { Item, Table } from '../lib/foundation/table.ts';
 
 /** Returns the table, which writes the next of the items before each query and after it. */
 export function insertDuringQueries(table: Table, items: readonly Item[]): Table {

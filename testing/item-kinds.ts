@@ -1,4 +1,4 @@
-import type { Key } from '../lib/db/keys.ts';
+import type { Key } from '../lib/foundation/keys.ts';
 
 /**
  * Places of usernames and user aliases in a kind of item:
@@ -18,7 +18,7 @@ interface ItemKindDescription {
 }
 
 /**
- * All kinds of items in the order of lib/db/keys.ts, by the title there. `matches` tests the section of `pk`, a space
+ * All kinds of items in the order of lib/foundation/keys.ts, by the title there. `matches` tests the section of `pk`, a space
  * and `sk`.
  */
 export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {

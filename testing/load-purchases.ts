@@ -1,5 +1,5 @@
 import { deps } from '../composition/deps.ts';
-import { listPartitions, purchasePartition } from '../lib/db/keys.ts';
+import { listPartitions, purchasePartition } from '../lib/foundation/keys.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import type { Transaction } from '../lib/purchases/transaction.ts';
 

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { createTableClient, type Table } from '../lib/db/table.ts';
+import { createTableClient, type Table } from '../lib/foundation/table.ts';
 import { startHttpServer } from './http-server.ts';
 
 /** A connection to the table engine that can lose a response. */

@@ -2,7 +2,7 @@ import { createExchangeRateRepository } from '../lib/db/exchange-rate-repository
 import { createOwnedPurchaseRepository } from '../lib/db/owned-purchase-repository.ts';
 import { createPayerRepository } from '../lib/db/payer-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
-import type { Table } from '../lib/db/table.ts';
+import type { Table } from '../lib/foundation/table.ts';
 import { createRateCache } from '../lib/money/exchange-rates/rate-cache.ts';
 import type { Observation } from '../lib/purchases/observation.ts';
 import type { OwnedPurchaseRepository } from '../lib/purchases/owned-purchase-repository.ts';

@@ -1,5 +1,5 @@
-import type { Key } from '../lib/db/keys.ts';
-import type { Table, Write } from '../lib/db/table.ts';
+import type { Key } from '../lib/foundation/keys.ts';
+import type { Table, Write } from '../lib/foundation/table.ts';
 import type { StreamRecord } from '../lib/shared/stream-record.ts';
 import { buildStreamRecord, type ItemChange } from './stream-records.ts';
 

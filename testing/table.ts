@@ -1,6 +1,6 @@
 import { CreateTableCommand, DynamoDBClient, ResourceInUseException } from '@aws-sdk/client-dynamodb';
-import { indexes, tableKey } from '../lib/db/keys.ts';
-import { createTableClient, type Table } from '../lib/db/table.ts';
+import { indexes, tableKey } from '../lib/foundation/keys.ts';
+import { createTableClient, type Table } from '../lib/foundation/table.ts';
 import { installLightTableCalls } from '../local/light-table-calls.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { deps } from '../composition/deps.ts';
-import { purchaseKey } from '../lib/db/keys.ts';
+import { purchaseKey } from '../lib/foundation/keys.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
 import { fanOutDeliveries } from '../lib/webhooks/fan-out.ts';
 import { buildStreamRecord } from './stream-records.ts';

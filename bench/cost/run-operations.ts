@@ -295,7 +295,7 @@ async function measureRefreshes(bench: Bench): Promise<MeasuredOperation[]> {
 
 /** Moves the due time of the purchases, whose next refresh is an interval check, into the past. */
 async function makeDue(bench: Bench, purchases: readonly Bought[]): Promise<void> {
-  const { moveDueSortKey } = await import('../../lib/db/keys.ts');
+  const { moveDueSortKey } = await import('../../lib/foundation/keys.ts');
   for (const bought of purchases)
     await changePurchase(bench, bought, ({ dueSk }) => ({
       dueSk: moveDueSortKey(String(dueSk), Date.now() - secondMs),
@@ -309,7 +309,7 @@ async function changePurchase(
   change: (item: Readonly<Record<string, unknown>>) => object,
 ): Promise<void> {
   const { deps } = await import('../../composition/deps.ts');
-  const { purchaseKey } = await import('../../lib/db/keys.ts');
+  const { purchaseKey } = await import('../../lib/foundation/keys.ts');
   const item = await deps().table.get(purchaseKey(keys.appName, `store_a:${id}`));
   if (!item) throw new Error(`The purchase ${id} is not found.`);
   await deps().table.batchPut([{ ...item, ...change(item) }]);

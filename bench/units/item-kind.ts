@@ -1,4 +1,4 @@
-import type { Key } from '../../lib/db/keys.ts';
+import type { Key } from '../../lib/foundation/keys.ts';
 
 /** Item kinds by the letter in the partition key and, if needed, the first letter of the sort key. */
 const kinds: Readonly<Record<string, string>> = {
@@ -23,7 +23,7 @@ const kinds: Readonly<Record<string, string>> = {
   G: 'event tag',
 };
 
-/** Returns the printed name of an item: see lib/db/keys.ts. */
+/** Returns the printed name of an item: see lib/foundation/keys.ts. */
 export function getItemKind({ pk, sk }: Key): string {
   if (pk.startsWith('APP#')) return 'app';
   if (pk.startsWith('_LIMIT#')) return 'rejection bucket';

@@ -3,7 +3,7 @@ import { events } from '../../composition/events.ts';
 import { table } from '../../composition/table.ts';
 import { getDelivery } from '../../lib/api/webhooks.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
-import { toAttemptPrefix } from '../../lib/events/event-id.ts';
+import { toAttemptPrefix } from '../../lib/foundation/event-id.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';
 import { toAttemptRecord, toDeliveryRecord } from '../../lib/webhooks/to-delivery-record.ts';
 

@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type AccessTokenRepository, type ActiveGrant, TokenItem } from '../customers/access-token-repository.ts';
+import { accessTokenKey, namingIndexKeys, toTtl } from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import { accessTokenPrefix } from '../shared/key-prefixes.ts';
 import { parse } from '../shared/parse.ts';
 import { dayMs } from '../shared/time.ts';
-import { accessTokenKey, namingIndexKeys, toTtl } from './keys.ts';
-import type { Table } from './table.ts';
 
 const ttlMs = 30 * dayMs;
 const overlapMs = 3 * dayMs;

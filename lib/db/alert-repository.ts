@@ -1,8 +1,8 @@
+import { buildUpdate } from '../foundation/build-update.ts';
+import { alertsKey } from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import { type AlertRepository, AlertState } from '../problems/alert-repository.ts';
 import { parse } from '../shared/parse.ts';
-import { buildUpdate } from './build-update.ts';
-import { alertsKey } from './keys.ts';
-import type { Table } from './table.ts';
 
 /** Creates the repository of the announced problems. */
 export const createAlertRepository = (table: Table): AlertRepository => ({

@@ -1,11 +1,11 @@
 import { pMapIterable } from 'p-map';
 import type { AppItemRepository } from '../apps/app-item-repository.ts';
+import * as keys from '../foundation/keys.ts';
+import { scanShards } from '../foundation/merge-shards.ts';
+import type { Item, Table } from '../foundation/table.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import * as keys from './keys.ts';
-import { scanShards } from './merge-shards.ts';
 import { toItemImage } from './purchase-item.ts';
-import type { Item, Table } from './table.ts';
 
 /** Maximum number of partitions that are read concurrently. */
 const concurrency = 25;

@@ -5,17 +5,17 @@ import { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
 import { Forwards } from '../apps/forward.ts';
 import { requireApp } from '../apps/require-app.ts';
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import { reencryptField } from '../foundation/reencrypt-field.ts';
+import type { Item, Table, Write } from '../foundation/table.ts';
+import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
 import { Catalogue, toCatalogueTag } from '../purchases/catalogue.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { type Platform, platforms } from '../shared/platform.ts';
 import { retryUntilWritten } from '../shared/retry.ts';
-import { buildUpdate } from './build-update.ts';
-import * as keys from './keys.ts';
-import { reencryptField } from './reencrypt-field.ts';
-import type { Item, Table, Write } from './table.ts';
-import { tryUpdate, tryWrite } from './try-update.ts';
 
 export function createAppRepository(table: Table, cipher: Cipher): AppRepository {
   return {

@@ -1,7 +1,7 @@
+import * as keys from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import { parse } from '../shared/parse.ts';
 import { CatalogueAnnouncement, type CatalogueAnnouncementRepository } from '../webhooks/catalogue-announcement.ts';
-import * as keys from './keys.ts';
-import type { Table } from './table.ts';
 
 export const createCatalogueAnnouncementRepository = (table: Table): CatalogueAnnouncementRepository => ({
   async find(appName) {

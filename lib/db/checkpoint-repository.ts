@@ -1,8 +1,8 @@
+import * as keys from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import { isConflict } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
 import { Checkpoint, checkpointTtlMs } from '../statistics/counter.ts';
-import * as keys from './keys.ts';
-import type { Table } from './table.ts';
 
 /** The checkpoints that counters have no space for. */
 interface CheckpointRepository {

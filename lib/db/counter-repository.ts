@@ -1,13 +1,13 @@
 import * as v from 'valibot';
+import type { Product } from '../foundation/keys.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Item, Table, Update } from '../foundation/table.ts';
 import { parse } from '../shared/parse.ts';
 import { Platform } from '../shared/platform.ts';
 import { retryOnConflict } from '../shared/retry.ts';
-import type { Product } from '../statistics/count-product.ts';
 import { applyIncrements, Counter, emptyCounter } from '../statistics/counter.ts';
 import type { CounterPeriod, CounterQuery, CounterRepository } from '../statistics/counter-repository.ts';
 import { createCheckpointRepository } from './checkpoint-repository.ts';
-import * as keys from './keys.ts';
-import type { Item, Table, Update } from './table.ts';
 
 const CountedProduct = v.object({ platform: Platform, productId: v.string() });
 

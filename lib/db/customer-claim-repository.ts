@@ -1,11 +1,11 @@
+import * as keys from '../foundation/keys.ts';
+import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import type { Table } from '../foundation/table.ts';
 import { Claim } from '../purchases/claims.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { CursorPage } from '../shared/cursor-page.ts';
 import { parse } from '../shared/parse.ts';
-import { readCursorPage } from './cursor-page.ts';
-import * as keys from './keys.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import type { Table } from './table.ts';
 
 /** A claim of a customer with the claimed purchase. */
 interface CustomerClaim {

@@ -5,19 +5,19 @@ import { TokenItem } from '../customers/access-token-repository.ts';
 import { CustomerSummary } from '../customers/customer-summary.ts';
 import { Merge } from '../customers/merge-repository.ts';
 import { eraseUserFromEvent } from '../events/erase-user-from-event.ts';
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import { scanIndex } from '../foundation/scan-index.ts';
+import type { Item, Table } from '../foundation/table.ts';
+import { tryUpdate } from '../foundation/try-update.ts';
 import { normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { parse } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
 import { WebhookDelivery } from '../webhooks/delivery.ts';
-import { buildUpdate } from './build-update.ts';
 import { packEvent, parseEventItem } from './event-item.ts';
 import { findRawView } from './event-repository.ts';
-import * as keys from './keys.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import { scanIndex } from './scan-index.ts';
-import type { Item, Table } from './table.ts';
-import { tryUpdate } from './try-update.ts';
 
 const CustomerItem = v.object({
   createdAt: v.number(),

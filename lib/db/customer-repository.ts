@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import type { CustomerRepository } from '../customers/customer-repository.ts';
 import { buildCustomerSummary, type CustomerRow, CustomerSummary } from '../customers/customer-summary.ts';
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import { queryShards } from '../foundation/merge-shards.ts';
+import type { Item, Table } from '../foundation/table.ts';
 import { parse } from '../shared/parse.ts';
 import { retryOnConflict } from '../shared/retry.ts';
-import { buildUpdate } from './build-update.ts';
-import * as keys from './keys.ts';
-import { queryShards } from './merge-shards.ts';
-import type { Item, Table } from './table.ts';
 
 const CustomerItem = v.object({
   username: v.string(),

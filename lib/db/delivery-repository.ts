@@ -1,14 +1,14 @@
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Table, Update } from '../foundation/table.ts';
+import { tryUpdate } from '../foundation/try-update.ts';
 import { parse } from '../shared/parse.ts';
 import { toShortDigest } from '../shared/short-digest.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { deliveryRetentionMs, WebhookDelivery } from '../webhooks/delivery.ts';
 import type { DeliveryRepository } from '../webhooks/delivery-repository.ts';
 import { WebhookUrlHealth } from '../webhooks/endpoint-health.ts';
-import { buildUpdate } from './build-update.ts';
-import * as keys from './keys.ts';
 import { listDeliveryPage } from './list-deliveries.ts';
-import type { Table, Update } from './table.ts';
-import { tryUpdate } from './try-update.ts';
 
 const noBackoff = { backoffUntil: undefined, consecutiveFailures: undefined, ttl: undefined };
 

@@ -1,11 +1,11 @@
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Item, Table } from '../foundation/table.ts';
+import { tryUpdate } from '../foundation/try-update.ts';
 import { computeRepeatedCheck } from '../purchases/refresh-schedule.ts';
 import type { DueItemRepository, ListedItem } from '../refresh/due-item-repository.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { buildUpdate } from './build-update.ts';
-import * as keys from './keys.ts';
-import type { Item, Table } from './table.ts';
-import { tryUpdate } from './try-update.ts';
 
 /** Number of shards that fill a batch. Fewer than there are, because items are not spread evenly. */
 const fullShards = 4;

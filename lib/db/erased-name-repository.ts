@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import type { App } from '../apps/app.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import type { ErasedNameRepository } from '../purchases/erased-names.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { erasureKeyContext } from './app-repository.ts';
-import * as keys from './keys.ts';
-import type { Table } from './table.ts';
 
 interface ErasureKeys {
   /** Returns the app. Its erasure key is absent until a customer of the app is erased. */

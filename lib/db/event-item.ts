@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { EventRecord, RawEvent } from '../events/event.ts';
+import { deflateJson, inflateText } from '../foundation/compression.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Item } from '../foundation/table.ts';
 import { parse, parseJson } from '../shared/parse.ts';
-import { deflateJson, inflateText } from './compression.ts';
 import { eventDictionary } from './event-dictionary.ts';
-import * as keys from './keys.ts';
-import type { Item } from './table.ts';
 
 /**
  * Attributes of an event item. Statistics read `type` and `date` from the stream. Everything else is compressed, so

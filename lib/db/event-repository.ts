@@ -7,18 +7,18 @@ import {
   createSampleCollector,
   listStoreActivities,
 } from '../events/store-activity.ts';
+import { compressJson, decompressText } from '../foundation/compression.ts';
+import * as keys from '../foundation/keys.ts';
+import { scanShards } from '../foundation/merge-shards.ts';
+import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import type { Item, Table } from '../foundation/table.ts';
 import type { CursorPage } from '../shared/cursor-page.ts';
 import { parse, parseJson } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
-import { compressJson, decompressText } from './compression.ts';
-import { readCursorPage } from './cursor-page.ts';
 import { canHaveTag, packEvent, parseEventItem, parsePackedRawView } from './event-item.ts';
-import * as keys from './keys.ts';
 import { listNewestEventItems } from './list-newest-events.ts';
-import { scanShards } from './merge-shards.ts';
 import { toActivityItem, toSampleItem } from './store-activity-repository.ts';
-import type { Item, Table } from './table.ts';
 
 interface EventFilter extends EventRange {
   readonly limit: number;

@@ -1,8 +1,8 @@
+import { ratesKey, ratesPartition } from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import { DailyRates, getRateWindow } from '../money/daily-rates.ts';
 import type { ExchangeRateRepository } from '../money/exchange-rates/exchange-rate-repository.ts';
 import { parse } from '../shared/parse.ts';
-import { ratesKey, ratesPartition } from './keys.ts';
-import type { Table } from './table.ts';
 
 export function createExchangeRateRepository(table: Table): ExchangeRateRepository {
   return {

@@ -1,9 +1,9 @@
 import { ExportSchedule, type ExportScheduleRepository } from '../export/export-schedule-repository.ts';
+import { buildUpdate } from '../foundation/build-update.ts';
+import { exportScheduleKey } from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
+import { tryUpdate } from '../foundation/try-update.ts';
 import { parse } from '../shared/parse.ts';
-import { buildUpdate } from './build-update.ts';
-import { exportScheduleKey } from './keys.ts';
-import type { Table } from './table.ts';
-import { tryUpdate } from './try-update.ts';
 
 /** Creates the repository of the scheduled exports. */
 export const createExportScheduleRepository = (table: Table): ExportScheduleRepository => ({

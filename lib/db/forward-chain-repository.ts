@@ -1,8 +1,8 @@
 import type { ForwardChainRepository } from '../forwards/forward-chain-repository.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import { deliveryRetentionMs } from '../webhooks/delivery.ts';
 import type { ChainEntry } from '../webhooks/forward-order.ts';
-import * as keys from './keys.ts';
-import type { Table } from './table.ts';
 
 export function createForwardChainRepository(table: Table): ForwardChainRepository {
   return {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import { Grant } from '../entitlements/grant-repository.ts';
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Item, Table, Write } from '../foundation/table.ts';
+import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { updateVersioned } from '../foundation/update-versioned.ts';
 import { parse } from '../shared/parse.ts';
-import { buildUpdate } from './build-update.ts';
-import * as keys from './keys.ts';
-import type { Item, Table, Write } from './table.ts';
-import { tryUpdate, tryWrite } from './try-update.ts';
-import { updateVersioned } from './update-versioned.ts';
 
 export function createGrantRepository(table: Table): GrantRepository {
   const find: GrantRepository['find'] = async (appName, username, grantId) => {

@@ -1,3 +1,5 @@
+import * as keys from '../foundation/keys.ts';
+import type { Table, Write } from '../foundation/table.ts';
 import type { NotificationPart } from '../purchases/purchase-repository.ts';
 import { parse } from '../shared/parse.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
@@ -5,8 +7,6 @@ import {
   EnqueueTimes,
   type HandledNotificationRepository,
 } from '../store-notifications/handled-notification-repository.ts';
-import * as keys from './keys.ts';
-import type { Table, Write } from './table.ts';
 
 /** Retention of handled markers. Longer than any store resends a notification. */
 const retentionMs = 30 * dayMs;

@@ -1,7 +1,7 @@
+import * as keys from '../foundation/keys.ts';
+import { queryShards } from '../foundation/merge-shards.ts';
+import type { Table } from '../foundation/table.ts';
 import type { HealthRepository } from '../health/health-repository.ts';
-import * as keys from './keys.ts';
-import { queryShards } from './merge-shards.ts';
-import type { Table } from './table.ts';
 
 export function createHealthRepository(table: Table): HealthRepository {
   return {

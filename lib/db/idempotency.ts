@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import * as keys from '../foundation/keys.ts';
+import type { Item, Table } from '../foundation/table.ts';
 import { isConflict, ServiceError } from '../shared/errors.ts';
 import type { RunOnce } from '../shared/stored-operations.ts';
 import { dayMs, type EpochMillis, minuteMs } from '../shared/time.ts';
-import * as keys from './keys.ts';
-import type { Item, Table } from './table.ts';
 
 /** Maximum duration of a run. A run that started earlier has ended, with or without a result. */
 const maxRunMs = minuteMs;

@@ -1,4 +1,9 @@
-import { parseAttemptEventId } from '../events/event-id.ts';
+import { parseAttemptEventId } from '../foundation/event-id.ts';
+import * as keys from '../foundation/keys.ts';
+import { indexes } from '../foundation/keys.ts';
+import { queryShards } from '../foundation/merge-shards.ts';
+import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import type { Table } from '../foundation/table.ts';
 import type { CursorPage } from '../shared/cursor-page.ts';
 import { parse } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
@@ -6,11 +11,6 @@ import type { EpochMillis } from '../shared/time.ts';
 import { WebhookDelivery } from '../webhooks/delivery.ts';
 import type { DeliveryQuery } from '../webhooks/delivery-repository.ts';
 import { toDisplayUrl } from '../webhooks/display-url.ts';
-import { readCursorPage } from './cursor-page.ts';
-import * as keys from './keys.ts';
-import { indexes } from './keys.ts';
-import { queryShards } from './merge-shards.ts';
-import type { Table } from './table.ts';
 
 interface DeliveryEntry {
   readonly sortKey: string;

@@ -1,7 +1,7 @@
 import type { EventRange } from '../events/event-repository.ts';
-import * as keys from './keys.ts';
-import { queryShards } from './merge-shards.ts';
-import type { Item, Table } from './table.ts';
+import * as keys from '../foundation/keys.ts';
+import { queryShards } from '../foundation/merge-shards.ts';
+import type { Item, Table } from '../foundation/table.ts';
 
 interface EventPage extends EventRange {
   readonly skip: number;

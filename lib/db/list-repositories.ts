@@ -1,11 +1,11 @@
 import type { CustomerListRepository } from '../customers/customer-list-repository.ts';
+import { parsePurchasePartition, purchaseKey } from '../foundation/keys.ts';
+import type { Item } from '../foundation/table.ts';
 import type { ListedPurchase, PurchaseListRepository } from '../purchases/purchase-list-repository.ts';
 import type { TransactionListRepository } from '../purchases/transaction-list-repository.ts';
 import { parseCustomerItem } from './customer-repository.ts';
-import { parsePurchasePartition, purchaseKey } from './keys.ts';
 import type { PagedListRepository } from './paged-list-repository.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import type { Item } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
 
 export const createPurchaseListRepository = (lists: PagedListRepository): PurchaseListRepository => ({

@@ -1,10 +1,10 @@
 import { LoggedClaim, Merge, type MergeRepository } from '../customers/merge-repository.ts';
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Item, Table } from '../foundation/table.ts';
+import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
 import { isMd5, normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
 import { parse } from '../shared/parse.ts';
-import { buildUpdate } from './build-update.ts';
-import * as keys from './keys.ts';
-import type { Item, Table } from './table.ts';
-import { tryUpdate, tryWrite } from './try-update.ts';
 
 export function createMergeRepository(table: Table): MergeRepository {
   return {

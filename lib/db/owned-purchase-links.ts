@@ -1,13 +1,13 @@
 import pMap from 'p-map';
-import { isUnpaid, type Purchase } from '../purchases/purchase.ts';
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import { type Item, maxTransactionWrites, type Table } from '../foundation/table.ts';
+import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { isSubscription, isUnpaid, type Purchase } from '../purchases/purchase.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
 import { listRanks } from '../purchases/purchase-rank.ts';
 import type { Transaction } from '../purchases/transaction.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
-import { buildUpdate } from './build-update.ts';
-import * as keys from './keys.ts';
-import { type Item, maxTransactionWrites, type Table } from './table.ts';
-import { tryUpdate, tryWrite } from './try-update.ts';
 
 /**
  * The items that a purchase has in the partition of each entitled customer, by sort key, with their other attributes.
@@ -32,7 +32,9 @@ export function listLinks(purchase: Purchase, transactions: readonly Transaction
  */
 export const listPurchaseSortKeys = (purchase: Purchase): string[] => [
   keys.ownedPurchaseSortKey(purchase.purchaseId, isUnpaid(purchase) ? 0 : (purchase.purchaseDate ?? 0)),
-  ...listRanks(purchase).map((rank) => keys.rankSortKey(purchase, rank)),
+  ...listRanks(purchase).map((rank) =>
+    keys.rankSortKey({ ...purchase, isSubscription: isSubscription(purchase) }, rank),
+  ),
 ];
 
 /** A link in the partition of a customer. `version` is the version of the purchase that wrote it. */

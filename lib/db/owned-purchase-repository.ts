@@ -1,5 +1,8 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
+import * as keys from '../foundation/keys.ts';
+import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import type { Item, Table } from '../foundation/table.ts';
 import type {
   OwnedPurchaseRepository,
   OwnedTransactions,
@@ -12,11 +15,8 @@ import type { Transaction } from '../purchases/transaction.ts';
 import type { CursorPage } from '../shared/cursor-page.ts';
 import type { RowSearch } from '../shared/list-page.ts';
 import { parse } from '../shared/parse.ts';
-import { readCursorPage } from './cursor-page.ts';
-import * as keys from './keys.ts';
 import { listPurchaseSortKeys } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import type { Item, Table } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
 
 /** Bounds of the reads. Tests lower them. */

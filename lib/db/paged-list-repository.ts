@@ -1,14 +1,14 @@
+import * as keys from '../foundation/keys.ts';
+import { queryShards, scanShards } from '../foundation/merge-shards.ts';
+import type { Item, Table } from '../foundation/table.ts';
 import type { CursorPage } from '../shared/cursor-page.ts';
 import type { DateRange, PageRequest, RowSearch } from '../shared/list-page.ts';
 import { type EpochMillis, hourMs } from '../shared/time.ts';
 import type { CounterRepository } from '../statistics/counter-repository.ts';
 import type { ListKind } from '../statistics/counts.ts';
 import { findRows } from './find-rows.ts';
-import * as keys from './keys.ts';
 import { countRows, findHour, findMonth, type PagePosition } from './locate-page.ts';
-import { queryShards, scanShards } from './merge-shards.ts';
 import { addKeyTimes } from './purchase-item.ts';
-import type { Item, Table } from './table.ts';
 
 /** A page of a list. */
 interface ItemPage {

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
+import * as keys from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import type { PayerRepository } from '../purchases/payer-repository.ts';
 import type { Payer } from '../purchases/payment-figures.ts';
 import { isConflict, ServiceError } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
-import * as keys from './keys.ts';
 import { buildCustomerUpdate, buildPayerUpdate } from './purchase-writes.ts';
-import type { Table } from './table.ts';
 
 const PayerFields = v.object({ since: v.number(), createdAt: v.number(), firstPurchaseId: v.string() });
 const CustomerItem = v.object({

@@ -1,8 +1,8 @@
+import { compressJson, decompressText } from '../foundation/compression.ts';
+import { priceChangeKey, priceListKey, toTtl } from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import type { PriceListRepository } from '../purchases/price-list-repository.ts';
 import { minuteMs } from '../shared/time.ts';
-import { compressJson, decompressText } from './compression.ts';
-import { priceChangeKey, priceListKey, toTtl } from './keys.ts';
-import type { Table } from './table.ts';
 
 const ttlMs = 5 * minuteMs;
 

@@ -1,4 +1,6 @@
 import * as v from 'valibot';
+import { indexes, parseKeyTimestamp } from '../foundation/keys.ts';
+import type { Item } from '../foundation/table.ts';
 import { StoredPeriods } from '../purchases/active-periods.ts';
 import { FirstOwnerVersion } from '../purchases/announcement.ts';
 import { Purchase } from '../purchases/purchase.ts';
@@ -6,8 +8,6 @@ import { omitUndefined } from '../shared/omit-undefined.ts';
 import { parse } from '../shared/parse.ts';
 import type { ItemKind } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { indexes, parseKeyTimestamp } from './keys.ts';
-import type { Item } from './table.ts';
 
 const PurchaseItem = v.object({
   purchase: Purchase,

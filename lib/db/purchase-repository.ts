@@ -1,20 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pMap from 'p-map';
 import * as v from 'valibot';
-import { Claim } from '../purchases/claims.ts';
-import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
-import type { Observation } from '../purchases/observation.ts';
-import { PaymentFigures } from '../purchases/payment-figures.ts';
-import type { StoredPurchase } from '../purchases/purchase-change.ts';
-import type { ComparedPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { Transaction } from '../purchases/transaction.ts';
-import type { Cipher } from '../shared/cipher.ts';
-import { isConflict } from '../shared/errors.ts';
-import { omitUndefined } from '../shared/omit-undefined.ts';
-import { parse, parseJson } from '../shared/parse.ts';
-import { dayMs } from '../shared/time.ts';
-import { buildUpdate } from './build-update.ts';
-import { buildHandledMarker, handledPartKey } from './handled-notification-repository.ts';
+import { buildUpdate } from '../foundation/build-update.ts';
 import {
   allTimestamps,
   claimKey,
@@ -35,14 +22,27 @@ import {
   toTtl,
   transactionKey,
   transactionPrefix,
-} from './keys.ts';
-import { scanShards } from './merge-shards.ts';
+} from '../foundation/keys.ts';
+import { scanShards } from '../foundation/merge-shards.ts';
+import { reencryptField } from '../foundation/reencrypt-field.ts';
+import type { Item, Table } from '../foundation/table.ts';
+import { tryUpdate } from '../foundation/try-update.ts';
+import { Claim } from '../purchases/claims.ts';
+import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
+import type { Observation } from '../purchases/observation.ts';
+import { PaymentFigures } from '../purchases/payment-figures.ts';
+import type { StoredPurchase } from '../purchases/purchase-change.ts';
+import type { ComparedPurchase, PurchaseRepository } from '../purchases/purchase-repository.ts';
+import { Transaction } from '../purchases/transaction.ts';
+import type { Cipher } from '../shared/cipher.ts';
+import { isConflict } from '../shared/errors.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import { parse, parseJson } from '../shared/parse.ts';
+import { dayMs } from '../shared/time.ts';
+import { buildHandledMarker, handledPartKey } from './handled-notification-repository.ts';
 import { addLinks, deleteLinksOfErased, deleteStaleLinks } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
 import { buildChangeTransactions, buildCheckUpdate, buildCustomerUpdate } from './purchase-writes.ts';
-import { reencryptField } from './reencrypt-field.ts';
-import type { Item, Table } from './table.ts';
-import { tryUpdate } from './try-update.ts';
 
 const TransactionItem = v.object({
   transaction: Transaction,

@@ -1,3 +1,6 @@
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import { maxTransactionWrites, type Update, type Write } from '../foundation/table.ts';
 import { buildAnnouncements } from '../purchases/announcement.ts';
 import type { Claim } from '../purchases/claims.ts';
 import type { ObservedTransaction } from '../purchases/merge-transactions.ts';
@@ -9,9 +12,6 @@ import { listRefundKeys } from '../purchases/refunds.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
-import { buildUpdate } from './build-update.ts';
-import * as keys from './keys.ts';
-import { maxTransactionWrites, type Update, type Write } from './table.ts';
 
 /** The customer's first payment. */
 interface FirstPayer {

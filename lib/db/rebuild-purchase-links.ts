@@ -1,14 +1,14 @@
 import pMap from 'p-map';
+import * as keys from '../foundation/keys.ts';
+import { scanShards } from '../foundation/merge-shards.ts';
+import { type Item, maxTransactionWrites, type Table, type Write } from '../foundation/table.ts';
+import { tryWrite } from '../foundation/try-update.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import type { ReportProgress } from '../shared/progress.ts';
 import { retryOnConflict } from '../shared/retry.ts';
-import * as keys from './keys.ts';
-import { scanShards } from './merge-shards.ts';
 import { listLinks, selectMissing } from './owned-purchase-links.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import { type Item, maxTransactionWrites, type Table, type Write } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
-import { tryWrite } from './try-update.ts';
 
 interface RebuildLinksResult {
   readonly checkedPurchases: number;

@@ -1,3 +1,10 @@
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import { indexes } from '../foundation/keys.ts';
+import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import type { Item, Table } from '../foundation/table.ts';
+import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { updateVersioned } from '../foundation/update-versioned.ts';
 import {
   getAnswerEnd,
   RefundDecision,
@@ -7,13 +14,6 @@ import {
 } from '../refund-requests/refund-request-repository.ts';
 import { parse } from '../shared/parse.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
-import { buildUpdate } from './build-update.ts';
-import { readCursorPage } from './cursor-page.ts';
-import * as keys from './keys.ts';
-import { indexes } from './keys.ts';
-import type { Item, Table } from './table.ts';
-import { tryUpdate, tryWrite } from './try-update.ts';
-import { updateVersioned } from './update-versioned.ts';
 
 const maxScanned = 1_000;
 

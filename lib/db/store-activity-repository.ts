@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { activityKinds, type StoreActivity, type StoreRequestSample } from '../events/store-activity.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Item, Table } from '../foundation/table.ts';
 import { parse } from '../shared/parse.ts';
 import { Platform } from '../shared/platform.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
-import * as keys from './keys.ts';
-import type { Item, Table } from './table.ts';
 
 const ActivityItem = v.object({
   platform: Platform,

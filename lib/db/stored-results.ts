@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import * as keys from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import type { StoredResults } from '../shared/stored-operations.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
-import * as keys from './keys.ts';
-import type { Table } from './table.ts';
 
 const retentionMs = 7 * dayMs;
 

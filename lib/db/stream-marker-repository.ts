@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import * as keys from '../foundation/keys.ts';
+import { maxTransactionWrites, type Table } from '../foundation/table.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { dayMs } from '../shared/time.ts';
 import type { StreamMarkerRepository } from '../statistics/stream-marker-repository.ts';
-import * as keys from './keys.ts';
-import { maxTransactionWrites, type Table } from './table.ts';
 
 /**
  * Number of markers. Their keys are random, because the API does not show which shard stores a key. With 32 equal

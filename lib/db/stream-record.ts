@@ -1,6 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
+import { parseItemKey } from '../foundation/keys.ts';
 import type { ItemImage, StreamRecord } from '../shared/stream-record.ts';
-import { parseItemKey } from './keys.ts';
 import { toItemImage } from './purchase-item.ts';
 import { unmarshallImage } from './stream-image.ts';
 

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import { type EventRecord, isRead } from '../events/event.ts';
 import type { TimelineRow } from '../events/timeline-row.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Item, Table } from '../foundation/table.ts';
 import { Claim } from '../purchases/claims.ts';
 import { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import type { CursorPage } from '../shared/cursor-page.ts';
@@ -9,7 +11,6 @@ import { parse } from '../shared/parse.ts';
 import { toTagValue } from '../shared/redaction/redact-text.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { parseEventItem } from './event-item.ts';
-import * as keys from './keys.ts';
 import {
   createTimelineKey,
   formatTimelineKey,
@@ -21,7 +22,6 @@ import {
   toKindBound,
 } from './merge-timeline.ts';
 import { parsePurchaseItem } from './purchase-item.ts';
-import type { Item, Table } from './table.ts';
 import { parseTransactionItem } from './transaction-repository.ts';
 
 interface TimelinePage {

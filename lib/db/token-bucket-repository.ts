@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type { TokenBuckets } from '../apps/bucket-limiter.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Table, Update } from '../foundation/table.ts';
 import { parse } from '../shared/parse.ts';
 import { retryOnConflict } from '../shared/retry.ts';
 import { type EpochMillis, hourMs } from '../shared/time.ts';
 import { takeTokens } from '../shared/token-bucket.ts';
-import * as keys from './keys.ts';
-import type { Table, Update } from './table.ts';
 
 const BucketItem = v.object({ fullAt: v.number() });
 

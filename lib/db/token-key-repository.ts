@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { TokenKey, type TokenKeyRepository, type TokenKeySet } from '../entitlements/token-key-repository.ts';
+import * as keys from '../foundation/keys.ts';
+import { reencryptField } from '../foundation/reencrypt-field.ts';
+import type { Item, Table } from '../foundation/table.ts';
+import { tryWrite } from '../foundation/try-update.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { parse, parseJson } from '../shared/parse.ts';
 import { retryUntilWritten } from '../shared/retry.ts';
-import * as keys from './keys.ts';
-import { reencryptField } from './reencrypt-field.ts';
-import type { Item, Table } from './table.ts';
-import { tryWrite } from './try-update.ts';
 
 const TokenKeysItem = v.object({ keys: v.array(TokenKey), privateKeys: v.string(), version: v.number() });
 const PrivateKeys = v.record(v.string(), v.string());

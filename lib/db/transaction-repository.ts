@@ -1,9 +1,9 @@
 import * as v from 'valibot';
+import { toKey, transactionIdPartition, transactionKey } from '../foundation/keys.ts';
+import type { Item, Table } from '../foundation/table.ts';
 import { Transaction } from '../purchases/transaction.ts';
 import type { TransactionRepository } from '../purchases/transaction-repository.ts';
 import { parse } from '../shared/parse.ts';
-import { toKey, transactionIdPartition, transactionKey } from './keys.ts';
-import type { Item, Table } from './table.ts';
 
 const TransactionItem = v.object({ transaction: Transaction });
 

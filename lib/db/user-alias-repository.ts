@@ -1,9 +1,9 @@
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Item, Table } from '../foundation/table.ts';
+import { tryUpdate } from '../foundation/try-update.ts';
 import type { ObservedUser, UserAliasRepository } from '../purchases/user-alias-repository.ts';
 import { isMd5, listClientAliases, normalizeAlias, toMd5Alias } from '../purchases/user-aliases.ts';
-import { buildUpdate } from './build-update.ts';
-import * as keys from './keys.ts';
-import type { Item, Table } from './table.ts';
-import { tryUpdate } from './try-update.ts';
 
 export function createUserAliasRepository(table: Table): UserAliasRepository {
   return {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
+import * as keys from '../foundation/keys.ts';
+import type { Table } from '../foundation/table.ts';
 import { isConflict } from '../shared/errors.ts';
 import { parse } from '../shared/parse.ts';
-import * as keys from './keys.ts';
-import type { Table } from './table.ts';
 
 const ReferenceItem = v.object({ customerId: v.string(), reference: v.string() });
 

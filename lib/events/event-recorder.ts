@@ -1,5 +1,6 @@
 import type { TagType } from '../api/enumerations.ts';
 import { apiKeyPattern, type VerifiedKey } from '../apps/api-keys.ts';
+import { createEventId } from '../foundation/event-id.ts';
 import { containsSecretPattern, sanitizeText, toTagValue } from '../shared/redaction/redact-text.ts';
 import { createRedactor, type Redact } from '../shared/redaction/redactor.ts';
 import { sanitize } from '../shared/redaction/sanitize.ts';
@@ -12,7 +13,6 @@ import {
   type ExternalCall,
   type RawEvent,
 } from './event.ts';
-import { createEventId } from './event-id.ts';
 import { limitContent, limitRawEvent } from './limit-event-size.ts';
 import { listUsernames } from './list-usernames.ts';
 

@@ -1,8 +1,8 @@
 import type { WebhookSender } from '../apps/app.ts';
-import { toAttemptEventId } from '../events/event-id.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import { toAttemptEventId } from '../foundation/event-id.ts';
 import type { Cipher } from '../shared/cipher.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { parseJson } from '../shared/parse.ts';

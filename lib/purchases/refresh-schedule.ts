@@ -1,3 +1,4 @@
+import type { IntervalCheck } from '../foundation/keys.ts';
 import { platformTokens } from '../shared/platform.ts';
 import { dayMs, type EpochMillis, hourMs, minuteMs, secondMs } from '../shared/time.ts';
 import { getAccessEnd, getReportedEnd, isActive, isExpired, isUnverified, type Purchase } from './purchase.ts';
@@ -81,22 +82,6 @@ const computeReversalCheck = (purchase: Purchase, input: StoreCheckInput): Epoch
   purchase.isSharedPurchase && input.now <= (purchase.endedAt ?? 0) + refundReversalWindowMs
     ? computeIntervalCheck(getActiveIntervalMs(purchase, input.isNotified), input)
     : undefined;
-
-/** A refresh that follows an interval and no date of the store. It can be postponed. */
-export interface IntervalCheck {
-  /**
-   * The next checks, if a store notification reports every change. Absent for the Microsoft Store and for reversals,
-   * because only the checks find their changes.
-   */
-  readonly repetition?: CheckRepetition;
-}
-
-/** Interval checks that follow a check without a change. */
-interface CheckRepetition {
-  readonly intervalMs: number;
-  /** Time from which a refresh follows a date of the store. */
-  readonly until: EpochMillis;
-}
 
 /**
  * Returns the interval check at `date`. Undefined if the refresh at `date` follows a date of the store, such as a

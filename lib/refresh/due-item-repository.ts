@@ -1,18 +1,5 @@
-import type { DueGrant } from '../entitlements/grant-repository.ts';
+import type { DueItem } from '../foundation/keys.ts';
 import type { EpochMillis } from '../shared/time.ts';
-
-/** A purchase to refresh, a webhook to retry, a grant that has ended or a refund request with a step to take. */
-export type DueItem =
-  | {
-      readonly kind: 'purchase';
-      readonly appName: string;
-      readonly purchaseId: string;
-      /** Whether the refresh only searches for a lost store notification, so that it can wait. */
-      readonly isIntervalCheck?: boolean;
-    }
-  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string }
-  | ({ readonly kind: 'grant' } & DueGrant)
-  | { readonly kind: 'refundRequest'; readonly appName: string; readonly requestId: string };
 
 /** Due times of purchases. */
 interface OverdueRefreshes {

@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import type { CustomerRepository } from '../customers/customer-repository.ts';
+import type { CounterGroup } from '../foundation/keys.ts';
 import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import { isPermanent, type ServiceError } from '../shared/errors.ts';
 import {
@@ -11,7 +12,7 @@ import {
 import type { StreamRecord } from '../shared/stream-record.ts';
 import { pickRunningTotals } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
-import type { CounterGroup, CounterRepository } from './counter-repository.ts';
+import type { CounterRepository } from './counter-repository.ts';
 import { collapseHours } from './counts.ts';
 import { type CountsChange, listCountsChanges, toShardKey } from './counts-change.ts';
 import { type CustomerKey, findAffectedCustomers, rebuildCustomerSummary } from './rebuild-customer-summary.ts';

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { FiguresDimension, Product } from '../foundation/keys.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { isUnconverted } from '../money/usd-amount.ts';
 import { isPayment } from '../purchases/paid-periods.ts';
@@ -19,14 +20,12 @@ import type { Platform } from '../shared/platform.ts';
 import type { StoredItem } from '../shared/stream-record.ts';
 import { dayMs, type EpochMillis, hourMs } from '../shared/time.ts';
 import { findPaidPeriods, findPaymentPeriod, getCohortStart } from './cohort-periods.ts';
-import type { Product } from './count-product.ts';
 import { addCounts, type Counts } from './counts.ts';
 import {
   type AmountPrefix,
   buildCohortPrefix,
   type CohortUnit,
   cohortUnits,
-  type FiguresDimension,
   type Movement,
   maxCohortPeriods,
 } from './figure-names.ts';

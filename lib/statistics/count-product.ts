@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { Product } from '../foundation/keys.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { isUnconverted, toAmountUsd } from '../money/usd-amount.ts';
 import { listActivePeriods, listTrials, SubscriptionActivity, type Trial } from '../purchases/active-periods.ts';
@@ -12,12 +13,6 @@ import type { StoredItem } from '../shared/stream-record.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { toCountedCurrency } from './counted-currency.ts';
 import { addCounts, type Counts } from './counts.ts';
-
-/** A product of a platform. Product ids are unique within a platform only. */
-export interface Product {
-  readonly platform: Platform;
-  readonly productId: string;
-}
 
 /** The sums of a product on a UTC day (`YYYY-MM-DD`). */
 export interface ProductCounts extends Product {

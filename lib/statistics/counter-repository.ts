@@ -1,8 +1,7 @@
+import type { CounterGroup, Product } from '../foundation/keys.ts';
 import type { StreamRecord } from '../shared/stream-record.ts';
-import type { Product } from './count-product.ts';
 import type { CountsIncrement } from './counter.ts';
 import type { Counts } from './counts.ts';
-import type { FiguresDimension } from './figure-names.ts';
 
 /** The counts of a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). */
 export interface CounterPeriod {
@@ -10,14 +9,6 @@ export interface CounterPeriod {
   readonly counts: Counts;
   /** Incremented with every change of the counter. 0: the counter does not exist. */
   readonly version: number;
-}
-
-/** The counters of an app, a product or a dimension of the figures. */
-export interface CounterGroup {
-  /** Whether the counters have the items of the sandbox only. */
-  readonly isSandbox?: boolean | undefined;
-  readonly product?: Product | undefined;
-  readonly figures?: FiguresDimension | undefined;
 }
 
 export interface CounterQuery extends CounterGroup {

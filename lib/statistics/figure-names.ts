@@ -1,6 +1,3 @@
-/** Counters of figures: one for all platforms, one for all countries, one for each product. */
-export type FiguresDimension = 'platforms' | 'countries' | 'product';
-
 /**
  * Names of the sums of a day. A month has the sums of its days, and the sums of cohorts.
  *

@@ -1,11 +1,11 @@
 import pMap from 'p-map';
 import type { BreakdownGroup, StatsDimension, StatsInterval } from '../api/stats.ts';
+import type { Product } from '../foundation/keys.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { addMonths, countDaysBetween } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { platforms } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import type { Product } from './count-product.ts';
 import type { CounterRepository } from './counter-repository.ts';
 import { type Counts, indexByPeriod } from './counts.ts';
 import { buildBreakdownRows, listIntervals, pickAppSums, pickPlatformSums, type SumsByPeriod } from './to-breakdown.ts';

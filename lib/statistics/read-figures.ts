@@ -1,12 +1,12 @@
 import pMap from 'p-map';
 import * as v from 'valibot';
 import type { FiguresDimension } from '../api/figures.ts';
+import type { Product } from '../foundation/keys.ts';
 import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
 import { countDaysBetween } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import type { Product } from './count-product.ts';
 import type { CounterQuery, CounterRepository } from './counter-repository.ts';
 import { indexByPeriod } from './counts.ts';
 import { type FigureSums, mergeSums, splitByPrefix } from './figure-sums.ts';

@@ -1,5 +1,6 @@
 import pMap from 'p-map';
 import type { AppItemRepository } from '../apps/app-item-repository.ts';
+import type { CounterGroup, Product } from '../foundation/keys.ts';
 import { toUtcDay } from '../money/daily-rates.ts';
 import { addDays, listDays, listMonths } from '../shared/calendar.ts';
 import { ServiceError } from '../shared/errors.ts';
@@ -7,8 +8,8 @@ import type { ReportProgress } from '../shared/progress.ts';
 import type { EpochMillis } from '../shared/time.ts';
 import { type FigureCounts, sumFigureCounts } from './count-figures.ts';
 import { counterScopes, sumDailyCounts } from './count-item.ts';
-import { type Product, pickRunningTotals, sumProductCounts } from './count-product.ts';
-import type { CounterGroup, CounterRepository } from './counter-repository.ts';
+import { pickRunningTotals, sumProductCounts } from './count-product.ts';
+import type { CounterRepository } from './counter-repository.ts';
 import { addCounts, type Counts, collapseHours, indexByPeriod } from './counts.ts';
 
 /** Days as `YYYY-MM-DD`, both included. */

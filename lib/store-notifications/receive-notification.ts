@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import type { App } from '../apps/app.ts';
 import type { AppCache } from '../apps/app-cache.ts';
-import { createEventId } from '../events/event-id.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
 import { type EnqueueForwardDeps, enqueueStoreMessage } from '../forwards/enqueue-store-message.ts';
+import { createEventId } from '../foundation/event-id.ts';
 import { authenticate, extractQueryCredentials, requireLevel } from '../http/authenticate.ts';
 import { matchPath } from '../http/match-path.ts';
 import { ServiceError } from '../shared/errors.ts';

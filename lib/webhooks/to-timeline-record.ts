@@ -1,8 +1,8 @@
 import type { TimelineRecord } from '../api/timeline-records.ts';
 import type { EventRecord } from '../events/event.ts';
 import { toEventExcerpt } from '../events/event-excerpt.ts';
-import { parseAttemptEventId } from '../events/event-id.ts';
 import type { TimelineRow } from '../events/timeline-row.ts';
+import { parseAttemptEventId } from '../foundation/event-id.ts';
 import { toTransactionRecord } from '../purchases/to-records.ts';
 import type { EpochMillis } from '../shared/time.ts';
 

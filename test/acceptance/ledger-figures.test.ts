@@ -14,7 +14,7 @@ import {
 } from '../../lib/api/figures.ts';
 import { getStats, type MonthlyStat } from '../../lib/api/stats.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { purchasePartition } from '../../lib/db/keys.ts';
+import { purchasePartition } from '../../lib/foundation/keys.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import type { Platform } from '../../lib/shared/platform.ts';

@@ -13,7 +13,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createApp, type IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../../lib/db/app-repository.ts';
-import { createTableClient } from '../../lib/db/table.ts';
+import { createTableClient } from '../../lib/foundation/table.ts';
 import { splitIntoChunks } from '../../lib/shared/batches.ts';
 import { createCipher } from '../../lib/shared/cipher.ts';
 import type { Platform } from '../../lib/shared/platform.ts';

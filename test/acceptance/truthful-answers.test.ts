@@ -10,7 +10,7 @@ import { type BreakdownGroup, getStatsBreakdown } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
 import { setCatalogue, setSandboxRule } from '../../lib/apps/manage-apps.ts';
-import { purchasePartition } from '../../lib/db/keys.ts';
+import { purchasePartition } from '../../lib/foundation/keys.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { ServiceError } from '../../lib/shared/errors.ts';

@@ -12,7 +12,7 @@ import {
   purchaseIndexKeys,
   purchaseKey,
   transactionKey,
-} from '../../lib/db/keys.ts';
+} from '../../lib/foundation/keys.ts';
 
 const dates = { createdAt: 1, updatedAt: 1 };
 

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { rehearseAppStoreQuery } from '../../composition/rehearse-app-store.ts';
 import { rehearseRecording } from '../../composition/rehearse-validation.ts';
 import { registerWarmUp, runWarmUp } from '../../composition/warm-up.ts';
-import { rehearseTableCalls } from '../../lib/db/rehearse-table-calls.ts';
+import { rehearseTableCalls } from '../../lib/foundation/rehearse-table-calls.ts';
 import { testCipher } from '../../testing/given.ts';
 
 beforeAll(() => {

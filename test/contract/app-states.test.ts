@@ -5,7 +5,7 @@ import type { Contract } from '../../lib/api/contract.ts';
 import { contracts } from '../../lib/api/index.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setSandboxRule } from '../../lib/apps/manage-apps.ts';
-import { toRefundRequestId } from '../../lib/db/keys.ts';
+import { toRefundRequestId } from '../../lib/foundation/keys.ts';
 import { rotateTokenKeys } from '../../lib/entitlements/token-keys.ts';
 import { contentContext } from '../../lib/forwards/create-forwards.ts';
 import type { Platform } from '../../lib/shared/platform.ts';

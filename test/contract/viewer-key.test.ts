@@ -5,10 +5,10 @@ import { contracts } from '../../lib/api/index.ts';
 import { getRefreshToken } from '../../lib/api/purchases.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
 import { type CreatedKey, createApiKey, setReadEvents } from '../../lib/apps/manage-apps.ts';
-import { toKey } from '../../lib/db/keys.ts';
-import type { Item } from '../../lib/db/table.ts';
 import { createTokenKeys } from '../../lib/entitlements/token-keys.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
+import { toKey } from '../../lib/foundation/keys.ts';
+import type { Item } from '../../lib/foundation/table.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
 import { formatItem, scanItems } from '../../testing/dump-items.ts';
 import {

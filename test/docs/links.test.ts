@@ -6,7 +6,7 @@ import { listAnchors, listDocuments, listInlineCode, listRelativeLinks } from '.
 const createdPaths: ReadonlySet<string> = new Set([
   'cdk.context.json',
   'dist/source-maps',
-  'lib/db/table.ts:101:45', // The example of a position in a stack trace.
+  'lib/foundation/table.ts:101:45', // The example of a position in a stack trace.
 ]);
 
 const folders = 'bench|cli|console|dist|docs|emulator|functions|infra|lib|local|test|testing|\\.ci';

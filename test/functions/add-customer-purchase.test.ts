@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { addCustomerPurchase, getCustomerPurchases } from '../../lib/api/customers.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
-import type { Table } from '../../lib/db/table.ts';
+import type { Table } from '../../lib/foundation/table.ts';
 import { strategies } from '../../lib/purchases/claims.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, givenApp } from '../../testing/given.ts';

@@ -3,7 +3,7 @@ import type { Context } from 'aws-lambda';
 import { createHandler } from '../../composition/endpoint.ts';
 import { getEvent, listEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import type { Table } from '../../lib/db/table.ts';
+import type { Table } from '../../lib/foundation/table.ts';
 import { buildBasicAuth, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';
 import { buildProxyEvent } from '../../testing/proxy-event.ts';

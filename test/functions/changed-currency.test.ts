@@ -4,7 +4,7 @@ import { addPeriod } from '../../emulator/calendar.ts';
 import { getMrr } from '../../lib/api/figures.ts';
 import { type DailyStat, getStats } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import { purchasePartition } from '../../lib/db/keys.ts';
+import { purchasePartition } from '../../lib/foundation/keys.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import type { Platform } from '../../lib/shared/platform.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
 import { createCheckout, getProcessorPurchases } from '../../lib/api/stripe.ts';
-import { eventKey } from '../../lib/db/keys.ts';
+import { eventKey } from '../../lib/foundation/keys.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { formatItem } from '../../testing/dump-items.ts';
 import { createUniqueName } from '../../testing/given.ts';

@@ -3,7 +3,7 @@ import pMap from 'p-map';
 import { deps } from '../../composition/deps.ts';
 import * as api from '../../lib/api/customers.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
-import { purchaseKey } from '../../lib/db/keys.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import { dayMs, minuteMs } from '../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApp, deleteApp, setStrategy } from '../../lib/apps/manage-apps.ts';
-import { purchaseKey } from '../../lib/db/keys.ts';
+import { purchaseKey } from '../../lib/foundation/keys.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { sendTestWebhook } from '../../lib/webhooks/manage-webhooks.ts';
 import { callWithSecretKey } from '../../testing/call.ts';

@@ -4,7 +4,7 @@ import { listCustomers } from '../../lib/api/customers.ts';
 import { search } from '../../lib/api/search.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import type { Table } from '../../lib/db/table.ts';
+import type { Table } from '../../lib/foundation/table.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { dayMs } from '../../lib/shared/time.ts';

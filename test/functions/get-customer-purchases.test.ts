@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import type { Table } from '../../lib/db/table.ts';
+import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation, givenApp } from '../../testing/given.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getPurchase } from '../../lib/api/purchases.ts';
-import type { Table } from '../../lib/db/table.ts';
+import type { Table } from '../../lib/foundation/table.ts';
 import { callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';
 import { createTestTable } from '../../testing/table.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getEventRaw } from '../../lib/api/events.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import type { Table } from '../../lib/db/table.ts';
+import type { Table } from '../../lib/foundation/table.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';
 import { createTestTable } from '../../testing/table.ts';

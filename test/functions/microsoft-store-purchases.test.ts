@@ -3,7 +3,7 @@ import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
-import { parseKeyTimestamp, purchaseKey } from '../../lib/db/keys.ts';
+import { parseKeyTimestamp, purchaseKey } from '../../lib/foundation/keys.ts';
 import { checkStoreKeys } from '../../lib/health/check-store-keys.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import { dayMs } from '../../lib/shared/time.ts';

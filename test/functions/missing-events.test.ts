@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { getEvent, getEventAnalysis, getEventRaw } from '../../lib/api/events.ts';
-import { eventKey } from '../../lib/db/keys.ts';
-import type { Table } from '../../lib/db/table.ts';
+import { eventKey } from '../../lib/foundation/keys.ts';
+import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';

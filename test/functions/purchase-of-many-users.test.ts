@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { setStrategy } from '../../lib/apps/manage-apps.ts';
-import { claimKey, purchaseKey } from '../../lib/db/keys.ts';
+import { claimKey, purchaseKey } from '../../lib/foundation/keys.ts';
 import type { Strategy } from '../../lib/purchases/claims.ts';
 import { type NotificationFixture, startNotificationFixture } from './notification-fixture.ts';
 

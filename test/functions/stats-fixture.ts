@@ -1,6 +1,6 @@
 import { deps } from '../../composition/deps.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import { eventKey, notificationKey, transactionKey } from '../../lib/db/keys.ts';
+import { eventKey, notificationKey, transactionKey } from '../../lib/foundation/keys.ts';
 import type { Transaction } from '../../lib/purchases/transaction.ts';
 import { aggregateStreamRecords } from '../../lib/statistics/aggregate-stream.ts';
 import { createObservation, createTransaction, givenApp } from '../../testing/given.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { type BreakdownGroup, getStatsBreakdown } from '../../lib/api/stats.ts';
-import { purchasePartition } from '../../lib/db/keys.ts';
+import { purchasePartition } from '../../lib/foundation/keys.ts';
 import { toUtcDay } from '../../lib/money/daily-rates.ts';
 import { refreshPurchase } from '../../lib/refresh/refresh-purchase.ts';
 import type { Platform } from '../../lib/shared/platform.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { getCustomer, getCustomerSubscription, listCustomers } from '../../lib/api/customers.ts';
-import type { Table } from '../../lib/db/table.ts';
+import type { Table } from '../../lib/foundation/table.ts';
 import type { Purchase } from '../../lib/purchases/purchase.ts';
 import { addBillingPeriods } from '../../lib/shared/billing-period.ts';
 import { dayMs, secondMs } from '../../lib/shared/time.ts';

@@ -11,7 +11,7 @@ import {
 import { searchEvents } from '../../lib/api/events.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
-import type { Table } from '../../lib/db/table.ts';
+import type { Table } from '../../lib/foundation/table.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint } from '../../testing/call.ts';
 import { createObservation, givenApp } from '../../testing/given.ts';

@@ -6,7 +6,7 @@ import { sendsToOwnQueue, workers } from '../../infra/worker-definitions.ts';
 import { ErrorBody } from '../../lib/api/documentation/errors.ts';
 import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { validateReceipt } from '../../lib/api/validation.ts';
-import { indexes } from '../../lib/db/keys.ts';
+import { indexes } from '../../lib/foundation/keys.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { listHeadings, readDocument, readSection } from '../../testing/documents.ts';
 import { everyOption, type StackId } from '../../testing/stack-options.ts';

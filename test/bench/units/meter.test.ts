@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getItemKind } from '../../../bench/units/item-kind.ts';
 import { type Meter, startMeter } from '../../../bench/units/meter.ts';
 import { buildWriteRows, sumUsage } from '../../../bench/units/usage.ts';
-import { claimKey, eventKey, purchaseIndexKeys, purchaseKey } from '../../../lib/db/keys.ts';
+import { claimKey, eventKey, purchaseIndexKeys, purchaseKey } from '../../../lib/foundation/keys.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 let meter: Meter;

@@ -8,7 +8,6 @@ import * as v from 'valibot';
 import { createFolderTarget } from '../../../cli/export/folder-target.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
-import type { Table } from '../../../lib/db/table.ts';
 import { eraseFromExports } from '../../../lib/export/erase-from-exports.ts';
 import { type ExportAppOptions, exportApp } from '../../../lib/export/export-app.ts';
 import {
@@ -17,6 +16,7 @@ import {
   ExportedPurchase,
   ExportedTransaction,
 } from '../../../lib/export/export-rows.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { dayMs, hourMs } from '../../../lib/shared/time.ts';
 import { recount } from '../../../lib/statistics/recount.ts';
 import { createExportDeps } from '../../../testing/export-deps.ts';

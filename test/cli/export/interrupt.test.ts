@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
-import type { Table } from '../../../lib/db/table.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { runCommand } from '../../../testing/command-line.ts';
 import { createUniqueName, givenApp } from '../../../testing/given.ts';
 import { createCustomerDataDeps, givenCustomer } from '../../../testing/given-customer.ts';

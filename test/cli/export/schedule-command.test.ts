@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createAppRepository } from '../../../lib/db/app-repository.ts';
-import type { Table } from '../../../lib/db/table.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { runCommand } from '../../../testing/command-line.ts';
 import { givenApp, testCipher } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';

@@ -15,8 +15,8 @@ import {
 } from '../../../lib/apps/manage-apps.ts';
 import { createAppRepository } from '../../../lib/db/app-repository.ts';
 import { createDeliveryRepository } from '../../../lib/db/delivery-repository.ts';
-import { appKey } from '../../../lib/db/keys.ts';
-import type { Table } from '../../../lib/db/table.ts';
+import { appKey } from '../../../lib/foundation/keys.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { setWebhook } from '../../../lib/webhooks/manage-webhooks.ts';
 import { createUniqueName, startDate, testCipher } from '../../../testing/given.ts';
 import { connectLossyDatabase, type LossyDatabase } from '../../../testing/lossy-database.ts';

@@ -8,8 +8,8 @@ import {
   type RejectionLimiter,
   reportSize,
 } from '../../../lib/apps/rejection-limiter.ts';
-import type { Table } from '../../../lib/db/table.ts';
 import { createTokenBucketRepository } from '../../../lib/db/token-bucket-repository.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { ServiceError } from '../../../lib/shared/errors.ts';
 import { secondMs } from '../../../lib/shared/time.ts';
 import { createTestTable } from '../../../testing/table.ts';

@@ -10,8 +10,8 @@ import {
   requestReportSize,
 } from '../../../lib/apps/request-limiter.ts';
 import { minRequestsPerSecond } from '../../../lib/apps/request-limits.ts';
-import type { Table } from '../../../lib/db/table.ts';
 import { createTokenBucketRepository } from '../../../lib/db/token-bucket-repository.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { secondMs } from '../../../lib/shared/time.ts';
 import { createTestTable } from '../../../testing/table.ts';
 

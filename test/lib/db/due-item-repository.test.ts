@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createDueItemRepository } from '../../../lib/db/due-item-repository.ts';
-import { purchaseKey } from '../../../lib/db/keys.ts';
-import type { Table } from '../../../lib/db/table.ts';
+import { purchaseKey } from '../../../lib/foundation/keys.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import type { DueItemRepository } from '../../../lib/refresh/due-item-repository.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';

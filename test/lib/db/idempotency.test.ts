@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createRunOnce } from '../../../lib/db/idempotency.ts';
-import type { Table } from '../../../lib/db/table.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { ServiceError } from '../../../lib/shared/errors.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';

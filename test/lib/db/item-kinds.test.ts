@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
-import * as keys from '../../../lib/db/keys.ts';
+import * as keys from '../../../lib/foundation/keys.ts';
 import { findItemKinds, itemKinds } from '../../../testing/item-kinds.ts';
 
 /** Titles of the table of items in the comment of keys.ts. */
 function listDocumentedTitles(): string[] {
-  const source = readFileSync('lib/db/keys.ts', 'utf8');
+  const source = readFileSync('lib/foundation/keys.ts', 'utf8');
   const [, table = ''] = /\* Item {2}.*\n([\s\S]*?)\n \*\n \* INDEXES/.exec(source) ?? [];
   const lines = table.split('\n').map((line) => line.replace(/^ \* {1,3}/, ''));
   return lines.filter((line) => /^\S/.test(line)).map((line) => line.split(/ {2,}/)[0] ?? '');

@@ -10,7 +10,7 @@ import {
   tokenBucketKey,
   toRankingRange,
   toSortableTimestamp,
-} from '../../../lib/db/keys.ts';
+} from '../../../lib/foundation/keys.ts';
 import { createObservation } from '../../../testing/given.ts';
 
 /** Dates from the year -271821 to 275760, many of them near the bounds of 13 digits. */
@@ -82,7 +82,8 @@ describe('listRankRanges', () => {
   const createRanks = (productType: 'paid subscription' | 'consumable') =>
     Array.from({ length: 1_000 }, (_, number) => {
       const { purchase } = createObservation({ productId: `store_a:product-${number}`, productType });
-      return rankSortKey(purchase, { phase: 'live', end: number });
+      const isSubscription = productType === 'paid subscription';
+      return rankSortKey({ ...purchase, isSubscription }, { phase: 'live', end: number });
     });
   const isWithin = ([from, until]: readonly [string, string], sk: string): boolean => from <= sk && sk <= until;
 

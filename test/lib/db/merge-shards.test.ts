@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { compareSortKeys } from '../../../lib/db/compare-sort-keys.ts';
 import { createDeliveryRepository } from '../../../lib/db/delivery-repository.ts';
 import { findRows } from '../../../lib/db/find-rows.ts';
-import * as keys from '../../../lib/db/keys.ts';
-import { queryShards, scanShards } from '../../../lib/db/merge-shards.ts';
-import type { Item, Table } from '../../../lib/db/table.ts';
+import { compareSortKeys } from '../../../lib/foundation/compare-sort-keys.ts';
+import * as keys from '../../../lib/foundation/keys.ts';
+import { queryShards, scanShards } from '../../../lib/foundation/merge-shards.ts';
+import type { Item, Table } from '../../../lib/foundation/table.ts';
 import type { WebhookDelivery } from '../../../lib/webhooks/delivery.ts';
 import { createUniqueName, startDate } from '../../../testing/given.ts';
 import { insertDuringQueries } from '../../../testing/insert-during-queries.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { purchaseKey } from '../../../lib/db/keys.ts';
-import type { Item, Table } from '../../../lib/db/table.ts';
+import { purchaseKey } from '../../../lib/foundation/keys.ts';
+import type { Item, Table } from '../../../lib/foundation/table.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { claimKey, purchasePartition } from '../../../lib/db/keys.ts';
 import { rebuildPurchaseLinks } from '../../../lib/db/rebuild-purchase-links.ts';
-import type { Table } from '../../../lib/db/table.ts';
 import { createTransactionRepository } from '../../../lib/db/transaction-repository.ts';
+import { claimKey, purchasePartition } from '../../../lib/foundation/keys.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { createTableClient } from '../../../lib/db/table.ts';
+import { createTableClient } from '../../../lib/foundation/table.ts';
 import { startHttpServer } from '../../../testing/http-server.ts';
 import { createTestTable } from '../../../testing/table.ts';
 

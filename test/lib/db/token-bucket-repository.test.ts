@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { BucketSource } from '../../../lib/apps/bucket-limiter.ts';
-import { tokenBucketKey } from '../../../lib/db/keys.ts';
-import type { Table } from '../../../lib/db/table.ts';
 import { createTokenBucketRepository } from '../../../lib/db/token-bucket-repository.ts';
+import { tokenBucketKey } from '../../../lib/foundation/keys.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
 const size = { capacity: 100, msPerToken: 1_000 };

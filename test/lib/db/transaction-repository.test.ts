@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import * as keys from '../../../lib/db/keys.ts';
-import type { Table } from '../../../lib/db/table.ts';
 import { createTransactionRepository } from '../../../lib/db/transaction-repository.ts';
+import * as keys from '../../../lib/foundation/keys.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import type { TransactionRepository } from '../../../lib/purchases/transaction-repository.ts';
 import { createObservation, createTransaction, createUniqueName, startDate } from '../../../testing/given.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createGrantRepository } from '../../../lib/db/grant-repository.ts';
 import { createRefundRequestRepository } from '../../../lib/db/refund-request-repository.ts';
-import type { Table } from '../../../lib/db/table.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { createUniqueName } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
 

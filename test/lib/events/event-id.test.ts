@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createEventId, parseAttemptEventId, parseEventDate, toAttemptEventId } from '../../../lib/events/event-id.ts';
+import {
+  createEventId,
+  parseAttemptEventId,
+  parseEventDate,
+  toAttemptEventId,
+} from '../../../lib/foundation/event-id.ts';
 
 const dates = fc.integer({ min: 0, max: 9_999_999_999_999 });
 const deliveryId = '0123456789abcdef0123456789abcdef';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { dueIndexKeys, moveDueSortKey, parseIntervalCheck, parseKeyTimestamp } from '../../../lib/db/keys.ts';
+import { dueIndexKeys, moveDueSortKey, parseIntervalCheck, parseKeyTimestamp } from '../../../lib/foundation/keys.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import {
   computeNextRefresh,

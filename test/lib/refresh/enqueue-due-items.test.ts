@@ -1,5 +1,5 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import type { DueItem } from '../../../lib/refresh/due-item-repository.ts';
+import type { DueItem } from '../../../lib/foundation/keys.ts';
 import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
 import type { PurchaseMessage } from '../../../lib/refresh/refresh-message.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import pMap from 'p-map';
-import * as keys from '../../../lib/db/keys.ts';
 import { parseStreamRecord } from '../../../lib/db/stream-record.ts';
-import type { Table } from '../../../lib/db/table.ts';
+import * as keys from '../../../lib/foundation/keys.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import type { ItemImage, StreamRecord } from '../../../lib/shared/stream-record.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';

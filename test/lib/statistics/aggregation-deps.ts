@@ -3,7 +3,7 @@ import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
 import { createCustomerRepository } from '../../../lib/db/customer-repository.ts';
 import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
 import { createStreamMarkerRepository } from '../../../lib/db/stream-marker-repository.ts';
-import type { Table } from '../../../lib/db/table.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import type { StreamFailure } from '../../../lib/shared/stream-failure.ts';
 import { createCrashingTable } from '../../../testing/crashing-table.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import * as keys from '../../../lib/db/keys.ts';
-import type { Item, Table } from '../../../lib/db/table.ts';
+import * as keys from '../../../lib/foundation/keys.ts';
+import type { Item, Table } from '../../../lib/foundation/table.ts';
 import {
   type ActivePeriod,
   listActivePeriods,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import * as keys from '../../../lib/db/keys.ts';
-import type { Item, Table } from '../../../lib/db/table.ts';
-import { createEventId } from '../../../lib/events/event-id.ts';
+import { createEventId } from '../../../lib/foundation/event-id.ts';
+import * as keys from '../../../lib/foundation/keys.ts';
+import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { dayMs } from '../../../lib/shared/time.ts';
 import { aggregateStreamRecords } from '../../../lib/statistics/aggregate-stream.ts';
 import { correctCounters, recount } from '../../../lib/statistics/recount.ts';

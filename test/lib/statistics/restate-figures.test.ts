@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createAppItemRepository } from '../../../lib/db/app-item-repository.ts';
-import { purchasePartition, toKey } from '../../../lib/db/keys.ts';
-import type { Item, Table } from '../../../lib/db/table.ts';
+import { purchasePartition, toKey } from '../../../lib/foundation/keys.ts';
+import type { Item, Table } from '../../../lib/foundation/table.ts';
 import { toAmountUsd } from '../../../lib/money/usd-amount.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
 import { dayMs } from '../../../lib/shared/time.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { setVocabulary } from '../../../lib/apps/manage-apps.ts';
-import { customerKey } from '../../../lib/db/keys.ts';
+import { customerKey } from '../../../lib/foundation/keys.ts';
 import type { RecordPurchaseInput } from '../../../lib/purchases/record-purchase.ts';
 import { dayMs, minuteMs, secondMs } from '../../../lib/shared/time.ts';
 import { fanOutDeliveries } from '../../../lib/webhooks/fan-out.ts';

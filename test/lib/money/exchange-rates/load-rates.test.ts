@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createClock } from '../../../../emulator/clock.ts';
 import { type RunningEmulator, startEmulator } from '../../../../emulator/start-emulator.ts';
 import { createExchangeRateRepository } from '../../../../lib/db/exchange-rate-repository.ts';
-import type { Table } from '../../../../lib/db/table.ts';
+import type { Table } from '../../../../lib/foundation/table.ts';
 import { attachUsdRates } from '../../../../lib/money/attach-usd-rates.ts';
 import type { ExchangeRateRepository } from '../../../../lib/money/exchange-rates/exchange-rate-repository.ts';
 import { loadRates } from '../../../../lib/money/exchange-rates/load-rates.ts';

@@ -1,13 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { parseEventDate } from '../events/event-id.ts';
-import { isSubscription, type Purchase } from '../purchases/purchase.ts';
-import type { PurchaseRank } from '../purchases/purchase-rank.ts';
-import type { IntervalCheck } from '../purchases/refresh-schedule.ts';
-import type { DueItem } from '../refresh/due-item-repository.ts';
+import type { Platform } from '../shared/platform.ts';
 import type { ItemKind } from '../shared/stream-record.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
-import type { Product } from '../statistics/count-product.ts';
-import type { CounterGroup } from '../statistics/counter-repository.ts';
+import { parseEventDate } from './event-id.ts';
 
 /*
  * THE TABLE
@@ -102,7 +97,7 @@ import type { CounterGroup } from '../statistics/counter-repository.ts';
  *
  * A partition accepts 1,000 write units and 3,000 read units a second. A partition that every purchase, delivery or
  * request of an app writes has shards, chosen by the id of the item: the events, the lists of an app, and `due`. A page
- * merges the shards by sort key (lib/db/merge-shards.ts). The other partitions of an app are not busy: counters are
+ * merges the shards by sort key (lib/foundation/merge-shards.ts). The other partitions of an app are not busy: counters are
  * written by batch (a#S, a#Q, a#Z), activities and samples of stores at most once a minute by an instance (a#Y), the
  * health of a URL only when it changes (a#H). Settings change with the commands of the operator (a#I, a#M, a#L), refund
  * requests are few (a#R), and all others are the partitions of one purchase, customer, transaction, delivery or
@@ -214,6 +209,35 @@ function toItemKind(section: string, sk: string): ItemKind {
   return section === 'F' && sk === 'F' ? 'streamMarker' : 'other';
 }
 
+/** A refresh that follows an interval and no date of the store. It can be postponed. */
+export interface IntervalCheck {
+  /**
+   * The next checks, if a store notification reports every change. Absent for the Microsoft Store and for reversals,
+   * because only the checks find their changes.
+   */
+  readonly repetition?: CheckRepetition;
+}
+
+/** Interval checks that follow a check without a change. */
+interface CheckRepetition {
+  readonly intervalMs: number;
+  /** Time from which a refresh follows a date of the store. */
+  readonly until: EpochMillis;
+}
+
+/** A purchase to refresh, a webhook to retry, a grant that has ended or a refund request with a step to take. */
+export type DueItem =
+  | {
+      readonly kind: 'purchase';
+      readonly appName: string;
+      readonly purchaseId: string;
+      /** Whether the refresh only searches for a lost store notification, so that it can wait. */
+      readonly isIntervalCheck?: boolean;
+    }
+  | { readonly kind: 'delivery'; readonly appName: string; readonly deliveryId: string }
+  | { readonly kind: 'grant'; readonly appName: string; readonly username: string; readonly grantId: string }
+  | { readonly kind: 'refundRequest'; readonly appName: string; readonly requestId: string };
+
 /** Shards of the index `due`. It contains the items of all apps, and every refresh moves an item within it. */
 const dueShards = 16;
 
@@ -323,7 +347,10 @@ export const purchaseIndexKeys = (
 /** The partition of `byUser` that lists the purchases of a store account by its `appTransactionId`. */
 export const storeAccountPartition = (appName: string, appTransactionId: string): string =>
   `${appName}#J#${appTransactionId}`;
-export const storeAccountIndexKeys = (appName: string, { appTransactionId, purchaseId }: Purchase) =>
+export const storeAccountIndexKeys = (
+  appName: string,
+  { appTransactionId, purchaseId }: { readonly appTransactionId?: string; readonly purchaseId: string },
+) =>
   appTransactionId === undefined
     ? undefined
     : { userPk: storeAccountPartition(appName, appTransactionId), userSk: purchaseId };
@@ -444,18 +471,30 @@ export const ownedPurchaseSortKey = (purchaseId: string, purchaseDate: EpochMill
 export const datedPurchaseRange = [`${ownedPurchasePrefix}0`, `${ownedPurchasePrefix}:`] as const;
 
 const rankPrefix = 'R#';
+/** What orders the purchases of a customer. */
+interface RankedPurchase {
+  readonly purchaseId: string;
+  readonly productId: string;
+  readonly isSubscription: boolean;
+  readonly sandbox: boolean;
+  readonly purchaseDate?: EpochMillis;
+}
+
 /**
  * Returns the prefix of the ranks in a ranking: the owned purchases of a product with one phase, which sort by end,
  * purchase date and purchase id. Sandbox purchases have rankings of their own, because an app can ignore them: see
  * `sandboxEntitlements`.
  */
-const toRankPrefix = (purchase: Purchase, { phase }: PurchaseRank): string => {
-  const kind = isSubscription(purchase) ? subscriptionKind : otherKind;
+const toRankPrefix = (purchase: RankedPurchase, phase: string): string => {
+  const kind = purchase.isSubscription ? subscriptionKind : otherKind;
   return `${rankPrefix}${kind}${toDigest(purchase.productId)}#${phase}${purchase.sandbox ? '-sandbox' : ''}#`;
 };
 const [subscriptionKind, otherKind] = ['S', 'O'];
-export const rankSortKey = (purchase: Purchase, rank: PurchaseRank): string =>
-  `${toRankPrefix(purchase, rank)}${toSortableEnd(rank.end)}#${toSortableTimestamp(purchase.purchaseDate ?? 0)}#${purchase.purchaseId}`;
+export const rankSortKey = (
+  purchase: RankedPurchase,
+  { phase, end }: { readonly phase: string; readonly end: EpochMillis },
+): string =>
+  `${toRankPrefix(purchase, phase)}${toSortableEnd(end)}#${toSortableTimestamp(purchase.purchaseDate ?? 0)}#${purchase.purchaseId}`;
 /** Returns bounds that enclose the ranking of a rank. The first one is before its first rank. */
 export const toRankingRange = (rankSk: string): [string, string] => toPrefixRange(`${rankSk.split('#', 3).join('#')}#`);
 /** First characters of digests that divide them into eight ranges of the same size, in the order of keys. */
@@ -658,6 +697,23 @@ export const monthPrefix = 'M#';
  * Builds the key of a counter for a day (`YYYY-MM-DD`) or a month (`YYYY-MM`). Figures have counters of their own: they
  * are read over years, and the lists and the overview read the others with each page.
  */
+/** A product of a platform. Product ids are unique within a platform only. */
+export interface Product {
+  readonly platform: Platform;
+  readonly productId: string;
+}
+
+/** Counters of figures: one for all platforms, one for all countries, one for each product. */
+export type FiguresDimension = 'platforms' | 'countries' | 'product';
+
+/** The counters of an app, a product or a dimension of the figures. */
+export interface CounterGroup {
+  /** Whether the counters have the items of the sandbox only. */
+  readonly isSandbox?: boolean | undefined;
+  readonly product?: Product | undefined;
+  readonly figures?: FiguresDimension | undefined;
+}
+
 export const counterKey = (appName: string, period: string, group: CounterGroup = {}): Key => ({
   pk: counterPartition(appName, group),
   sk: `${period.length === 'YYYY-MM'.length ? monthPrefix : dayPrefix}${period}`,
