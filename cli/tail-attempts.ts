@@ -1,7 +1,7 @@
 import { getApp } from '../lib/apps/manage-apps.ts';
 import type { EventRecord } from '../lib/events/event.ts';
-import { parseAttemptEventId } from '../lib/foundation/event-id.ts';
 import { createEventTail } from '../lib/events/tail-events.ts';
+import { parseAttemptEventId } from '../lib/foundation/event-id.ts';
 import { deps } from './deps.ts';
 import { createSearchNote } from './event-commands.ts';
 import { printRepeatedly } from './follow.ts';

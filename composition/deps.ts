@@ -12,7 +12,6 @@ import { createExportScheduleRepository } from '../lib/db/export-schedule-reposi
 import { createForwardChainRepository } from '../lib/db/forward-chain-repository.ts';
 import { createHandledNotificationRepository } from '../lib/db/handled-notification-repository.ts';
 import { createHealthRepository } from '../lib/db/health-repository.ts';
-import { indexes } from '../lib/foundation/keys.ts';
 import {
   createCustomerListRepository,
   createPurchaseListRepository,
@@ -30,6 +29,7 @@ import { createTokenKeyRepository } from '../lib/db/token-key-repository.ts';
 import { createTransactionRepository } from '../lib/db/transaction-repository.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
+import { indexes } from '../lib/foundation/keys.ts';
 import { createMessageInbox } from '../lib/queue/message-inbox.ts';
 import { once } from '../lib/shared/once.ts';
 import { getWallTime } from '../lib/shared/override-date.ts';
@@ -47,7 +47,6 @@ import { postWebhook } from './post-webhook.ts';
 import { purchases } from './purchases.ts';
 import { forwardQueue, notificationQueue, refreshQueue, streamFailures, webhookQueue } from './queues.ts';
 import { erasedNames, exchangeRates, recordPurchase } from './record-purchase.ts';
-import { refundRequests } from './refund-requests.ts';
 import { table } from './table.ts';
 
 /** All dependencies, for the command line, the measurements and the tests. No function imports this file. */
@@ -177,9 +176,6 @@ export const deps = once(() => ({
   },
   get merges() {
     return createMergeRepository(table());
-  },
-  get refundRequests() {
-    return refundRequests();
   },
   get tokenKeys() {
     return createTokenKeyRepository(table(), cipher());

@@ -1,7 +1,7 @@
 import { createRejectionLimiter } from '../lib/apps/rejection-limiter.ts';
 import { createRequestLimiter } from '../lib/apps/request-limiter.ts';
-import { appKey } from '../lib/foundation/keys.ts';
 import { createTokenBucketRepository } from '../lib/db/token-bucket-repository.ts';
+import { appKey } from '../lib/foundation/keys.ts';
 import { createHandlerFactory } from '../lib/http/endpoint.ts';
 import { once } from '../lib/shared/once.ts';
 import { appCache } from './apps.ts';

@@ -2,8 +2,6 @@ import type * as v from 'valibot';
 import { type Contract, isForSecretKeyOnly } from '../lib/api/contract.ts';
 import type { FieldDescription, OperationDescription } from '../lib/api/documentation/describe.ts';
 import { errorResponseDescriptions } from '../lib/api/documentation/errors.ts';
-import { operationDescriptions, schemaDescriptions } from '../lib/api/documentation/index.ts';
-import { RefundRequestedWebhook } from '../lib/api/documentation/refund-requests.ts';
 import { ConsentRescindedWebhook, ExternalPurchaseTokenWebhook } from '../lib/api/documentation/store-requests.ts';
 import { tagDescriptions } from '../lib/api/documentation/tags.ts';
 import {
@@ -15,6 +13,8 @@ import {
 import { type JsonSchema, SchemaConverter } from '../lib/api/json-schema.ts';
 import { apiVersion } from '../lib/api/service.ts';
 import type { StoreRequest } from '../lib/api/store-request.ts';
+import { operationDescriptions, schemaDescriptions } from '../lib/contracts/descriptions.ts';
+import { RefundRequestedWebhook } from '../lib/refunds/contract.ts';
 import { readApiExamples } from './api-examples.ts';
 import { toGatewayPath } from './gateway-document.ts';
 

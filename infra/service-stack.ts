@@ -5,7 +5,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import type { Contract } from '../lib/api/contract.ts';
-import { contracts as allContracts } from '../lib/api/index.ts';
+import { contracts as allContracts } from '../lib/contracts/index.ts';
 import { notificationEndpoints } from '../lib/store-notifications/notification-endpoints.ts';
 import { AccessLog } from './access-log.ts';
 import { Api } from './api.ts';

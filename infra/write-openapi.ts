@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { contracts } from '../lib/api/index.ts';
+import { contracts } from '../lib/contracts/index.ts';
 import { buildOpenApiDocument } from './openapi.ts';
 import { renderApiReference } from './render-api-reference.ts';
 import { renderLlmsText } from './render-llms-text.ts';

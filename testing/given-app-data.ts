@@ -1,11 +1,12 @@
 import { deps } from '../composition/deps.ts';
 import type { Contract } from '../lib/api/contract.ts';
-import { contracts } from '../lib/api/index.ts';
 import { createApiKey, type IssuedApiKeys, setCommissionRates } from '../lib/apps/manage-apps.ts';
+import { contracts } from '../lib/contracts/index.ts';
 import { createGrant } from '../lib/entitlements/manage-grants.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import { eventKey, toRefundRequestId } from '../lib/foundation/keys.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
+import { createRefundRequest } from '../lib/refunds/refund-request-table.ts';
 import { dayMs } from '../lib/shared/time.ts';
 import type { StoreRefundRequest } from '../lib/stores/refund-request.ts';
 import type { WebhookDelivery } from '../lib/webhooks/delivery.ts';
@@ -91,7 +92,7 @@ async function givenRefundRequest({ keys, canary }: AppWithData): Promise<void> 
     deadline: now + dayMs,
     reference: { transactionId: '1-0' },
   };
-  await deps().refundRequests.create(keys.appName, request, undefined);
+  await createRefundRequest(deps(), keys.appName, request, undefined);
 }
 
 async function givenDelivery({ keys, canary }: AppWithData, deliveryId: string): Promise<void> {

@@ -11,7 +11,6 @@ import { createEventRepository } from '../lib/db/event-repository.ts';
 import { createGrantRepository } from '../lib/db/grant-repository.ts';
 import { createMergeRepository } from '../lib/db/merge-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
-import { createRefundRequestRepository } from '../lib/db/refund-request-repository.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
@@ -20,6 +19,7 @@ import { omitErasedNames } from '../lib/purchases/erased-names.ts';
 import type { Purchase } from '../lib/purchases/purchase.ts';
 import { withServiceConsumption } from '../lib/purchases/service-consumption.ts';
 import { toMd5Alias } from '../lib/purchases/user-aliases.ts';
+import { setRefundConsent } from '../lib/refunds/refund-request-table.ts';
 import { buildDelivery } from '../lib/webhooks/delivery.ts';
 import { createObservation, startDate, testCipher } from './given.ts';
 import { buildLinkInput, buildValidationInput, createTestPurchases } from './purchase-repository.ts';
@@ -33,6 +33,8 @@ export function createCustomerDataDeps(table: Table) {
   });
   return {
     now: () => startDate,
+    table,
+    cipher: testCipher,
     apps,
     erasedNames,
     customers: createCustomerRepository(table),
@@ -40,7 +42,6 @@ export function createCustomerDataDeps(table: Table) {
     grants: createGrantRepository(table),
     merges: createMergeRepository(table),
     purchases: createPurchaseRepository(table, testCipher),
-    refundRequests: createRefundRequestRepository(table),
     vaultReferences: createVaultReferenceRepository(table),
     userAliases: createUserAliasRepository(table),
     events: createEventRepository(table, 36_500, () => startDate),
@@ -118,7 +119,7 @@ export async function givenCustomer(
     'store_a:other',
     buildValidationInput(undefined, observe({ purchaseId: 'store_a:other' }, [])),
   );
-  await deps.refundRequests.setConsent(appName, username, startDate);
+  await setRefundConsent(deps, appName, username, startDate);
   await givenMerges(appName, { username, companion }, deps);
   await givenRecords(appName, username, deps);
 }

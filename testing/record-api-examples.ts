@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ApiExample, type ApiExamples, apiExamplesFile } from '../infra/api-examples.ts';
 import { projectFolder } from '../infra/project-folder.ts';
 import type { Contract } from '../lib/api/contract.ts';
-import { contracts } from '../lib/api/index.ts';
+import { contracts } from '../lib/contracts/index.ts';
 import { type LocalService, startLocal } from '../local/start-local.ts';
 import { buildBasicAuth } from './call.ts';
 import { callLocalControl, type Json, letSettingsTakeEffect, waitUntilQueuesEmpty } from './call-local.ts';

@@ -1,7 +1,7 @@
 import { deps } from '../composition/deps.ts';
-import { refundAnswerDeps } from '../composition/refund-requests.ts';
+import { answerService } from '../composition/refunds.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
-import { runDueStep } from '../lib/refund-requests/run-due-step.ts';
+import { runDueStep } from '../lib/refunds/answer-refund-request.ts';
 import type { Platform } from '../lib/shared/platform.ts';
 import type { NotificationRouter } from './notification-router.ts';
 import type { TestService } from './service.ts';
@@ -42,8 +42,7 @@ export async function processNotifications(router: NotificationRouter, { appName
 export async function runDueSteps({ appName }: IssuedApiKeys, step: typeof runDueStep = runDueStep): Promise<void> {
   const due = await deps().dueItems.list(deps().now(), 400);
   for (const item of due)
-    if (item.kind === 'refundRequest' && item.appName === appName)
-      await step(appName, item.requestId, refundAnswerDeps());
+    if (item.kind === 'refundRequest' && item.appName === appName) await step(answerService(), appName, item.requestId);
 }
 
 /** Returns the emulated store's request about a purchase. */

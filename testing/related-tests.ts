@@ -32,7 +32,7 @@ const loadedFolders: Readonly<Record<string, readonly string[]>> = {
   'infra/build-functions.ts': ['functions/'],
   'test/cli/bin.test.ts': ['cli/bin.js'],
 };
-const contractList = 'lib/api/index.ts';
+const contractList = 'lib/contracts/index.ts';
 /** Sources whose strings with paths are data. */
 const withoutNamedFiles = ['testing/related-tests.ts', 'test/testing/related-tests.test.ts'];
 

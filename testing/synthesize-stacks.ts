@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Contract } from '../lib/api/contract.ts';
-import { contracts } from '../lib/api/index.ts';
+import { contracts } from '../lib/contracts/index.ts';
 import { joinStackTemplates, readStackTemplates } from '../local/nested-stacks.ts';
 import { createStack } from './create-stack.ts';
 import { createEmptyBundles } from './empty-bundles.ts';

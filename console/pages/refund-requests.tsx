@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { listRefundRequests, RefundRequestRecord } from '../../lib/api/refund-requests.ts';
+import type { listRefundRequests, RefundRequestRecord } from '../../lib/refunds/contract.ts';
 import { defineEndpoint } from '../api/client.ts';
 import { useApi } from '../api/use-api.ts';
 import { getNow } from '../clock.ts';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { answerRefundRequest, RefundRequestRecord } from '../../lib/api/refund-requests.ts';
+import type { answerRefundRequest, RefundRequestRecord } from '../../lib/refunds/contract.ts';
 import { callApi, defineEndpoint } from '../api/client.ts';
 import { ConfirmButton } from '../components/dialog.tsx';
 import { CheckboxField } from '../components/fields.tsx';

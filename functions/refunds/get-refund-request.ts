@@ -1,13 +1,9 @@
 import { createHandler } from '../../composition/endpoint.ts';
-import { refundRequestDeps } from '../../composition/refund-requests.ts';
-import { getRefundRequest } from '../../lib/api/refund-requests.ts';
-import { requireRequest } from '../../lib/refund-requests/answer-refund-request.ts';
-import { buildRefundRequestRecord } from '../../lib/refund-requests/to-records.ts';
+import { refundService } from '../../composition/refunds.ts';
+import { readRefundRequest } from '../../lib/refunds/answer-refund-request.ts';
+import { getRefundRequest } from '../../lib/refunds/contract.ts';
 
 export const handler = createHandler(
   getRefundRequest,
-  refundRequestDeps,
-)(async ({ app, params: { id } }, deps) => {
-  const request = requireRequest(await deps.refundRequests.find(app.name, id));
-  return await buildRefundRequestRecord(app.name, request, { now: deps.now(), deps });
-});
+  refundService,
+)(async ({ app, params: { id } }, service) => await readRefundRequest(service, app.name, id));

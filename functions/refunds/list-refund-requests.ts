@@ -1,15 +1,14 @@
 import { createHandler } from '../../composition/endpoint.ts';
-import { refundRequestDeps } from '../../composition/refund-requests.ts';
+import { refundService } from '../../composition/refunds.ts';
 import { toCursorPage } from '../../lib/api/paging.ts';
-import { listRefundRequests } from '../../lib/api/refund-requests.ts';
-import { buildRefundRequestRecords } from '../../lib/refund-requests/to-records.ts';
+import { readRefundRequests } from '../../lib/refunds/answer-refund-request.ts';
+import { listRefundRequests } from '../../lib/refunds/contract.ts';
+import { listRefundRequestPage } from '../../lib/refunds/refund-request-table.ts';
 
 export const handler = createHandler(
   listRefundRequests,
-  refundRequestDeps,
-)(async ({ app, query }, deps) => {
-  const now = deps.now();
-  const { state, cursor, limit = 50 } = query;
-  const { rows, next } = await deps.refundRequests.listPage(app.name, { state, cursor, limit, now });
-  return toCursorPage(await buildRefundRequestRecords(app.name, rows, { now, deps }), next);
+  refundService,
+)(async ({ app, query: { limit = 50, ...query } }, service) => {
+  const { rows, next } = await listRefundRequestPage(service, app.name, { ...query, limit, now: service.now() });
+  return toCursorPage(await readRefundRequests(service, app.name, rows), next);
 });

@@ -1,12 +1,13 @@
 import { createHandler } from '../../composition/endpoint.ts';
-import { now } from '../../composition/environment.ts';
-import { refundRequests } from '../../composition/refund-requests.ts';
-import { setRefundConsent } from '../../lib/api/refund-requests.ts';
+import { service } from '../../composition/service.ts';
+import { setRefundConsent as contract } from '../../lib/refunds/contract.ts';
+import { setRefundConsent } from '../../lib/refunds/refund-request-table.ts';
 
-export const handler = createHandler(setRefundConsent, () => ({ now, refundRequests: refundRequests() }))(
-  async ({ app, params: { applicationUsername }, body: { consented } }, deps) => {
-    const consentedAt = consented ? deps.now() : undefined;
-    await deps.refundRequests.setConsent(app.name, applicationUsername, consentedAt);
-    return { applicationUsername, consentedAt: consentedAt === undefined ? null : new Date(consentedAt).toISOString() };
-  },
-);
+export const handler = createHandler(
+  contract,
+  service,
+)(async ({ app, params: { applicationUsername }, body: { consented } }, service) => {
+  const consentedAt = consented ? service.now() : undefined;
+  await setRefundConsent(service, app.name, applicationUsername, consentedAt);
+  return { applicationUsername, consentedAt: consentedAt === undefined ? null : new Date(consentedAt).toISOString() };
+});

@@ -2,7 +2,7 @@ import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { events } from '../../composition/events.ts';
 import { notificationQueue } from '../../composition/queues.ts';
 import { recordPurchase } from '../../composition/record-purchase.ts';
-import { refundRequests } from '../../composition/refund-requests.ts';
+import { service } from '../../composition/service.ts';
 import { storeContextDeps } from '../../composition/store-context.ts';
 import { table } from '../../composition/table.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
@@ -24,7 +24,7 @@ const deps = once(() => ({
   notificationQueue: notificationQueue(),
   priceLists: createPriceListRepository(table()),
   recordPurchase: recordPurchase(),
-  refundRequests: refundRequests(),
+  ...service(),
   userAliases: createUserAliasRepository(table()),
 }));
 

@@ -4,12 +4,13 @@ import type { MergeRepository } from '../customers/merge-repository.ts';
 import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
 import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import { toGrantRecord } from '../entitlements/to-records.ts';
+import type { Service } from '../foundation/service.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { toNotificationRecord, toPurchaseRecord, toTransactionRecord } from '../purchases/to-records.ts';
 import { normalizeAlias } from '../purchases/user-aliases.ts';
-import type { RefundRequestRepository } from '../refund-requests/refund-request-repository.ts';
+import { findRefundConsent } from '../refunds/refund-request-table.ts';
 import { splitIntoChunks } from '../shared/batches.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
@@ -18,13 +19,11 @@ import type { CustomerDataRepository, StoredCustomer, StoredEvent } from './cust
 import { toExportedEvent } from './to-exported-event.ts';
 import { toMergeRecord } from './to-merge-record.ts';
 
-export interface ExportDeps {
+export interface ExportDeps extends Service {
   readonly customerData: CustomerDataRepository;
   readonly grants: Pick<GrantRepository, 'list'>;
   readonly merges: Pick<MergeRepository, 'list'>;
-  now(): EpochMillis;
   readonly purchases: PurchaseRepository;
-  readonly refundRequests: Pick<RefundRequestRepository, 'findConsent'>;
   readonly vaultReferences: VaultReferenceRepository;
 }
 
@@ -56,7 +55,7 @@ export async function* exportCustomer(
 ): AsyncGenerator<string> {
   const context = { app, username, deps };
   const stored = await deps.customerData.find(app.name, username);
-  const consentedAt = await deps.refundRequests.findConsent(app.name, username);
+  const consentedAt = await findRefundConsent(deps, app.name, username);
   const head = {
     app: app.name,
     applicationUsername: username,

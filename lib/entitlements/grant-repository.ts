@@ -35,7 +35,7 @@ export const Grant = v.object({
 export type Grant = v.InferOutput<typeof Grant>;
 
 /** A grant in the index of due items: the service announces its end. */
-export interface DueGrant {
+interface DueGrant {
   readonly appName: string;
   readonly username: string;
   readonly grantId: string;

@@ -3,12 +3,12 @@ import { addRecordedPurchases } from '../events/add-recorded-purchases.ts';
 import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
 import type { EventRepository } from '../events/event-repository.ts';
 import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import type { Service } from '../foundation/service.ts';
 import type { Observation } from '../purchases/observation.ts';
 import type { PriceListRepository } from '../purchases/price-list-repository.ts';
 import type { RecordPurchase, RecordPurchaseResult } from '../purchases/record-purchase.ts';
 import type { UserAliasRepository } from '../purchases/user-alias-repository.ts';
-import { recordRefundOutcome, recordRefundRequest } from '../refund-requests/record-refund-request.ts';
-import type { RefundRequestRepository } from '../refund-requests/refund-request-repository.ts';
+import { recordRefundOutcome, recordRefundRequest } from '../refunds/record-refund-request.ts';
 import { type ErrorCode, ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
@@ -29,17 +29,17 @@ const delayedAfterMs = 30 * minuteMs;
 /** The maximum delay of an SQS message. */
 const maxDelaySeconds = 900;
 
-export type ProcessDeps = StoreContextDeps & {
-  readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent'>;
-  readonly events: EventRepository;
-  readonly handledNotifications: HandledNotificationRepository;
-  readonly loadStore: LoadStore;
-  readonly notificationQueue: MessageQueue<QueuedNotification>;
-  readonly priceLists: PriceListRepository;
-  readonly recordPurchase: RecordPurchase;
-  readonly refundRequests: RefundRequestRepository;
-  readonly userAliases: UserAliasRepository;
-};
+export type ProcessDeps = Service &
+  StoreContextDeps & {
+    readonly deliveries: Pick<DeliveryRepository, 'createIfAbsent'>;
+    readonly events: EventRepository;
+    readonly handledNotifications: HandledNotificationRepository;
+    readonly loadStore: LoadStore;
+    readonly notificationQueue: MessageQueue<QueuedNotification>;
+    readonly priceLists: PriceListRepository;
+    readonly recordPurchase: RecordPurchase;
+    readonly userAliases: UserAliasRepository;
+  };
 
 /**
  * Records the current state of the purchases in a store notification. Idempotent. While the store is unavailable, the
@@ -106,9 +106,9 @@ async function recordNotification(
     storeContext,
   );
   // Recorded first: a single purchase is recorded together with the marker that the notification is handled.
-  if (refundRequest) await recordRefundRequest(app.name, refundRequest, deps);
+  if (refundRequest) await recordRefundRequest(deps, app.name, refundRequest);
   if (storeRequest) await recordStoreRequest(storeRequest, { app, notification, recorder, deps });
-  if (refundOutcome) await recordRefundOutcome(app.name, refundOutcome, notification.occurredAt, deps);
+  if (refundOutcome) await recordRefundOutcome(deps, app.name, refundOutcome, notification.occurredAt);
   const isPartOfSeveral = observations.length > 1;
   const notificationKey = { platform, key: notification.key };
   const recorded: RecordPurchaseResult[] = [];

@@ -1,8 +1,34 @@
 import * as v from 'valibot';
-import { type RefundOutcome, refundStatement } from '../api/refund-statement.ts';
 import { Platform } from '../shared/platform.ts';
 
-/** The statement of the app about a refund. */
+/** What the app prefers: that the store refunds the payment or declines the refund, or neither. */
+export const RefundPreference = v.picklist(['approve', 'decline', 'neutral']);
+
+/** @see https://developer.apple.com/documentation/appstoreserverapi/deliverystatus */
+export const DeliveryStatus = v.picklist([
+  'DELIVERED',
+  'UNDELIVERED_QUALITY_ISSUE',
+  'UNDELIVERED_WRONG_ITEM',
+  'UNDELIVERED_SERVER_OUTAGE',
+  'UNDELIVERED_OTHER',
+]);
+
+/** Thousandths of a percent. */
+export const ConsumptionPercentage = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100_000));
+
+/** The store's decision about a refund. */
+export const RefundOutcome = v.picklist(['refunded', 'declined', 'reversed']);
+export type RefundOutcome = v.InferOutput<typeof RefundOutcome>;
+
+/** The statement of an app about a refund. Its descriptions are those of the contract. */
+export const refundStatement = {
+  preference: RefundPreference,
+  isProrated: v.exactOptional(v.boolean()),
+  customerConsented: v.boolean(),
+  deliveryStatus: v.exactOptional(DeliveryStatus),
+  sampleContentProvided: v.boolean(),
+  consumptionPercentage: v.exactOptional(ConsumptionPercentage),
+};
 export const RefundAnswer = v.object(refundStatement);
 export type RefundAnswer = v.InferOutput<typeof RefundAnswer>;
 

@@ -1,6 +1,6 @@
 import type { AppRepository } from '../apps/app-repository.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
-import { RefundRequest } from '../refund-requests/refund-request-repository.ts';
+import { RefundRequest } from '../refunds/refund-request.ts';
 import { parse } from '../shared/parse.ts';
 import { toShortDigest } from '../shared/short-digest.ts';
 import { computeFromRecord } from '../shared/stream-failure.ts';

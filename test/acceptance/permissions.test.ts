@@ -1,7 +1,7 @@
 import { GetSecretValueCommand, PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { contracts } from '../../lib/api/index.ts';
+import { contracts } from '../../lib/contracts/index.ts';
 import { minuteMs } from '../../lib/shared/time.ts';
 import type { LocalService } from '../../local/start-local.ts';
 import { buildBasicAuth } from '../../testing/call.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { deps } from '../../composition/deps.ts';
-import { answerRefundRequest, listRefundRequests, setRefundConsent } from '../../lib/api/refund-requests.ts';
 import { setRefundPolicy } from '../../lib/apps/manage-apps.ts';
-import { runDueStep } from '../../lib/refund-requests/run-due-step.ts';
+import { runDueStep } from '../../lib/refunds/answer-refund-request.ts';
+import { answerRefundRequest, listRefundRequests, setRefundConsent } from '../../lib/refunds/contract.ts';
 import { callWithSecretKey } from '../../testing/call.ts';
 import { type FailingCalls, failureModes, interceptCalls } from '../../testing/failing-calls.ts';
 import { createUniqueName } from '../../testing/given.ts';

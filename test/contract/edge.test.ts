@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Contract } from '../../lib/api/contract.ts';
-import { contracts } from '../../lib/api/index.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { contracts } from '../../lib/contracts/index.ts';
 import { errorCodes } from '../../lib/shared/errors.ts';
 import { buildBasicAuth, type CallResult, callEndpoint } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { type Contract, isForSecretKeyOnly } from '../../lib/api/contract.ts';
-import { contracts } from '../../lib/api/index.ts';
 import { getRefreshToken } from '../../lib/api/purchases.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
 import { type CreatedKey, createApiKey, setReadEvents } from '../../lib/apps/manage-apps.ts';
+import { contracts } from '../../lib/contracts/index.ts';
 import { createTokenKeys } from '../../lib/entitlements/token-keys.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
 import { toKey } from '../../lib/foundation/keys.ts';

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { getCommandPath, listCommands } from '../../cli/command-tree.ts';
 import { consoleRoute } from '../../infra/console-route.ts';
 import { deploymentOptionNames } from '../../infra/deployment-options.ts';
-import { contracts } from '../../lib/api/index.ts';
+import { contracts } from '../../lib/contracts/index.ts';
 import { matchPath } from '../../lib/http/match-path.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { type CodeBlock, listCodeBlocks, listDocuments, listInlineCode } from '../../testing/documents.ts';

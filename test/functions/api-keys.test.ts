@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { listEvents } from '../../lib/api/events.ts';
-import { contracts } from '../../lib/api/index.ts';
 import { listPurchases } from '../../lib/api/purchases.ts';
 import type { ApiKeyLevel } from '../../lib/apps/app.ts';
 import {
@@ -12,6 +11,7 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from '../../lib/apps/manage-apps.ts';
+import { contracts } from '../../lib/contracts/index.ts';
 import { dayMs, hourMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';

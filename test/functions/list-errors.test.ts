@@ -9,13 +9,13 @@ import {
 } from '../../lib/api/customers.ts';
 import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../../lib/api/figures.ts';
-import { contracts } from '../../lib/api/index.ts';
 import { getPurchaseTimeline, listPurchases } from '../../lib/api/purchases.ts';
-import { listRefundRequests } from '../../lib/api/refund-requests.ts';
 import { getStats, getStatsBreakdown, getStatsV2 } from '../../lib/api/stats.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { listDeliveries } from '../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../lib/apps/manage-apps.ts';
+import { contracts } from '../../lib/contracts/index.ts';
+import { listRefundRequests } from '../../lib/refunds/contract.ts';
 import { buildBasicAuth, callEndpoint } from '../../testing/call.ts';
 import { givenApp } from '../../testing/given.ts';
 import { createTestTable } from '../../testing/table.ts';

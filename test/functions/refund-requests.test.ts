@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
+import { createApiKey, type IssuedApiKeys, setRefundPolicy } from '../../lib/apps/manage-apps.ts';
 import {
   answerRefundRequest,
   getRefundRequest,
   listRefundRequests,
   setRefundConsent,
-} from '../../lib/api/refund-requests.ts';
-import { createApiKey, type IssuedApiKeys, setRefundPolicy } from '../../lib/apps/manage-apps.ts';
+} from '../../lib/refunds/contract.ts';
 import { buildBasicAuth, callEndpoint, callWithPublicKey, callWithSecretKey } from '../../testing/call.ts';
 import { type NotificationRouter, startNotificationRouter } from '../../testing/notification-router.ts';
 import {

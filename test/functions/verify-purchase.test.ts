@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../composition/deps.ts';
 import { getCustomerPurchases } from '../../lib/api/customers.ts';
-import { contracts } from '../../lib/api/index.ts';
 import { verifyPurchase } from '../../lib/api/openiap.ts';
 import { getPurchase } from '../../lib/api/purchases.ts';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { contracts } from '../../lib/contracts/index.ts';
 import { dayMs } from '../../lib/shared/time.ts';
 import { buildBasicAuth, type CallResult, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { createObservation } from '../../testing/given.ts';

@@ -3,7 +3,7 @@ import { consoleRoute } from '../../infra/console-route.ts';
 import { settingsWrites } from '../../infra/settings-writes.ts';
 import { workers } from '../../infra/worker-definitions.ts';
 import { endpointKeys } from '../../infra/written-keys.ts';
-import { contracts } from '../../lib/api/index.ts';
+import { contracts } from '../../lib/contracts/index.ts';
 import { indexes } from '../../lib/foundation/keys.ts';
 import { notificationEndpoints } from '../../lib/store-notifications/notification-endpoints.ts';
 import { matchesPattern } from '../../local/event-filter.ts';

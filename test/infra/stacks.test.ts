@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contracts } from '../../lib/api/index.ts';
+import { contracts } from '../../lib/contracts/index.ts';
 import type { StackId } from '../../testing/stack-options.ts';
 import {
   findResources,

@@ -49,6 +49,7 @@ export interface OperationDescription {
 }
 
 /** Describes an object schema with all of its fields. */
+/* @__NO_SIDE_EFFECTS__ */
 export const describeObject = <const S extends ObjectSchema>(
   name: string,
   schema: S,
@@ -57,6 +58,7 @@ export const describeObject = <const S extends ObjectSchema>(
 ): SchemaDescription => ({ name, schema, description, fields });
 
 /** Describes a schema without fields: an enumeration, a union or a map. */
+/* @__NO_SIDE_EFFECTS__ */
 export const describeValue = <const S extends v.GenericSchema>(
   name: string,
   schema: S,
@@ -65,6 +67,7 @@ export const describeValue = <const S extends v.GenericSchema>(
 ): SchemaDescription => ({ name, schema, description, ...(example !== undefined && { example }) });
 
 /** Describes a text format. */
+/* @__NO_SIDE_EFFECTS__ */
 export const describeFormat = (
   schema: v.GenericSchema,
   example: string,
@@ -79,6 +82,7 @@ type Described<C extends Contract> = Pick<
   (C extends { readonly query: infer S } ? { readonly query: ParameterDescriptions<S> } : object);
 
 /** Describes an operation with all of its parameters. */
+/* @__NO_SIDE_EFFECTS__ */
 export const describeOperation = <const C extends Contract>(
   contract: C,
   described: Described<C>,

@@ -8,7 +8,7 @@ import {
   listStreamSettings,
   nameHandlers,
 } from '../../../bench/cost/template.ts';
-import { contracts } from '../../../lib/api/index.ts';
+import { contracts } from '../../../lib/contracts/index.ts';
 import type { Template } from '../../../local/template.ts';
 import { readStack } from '../../../testing/stack-templates.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { contracts } from '../../../lib/api/index.ts';
+import { contracts } from '../../../lib/contracts/index.ts';
 import { issueViewerKey } from '../../../testing/command-line.ts';
 import { expectUsablePage } from '../../../testing/expect-usable-page.ts';
 import { type RunningConsole, waitUntilLoaded } from '../../../testing/open-console.ts';

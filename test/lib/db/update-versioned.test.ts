@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createGrantRepository } from '../../../lib/db/grant-repository.ts';
-import { createRefundRequestRepository } from '../../../lib/db/refund-request-repository.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
+import {
+  createRefundRequest,
+  findRefundRequest,
+  updateRefundRequest,
+} from '../../../lib/refunds/refund-request-table.ts';
 import { createUniqueName } from '../../../testing/given.ts';
 import { createTestTable } from '../../../testing/table.ts';
 
@@ -32,9 +36,9 @@ describe('updateVersioned', () => {
   });
 
   it('applies each of 40 concurrent changes of a refund request', async () => {
-    const requests = createRefundRequestRepository(table);
     const appName = createUniqueName();
-    const created = await requests.create(
+    const created = await createRefundRequest(
+      { table },
       appName,
       {
         platform: 'store_a',
@@ -52,8 +56,11 @@ describe('updateVersioned', () => {
     const requestId = created?.requestId ?? '';
     await concurrently(
       async () =>
-        await requests.update(appName, requestId, (request) => ({ ...request, dueAt: (request.dueAt ?? 0) + 1 })),
+        await updateRefundRequest({ table }, appName, requestId, (request) => ({
+          ...request,
+          dueAt: (request.dueAt ?? 0) + 1,
+        })),
     );
-    expect(await requests.find(appName, requestId)).toMatchObject({ dueAt: 140, version: 41 });
+    expect(await findRefundRequest({ table }, appName, requestId)).toMatchObject({ dueAt: 140, version: 41 });
   });
 });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deps } from '../../../composition/deps.ts';
 import { actOnPurchase } from '../../../lib/api/actions.ts';
-import { answerRefundRequest, listRefundRequests } from '../../../lib/api/refund-requests.ts';
 import { diagnoseStoreSettings } from '../../../lib/health/diagnose-store-settings.ts';
 import { refreshPurchase } from '../../../lib/refresh/refresh-purchase.ts';
+import { answerRefundRequest, listRefundRequests } from '../../../lib/refunds/contract.ts';
 import type { Platform } from '../../../lib/shared/platform.ts';
 import { recoverUndelivered } from '../../../lib/store-notifications/recover-notifications.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';

@@ -1,8 +1,17 @@
-import { actOnPurchase, listPurchaseActions } from './actions.ts';
-import { changeApp, createKey, getApp, getCatalogue, listKeys, revokeKey, setCatalogue, setWebhook } from './app.ts';
-import { createClientToken } from './braintree.ts';
-import { getCommissionRates } from './commission-rates.ts';
-import type { Contract } from './contract.ts';
+import { actOnPurchase, listPurchaseActions } from '../api/actions.ts';
+import {
+  changeApp,
+  createKey,
+  getApp,
+  getCatalogue,
+  listKeys,
+  revokeKey,
+  setCatalogue,
+  setWebhook,
+} from '../api/app.ts';
+import { createClientToken } from '../api/braintree.ts';
+import { getCommissionRates } from '../api/commission-rates.ts';
+import type { Contract } from '../api/contract.ts';
 import {
   addCustomerPurchase,
   getCustomer,
@@ -13,8 +22,8 @@ import {
   getCustomerTransactions,
   listCustomers,
   mergeCustomer,
-} from './customers.ts';
-import { getDue } from './due.ts';
+} from '../api/customers.ts';
+import { getDue } from '../api/due.ts';
 import {
   changeGrant,
   createEntitlementToken,
@@ -24,11 +33,11 @@ import {
   getTokenKeys,
   listGrants,
   revokeGrant,
-} from './entitlements.ts';
-import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from './events.ts';
-import { getChurn, getConversion, getLtv, getMrr, getRetention } from './figures.ts';
-import { signOffer } from './offers.ts';
-import { verifyPurchase } from './openiap.ts';
+} from '../api/entitlements.ts';
+import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../api/events.ts';
+import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../api/figures.ts';
+import { signOffer } from '../api/offers.ts';
+import { verifyPurchase } from '../api/openiap.ts';
 import {
   getPurchase,
   getPurchaseOwners,
@@ -36,15 +45,14 @@ import {
   getRefreshToken,
   listPurchases,
   refreshPurchase,
-} from './purchases.ts';
-import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from './refund-requests.ts';
-import { search } from './search.ts';
-import { getVersion } from './service.ts';
-import { getAppStats, getStats, getStatsBreakdown, getStatsV2 } from './stats.ts';
-import { checkStore, listStores, setStore } from './stores.ts';
-import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from './stripe.ts';
-import { getTransaction, listTransactions } from './transactions.ts';
-import { validateReceipt } from './validation.ts';
+} from '../api/purchases.ts';
+import { search } from '../api/search.ts';
+import { getVersion } from '../api/service.ts';
+import { getAppStats, getStats, getStatsBreakdown, getStatsV2 } from '../api/stats.ts';
+import { checkStore, listStores, setStore } from '../api/stores.ts';
+import { changePlan, createCheckout, createPortal, getPrices, getProcessorPurchases } from '../api/stripe.ts';
+import { getTransaction, listTransactions } from '../api/transactions.ts';
+import { validateReceipt } from '../api/validation.ts';
 import {
   getDelivery,
   getForwards,
@@ -54,7 +62,8 @@ import {
   replayDelivery,
   setForwards,
   testWebhook,
-} from './webhooks.ts';
+} from '../api/webhooks.ts';
+import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 
 /** All endpoints of the service. Routes, functions, permissions and the OpenAPI document are built from this list. */
 export const contracts: readonly Contract[] = [

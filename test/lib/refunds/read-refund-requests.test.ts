@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Key } from '../../../lib/foundation/keys.ts';
 import type { Transaction } from '../../../lib/purchases/transaction.ts';
-import type { RefundRequest } from '../../../lib/refund-requests/refund-request-repository.ts';
-import { buildRefundRequestRecords } from '../../../lib/refund-requests/to-records.ts';
+import { type RefundService, readRefundRequests } from '../../../lib/refunds/answer-refund-request.ts';
+import type { RefundRequest } from '../../../lib/refunds/refund-request.ts';
 import { hourMs } from '../../../lib/shared/time.ts';
 import { createObservation, startDate } from '../../../testing/given.ts';
 
@@ -20,8 +21,8 @@ const toRequest = (purchaseId: string): RefundRequest => ({
   version: 1,
 });
 
-/** Dependencies in which each customer has one payment, with the customers of the reads. */
-function createCountedDeps() {
+/** A service in which each customer has one payment, with the customers of the reads. */
+function createCountedService() {
   const reads: string[] = [];
   const toTransaction = (purchaseId: string): Transaction => ({
     transactionId: purchaseId,
@@ -31,7 +32,14 @@ function createCountedDeps() {
     sandbox: false,
     purchaseDate: startDate,
   });
-  const deps = {
+  const service = {
+    now: () => startDate,
+    table: {
+      async get({ pk }: Key) {
+        reads.push(`consent of ${pk.split('#').at(-1)}`);
+        return undefined;
+      },
+    },
     ownedPurchases: {
       async listTransactions(_appName: string, username: string) {
         reads.push(`transactions of ${username}`);
@@ -47,21 +55,14 @@ function createCountedDeps() {
       },
       listTransactions: async (_appName: string, ids: readonly string[]) => ids.map(toTransaction),
     },
-    refundRequests: {
-      async findConsent(_appName: string, username: string) {
-        reads.push(`consent of ${username}`);
-        return undefined;
-      },
-    },
   };
-  return { deps, reads };
+  return { service: service as object as RefundService, reads };
 }
 
-describe('buildRefundRequestRecords', () => {
+describe('readRefundRequests', () => {
   it('reads the payments of a customer once for all requests of a page', async () => {
-    const { deps, reads } = createCountedDeps();
-    const context = { now: startDate, deps };
-    const records = await buildRefundRequestRecords('demo', Object.keys(owners).map(toRequest), context);
+    const { service, reads } = createCountedService();
+    const records = await readRefundRequests(service, 'demo', Object.keys(owners).map(toRequest));
     expect(
       records.map(({ purchaseId, applicationUsername, facts }) => [
         purchaseId,

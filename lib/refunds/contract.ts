@@ -1,22 +1,31 @@
 import * as v from 'valibot';
+import { defineContract } from '../api/contract.ts';
+import { describeObject, describeOperation, describeValue } from '../api/documentation/describe.ts';
+import { applicationUsername, webhookPassword } from '../api/documentation/parameters.ts';
+import { Id, Username } from '../api/identifiers.ts';
+import { cursorParam, integerParam, NextCursor } from '../api/paging.ts';
+import { PlatformToken } from '../api/purchase-records.ts';
+import { DateTime, emptyAsAbsent, nullableOptional } from '../api/schemas.ts';
 import {
-  answerRefundRequest,
-  getRefundRequest,
-  listRefundRequests,
-  PreparedAnswerRecord,
-  RefundAnswerRecord,
-  RefundFactsRecord,
-  RefundRequestRecord,
-  setRefundConsent,
-} from '../refund-requests.ts';
-import { RefundOutcome } from '../refund-statement.ts';
-import { describeObject, describeOperation, describeValue } from './describe.ts';
-import { applicationUsername, webhookPassword } from './parameters.ts';
+  ConsumptionPercentage,
+  DeliveryStatus,
+  RefundOutcome,
+  RefundPreference,
+  refundStatement,
+} from '../stores/refund-request.ts';
 
-const id = ['Id of the refund request.', 'refund_5f0c8a1b9d3e4f6071829304_0001'] as const;
+/*
+ * The refund desk is an addition to the specification: the App Store and Google Play request a statement about a
+ * refund, with a deadline. The build leaves the descriptions out of the functions, because no function uses them.
+ */
+
+const common = { area: 'refunds', keyLevel: 'secret', errorFormat: 'default', aliases: [] } as const;
+const params = v.object({ id: Id });
+
+const idText = ['Id of the refund request.', 'refund_5f0c8a1b9d3e4f6071829304_0001'] as const;
 const date = '2026-01-15T09:30:00.000Z';
 
-const statementFields = {
+const statementTexts = {
   preference: ['What the app prefers: a refund (`approve`), none (`decline`), or neither (`neutral`).', 'decline'],
   isProrated: ['store_a: limits an approved refund to the unused part.', false],
   customerConsented: ['Whether the customer consented to the statement. store_a accepts none without consent.', true],
@@ -25,19 +34,38 @@ const statementFields = {
   consumptionPercentage: ['Used part of the purchase, in thousandths of a percent.', 100_000],
 } as const;
 
-const { platform, purchaseId, transactionId, reason, requestedAt, deadline } = RefundRequestRecord.entries;
-const AnnouncedRefundRequest = v.strictObject({
-  id: RefundRequestRecord.entries.id,
-  platform,
-  purchaseId,
-  transactionId,
-  reason,
-  requestedAt,
-  deadline,
+const PreparedAnswerRecord = v.strictObject({ ...refundStatement, why: v.array(v.string()) });
+
+const RefundAnswerAuthor = v.strictObject({
+  type: v.picklist(['key', 'policy']),
+  id: v.exactOptional(v.string()),
+  name: v.exactOptional(v.string()),
 });
 
-const announcedFields = {
-  id,
+const RefundAnswerRecord = v.strictObject({
+  ...refundStatement,
+  answeredAt: DateTime,
+  answeredBy: RefundAnswerAuthor,
+  sentAt: v.nullable(DateTime),
+  failureReason: v.exactOptional(v.string()),
+});
+
+const RefundFactsRecord = v.strictObject({
+  isDelivered: v.boolean(),
+  isConsumed: v.boolean(),
+  customerSince: v.nullable(DateTime),
+  purchaseCount: v.number(),
+  paidUSD: v.number(),
+  refundedUSD: v.number(),
+  consentedAt: v.nullable(DateTime),
+});
+
+const RefundRejection = v.strictObject({ at: DateTime, message: v.string() });
+
+const ids = { id: v.string(), platform: PlatformToken, purchaseId: v.string(), transactionId: v.string() };
+const times = { requestedAt: DateTime, deadline: DateTime };
+const announcedTexts = {
+  id: idText,
   platform: ['The store.', 'store_a'],
   purchaseId: ['The purchase.', 'store_a:2000000123456789'],
   transactionId: ['The payment to refund.', 'store_a:2000000123456789'],
@@ -45,6 +73,94 @@ const announcedFields = {
   requestedAt: ['Date of the request.', date],
   deadline: ['Time until which the store accepts the statement.', '2026-01-15T21:30:00.000Z'],
 } as const;
+
+export const RefundRequestRecord = v.strictObject({
+  ...ids,
+  productId: v.nullable(v.string()),
+  applicationUsername: v.nullable(v.string()),
+  state: v.picklist(['open', 'answered', 'expired']),
+  reason: v.string(),
+  isSandbox: v.boolean(),
+  ...times,
+  facts: RefundFactsRecord,
+  preparedAnswer: v.nullable(PreparedAnswerRecord),
+  answer: v.nullable(RefundAnswerRecord),
+  rejection: v.exactOptional(RefundRejection),
+  outcome: v.nullable(RefundOutcome),
+  outcomeAt: v.nullable(DateTime),
+});
+export type RefundRequestRecord = v.InferOutput<typeof RefundRequestRecord>;
+
+const RefundRequests = v.strictObject({ rows: v.array(RefundRequestRecord), nextCursor: NextCursor });
+
+export const listRefundRequests = defineContract({
+  ...common,
+  id: 'list-refund-requests',
+  summary: "List the stores' requests for statements about refunds, newest first",
+  method: 'GET',
+  path: '/v3/refund-requests',
+  eventType: 'refund.read',
+  query: v.object({
+    state: emptyAsAbsent(v.picklist(['open', 'answered', 'expired'])),
+    limit: integerParam(1, 100),
+    cursor: cursorParam,
+  }),
+  response: RefundRequests,
+  permissions: ['indexes'],
+});
+
+export const getRefundRequest = defineContract({
+  ...common,
+  id: 'get-refund-request',
+  summary: 'Get a refund request with the prepared statement',
+  method: 'GET',
+  path: '/v3/refund-requests/:id',
+  eventType: 'refund.read',
+  params,
+  response: RefundRequestRecord,
+  permissions: [],
+});
+
+const RefundAnswerBody = v.object({
+  preference: RefundPreference,
+  isProrated: nullableOptional(v.boolean()),
+  customerConsented: nullableOptional(v.boolean()),
+  deliveryStatus: nullableOptional(DeliveryStatus),
+  sampleContentProvided: nullableOptional(v.boolean()),
+  consumptionPercentage: nullableOptional(ConsumptionPercentage),
+});
+
+export const answerRefundRequest = defineContract({
+  ...common,
+  id: 'answer-refund-request',
+  summary: 'Send the statement about a refund to the store. The first one counts',
+  method: 'POST',
+  path: '/v3/refund-requests/:id/answer',
+  eventType: 'refund.answered',
+  additionalLevels: ['support'],
+  params,
+  body: RefundAnswerBody,
+  response: RefundRequestRecord,
+  permissions: ['write', 'stores'],
+});
+
+const RefundConsentBody = v.object({ consented: v.boolean() });
+const RefundConsent = v.strictObject({ applicationUsername: v.string(), consentedAt: v.nullable(DateTime) });
+
+export const setRefundConsent = defineContract({
+  ...common,
+  id: 'set-refund-consent',
+  summary: 'Store whether a customer consents to statements about refunds',
+  method: 'PUT',
+  path: '/v3/customers/:applicationUsername/refund-consent',
+  eventType: 'refund.consent',
+  params: v.object({ applicationUsername: Username }),
+  body: RefundConsentBody,
+  response: RefundConsent,
+  permissions: ['write'],
+});
+
+const AnnouncedRefundRequest = v.strictObject({ ...ids, reason: v.string(), ...times });
 
 /** A webhook to the app's server about a refund request. `buildWebhookBody` creates the fields. */
 export const RefundRequestedWebhook = v.strictObject({
@@ -57,17 +173,17 @@ export const RefundRequestedWebhook = v.strictObject({
 export const refundRequestDescriptions = [
   describeValue('RefundOutcome', RefundOutcome, "The store's decision about a refund.", 'refunded'),
   describeObject('PreparedAnswer', PreparedAnswerRecord, 'The statement that follows from the stored facts.', {
-    ...statementFields,
+    ...statementTexts,
     why: ['The facts that it follows from.', ['The purchase is consumed.']],
   }),
   describeObject('RefundAnswer', RefundAnswerRecord, 'The statement that counts.', {
-    ...statementFields,
+    ...statementTexts,
     answeredAt: ['Date of the statement.', date],
     answeredBy: ['The API key that sent it, or the policy of the app.'],
     sentAt: ['When the store accepted it. Null until then.', date],
     failureReason: ['Why the last attempt to send it failed.', 'The App Store is unavailable. Try again later.'],
   }),
-  describeObject('RefundAnswerAuthor', RefundAnswerRecord.entries.answeredBy, 'The author of a statement.', {
+  describeObject('RefundAnswerAuthor', RefundAnswerAuthor, 'The author of a statement.', {
     type: ['An API key (`key`) or the policy of the app (`policy`).', 'key'],
     id: ['Id of the key.', '0f110b8bbde7'],
     name: ['Name of the key.', 'alice-support'],
@@ -81,12 +197,12 @@ export const refundRequestDescriptions = [
     refundedUSD: ['Sum of the refunds in US dollars.', 0, 'decimal'],
     consentedAt: ['When the customer consented to statements about refunds. Null without consent.', date],
   }),
-  describeObject('RefundRejection', RefundRequestRecord.entries.rejection.wrapped, 'A statement that was rejected.', {
+  describeObject('RefundRejection', RefundRejection, 'A statement that was rejected.', {
     at: ['Date of the rejection.', date],
     message: ['Why.', 'The App Store rejected the consumption information (error 4000036).'],
   }),
   describeObject('RefundRequest', RefundRequestRecord, "A store's request for a statement about a refund.", {
-    ...announcedFields,
+    ...announcedTexts,
     productId: ['The product. Null if it is not stored.', 'store_a:coins'],
     applicationUsername: ['The customer. Null for a purchase that no customer has claimed.', 'alice'],
     state: [
@@ -101,29 +217,29 @@ export const refundRequestDescriptions = [
     outcome: ["The store's decision. Null until it is reported. Google Play reports only refunds."],
     outcomeAt: ['Date of the decision.', date],
   }),
-  describeObject('AnnouncedRefundRequest', AnnouncedRefundRequest, 'A refund request in a webhook.', announcedFields),
+  describeObject('AnnouncedRefundRequest', AnnouncedRefundRequest, 'A refund request in a webhook.', announcedTexts),
   describeObject('RefundRequestedWebhook', RefundRequestedWebhook, 'A new refund request.', {
     type: ['The constant `refund.requested`.', 'refund.requested'],
     password: webhookPassword,
     refundRequest: ['The request, without the facts of the service.'],
     applicationUsername: ['The customer. Absent if no customer has claimed the purchase.', 'alice'],
   }),
-  describeObject('RefundRequests', listRefundRequests.response, 'A page of refund requests.', {
+  describeObject('RefundRequests', RefundRequests, 'A page of refund requests.', {
     rows: ['The requests, newest first.'],
     nextCursor: ['Cursor of the next page. Absent at the end.', 'MTc2ODQ2OTQwMDAwMCM'],
   }),
-  describeObject('RefundAnswerRequest', answerRefundRequest.body, 'The statement to send.', {
-    ...statementFields,
+  describeObject('RefundAnswerRequest', RefundAnswerBody, 'The statement to send.', {
+    ...statementTexts,
     isProrated: ['store_a: limits an approved refund to the unused part. Default: false.', false],
     customerConsented: ['Required to be true for store_a. Default: the stored consent of the customer.', true],
     deliveryStatus: ['store_a. Default: from the prepared statement.', 'DELIVERED'],
     sampleContentProvided: ['Default: from the prepared statement.', false],
     consumptionPercentage: ['Thousandths of a percent. Default: from the prepared statement.', 100_000],
   }),
-  describeObject('RefundConsentRequest', setRefundConsent.body, 'The choice of the customer.', {
+  describeObject('RefundConsentRequest', RefundConsentBody, 'The choice of the customer.', {
     consented: ['Whether the customer consents to statements about refunds. False withdraws it.', true],
   }),
-  describeObject('RefundConsent', setRefundConsent.response, 'The stored consent.', {
+  describeObject('RefundConsent', RefundConsent, 'The stored consent.', {
     applicationUsername,
     consentedAt: ['When the customer consented. Null without consent.', date],
   }),
@@ -141,12 +257,12 @@ export const refundRequestOperations = [
   }),
   describeOperation(getRefundRequest, {
     description: 'Returns the request with the stored facts and the statement that follows from them.',
-    params: { id },
+    params: { id: idText },
   }),
   describeOperation(answerRefundRequest, {
     description:
       'Sends the statement to the store. The first one counts: another one is rejected with 409 and the first one in `answer`. While the store is unavailable, the statement is sent again until the deadline. A statement that the store rejects does not count. A support key is allowed.',
-    params: { id },
+    params: { id: idText },
   }),
   describeOperation(setRefundConsent, {
     description:

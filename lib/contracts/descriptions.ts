@@ -1,0 +1,59 @@
+import { actionDescriptions, actionOperations } from '../api/documentation/actions.ts';
+import { appDescriptions, appOperations } from '../api/documentation/app.ts';
+import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
+import type { OperationDescription, SchemaDescription } from '../api/documentation/describe.ts';
+import { entitlementDescriptions, entitlementOperations } from '../api/documentation/entitlements.ts';
+import { errorDescriptions } from '../api/documentation/errors.ts';
+import { eventDescriptions, eventOperations } from '../api/documentation/events.ts';
+import { figureDescriptions, figureOperations } from '../api/documentation/figures.ts';
+import { offerDescriptions, offerOperations } from '../api/documentation/offers.ts';
+import { openIapDescriptions, openIapOperations } from '../api/documentation/openiap.ts';
+import { processorDescriptions, processorOperations } from '../api/documentation/processors.ts';
+import { purchaseDescriptions, purchaseOperations } from '../api/documentation/purchases.ts';
+import { receiptDescriptions } from '../api/documentation/receipts.ts';
+import { statsDescriptions, statsOperations } from '../api/documentation/stats.ts';
+import { storeRequestDescriptions } from '../api/documentation/store-requests.ts';
+import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
+import { valueDescriptions } from '../api/documentation/values.ts';
+import { webhookDescriptions, webhookOperations } from '../api/documentation/webhooks.ts';
+import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
+
+/** Descriptions of all schemas of the API. Functions never load them. */
+export const schemaDescriptions: readonly SchemaDescription[] = [
+  ...valueDescriptions,
+  ...validationDescriptions,
+  ...receiptDescriptions,
+  ...openIapDescriptions,
+  ...customerDescriptions,
+  ...entitlementDescriptions,
+  ...purchaseDescriptions,
+  ...actionDescriptions,
+  ...refundRequestDescriptions,
+  ...storeRequestDescriptions,
+  ...statsDescriptions,
+  ...figureDescriptions,
+  ...eventDescriptions,
+  ...webhookDescriptions,
+  ...processorDescriptions,
+  ...offerDescriptions,
+  ...appDescriptions,
+  ...errorDescriptions,
+];
+
+/** Descriptions of all operations. */
+export const operationDescriptions: readonly OperationDescription[] = [
+  ...validationOperations,
+  ...openIapOperations,
+  ...customerOperations,
+  ...entitlementOperations,
+  ...purchaseOperations,
+  ...actionOperations,
+  ...refundRequestOperations,
+  ...statsOperations,
+  ...figureOperations,
+  ...eventOperations,
+  ...webhookOperations,
+  ...processorOperations,
+  ...offerOperations,
+  ...appOperations,
+];

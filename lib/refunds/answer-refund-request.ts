@@ -1,0 +1,313 @@
+import pMap from 'p-map';
+import type { App } from '../apps/app.ts';
+import { createEventRecorder, type EventRecorder } from '../events/event-recorder.ts';
+import type { EventRepository } from '../events/event-repository.ts';
+import { recordWorkerEvent } from '../events/record-worker-event.ts';
+import type { Service } from '../foundation/service.ts';
+import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
+import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
+import type { Transaction } from '../purchases/transaction.ts';
+import { ServiceError } from '../shared/errors.ts';
+import { logError } from '../shared/log.ts';
+import { memoize } from '../shared/memoize.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
+import { type EpochMillis, minuteMs } from '../shared/time.ts';
+import { createStoreContext, type StoreContextDeps } from '../stores/create-store-context.ts';
+import type { RefundAnswer } from '../stores/refund-request.ts';
+import type { LoadStore } from '../stores/store.ts';
+import type { RefundRequestRecord } from './contract.ts';
+import {
+  type AnswerAuthor,
+  computeFacts,
+  getState,
+  isUnsent,
+  policyLeadMs,
+  prepareAnswer,
+  type RefundFacts,
+  type RefundRequest,
+  requiresConsent,
+  toRefundRequestRecord,
+} from './refund-request.ts';
+import { findRefundConsent, findRefundRequest, updateRefundRequest } from './refund-request-table.ts';
+
+/** The service with what reads the facts about a refund. */
+export interface RefundService extends Service {
+  readonly ownedPurchases: Pick<OwnedPurchaseRepository, 'listTransactions'>;
+  readonly purchases: PurchaseRepository;
+}
+
+/** The service with what sends a statement to a store. */
+export interface AnswerService extends RefundService, StoreContextDeps {
+  readonly purchases: PurchaseRepository;
+  readonly events: EventRepository;
+  readonly loadStore: LoadStore;
+  now(): EpochMillis;
+}
+
+/** Transactions in the sums of a customer. */
+const maxTransactions = 500;
+
+interface CustomerFacts {
+  readonly all: readonly Transaction[];
+  readonly consentedAt: EpochMillis | undefined;
+}
+
+async function readCustomer(service: RefundService, appName: string, username: string): Promise<CustomerFacts> {
+  const [all, consentedAt] = await Promise.all([
+    service.ownedPurchases.listTransactions(appName, username, { skip: 0, limit: maxTransactions }),
+    findRefundConsent(service, appName, username),
+  ]);
+  return { all, consentedAt };
+}
+
+async function readFacts(
+  service: RefundService,
+  appName: string,
+  request: RefundRequest,
+  read = async (username: string) => await readCustomer(service, appName, username),
+): Promise<RefundFacts> {
+  const { purchaseId } = request;
+  const [stored, own] = await Promise.all([
+    service.purchases.find(appName, purchaseId),
+    service.purchases.listTransactions(appName, [purchaseId]),
+  ]);
+  const [username] = stored?.entitledUsers ?? [];
+  const customer = username === undefined ? { all: own, consentedAt: undefined } : await read(username);
+  return computeFacts(request, { stored, own, ...customer }, service.now());
+}
+
+/** Reads a refund request with its facts. Throws `ResourceNotFound` for an unknown one. */
+export async function readRefundRequest(
+  service: RefundService,
+  appName: string,
+  requestId: string,
+): Promise<RefundRequestRecord> {
+  const request = requireRequest(await findRefundRequest(service, appName, requestId));
+  return toRefundRequestRecord(request, await readFacts(service, appName, request), service.now());
+}
+
+/** Rows whose facts are read at the same time. */
+const concurrency = 10;
+
+/**
+ * Reads the facts of a page of requests. Reads the payments of a customer once: a customer with hundreds of them often
+ * requests several refunds.
+ */
+export async function readRefundRequests(
+  service: RefundService,
+  appName: string,
+  requests: readonly RefundRequest[],
+): Promise<RefundRequestRecord[]> {
+  const read = memoize(async (username: string) => await readCustomer(service, appName, username));
+  const toRecord = async (request: RefundRequest) =>
+    toRefundRequestRecord(request, await readFacts(service, appName, request, read), service.now());
+  return await pMap(requests, toRecord, { concurrency });
+}
+
+/** Members of a statement. The prepared statement completes it. */
+type AnswerInput = { readonly [K in keyof RefundAnswer]?: RefundAnswer[K] | undefined } & Pick<
+  RefundAnswer,
+  'preference'
+>;
+
+/**
+ * Stores the first statement about a refund and sends it. Throws `ResourceNotFound` for an unknown request,
+ * `InvalidPayload` without a consent that the store requires or if the store rejects the statement, and `Conflict` after
+ * the deadline or the store's decision, or with the first statement if there is one.
+ */
+export async function answerRefundRequest(
+  service: AnswerService,
+  requestId: string,
+  input: AnswerInput,
+  { appName, author, recorder }: { appName: string; author: AnswerAuthor; recorder: EventRecorder },
+): Promise<RefundRequestRecord> {
+  const request = requireRequest(await findRefundRequest(service, appName, requestId));
+  if (request.answer) return await throwAnswered(service, appName, requestId);
+  requireOpen(request, service.now());
+  const answer = completeAnswer(request, input, await readFacts(service, appName, request));
+  recorder.addTag(request.purchaseId, '_P');
+  const saved = await storeAnswer(service, appName, { request, answer, author });
+  if (!saved) return await throwAnswered(service, appName, requestId);
+  const sent = await sendAnswer(service, appName, saved, recorder);
+  if (!sent.answer) throw new ServiceError('InvalidPayload', sent.rejection?.message ?? 'The store rejected it.');
+  return toRefundRequestRecord(sent, await readFacts(service, appName, sent), service.now());
+}
+
+async function throwAnswered(service: RefundService, appName: string, requestId: string): Promise<never> {
+  const { answer } = await readRefundRequest(service, appName, requestId);
+  throw new ServiceError('Conflict', 'The refund request has a statement already. The first one counts.', {
+    data: { answer },
+    retryable: false,
+  });
+}
+
+function completeAnswer(request: RefundRequest, input: AnswerInput, facts: RefundFacts): RefundAnswer {
+  const { why: _why, consumptionPercentage, ...prepared } = prepareAnswer(request.platform, facts);
+  const { deliveryStatus = prepared.deliveryStatus } = input;
+  const isDelivered = deliveryStatus === undefined || deliveryStatus === 'DELIVERED';
+  const answer: RefundAnswer = {
+    ...prepared,
+    ...(isDelivered && omitUndefined({ consumptionPercentage })),
+    ...omitUndefined(input),
+  };
+  if (requiresConsent(request.platform) && !answer.customerConsented) {
+    throw new ServiceError(
+      'InvalidPayload',
+      'customerConsented must be true: the App Store accepts no statement without the consent of the customer.',
+    );
+  }
+  return answer;
+}
+
+/** Stores the first statement. Returns undefined if there is one, and the request with it otherwise. */
+async function storeAnswer(
+  service: Pick<Service, 'table' | 'now'>,
+  appName: string,
+  { request, answer, author }: { request: RefundRequest; answer: RefundAnswer; author: AnswerAuthor },
+): Promise<RefundRequest | undefined> {
+  let isFirst = false;
+  const stored = await updateRefundRequest(service, appName, request.requestId, (current) => {
+    const now = service.now();
+    isFirst = !current.answer;
+    if (!isFirst) return current;
+    requireOpen(current, now);
+    const { rejection: _former, ...rest } = current;
+    return { ...rest, answer: { ...answer, author, answeredAt: now, failedAttempts: 0 }, dueAt: now + sendLeaseMs };
+  });
+  return isFirst ? requireRequest(stored) : undefined;
+}
+
+function requireRequest(request: RefundRequest | undefined): RefundRequest {
+  if (!request) throw new ServiceError('ResourceNotFound', 'The refund request is not found.');
+  return request;
+}
+
+function requireOpen(request: RefundRequest, now: EpochMillis): void {
+  if (getState(request, now) === 'open') return;
+  const reason = request.outcome
+    ? `The store has decided about the refund: ${request.outcome}.`
+    : `The deadline of the refund request has passed: ${new Date(request.deadline).toISOString()}.`;
+  throw new ServiceError('Conflict', reason, { retryable: false });
+}
+
+/** Time after which a statement whose sender crashed is sent again: longer than the timeout of every function. */
+const sendLeaseMs = 2 * minuteMs;
+const maxRetryDelayMs = 10 * minuteMs;
+
+/**
+ * Sends the stored statement to the store. A store that is unavailable is retried until the deadline. A statement that
+ * the store rejects does not count: it is removed, and another one is possible. At least once: after a crash, the same
+ * statement is sent again, and the store counts the first.
+ */
+async function sendAnswer(
+  service: AnswerService,
+  appName: string,
+  request: RefundRequest,
+  recorder: EventRecorder,
+): Promise<RefundRequest> {
+  const { answer, requestId } = request;
+  if (!answer) return request;
+  const failure = await trySend(service, appName, request, recorder);
+  const now = service.now();
+  const updated = await updateRefundRequest(service, appName, requestId, (stored) => {
+    if (stored.answer?.answeredAt !== answer.answeredAt || stored.answer.sentAt !== undefined) return stored;
+    const { answer: storedAnswer, dueAt: _step, ...rest } = stored;
+    if (!failure) return { ...rest, answer: { ...storedAnswer, sentAt: now } };
+    if (failure.code === 'InvalidPayload') return { ...rest, rejection: { at: now, message: failure.message } };
+    const failedAttempts = storedAnswer.failedAttempts + 1;
+    const retried = { ...storedAnswer, failedAttempts, failureReason: failure.message };
+    return { ...rest, answer: retried, ...(isUnsent(stored) && { dueAt: now + computeDelayMs(failedAttempts) }) };
+  });
+  if (failure?.code === 'InvalidPayload' && answer.author.type === 'policy')
+    logError({ worker: 'refresh-purchase', problem: 'RefundStatementLost', app: appName, requestId }, failure);
+  return updated ?? request;
+}
+
+const computeDelayMs = (failedAttempts: number): EpochMillis =>
+  Math.min(maxRetryDelayMs, minuteMs * 2 ** Math.min(failedAttempts - 1, 10));
+
+async function trySend(
+  service: AnswerService,
+  appName: string,
+  { answer, ...request }: RefundRequest,
+  recorder: EventRecorder,
+): Promise<ServiceError | undefined> {
+  const { platform } = request;
+  if (!answer) return undefined;
+  try {
+    const store = await service.loadStore(platform);
+    if (!store.answerRefundRequest) throw new ServiceError('InternalError', `${platform} does not request statements.`);
+    const context = await createStoreContext(appName, platform, { recorder, deps: service });
+    await store.answerRefundRequest(request, answer, context);
+    return undefined;
+  } catch (error) {
+    return ServiceError.fromUnknown(error);
+  }
+}
+
+/**
+ * Takes the due step of a refund request: the statement by the policy of the app, or another attempt to send one.
+ * Idempotent.
+ */
+export async function runDueStep(service: AnswerService, appName: string, requestId: string): Promise<void> {
+  const request = await findRefundRequest(service, appName, requestId);
+  if (request?.dueAt === undefined) return;
+  const app = await service.appCache.find(appName);
+  if (!app || app.deletedAt !== undefined || request.outcome) return await endSteps(service, appName, request);
+  if (!request.answer) return await applyPolicy(service, app, request);
+  if (!isUnsent(request)) return await endSteps(service, appName, request);
+  // A concurrent request is sending it.
+  if (request.dueAt > service.now()) return;
+  if (request.deadline <= service.now()) return await reportLost(service, appName, request);
+  await sendOnSchedule(service, appName, request);
+}
+
+async function applyPolicy(service: AnswerService, app: App, request: RefundRequest): Promise<void> {
+  const now = service.now();
+  if (now < request.deadline - policyLeadMs) return;
+  const isOpen = getState(request, now) === 'open' && request.rejection === undefined;
+  if (app.refundPolicy !== 'answer' || !isOpen) return await endSteps(service, app.name, request);
+  const { why: _why, ...answer } = prepareAnswer(request.platform, await readFacts(service, app.name, request));
+  if (requiresConsent(request.platform) && !answer.customerConsented) return await endSteps(service, app.name, request);
+  const stored = await updateRefundRequest(service, app.name, request.requestId, (current) => {
+    if (current.answer || getState(current, now) !== 'open') return current;
+    const author = { type: 'policy' } as const;
+    return { ...current, answer: { ...answer, author, answeredAt: now, failedAttempts: 0 }, dueAt: now + sendLeaseMs };
+  });
+  if (stored?.answer?.author.type !== 'policy' || stored.answer.answeredAt !== now) return;
+  await sendOnSchedule(service, app.name, stored);
+}
+
+/** Sends the statement from a worker and records an event. */
+async function sendOnSchedule(service: AnswerService, appName: string, request: RefundRequest): Promise<void> {
+  const recorder = createEventRecorder({ type: 'refund.answered', date: service.now() });
+  recorder.addTag(request.purchaseId, '_P');
+  const sent = await sendAnswer(service, appName, request, recorder);
+  const reason = sent.answer ? sent.answer.failureReason : sent.rejection?.message;
+  const isSent = sent.answer?.sentAt !== undefined;
+  const failure = isSent || reason === undefined ? undefined : new ServiceError('ConnectionFailed', reason);
+  const params = { requestId: request.requestId, preference: request.answer?.preference ?? '' };
+  const result = { recorder, request: { route: 'refund', params }, ...(failure && { failure }) };
+  await recordWorkerEvent(appName, result, service);
+}
+
+async function endSteps(
+  service: Pick<Service, 'table'>,
+  appName: string,
+  { requestId, version }: RefundRequest,
+): Promise<void> {
+  await updateRefundRequest(service, appName, requestId, (current) => {
+    if (current.version !== version || current.dueAt === undefined) return current;
+    const { dueAt: _ended, ...rest } = current;
+    return rest;
+  });
+}
+
+/** Logs a statement that the store did not accept until the deadline, which an alarm counts. */
+async function reportLost(service: AnswerService, appName: string, request: RefundRequest): Promise<void> {
+  const { requestId, answer } = request;
+  const reason = answer?.failureReason ?? 'The statement about a refund was not sent before the deadline.';
+  const failure = new ServiceError('ConnectionFailed', reason);
+  logError({ worker: 'refresh-purchase', problem: 'RefundStatementLost', app: appName, requestId }, failure);
+  await endSteps(service, appName, request);
+}

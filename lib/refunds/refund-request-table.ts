@@ -1,0 +1,202 @@
+import { buildUpdate } from '../foundation/build-update.ts';
+import * as keys from '../foundation/keys.ts';
+import { readCursorPage } from '../foundation/read-cursor-page.ts';
+import type { Service } from '../foundation/service.ts';
+import type { Item } from '../foundation/table.ts';
+import { tryUpdate, tryWrite } from '../foundation/try-update.ts';
+import { updateVersioned } from '../foundation/update-versioned.ts';
+import type { CursorPage } from '../shared/cursor-page.ts';
+import { parse } from '../shared/parse.ts';
+import { dayMs, type EpochMillis } from '../shared/time.ts';
+import type { StoreRefundRequest } from '../stores/refund-request.ts';
+import { getAnswerEnd, RefundDecision, RefundRequest, type RefundRequestState } from './refund-request.ts';
+
+type TableService = Pick<Service, 'table'>;
+
+const maxScanned = 1_000;
+
+/** Longer than stores repeat a notification: App Store 6 days, Google Play 7 days. */
+const decisionRetentionMs = 30 * dayMs;
+
+const parseRequest = (item: Item): RefundRequest => parse(RefundRequest, item, 'DatabaseError');
+
+export async function findRefundRequest(
+  { table }: TableService,
+  appName: string,
+  requestId: string,
+): Promise<RefundRequest | undefined> {
+  const key = keys.parseRefundRequestId(appName, requestId);
+  const item = key && (await table.get(key));
+  return item && parseRequest(item);
+}
+
+/** Returns the latest request for a payment. `transactionId` has a platform prefix. */
+export async function findLatestRefundRequest(
+  { table }: TableService,
+  appName: string,
+  transactionId: string,
+): Promise<RefundRequest | undefined> {
+  const partition = keys.refundRequestPartition(appName, transactionId);
+  const range = { partition, prefix: keys.refundRequestPrefix, newestFirst: true, limit: 1 };
+  const [item] = await table.query(range);
+  return item && parseRequest(item);
+}
+
+/**
+ * Creates the request after `latest`, the latest one of its payment. Returns undefined if another one was created
+ * since.
+ */
+export async function createRefundRequest(
+  { table }: TableService,
+  appName: string,
+  request: StoreRefundRequest & Pick<RefundRequest, 'outcome' | 'outcomeAt' | 'dueAt'>,
+  latest: RefundRequest | undefined,
+): Promise<RefundRequest | undefined> {
+  const number = latest ? Number(latest.requestId.slice(-4)) + 1 : 1;
+  const requestId = keys.toRefundRequestId(request.transactionId, number);
+  const created: RefundRequest = { requestId, ...request, version: 1 };
+  const Item = { ...toKey(appName, requestId), ...created, ...toIndexKeys(appName, created) };
+  const put = { TableName: table.name, Item, ConditionExpression: 'attribute_not_exists(pk)' };
+  return (await tryWrite(async () => await table.transact([{ Put: put }]))) ? created : undefined;
+}
+
+/**
+ * Replaces the request with what `change` returns for the stored one. Calls `change` again if another writer
+ * interferes. Returns undefined if the request does not exist. A result equal to the argument is not written.
+ */
+export const updateRefundRequest = async (
+  service: TableService,
+  appName: string,
+  requestId: string,
+  change: (request: RefundRequest) => RefundRequest,
+): Promise<RefundRequest | undefined> =>
+  await updateVersioned(
+    async () => await findRefundRequest(service, appName, requestId),
+    change,
+    async (request) => await replace(service, appName, request),
+  );
+
+/** Returns false if another writer has changed the request. The lease of a due request does not change its version. */
+async function replace({ table }: TableService, appName: string, request: RefundRequest): Promise<boolean> {
+  const { answer, rejection, outcome, outcomeAt, dueAt, version } = request;
+  const fields = { answer, rejection, outcome, outcomeAt, dueAt, version, ...toIndexKeys(appName, request) };
+  const condition = { expression: 'version = :before', values: { ':before': version - 1 } };
+  return await tryUpdate(table, buildUpdate(toKey(appName, request.requestId), fields, condition));
+}
+
+export async function findRefundDecision(
+  { table }: TableService,
+  appName: string,
+  transactionId: string,
+): Promise<RefundDecision | undefined> {
+  const item = await table.get(keys.refundDecisionKey(appName, transactionId));
+  return item && parse(RefundDecision, item, 'DatabaseError');
+}
+
+/** Stores a decision about a payment, unless a later one is stored. */
+export async function saveRefundDecision(
+  { table }: TableService,
+  appName: string,
+  transactionId: string,
+  { outcome, outcomeAt }: RefundDecision,
+): Promise<void> {
+  const fields = { outcome, outcomeAt, ttl: keys.toTtl(outcomeAt + decisionRetentionMs) };
+  const condition = {
+    expression: 'attribute_not_exists(pk) OR outcomeAt < :outcomeAt',
+    values: { ':outcomeAt': outcomeAt },
+  };
+  await tryUpdate(table, buildUpdate(keys.refundDecisionKey(appName, transactionId), fields, condition));
+}
+
+interface RefundRequestQuery {
+  state?: RefundRequestState | undefined;
+  limit: number;
+  /** The position of the previous page. */
+  cursor?: string | undefined;
+  now: EpochMillis;
+}
+
+/** Lists a page, newest first. With a state: by the end of the time for a statement, or by its date. */
+export const listRefundRequestPage = async (
+  { table }: TableService,
+  appName: string,
+  { state, now, ...page }: RefundRequestQuery,
+): Promise<CursorPage<RefundRequest>> =>
+  await readCursorPage<{ sortKey: string; key: keys.Key }, RefundRequest>(
+    {
+      readBefore: async (position, limit) => {
+        const { index, ...range } = selectList(appName, state, { now, position });
+        const items = await table.query({ ...range, index, newestFirst: true, limit: limit + 1 });
+        return items
+          .map((item) => ({ sortKey: String(item[keys.indexes[index].sk]), key: keys.toKey(item) }))
+          .filter(({ sortKey }) => sortKey !== position)
+          .slice(0, limit);
+      },
+      load: async (entries) => {
+        const items = await table.batchGet(entries.map(({ key }) => key));
+        const byKey = new Map(items.map((item) => [String(item.pk) + item.sk, parseRequest(item)]));
+        return entries.map(({ key }) => byKey.get(key.pk + key.sk));
+      },
+    },
+    { ...page, maxScanned },
+  );
+
+/** Selects the list of a state. Requests without a statement sort by the end of the time for it. */
+function selectList(
+  appName: string,
+  state: RefundRequestState | undefined,
+  { now, position }: { now: EpochMillis; position: string | undefined },
+) {
+  const [from, until] = keys.timestampRange(
+    {
+      ...(state === 'open' && { startdate: now + 1 }),
+      ...(state === 'expired' && { enddate: now + 1 }),
+    },
+    position,
+  );
+  const between: [string, string] = until > from ? [from, until] : [from, from];
+  if (state === undefined)
+    return { index: 'byCreated', partition: keys.refundRequestListPartition(appName), between } as const;
+  const partition = keys.refundRequestStatePartition(appName, state === 'answered');
+  return { index: 'byKey', partition, between } as const;
+}
+
+/** Returns when the customer consented to statements about refunds. Undefined without consent. */
+export async function findRefundConsent(
+  { table }: TableService,
+  appName: string,
+  username: string,
+): Promise<EpochMillis | undefined> {
+  const item = await table.get(keys.refundConsentKey(appName, username));
+  return typeof item?.consentedAt === 'number' ? item.consentedAt : undefined;
+}
+
+/** Stores the consent of the customer. Undefined withdraws it. */
+export async function setRefundConsent(
+  { table }: TableService,
+  appName: string,
+  username: string,
+  consentedAt: EpochMillis | undefined,
+): Promise<void> {
+  const key = keys.refundConsentKey(appName, username);
+  if (consentedAt === undefined) await table.batchDelete([key]);
+  else await table.batchPut([{ ...key, consentedAt }]);
+}
+
+function toKey(appName: string, requestId: string): keys.Key {
+  const key = keys.parseRefundRequestId(appName, requestId);
+  if (!key) throw new Error(`${requestId} is not the id of a refund request.`);
+  return key;
+}
+
+/** Index keys of the lists, and of the next step if there is one. */
+function toIndexKeys(appName: string, request: RefundRequest): Item {
+  const { requestId, requestedAt, answer, dueAt } = request;
+  const date = answer ? answer.answeredAt : getAnswerEnd(request);
+  return {
+    ...keys.refundRequestIndexKeys(appName, requestId, { requestedAt, isAnswered: answer !== undefined, date }),
+    ...(dueAt === undefined
+      ? { duePk: undefined, dueSk: undefined }
+      : keys.dueIndexKeys(toKey(appName, requestId), dueAt)),
+  };
+}
