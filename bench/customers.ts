@@ -79,7 +79,7 @@ async function measureReads(
   purchases: number,
 ) {
   const api = await import('../lib/api/customers.ts');
-  const { getCustomerEntitlements } = await import('../lib/api/entitlements.ts');
+  const { getCustomerEntitlements } = await import('../lib/entitlements/contract.ts');
   const { deps } = await import('../composition/deps.ts');
   const { purchaseKey } = await import('../lib/foundation/keys.ts');
   const { aggregateStreamRecords } = await import('../lib/statistics/aggregate-stream.ts');

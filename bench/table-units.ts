@@ -22,7 +22,7 @@ export async function benchTableUnits(): Promise<BenchResult[]> {
 async function measureOperations({ service, meter }: MeteredService) {
   const { buildBasicAuth, callEndpoint } = await import('../testing/call.ts');
   const api = await import('../lib/api/customers.ts');
-  const { getCustomerEntitlements } = await import('../lib/api/entitlements.ts');
+  const { getCustomerEntitlements } = await import('../lib/entitlements/contract.ts');
   const { getPurchase } = await import('../lib/api/purchases.ts');
   const keys = await service.createApp(['store_a'], {}, 'com.example.app');
   const secret = buildBasicAuth(keys.appName, keys.secretKey);

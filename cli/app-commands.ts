@@ -16,7 +16,8 @@ import {
   setVocabulary,
 } from '../lib/apps/manage-apps.ts';
 import { maxRequestsPerSecond, minRequestsPerSecond } from '../lib/apps/request-limits.ts';
-import { rotateTokenKeys } from '../lib/entitlements/token-keys.ts';
+import { rotateTokenKeys } from '../lib/entitlements/token-key.ts';
+import { updateTokenKeys } from '../lib/entitlements/token-key-table.ts';
 import { type Strategy, strategies } from '../lib/purchases/claims.ts';
 import { maxUnverifiedHours } from '../lib/purchases/unverified-time.ts';
 import { actionNames } from '../lib/shared/action-names.ts';
@@ -262,7 +263,7 @@ async function rotateTokenKeyAction(name: string, { overlapHours }: { overlapHou
   await getApp(deps().apps, name);
   const now = deps().now();
   const overlapMs = overlapHours * hourMs;
-  const { keys } = await deps().tokenKeys.update(name, (set) => rotateTokenKeys(set, { overlapMs, now }));
+  const { keys } = await updateTokenKeys(deps(), name, (set) => rotateTokenKeys(set, { overlapMs, now }));
   const kid = keys[0]?.kid;
   return {
     data: { app: name, kid, overlapHours },

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
 import { getApp } from '../lib/apps/manage-apps.ts';
 import { type Explanation, explainAccess } from '../lib/entitlements/explain-access.ts';
+import { toGrantRecord } from '../lib/entitlements/grant.ts';
+import { listGrants } from '../lib/entitlements/grant-table.ts';
 import { changeGrant, createGrant, revokeGrant } from '../lib/entitlements/manage-grants.ts';
 import { readEntitlements } from '../lib/entitlements/read-entitlements.ts';
-import { toGrantRecord } from '../lib/entitlements/to-records.ts';
 import { givesEntitlement } from '../lib/purchases/catalogue.ts';
 import type { EpochMillis } from '../lib/shared/time.ts';
 import { toNeutralId } from '../lib/shared/vocabulary.ts';
@@ -110,8 +111,8 @@ async function whyAction(
 }
 
 const pickDeps = () => {
-  const { appCache, erasedNames, grants, merges, now, ownedPurchases } = deps();
-  return { appCache, erasedNames, grants, merges, now, ownedPurchases };
+  const { appCache, erasedNames, merges, now, ownedPurchases, table } = deps();
+  return { appCache, erasedNames, merges, now, ownedPurchases, table };
 };
 
 const effectSigns = { gives: '+', prevents: '-', none: ' ' } as const;
@@ -141,7 +142,7 @@ const grantColumns: readonly Column<GrantRow>[] = [
 
 const openContext = async (appName: string, username: string) => {
   const { name } = await getApp(deps().apps, appName);
-  return { appName: name, username, key: commandLineKey, deps: deps() };
+  return { appName: name, username, key: commandLineKey };
 };
 
 interface CreateOptions {
@@ -156,7 +157,7 @@ async function createAction(
   entitlement: string,
   options: CreateOptions,
 ): Promise<CommandResult> {
-  const { grant, isNew } = await createGrant({ entitlement, ...options }, await openContext(appName, user));
+  const { grant, isNew } = await createGrant(deps(), { entitlement, ...options }, await openContext(appName, user));
   const record = toGrantRecord(grant, deps().now());
   const end = record.until === null ? 'until it is revoked' : `until ${record.until}`;
   const text = isNew ? `${user} has ${entitlement} ${end}.` : 'The grant exists already.';
@@ -167,7 +168,7 @@ async function createAction(
 
 async function listAction(appName: string, user: string, _options: object, { width }: Output): Promise<CommandResult> {
   const { name } = await getApp(deps().apps, appName);
-  const grants = await deps().grants.list(name, user);
+  const grants = await listGrants(deps(), name, user);
   const rows = grants.map((grant) => toGrantRecord(grant, deps().now()));
   return { data: rows, text: formatTable(grantColumns, rows, width) || `${user} has no grants.` };
 }
@@ -178,11 +179,14 @@ async function extendAction(
   grantId: string,
   { until }: { until: EpochMillis },
 ): Promise<CommandResult> {
-  const record = toGrantRecord(await changeGrant(grantId, until, await openContext(appName, user)), deps().now());
+  const record = toGrantRecord(
+    await changeGrant(deps(), grantId, until, await openContext(appName, user)),
+    deps().now(),
+  );
   return { data: { applicationUsername: user, ...record }, text: `The grant ends at ${record.until}.` };
 }
 
 async function revokeAction(appName: string, user: string, grantId: string): Promise<CommandResult> {
-  const record = toGrantRecord(await revokeGrant(grantId, await openContext(appName, user)), deps().now());
+  const record = toGrantRecord(await revokeGrant(deps(), grantId, await openContext(appName, user)), deps().now());
   return { data: { applicationUsername: user, ...record }, text: `${grantId} has ended.` };
 }

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { reencryptTokenKeys } from '../lib/entitlements/token-key-table.ts';
 import { type CommandResult, printResult } from './command-result.ts';
 import { deps } from './deps.ts';
 import { formatExamples } from './examples.ts';
@@ -29,13 +30,13 @@ const columns: readonly Column<ReencryptedApp>[] = [
 ];
 
 async function reencryptAction(_options: object, { width, progress }: Output): Promise<CommandResult> {
-  const { apps, purchases, tokenKeys } = deps();
+  const { apps, purchases } = deps();
   const results: ReencryptedApp[] = [];
   for (const { name } of await apps.list()) {
     const reportProgress = (count: number) => progress(`${name}: ${formatCount(count, 'purchase')} checked`);
     const reencrypted =
       (await apps.reencryptSecrets(name)) +
-      Number(await tokenKeys.reencrypt(name)) +
+      Number(await reencryptTokenKeys(deps(), name)) +
       (await purchases.reencryptRefreshTokens(name, reportProgress));
     if (reencrypted > 0) results.push({ app: name, reencrypted });
   }

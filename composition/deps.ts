@@ -25,10 +25,10 @@ import { rebuildPurchaseLinks } from '../lib/db/rebuild-purchase-links.ts';
 import { createStoreActivityRepository } from '../lib/db/store-activity-repository.ts';
 import { createStreamMarkerRepository } from '../lib/db/stream-marker-repository.ts';
 import { createTimelineRepository } from '../lib/db/timeline-repository.ts';
-import { createTokenKeyRepository } from '../lib/db/token-key-repository.ts';
 import { createTransactionRepository } from '../lib/db/transaction-repository.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
+import { listGrants } from '../lib/entitlements/grant-table.ts';
 import { indexes } from '../lib/foundation/keys.ts';
 import { createMessageInbox } from '../lib/queue/message-inbox.ts';
 import { once } from '../lib/shared/once.ts';
@@ -38,7 +38,6 @@ import { loadStore } from '../lib/stores/index.ts';
 import { appCache, apps } from './apps.ts';
 import { cipher } from './cipher.ts';
 import { rejectionLimiter, requestLimiter } from './endpoint.ts';
-import { grants } from './entitlements.ts';
 import { clientOptions, emulator, now, requireVariable } from './environment.ts';
 import { events } from './events.ts';
 import { openBucketTarget } from './export-targets.ts';
@@ -47,6 +46,7 @@ import { postWebhook } from './post-webhook.ts';
 import { purchases } from './purchases.ts';
 import { forwardQueue, notificationQueue, refreshQueue, streamFailures, webhookQueue } from './queues.ts';
 import { erasedNames, exchangeRates, recordPurchase } from './record-purchase.ts';
+import { service } from './service.ts';
 import { table } from './table.ts';
 
 /** All dependencies, for the command line, the measurements and the tests. No function imports this file. */
@@ -171,15 +171,10 @@ export const deps = once(() => ({
   get dueItems() {
     return createDueItemRepository(table());
   },
-  get grants() {
-    return grants();
-  },
   get merges() {
     return createMergeRepository(table());
   },
-  get tokenKeys() {
-    return createTokenKeyRepository(table(), cipher());
-  },
+  listGrants: async (appName: string, username: string) => await listGrants(service(), appName, username),
   get deliveries() {
     return createDeliveryRepository(table());
   },

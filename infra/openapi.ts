@@ -4,17 +4,12 @@ import type { FieldDescription, OperationDescription } from '../lib/api/document
 import { errorResponseDescriptions } from '../lib/api/documentation/errors.ts';
 import { ConsentRescindedWebhook, ExternalPurchaseTokenWebhook } from '../lib/api/documentation/store-requests.ts';
 import { tagDescriptions } from '../lib/api/documentation/tags.ts';
-import {
-  PurchasesUpdatedWebhook,
-  TestWebhook,
-  webhookHeaders,
-  webhookSummary,
-} from '../lib/api/documentation/webhooks.ts';
 import { type JsonSchema, SchemaConverter } from '../lib/api/json-schema.ts';
 import { apiVersion } from '../lib/api/service.ts';
 import type { StoreRequest } from '../lib/api/store-request.ts';
 import { operationDescriptions, schemaDescriptions } from '../lib/contracts/descriptions.ts';
 import { RefundRequestedWebhook } from '../lib/refunds/contract.ts';
+import { PurchasesUpdatedWebhook, TestWebhook, webhookHeaders, webhookSummary } from '../lib/webhooks/contract.ts';
 import { readApiExamples } from './api-examples.ts';
 import { toGatewayPath } from './gateway-document.ts';
 

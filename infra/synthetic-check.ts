@@ -12,7 +12,7 @@ import {
 import { ApiDestination as ApiDestinationTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
-import { getTokenKeys } from '../lib/api/entitlements.ts';
+import { getTokenKeys } from '../lib/entitlements/contract.ts';
 import { createAlarm } from './create-alarm.ts';
 
 interface SyntheticCheckProps {

@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose';
 import type { ContractResponse } from '../lib/api/contract.ts';
-import { createEntitlementToken, explainAccess, getCustomerEntitlements } from '../lib/api/entitlements.ts';
 import type { IssuedApiKeys } from '../lib/apps/manage-apps.ts';
+import { createEntitlementToken, explainAccess, getCustomerEntitlements } from '../lib/entitlements/contract.ts';
 import { callWithSecretKey } from './call.ts';
 import { readWebhookBody } from './customer-answers.ts';
 

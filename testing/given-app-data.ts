@@ -51,11 +51,10 @@ export async function givenAppData(side: AppWithData): Promise<void> {
   await createApiKey(deps().apps, keys.appName, { level: 'viewer', name: canary, now: Date.now() });
   await deps().apps.setForwards(keys.appName, [{ url: `https://${canary}.example.com/stores` }]);
   const grant = { entitlement: `premium-${canary}`, reason: canary, idempotencyKey: 'grant-1' };
-  await createGrant(grant, {
+  await createGrant(deps(), grant, {
     appName: keys.appName,
     username: 'ann',
     key: { id: canary, name: canary },
-    deps: deps(),
   });
   const list = [{ type: 'consumable', id: 'coins', title: canary, platform: 'processor_a', offers: [] }];
   await deps().priceLists.save({ appName: keys.appName, platform: 'processor_a', fetchedAt: now }, list);

@@ -8,11 +8,11 @@ import { createCustomerRepository } from '../lib/db/customer-repository.ts';
 import { createDeliveryRepository } from '../lib/db/delivery-repository.ts';
 import { createErasedNameRepository } from '../lib/db/erased-name-repository.ts';
 import { createEventRepository } from '../lib/db/event-repository.ts';
-import { createGrantRepository } from '../lib/db/grant-repository.ts';
 import { createMergeRepository } from '../lib/db/merge-repository.ts';
 import { createPurchaseRepository } from '../lib/db/purchase-repository.ts';
 import { createUserAliasRepository } from '../lib/db/user-alias-repository.ts';
 import { createVaultReferenceRepository } from '../lib/db/vault-reference-repository.ts';
+import { createGrantIfAbsent } from '../lib/entitlements/grant-table.ts';
 import { createEventRecorder } from '../lib/events/event-recorder.ts';
 import type { Table } from '../lib/foundation/table.ts';
 import { omitErasedNames } from '../lib/purchases/erased-names.ts';
@@ -39,7 +39,6 @@ export function createCustomerDataDeps(table: Table) {
     erasedNames,
     customers: createCustomerRepository(table),
     customerData: createCustomerDataRepository(table),
-    grants: createGrantRepository(table),
     merges: createMergeRepository(table),
     purchases: createPurchaseRepository(table, testCipher),
     vaultReferences: createVaultReferenceRepository(table),
@@ -151,14 +150,14 @@ async function givenMerges(
 async function givenRecords(
   appName: string,
   username: string,
-  { deliveries, accessTokens, events, grants }: CustomerDataDeps,
+  { deliveries, accessTokens, events, ...service }: CustomerDataDeps,
 ): Promise<void> {
   const notification = { id: 'n1', reason: 'PURCHASED', date: startDate, purchaseId: 'store_a:owned' } as const;
   const url = 'https://server.example.com/hook';
   await deliveries.createIfAbsent(
     buildDelivery({ appName, type: 'purchases.updated', url, username, notification, createdAt: startDate }),
   );
-  await grants.createIfAbsent(appName, {
+  await createGrantIfAbsent(service, appName, {
     grantId: 'grant_1',
     username,
     entitlement: 'premium',

@@ -18,7 +18,7 @@ interface ItemKindDescription {
 }
 
 /**
- * All kinds of items in the order of lib/foundation/keys.ts, by the title there. `matches` tests the section of `pk`, a space
+ * All kinds of items in the order of `keys.ts`, by the title there. `matches` tests the section of `pk`, a space
  * and `sk`.
  */
 export const itemKinds: Readonly<Record<string, ItemKindDescription>> = {

@@ -3,7 +3,7 @@ import { createHandler } from '../../composition/endpoint.ts';
 import { emulator } from '../../composition/environment.ts';
 import { getApp } from '../../lib/api/app.ts';
 import { apiVersion } from '../../lib/api/service.ts';
-import { defaultTokenMinutes } from '../../lib/entitlements/entitlement-token.ts';
+import { defaultTokenMinutes } from '../../lib/entitlements/sign-token.ts';
 import { defaultUnverifiedHours } from '../../lib/purchases/unverified-time.ts';
 import { selectEmulator } from '../../lib/shared/store-emulator.ts';
 import { listStoreConnections } from '../../lib/store-notifications/list-store-connections.ts';

@@ -1,8 +1,7 @@
 import { createHandler } from '../../composition/endpoint.ts';
-import { grants } from '../../composition/entitlements.ts';
-import { now } from '../../composition/environment.ts';
 import { purchases } from '../../composition/purchases.ts';
 import { erasedNames, recordPurchase } from '../../composition/record-purchase.ts';
+import { service } from '../../composition/service.ts';
 import { table } from '../../composition/table.ts';
 import { mergeCustomer } from '../../lib/api/customers.ts';
 import { mergeCustomers } from '../../lib/customer-data/merge-customers.ts';
@@ -13,9 +12,8 @@ import { createUserAliasRepository } from '../../lib/db/user-alias-repository.ts
 export const handler = createHandler(mergeCustomer, () => ({
   customerData: createCustomerDataRepository(table()),
   erasedNames: erasedNames(),
-  grants: grants(),
+  ...service(),
   merges: createMergeRepository(table()),
-  now,
   purchases: purchases(),
   recordPurchase: recordPurchase(),
   userAliases: createUserAliasRepository(table()),

@@ -1,14 +1,14 @@
 import { createHandler } from '../../composition/endpoint.ts';
-import { grants } from '../../composition/entitlements.ts';
-import { now } from '../../composition/environment.ts';
-import { changeGrant as contract } from '../../lib/api/entitlements.ts';
+import { service } from '../../composition/service.ts';
+import { changeGrant as contract } from '../../lib/entitlements/contract.ts';
+import { toGrantRecord } from '../../lib/entitlements/grant.ts';
 import { changeGrant } from '../../lib/entitlements/manage-grants.ts';
-import { toGrantRecord } from '../../lib/entitlements/to-records.ts';
 
-export const handler = createHandler(contract, () => ({ grants: grants(), now }))(
-  async ({ app, key, params: { applicationUsername, grantId }, body }, deps) => {
-    const context = { appName: app.name, username: applicationUsername, key, deps };
-    const grant = await changeGrant(grantId, body.until ?? undefined, context);
-    return { applicationUsername, ...toGrantRecord(grant, deps.now()) };
-  },
-);
+export const handler = createHandler(
+  contract,
+  service,
+)(async ({ app, key, params: { applicationUsername, grantId }, body }, service) => {
+  const context = { appName: app.name, username: applicationUsername, key };
+  const grant = await changeGrant(service, grantId, body.until ?? undefined, context);
+  return { applicationUsername, ...toGrantRecord(grant, service.now()) };
+});

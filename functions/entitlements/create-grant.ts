@@ -1,27 +1,27 @@
 import { appCache } from '../../composition/apps.ts';
 import { createHandler } from '../../composition/endpoint.ts';
-import { grants } from '../../composition/entitlements.ts';
-import { now } from '../../composition/environment.ts';
-import { createGrant as contract } from '../../lib/api/entitlements.ts';
+import { service } from '../../composition/service.ts';
+import { createGrant as contract } from '../../lib/entitlements/contract.ts';
+import { toGrantRecord } from '../../lib/entitlements/grant.ts';
 import { createGrant } from '../../lib/entitlements/manage-grants.ts';
-import { toGrantRecord } from '../../lib/entitlements/to-records.ts';
 import { createReply } from '../../lib/http/reply.ts';
 import { givesEntitlement } from '../../lib/purchases/catalogue.ts';
 
 const unknownEntitlement = 'No product of the catalogue gives this entitlement.';
 
-export const handler = createHandler(contract, () => ({ grants: grants(), appCache: appCache(), now }))(
-  async ({ app, key, params: { applicationUsername }, body }, deps) => {
-    const context = { appName: app.name, username: applicationUsername, key, deps };
-    const { grant, isNew } = await createGrant(body, context);
-    const isGiven = givesEntitlement(await deps.appCache.findCatalogue(app.name), grant.entitlement);
-    return createReply({
-      status: isNew ? 201 : 200,
-      body: {
-        applicationUsername,
-        ...toGrantRecord(grant, deps.now()),
-        ...(!isGiven && { warning: unknownEntitlement }),
-      },
-    });
-  },
-);
+export const handler = createHandler(
+  contract,
+  service,
+)(async ({ app, key, params: { applicationUsername }, body }, service) => {
+  const context = { appName: app.name, username: applicationUsername, key };
+  const { grant, isNew } = await createGrant(service, body, context);
+  const isGiven = givesEntitlement(await appCache().findCatalogue(app.name), grant.entitlement);
+  return createReply({
+    status: isNew ? 201 : 200,
+    body: {
+      applicationUsername,
+      ...toGrantRecord(grant, service.now()),
+      ...(!isGiven && { warning: unknownEntitlement }),
+    },
+  });
+});

@@ -1,10 +1,10 @@
 import { checkoutDeps } from '../../composition/checkout.ts';
 import { createHandler } from '../../composition/endpoint.ts';
 import { entitlementDeps } from '../../composition/entitlements.ts';
-import { getCustomerEntitlements } from '../../lib/api/entitlements.ts';
 import { authorizeReader } from '../../lib/checkout/authorize-reader.ts';
+import { getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
+import { toEntitlementRecords } from '../../lib/entitlements/entitlements.ts';
 import { readEntitlements } from '../../lib/entitlements/read-entitlements.ts';
-import { toEntitlementRecords } from '../../lib/entitlements/to-records.ts';
 import { toIsoSeconds } from '../../lib/purchases/to-records.ts';
 
 export const handler = createHandler(

@@ -1,12 +1,13 @@
 import { createHandler } from '../../composition/endpoint.ts';
-import { grants } from '../../composition/entitlements.ts';
-import { now } from '../../composition/environment.ts';
-import { listGrants } from '../../lib/api/entitlements.ts';
-import { toGrantRecord } from '../../lib/entitlements/to-records.ts';
+import { service } from '../../composition/service.ts';
+import { listGrants as contract } from '../../lib/entitlements/contract.ts';
+import { toGrantRecord } from '../../lib/entitlements/grant.ts';
+import { listGrants } from '../../lib/entitlements/grant-table.ts';
 
-export const handler = createHandler(listGrants, () => ({ grants: grants(), now }))(
-  async ({ app, params: { applicationUsername } }, deps) => {
-    const rows = await deps.grants.list(app.name, applicationUsername);
-    return { applicationUsername, rows: rows.map((grant) => toGrantRecord(grant, deps.now())) };
-  },
-);
+export const handler = createHandler(
+  contract,
+  service,
+)(async ({ app, params: { applicationUsername } }, service) => {
+  const rows = await listGrants(service, app.name, applicationUsername);
+  return { applicationUsername, rows: rows.map((grant) => toGrantRecord(grant, service.now())) };
+});

@@ -1,19 +1,18 @@
 import type { Context } from 'aws-lambda';
-import { emulator, now } from '../../composition/environment.ts';
+import { emulator } from '../../composition/environment.ts';
 import { refreshQueue, webhookQueue } from '../../composition/queues.ts';
+import { service } from '../../composition/service.ts';
 import { table } from '../../composition/table.ts';
 import { createDueItemRepository } from '../../lib/db/due-item-repository.ts';
-import { createGrantRepository } from '../../lib/db/grant-repository.ts';
 import { enqueueDueItems } from '../../lib/refresh/enqueue-due-items.ts';
 import { once } from '../../lib/shared/once.ts';
 import { hourMs } from '../../lib/shared/time.ts';
 
 const deps = once(() => ({
   dueItems: createDueItemRepository(table()),
-  grants: createGrantRepository(table()),
+  ...service(),
   // The emulated clock advances by days, which makes all items late.
   maxLatenessMs: emulator().url ? Number.POSITIVE_INFINITY : hourMs,
-  now,
   refreshQueue: refreshQueue(),
   webhookQueue: webhookQueue(),
 }));

@@ -1,12 +1,11 @@
 import type { DynamoDBBatchResponse, DynamoDBStreamEvent } from 'aws-lambda';
 import { apps } from '../../composition/apps.ts';
-import { now } from '../../composition/environment.ts';
 import { purchases } from '../../composition/purchases.ts';
 import { streamFailures, webhookQueue } from '../../composition/queues.ts';
+import { service } from '../../composition/service.ts';
 import { table } from '../../composition/table.ts';
 import { createCustomerRepository } from '../../lib/db/customer-repository.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
-import { createGrantRepository } from '../../lib/db/grant-repository.ts';
 import { parseStreamRecord } from '../../lib/db/stream-record.ts';
 import { once } from '../../lib/shared/once.ts';
 import { fanOutDeliveries } from '../../lib/webhooks/fan-out.ts';
@@ -15,8 +14,7 @@ const deps = once(() => ({
   apps: apps(),
   customers: createCustomerRepository(table()),
   deliveries: createDeliveryRepository(table()),
-  grants: createGrantRepository(table()),
-  now,
+  ...service(),
   purchases: purchases(),
   streamFailures: streamFailures(),
   webhookQueue: webhookQueue(),

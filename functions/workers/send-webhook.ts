@@ -5,10 +5,11 @@ import { events } from '../../composition/events.ts';
 import { postWebhook } from '../../composition/post-webhook.ts';
 import { purchases } from '../../composition/purchases.ts';
 import { forwardQueue, webhookQueue } from '../../composition/queues.ts';
+import { service } from '../../composition/service.ts';
 import { table } from '../../composition/table.ts';
 import { createDeliveryRepository } from '../../lib/db/delivery-repository.ts';
-import { createGrantRepository } from '../../lib/db/grant-repository.ts';
 import { createOwnedPurchaseRepository } from '../../lib/db/owned-purchase-repository.ts';
+import { listGrants } from '../../lib/entitlements/grant-table.ts';
 import { handleBatch } from '../../lib/queue/handle-batch.ts';
 import { once } from '../../lib/shared/once.ts';
 import { getWallTime } from '../../lib/shared/override-date.ts';
@@ -23,7 +24,7 @@ const deps = once(() => ({
   events: events(),
   forwardQueue: forwardQueue(),
   getWallTime,
-  grants: createGrantRepository(table()),
+  listGrants: async (appName: string, username: string) => await listGrants(service(), appName, username),
   now,
   ownedPurchases: createOwnedPurchaseRepository(table()),
   postWebhook: postWebhook(),

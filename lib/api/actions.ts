@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { actionNames } from '../shared/action-names.ts';
 import { defineContract } from './contract.ts';
-import { GrantingKey } from './entitlements.ts';
-import { Id } from './identifiers.ts';
+import { GrantingKey, Id } from './identifiers.ts';
 import { PurchaseDetails } from './purchase-records.ts';
 import { DateTime, emptyAsAbsent, nullableOptional } from './schemas.ts';
 

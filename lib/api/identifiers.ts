@@ -22,3 +22,6 @@ export const EntitlementName = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, '1 to 64 letters, digits, dots, dashes and underscores'),
 );
+
+/** The API key that made or changed something. */
+export const GrantingKey = v.strictObject({ id: v.string(), name: v.string() });

@@ -2,7 +2,6 @@ import { actionDescriptions, actionOperations } from '../api/documentation/actio
 import { appDescriptions, appOperations } from '../api/documentation/app.ts';
 import { customerDescriptions, customerOperations } from '../api/documentation/customers.ts';
 import type { OperationDescription, SchemaDescription } from '../api/documentation/describe.ts';
-import { entitlementDescriptions, entitlementOperations } from '../api/documentation/entitlements.ts';
 import { errorDescriptions } from '../api/documentation/errors.ts';
 import { eventDescriptions, eventOperations } from '../api/documentation/events.ts';
 import { figureDescriptions, figureOperations } from '../api/documentation/figures.ts';
@@ -15,8 +14,9 @@ import { statsDescriptions, statsOperations } from '../api/documentation/stats.t
 import { storeRequestDescriptions } from '../api/documentation/store-requests.ts';
 import { validationDescriptions, validationOperations } from '../api/documentation/validation.ts';
 import { valueDescriptions } from '../api/documentation/values.ts';
-import { webhookDescriptions, webhookOperations } from '../api/documentation/webhooks.ts';
+import { entitlementDescriptions, entitlementOperations } from '../entitlements/contract.ts';
 import { refundRequestDescriptions, refundRequestOperations } from '../refunds/contract.ts';
+import { webhookDescriptions, webhookOperations } from '../webhooks/contract.ts';
 
 /** Descriptions of all schemas of the API. Functions never load them. */
 export const schemaDescriptions: readonly SchemaDescription[] = [

@@ -24,16 +24,6 @@ import {
   mergeCustomer,
 } from '../api/customers.ts';
 import { getDue } from '../api/due.ts';
-import {
-  changeGrant,
-  createEntitlementToken,
-  createGrant,
-  explainAccess,
-  getCustomerEntitlements,
-  getTokenKeys,
-  listGrants,
-  revokeGrant,
-} from '../api/entitlements.ts';
 import { getEvent, getEventAnalysis, getEventRaw, listEvents, searchEvents } from '../api/events.ts';
 import { getChurn, getConversion, getLtv, getMrr, getRetention } from '../api/figures.ts';
 import { signOffer } from '../api/offers.ts';
@@ -63,6 +53,16 @@ import {
   setForwards,
   testWebhook,
 } from '../api/webhooks.ts';
+import {
+  changeGrant,
+  createEntitlementToken,
+  createGrant,
+  explainAccess,
+  getCustomerEntitlements,
+  getTokenKeys,
+  listGrants,
+  revokeGrant,
+} from '../entitlements/contract.ts';
 import { answerRefundRequest, getRefundRequest, listRefundRequests, setRefundConsent } from '../refunds/contract.ts';
 
 /** All endpoints of the service. Routes, functions, permissions and the OpenAPI document are built from this list. */

@@ -2,8 +2,8 @@ import type { App } from '../apps/app.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
 import type { MergeRepository } from '../customers/merge-repository.ts';
 import type { VaultReferenceRepository } from '../customers/vault-reference-repository.ts';
-import type { GrantRepository } from '../entitlements/grant-repository.ts';
-import { toGrantRecord } from '../entitlements/to-records.ts';
+import { toGrantRecord } from '../entitlements/grant.ts';
+import { listGrants } from '../entitlements/grant-table.ts';
 import type { Service } from '../foundation/service.ts';
 import { listComputedNames } from '../purchases/erased-names.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
@@ -21,7 +21,6 @@ import { toMergeRecord } from './to-merge-record.ts';
 
 export interface ExportDeps extends Service {
   readonly customerData: CustomerDataRepository;
-  readonly grants: Pick<GrantRepository, 'list'>;
   readonly merges: Pick<MergeRepository, 'list'>;
   readonly purchases: PurchaseRepository;
   readonly vaultReferences: VaultReferenceRepository;
@@ -170,7 +169,7 @@ async function exportProcessorCustomer(
 }
 
 async function* scanGrants({ app, username, deps }: ExportContext): AsyncGenerator<object[]> {
-  const grants = await deps.grants.list(app.name, username);
+  const grants = await listGrants(deps, app.name, username);
   yield grants.map((grant) => toGrantRecord(grant, deps.now()));
 }
 

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import type { Merge, MergeRepository } from '../customers/merge-repository.ts';
-import type { GrantRepository } from '../entitlements/grant-repository.ts';
+import { listGrants, moveGrant } from '../entitlements/grant-table.ts';
+import type { Service } from '../foundation/service.ts';
+
 import { type ErasedNames, listComputedNames } from '../purchases/erased-names.ts';
 import { computeClaimMove, computeClaimReturn } from '../purchases/move-claim.ts';
 import type { PurchaseChange, StoredPurchase } from '../purchases/purchase-change.ts';
@@ -12,15 +14,12 @@ import type { UserAliasRepository } from '../purchases/user-alias-repository.ts'
 import { normalizeAlias } from '../purchases/user-aliases.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { retryOnConflict } from '../shared/retry.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import type { CustomerDataRepository } from './customer-data-repository.ts';
 
-export interface MergeDeps {
+export interface MergeDeps extends Pick<Service, 'table' | 'now'> {
   readonly customerData: Pick<CustomerDataRepository, 'scanOwnPurchaseIds' | 'listSavedAliases'>;
   readonly erasedNames: ErasedNames;
-  readonly grants: Pick<GrantRepository, 'list' | 'move'>;
   readonly merges: MergeRepository;
-  now(): EpochMillis;
   readonly purchases: Pick<PurchaseRepository, 'load' | 'saveChange'>;
   readonly recordPurchase: RecordPurchase;
   readonly userAliases: Pick<UserAliasRepository, 'listUnclaimedPurchases'>;
@@ -113,11 +112,11 @@ interface MergeContext {
 async function moveGrants({ app, merge, deps }: MergeContext, from: string, to: string): Promise<number> {
   const { mergeId } = merge;
   let count = 0;
-  for (const { grantId } of await deps.grants.list(app.name, from)) {
+  for (const { grantId } of await listGrants(deps, app.name, from)) {
     count += await retryOnConflict(async () => {
-      const grant = (await deps.grants.list(app.name, from)).find((candidate) => candidate.grantId === grantId);
+      const grant = (await listGrants(deps, app.name, from)).find((candidate) => candidate.grantId === grantId);
       if (!grant || grant.movedAt !== undefined) return 0;
-      if (await deps.grants.move(app.name, grant, { to, mergeId, now: deps.now() })) return 1;
+      if (await moveGrant(deps, app.name, grant, { to, mergeId, now: deps.now() })) return 1;
       throw new ServiceError('Conflict', 'The grant was changed by a concurrent request. Try again.');
     });
   }
@@ -207,15 +206,15 @@ export async function reverseMerge(
 
 async function returnGrants({ app, merge, deps }: MergeContext): Promise<number> {
   const { mergeId, from, to } = merge;
-  const originals = await deps.grants.list(app.name, from);
+  const originals = await listGrants(deps, app.name, from);
   let count = 0;
   for (const original of originals.filter(({ movedBy }) => movedBy?.mergeId === mergeId)) {
     count += await retryOnConflict(async () => {
-      const grants = await deps.grants.list(app.name, to);
+      const grants = await listGrants(deps, app.name, to);
       const grant = grants.find(({ grantId }) => grantId === original.movedBy?.grantId);
       if (!grant || grant.movedAt !== undefined) return 0;
       const returned = { ...grant, movedBy: { mergeId, grantId: original.grantId } };
-      if (await deps.grants.move(app.name, returned, { to: from, mergeId, now: deps.now() })) return 1;
+      if (await moveGrant(deps, app.name, returned, { to: from, mergeId, now: deps.now() })) return 1;
       throw new ServiceError('Conflict', 'The grant was changed by a concurrent request. Try again.');
     });
   }

@@ -1,14 +1,10 @@
+import { compareSortKeys } from '../foundation/compare-sort-keys.ts';
 import * as keys from '../foundation/keys.ts';
 import { queryShards } from '../foundation/merge-shards.ts';
 import { readCursorPage } from '../foundation/read-cursor-page.ts';
 import type { Item, Table } from '../foundation/table.ts';
 import type { CursorPage } from '../shared/cursor-page.ts';
 import type { RowSearch } from '../shared/list-page.ts';
-import { compareSortKeys } from '../foundation/compare-sort-keys.ts';
-import { readCursorPage } from '../foundation/read-cursor-page.ts';
-import * as keys from '../foundation/keys.ts';
-import { queryShards } from '../foundation/merge-shards.ts';
-import type { Item, Table } from '../foundation/table.ts';
 
 interface SearchedList<Row> {
   readonly table: Table;

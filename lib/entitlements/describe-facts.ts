@@ -5,8 +5,7 @@ import { isExpired, isSubscription, isUnpaid, type Purchase } from '../purchases
 import { toIsoSeconds } from '../purchases/to-records.ts';
 import { storeNames, withoutPlatform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { getGrantEnd, isGrantActive } from './grant.ts';
-import type { Grant } from './grant-repository.ts';
+import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';
 
 /** A fact that the access of a customer follows from. */
 export interface Fact {

@@ -1,10 +1,11 @@
 import type { SandboxRule } from '../apps/app.ts';
 import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
 import { getAccessEnd, isActive, isSubscription, isUnpaid, noEnd, type Purchase } from '../purchases/purchase.ts';
+import { toIsoSeconds } from '../purchases/to-records.ts';
 import type { Platform } from '../shared/platform.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import { getGrantEnd, isGrantActive } from './grant.ts';
-import type { Grant } from './grant-repository.ts';
+import type { EntitlementRecord } from './contract.ts';
+import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';
 
 /** What gives an entitlement. */
 type EntitlementSource =
@@ -130,3 +131,15 @@ const rankEnd = ({ isActive: isNowActive, until }: Entitlement): number => until
 
 const getSourceId = ({ source }: Entitlement): string =>
   source.type === 'purchase' ? source.purchaseId : source.grantId;
+
+/** Returns the records of entitlements by name, as responses and webhooks contain them. */
+export const toEntitlementRecords = (entitlements: Entitlements): Record<string, EntitlementRecord> =>
+  Object.fromEntries(
+    [...entitlements].map(([name, { since, until, ...entitlement }]) => [
+      name,
+      { ...entitlement, since: toNullableDate(since), until: toNullableDate(until) },
+    ]),
+  );
+
+const toNullableDate = (date: EpochMillis | undefined): string | null =>
+  date === undefined ? null : toIsoSeconds(date);

@@ -20,8 +20,8 @@ import {
   type Fact,
 } from './describe-facts.ts';
 import { allowsSandbox } from './entitlements.ts';
-import { getGrantEnd, isGrantActive } from './grant.ts';
-import type { Grant, GrantRepository } from './grant-repository.ts';
+import { type Grant, getGrantEnd, isGrantActive } from './grant.ts';
+import { listGrants } from './grant-table.ts';
 import type { EntitlementDeps } from './read-entitlements.ts';
 
 /** What to explain: access to an entitlement, or to a product with or without platform prefix. */
@@ -34,9 +34,8 @@ interface ClaimedPurchase {
   readonly isEntitled: boolean;
 }
 
-export interface ExplainDeps extends Omit<EntitlementDeps, 'grants'> {
+export interface ExplainDeps extends EntitlementDeps {
   readonly erasedNames: Pick<ErasedNames, 'select'>;
-  readonly grants: Pick<GrantRepository, 'list'>;
   readonly merges: Pick<MergeRepository, 'list' | 'listByMerged'>;
   /** Lists the latest claims of the customer. */
   listClaims(appName: string, username: string): Promise<readonly ClaimedPurchase[]>;
@@ -67,7 +66,7 @@ export async function explainAccess(
     deps.appCache.findCatalogue(app.name),
     deps.ownedPurchases.listRepresentativePurchases(app.name, username),
     deps.listClaims(app.name, username),
-    deps.grants.list(app.name, username),
+    listGrants(deps, app.name, username),
     listHistoryFacts(app.name, username, deps),
   ]);
   const concerns = (purchase: Purchase): boolean => isAbout(question, purchase, catalogue);

@@ -1,5 +1,41 @@
+import * as v from 'valibot';
+import { EntitlementName } from '../api/identifiers.ts';
+import { toIsoSeconds } from '../purchases/to-records.ts';
+import { omitUndefined } from '../shared/omit-undefined.ts';
 import type { EpochMillis } from '../shared/time.ts';
-import type { Grant } from './grant-repository.ts';
+import type { GrantRecord } from './contract.ts';
+
+/** The API key with which a grant was made or changed. */
+export const GrantingKey = v.object({ id: v.string(), name: v.string() });
+export type GrantingKey = v.InferOutput<typeof GrantingKey>;
+
+/** Access that the operator gives a customer without a purchase. Times in epoch milliseconds. */
+export const Grant = v.object({
+  grantId: v.string(),
+  username: v.string(),
+  entitlement: EntitlementName,
+  reason: v.string(),
+  createdAt: v.number(),
+  createdBy: GrantingKey,
+  /** End of access. Absent: until it is revoked. */
+  until: v.exactOptional(v.number()),
+  /** The last change of `until`. */
+  changedAt: v.exactOptional(v.number()),
+  changedBy: v.exactOptional(GrantingKey),
+  revokedAt: v.exactOptional(v.number()),
+  revokedBy: v.exactOptional(GrantingKey),
+  /** When a merge of customers moved the grant to another customer. It gives this customer nothing from then on. */
+  movedAt: v.exactOptional(v.number()),
+  /** The merge that moved the grant, and the id of the grant there. */
+  movedBy: v.exactOptional(v.object({ mergeId: v.string(), grantId: v.string() })),
+  /** When a merge moved the grant to this customer. */
+  receivedAt: v.exactOptional(v.number()),
+  /** When the service announced that the grant has ended. */
+  endAnnouncedAt: v.exactOptional(v.number()),
+  /** Increases with each change. */
+  version: v.number(),
+});
+export type Grant = v.InferOutput<typeof Grant>;
 
 /** Returns when the grant ends or has ended. Undefined without an end. */
 export function getGrantEnd({ until, revokedAt, movedAt }: Grant): EpochMillis | undefined {
@@ -11,3 +47,36 @@ export const isGrantActive = (grant: Grant, now: EpochMillis): boolean => {
   const end = getGrantEnd(grant);
   return end === undefined || end > now;
 };
+
+/** Returns the record of a grant at `now`. */
+export function toGrantRecord(grant: Grant, now: EpochMillis): GrantRecord {
+  const {
+    grantId,
+    entitlement,
+    reason,
+    createdAt,
+    createdBy,
+    until,
+    changedAt,
+    changedBy,
+    revokedAt,
+    revokedBy,
+    movedAt,
+  } = grant;
+  return {
+    grantId,
+    entitlement,
+    isActive: isGrantActive(grant, now),
+    reason,
+    createdAt: toIsoSeconds(createdAt),
+    createdBy,
+    until: toNullableDate(until),
+    ...omitUndefined({ changedBy, revokedBy }),
+    ...(changedAt !== undefined && { changedAt: toIsoSeconds(changedAt) }),
+    ...(revokedAt !== undefined && { revokedAt: toIsoSeconds(revokedAt) }),
+    ...(movedAt !== undefined && { movedAt: toIsoSeconds(movedAt) }),
+  };
+}
+
+const toNullableDate = (date: EpochMillis | undefined): string | null =>
+  date === undefined ? null : toIsoSeconds(date);

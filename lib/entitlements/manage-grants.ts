@@ -1,26 +1,23 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Service } from '../foundation/service.ts';
 import { ServiceError } from '../shared/errors.ts';
 import { omitUndefined } from '../shared/omit-undefined.ts';
 import { dayMs, type EpochMillis } from '../shared/time.ts';
-import { isGrantActive } from './grant.ts';
-import type { Grant, GrantingKey, GrantRepository } from './grant-repository.ts';
+import { type Grant, type GrantingKey, isGrantActive } from './grant.ts';
+import { createGrantIfAbsent, findGrant, listGrants, updateGrant } from './grant-table.ts';
 
 /** Every response about the customer reads all grants. */
 const maxGrants = 500;
 /** 100 years. */
 const maxDurationMs = 36_525 * dayMs;
 
-interface GrantDeps {
-  readonly grants: GrantRepository;
-  now(): EpochMillis;
-}
+type GrantService = Pick<Service, 'table' | 'now'>;
 
 /** A request of a customer's grant, with the key that sends it. */
 export interface GrantContext {
   readonly appName: string;
   readonly username: string;
   readonly key: GrantingKey;
-  readonly deps: GrantDeps;
 }
 
 interface GrantRequest {
@@ -36,16 +33,16 @@ interface GrantRequest {
  * customer with 500 grants.
  */
 export async function createGrant(
+  service: GrantService,
   { entitlement, reason, until, idempotencyKey }: GrantRequest,
-  { appName, username, key, deps }: GrantContext,
+  { appName, username, key }: GrantContext,
 ): Promise<{ readonly grant: Grant; readonly isNew: boolean }> {
-  const { grants } = deps;
-  const now = deps.now();
+  const now = service.now();
   const grantId = toGrantId(idempotencyKey);
-  const existing = idempotencyKey === undefined ? undefined : await grants.find(appName, username, grantId);
+  const existing = idempotencyKey === undefined ? undefined : await findGrant(service, appName, { username, grantId });
   if (existing) return { grant: requireSameGrant(existing, { entitlement, reason }), isNew: false };
   checkEnd(until, now);
-  if ((await grants.list(appName, username)).length >= maxGrants)
+  if ((await listGrants(service, appName, username)).length >= maxGrants)
     throw new ServiceError('Conflict', `A customer has at most ${maxGrants} grants.`, { retryable: false });
   const grant: Grant = {
     grantId,
@@ -57,8 +54,8 @@ export async function createGrant(
     ...omitUndefined({ until }),
     version: 1,
   };
-  if (await grants.createIfAbsent(appName, grant)) return { grant, isNew: true };
-  const concurrent = await grants.find(appName, username, grantId);
+  if (await createGrantIfAbsent(service, appName, grant)) return { grant, isNew: true };
+  const concurrent = await findGrant(service, appName, { username, grantId });
   if (!concurrent) throw new ServiceError('Conflict', 'The grant was changed by a concurrent request. Try again.');
   return { grant: requireSameGrant(concurrent, { entitlement, reason }), isNew: false };
 }
@@ -88,13 +85,14 @@ function checkEnd(until: EpochMillis | undefined, now: EpochMillis): void {
  * an end in the past and `Conflict` for a grant that has ended.
  */
 export async function changeGrant(
+  service: GrantService,
   grantId: string,
   until: EpochMillis | undefined,
-  { appName, username, key, deps }: GrantContext,
+  { appName, username, key }: GrantContext,
 ): Promise<Grant> {
-  const now = deps.now();
+  const now = service.now();
   checkEnd(until, now);
-  const changed = await deps.grants.update(appName, { username, grantId }, (grant) => {
+  const changed = await updateGrant(service, appName, { username, grantId }, (grant) => {
     if (grant.until === until && grant.revokedAt === undefined) return grant;
     if (!isGrantActive(grant, now))
       throw new ServiceError('Conflict', 'The grant has ended. Create another one.', { retryable: false });
@@ -105,9 +103,13 @@ export async function changeGrant(
 }
 
 /** Ends a grant now. Does not change a grant that has ended. Throws `ResourceNotFound` for an unknown grant. */
-export async function revokeGrant(grantId: string, { appName, username, key, deps }: GrantContext): Promise<Grant> {
-  const now = deps.now();
-  const revoked = await deps.grants.update(appName, { username, grantId }, (grant) =>
+export async function revokeGrant(
+  service: GrantService,
+  grantId: string,
+  { appName, username, key }: GrantContext,
+): Promise<Grant> {
+  const now = service.now();
+  const revoked = await updateGrant(service, appName, { username, grantId }, (grant) =>
     isGrantActive(grant, now) ? { ...grant, revokedAt: now, revokedBy: toGrantingKey(key) } : grant,
   );
   return requireGrant(revoked, grantId);

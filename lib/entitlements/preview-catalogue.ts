@@ -5,6 +5,7 @@ import { type Catalogue, listEntitlements } from '../purchases/catalogue.ts';
 import { isUnpaid } from '../purchases/purchase.ts';
 import type { PurchaseListRepository } from '../purchases/purchase-list-repository.ts';
 import { computeEntitlements, type Entitlements } from './entitlements.ts';
+import { listGrants } from './grant-table.ts';
 import type { EntitlementDeps } from './read-entitlements.ts';
 
 export interface PreviewDeps extends EntitlementDeps {
@@ -59,7 +60,7 @@ export async function findEntitlementChanges(
     async (applicationUsername) => {
       const [purchases, grants] = await Promise.all([
         deps.ownedPurchases.listRepresentativePurchases(app.name, applicationUsername),
-        deps.grants.list(app.name, applicationUsername),
+        listGrants(deps, app.name, applicationUsername),
       ]);
       const facts = { username: applicationUsername, purchases, grants, sandboxRule: app.sandboxRule };
       const [held, kept] = [before, after].map((catalogue) =>

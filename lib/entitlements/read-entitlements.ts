@@ -1,14 +1,12 @@
 import type { App } from '../apps/app.ts';
+import type { Service } from '../foundation/service.ts';
 import type { Catalogue } from '../purchases/catalogue.ts';
 import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { computeEntitlements, type Entitlements } from './entitlements.ts';
-import type { GrantRepository } from './grant-repository.ts';
+import { listGrants } from './grant-table.ts';
 
-export interface EntitlementDeps {
+export interface EntitlementDeps extends Pick<Service, 'table' | 'now'> {
   readonly appCache: { findCatalogue(appName: string): Promise<Catalogue | undefined> };
-  readonly grants: Pick<GrantRepository, 'list'>;
-  now(): EpochMillis;
   readonly ownedPurchases: Pick<OwnedPurchaseRepository, 'listRepresentativePurchases'>;
 }
 
@@ -16,12 +14,12 @@ export interface EntitlementDeps {
 export async function readEntitlements(
   { name, sandboxRule }: Pick<App, 'name' | 'sandboxRule'>,
   username: string,
-  { appCache, grants, now, ownedPurchases }: EntitlementDeps,
+  deps: EntitlementDeps,
 ): Promise<Entitlements> {
   const [catalogue, purchases, ownGrants] = await Promise.all([
-    appCache.findCatalogue(name),
-    ownedPurchases.listRepresentativePurchases(name, username),
-    grants.list(name, username),
+    deps.appCache.findCatalogue(name),
+    deps.ownedPurchases.listRepresentativePurchases(name, username),
+    listGrants(deps, name, username),
   ]);
-  return computeEntitlements({ username, purchases, grants: ownGrants, catalogue, sandboxRule }, now());
+  return computeEntitlements({ username, purchases, grants: ownGrants, catalogue, sandboxRule }, deps.now());
 }

@@ -2,6 +2,7 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import type { AppItemRepository, IdPage } from '../apps/app-item-repository.ts';
 import type { CustomerDataRepository } from '../customer-data/customer-data-repository.ts';
+import { listGrants } from '../entitlements/grant-table.ts';
 import { type EntitlementDeps, readEntitlements } from '../entitlements/read-entitlements.ts';
 import { hasEntitlements } from '../purchases/catalogue.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
@@ -197,7 +198,7 @@ async function exportCustomers(
     );
     const entitlements = await pMap(usernames, async (username) => {
       // Without entitlements in the catalogue, only grants give some: one query for each customer decides.
-      const hasSource = givesEntitlements || (await deps.grants.list(app.name, username)).length > 0;
+      const hasSource = givesEntitlements || (await listGrants(deps, app.name, username)).length > 0;
       return hasSource ? toExportedEntitlements(username, await readEntitlements(app, username, deps), now) : [];
     });
     await write('entitlements', entitlements.flat());

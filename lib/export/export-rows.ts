@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { EntitlementRecord } from '../api/entitlements.ts';
 import { ProductType } from '../api/enumerations.ts';
 import { CustomerInfo, PlatformToken, PurchaseDetails, TransactionRecord } from '../api/purchase-records.ts';
 import { DateTime } from '../api/schemas.ts';
 import type { StoredCustomer } from '../customer-data/customer-data-repository.ts';
 import { toCustomerInfo } from '../customers/customer-info.ts';
+import { EntitlementRecord } from '../entitlements/contract.ts';
 import type { Entitlements } from '../entitlements/entitlements.ts';
-import { toEntitlementRecords } from '../entitlements/to-records.ts';
+import { toEntitlementRecords } from '../entitlements/entitlements.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import type { StoredPurchase } from '../purchases/purchase-change.ts';
 import { listRefundedAmounts } from '../purchases/refunds.ts';

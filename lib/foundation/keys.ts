@@ -97,8 +97,8 @@ import { parseEventDate } from './event-id.ts';
  *
  * A partition accepts 1,000 write units and 3,000 read units a second. A partition that every purchase, delivery or
  * request of an app writes has shards, chosen by the id of the item: the events, the lists of an app, and `due`. A page
- * merges the shards by sort key (lib/foundation/merge-shards.ts). The other partitions of an app are not busy: counters are
- * written by batch (a#S, a#Q, a#Z), activities and samples of stores at most once a minute by an instance (a#Y), the
+ * merges the shards by sort key (merge-shards.ts). The other partitions of an app are not busy: counters are written
+ * by batch (a#S, a#Q, a#Z), activities and samples of stores at most once a minute by an instance (a#Y), the
  * health of a URL only when it changes (a#H). Settings change with the commands of the operator (a#I, a#M, a#L), refund
  * requests are few (a#R), and all others are the partitions of one purchase, customer, transaction, delivery or
  * message. `npm run bench scale` computes the load of each.

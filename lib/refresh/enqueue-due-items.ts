@@ -1,9 +1,10 @@
 import pMap from 'p-map';
-import type { GrantRepository } from '../entitlements/grant-repository.ts';
+import { announceGrantEnd } from '../entitlements/grant-table.ts';
+import type { Service } from '../foundation/service.ts';
+
 import { ServiceError } from '../shared/errors.ts';
 import { logError } from '../shared/log.ts';
 import type { MessageQueue } from '../shared/message-queue.ts';
-import type { EpochMillis } from '../shared/time.ts';
 import { minuteMs, secondMs } from '../shared/time.ts';
 import type { WebhookMessage } from '../webhooks/webhook-message.ts';
 import type { DueItemRepository, ListedItem } from './due-item-repository.ts';
@@ -19,12 +20,10 @@ const concurrency = 25;
 /** Time that leasing and enqueueing a batch may take. */
 const minRemainingMs = 10 * secondMs;
 
-interface EnqueueDeps {
+interface EnqueueDeps extends Pick<Service, 'table' | 'now'> {
   readonly dueItems: DueItemRepository;
-  readonly grants: Pick<GrantRepository, 'announceEnd'>;
   /** Age from which due items are logged as `DueItemsLate`, which an alarm counts. */
   readonly maxLatenessMs: number;
-  now(): EpochMillis;
   readonly refreshQueue: MessageQueue<RefreshMessage>;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
 }
@@ -107,9 +106,9 @@ function reportLateItems(items: readonly ListedItem[], { maxLatenessMs, now }: E
 }
 
 /** Announces the ends of grants. */
-async function announceEnds(items: readonly ListedItem[], { grants, now }: EnqueueDeps): Promise<void> {
+async function announceEnds(items: readonly ListedItem[], deps: EnqueueDeps): Promise<void> {
   const ended = items.filter((item) => item.kind === 'grant');
-  await pMap(ended, async (grant) => await grants.announceEnd(grant, now()), { concurrency });
+  await pMap(ended, async (grant) => await announceGrantEnd(deps, grant, deps.now()), { concurrency });
 }
 
 /**

@@ -112,8 +112,8 @@ type AnswerInput = { readonly [K in keyof RefundAnswer]?: RefundAnswer[K] | unde
 
 /**
  * Stores the first statement about a refund and sends it. Throws `ResourceNotFound` for an unknown request,
- * `InvalidPayload` without a consent that the store requires or if the store rejects the statement, and `Conflict` after
- * the deadline or the store's decision, or with the first statement if there is one.
+ * `InvalidPayload` without a consent that the store requires or if the store rejects the statement, and `Conflict`
+ * after the deadline or the store's decision, or with the first statement if there is one.
  */
 export async function answerRefundRequest(
   service: AnswerService,

@@ -1,6 +1,7 @@
 import type { WebhookSender } from '../apps/app.ts';
 import { computeEntitlements } from '../entitlements/entitlements.ts';
-import type { GrantRepository } from '../entitlements/grant-repository.ts';
+import type { Grant } from '../entitlements/grant.ts';
+
 import type { ExternalCall } from '../events/event.ts';
 import { createEventRecorder } from '../events/event-recorder.ts';
 import type { EventRepository } from '../events/event-repository.ts';
@@ -23,7 +24,8 @@ export interface AttemptDeps {
   readonly events: EventRepository;
   /** The time of this machine, which signs webhooks: receivers compare it with their own clock. */
   getWallTime(): EpochMillis;
-  readonly grants: Pick<GrantRepository, 'list'>;
+  /** Lists the grants of a customer. The webhooks of a batch share the reads. */
+  listGrants(appName: string, username: string): Promise<readonly Grant[]>;
   now(): EpochMillis;
   readonly ownedPurchases: OwnedPurchaseRepository;
   readonly postWebhook: PostWebhook;
@@ -86,7 +88,7 @@ async function readChangedEntitlements(
   const catalogue = await deps.appCache.findCatalogue(appName);
   const named = entitlement === undefined ? changedEntitlements : [entitlement, ...changedEntitlements];
   if (!hasEntitlements(catalogue) && named.length === 0) return undefined;
-  const grants = await deps.grants.list(appName, username);
+  const grants = await deps.listGrants(appName, username);
   const products = [notification.productId, previousProductId].filter((productId) => productId !== undefined);
   const changed = new Set([...named, ...products.flatMap((productId) => listEntitlements(catalogue, productId))]);
   return {

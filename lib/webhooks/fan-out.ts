@@ -2,7 +2,8 @@ import pMap from 'p-map';
 import type { App } from '../apps/app.ts';
 import type { AppRepository } from '../apps/app-repository.ts';
 import type { CustomerRepository } from '../customers/customer-repository.ts';
-import type { GrantRepository } from '../entitlements/grant-repository.ts';
+import type { Service } from '../foundation/service.ts';
+
 import type { Announcement } from '../purchases/announcement.ts';
 import type { PurchaseRepository } from '../purchases/purchase-repository.ts';
 import { isPermanent, ServiceError } from '../shared/errors.ts';
@@ -25,12 +26,10 @@ import { buildRefundDeliveries } from './refund-announcements.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
 import type { WebhookMessage } from './webhook-message.ts';
 
-interface FanOutDeps extends StreamFailureDeps {
+interface FanOutDeps extends StreamFailureDeps, Pick<Service, 'table' | 'now'> {
   readonly apps: AppRepository;
   readonly customers: CustomerRepository;
   readonly deliveries: DeliveryRepository;
-  readonly grants: Pick<GrantRepository, 'find'>;
-  now(): EpochMillis;
   readonly purchases: Pick<PurchaseRepository, 'find'>;
   readonly webhookQueue: MessageQueue<WebhookMessage>;
 }
@@ -95,7 +94,7 @@ type FindApp = AppRepository['find'];
 async function createDeliveries(
   record: StreamRecord,
   findApp: FindApp,
-  deps: Pick<FanOutDeps, 'customers' | 'deliveries' | 'grants' | 'now' | 'purchases'>,
+  deps: Pick<FanOutDeps, 'customers' | 'deliveries' | 'now' | 'purchases' | 'table'>,
 ): Promise<RecordOutcome> {
   let created: readonly WebhookDelivery[] = [];
   const failure = await catchFailure(async () => {
@@ -109,7 +108,7 @@ async function createDeliveries(
 async function buildDeliveriesOfRecord(
   record: StreamRecord,
   findApp: FindApp,
-  deps: Pick<FanOutDeps, 'customers' | 'grants' | 'now' | 'purchases'>,
+  deps: Pick<FanOutDeps, 'customers' | 'now' | 'purchases' | 'table'>,
 ): Promise<readonly WebhookDelivery[]> {
   if (record.kind === 'grant') return await buildGrantDeliveries(record, { ...deps, findApp });
   if (record.kind === 'refundRequest') return await buildRefundDeliveries(record, { ...deps, findApp });

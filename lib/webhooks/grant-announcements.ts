@@ -1,7 +1,7 @@
 import type { AppRepository } from '../apps/app-repository.ts';
-import { isGrantActive } from '../entitlements/grant.ts';
-import type { GrantRepository } from '../entitlements/grant-repository.ts';
-import { Grant } from '../entitlements/grant-repository.ts';
+import { Grant, isGrantActive } from '../entitlements/grant.ts';
+import { findGrant } from '../entitlements/grant-table.ts';
+import type { Service } from '../foundation/service.ts';
 import type { NotificationReason } from '../purchases/lifecycle-reasons.ts';
 import { parse } from '../shared/parse.ts';
 import { toShortDigest } from '../shared/short-digest.ts';
@@ -11,10 +11,8 @@ import type { EpochMillis } from '../shared/time.ts';
 import { buildDelivery, type WebhookDelivery } from './delivery.ts';
 import { selectWebhookUrls } from './select-webhook-urls.ts';
 
-interface GrantDeps {
+interface GrantDeps extends Pick<Service, 'table' | 'now'> {
   readonly findApp: AppRepository['find'];
-  readonly grants: Pick<GrantRepository, 'find'>;
-  now(): EpochMillis;
 }
 
 /**
@@ -23,22 +21,30 @@ interface GrantDeps {
  */
 export async function buildGrantDeliveries(
   { appName, before, after }: StreamRecord,
-  { findApp, grants, now }: GrantDeps,
+  { findApp, ...service }: GrantDeps,
 ): Promise<readonly WebhookDelivery[]> {
   const previous = computeFromRecord(() => before && parse(Grant, before, 'InternalError'));
   const grant = computeFromRecord(() => after && parse(Grant, after, 'InternalError'));
-  if (!grant || grant.version === previous?.version || isMoveOfEndedGrant(previous, grant, now())) return [];
+  if (!grant || grant.version === previous?.version || isMoveOfEndedGrant(previous, grant, service.now())) return [];
   const { grantId, username, entitlement, version } = grant;
   const app = await findApp(appName);
   const urls = app ? selectWebhookUrls(app, false) : [];
-  if (urls.length === 0 || !(await grants.find(appName, username, grantId))) return [];
+  if (urls.length === 0 || !(await findGrant(service, appName, { username, grantId }))) return [];
   const notification = {
     id: toShortDigest(`${appName}\n${username}\n${grantId}\n${version}`),
     reason: chooseReason(previous, grant),
     date: toChangeDate(previous, grant),
   };
   return urls.map((url) =>
-    buildDelivery({ appName, type: 'purchases.updated', url, username, entitlement, notification, createdAt: now() }),
+    buildDelivery({
+      appName,
+      type: 'purchases.updated',
+      url,
+      username,
+      entitlement,
+      notification,
+      createdAt: service.now(),
+    }),
   );
 }
 

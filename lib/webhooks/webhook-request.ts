@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import type { Entitlements } from '../entitlements/entitlements.ts';
-import { toEntitlementRecords } from '../entitlements/to-records.ts';
+import { toEntitlementRecords } from '../entitlements/entitlements.ts';
 import type { Purchase } from '../purchases/purchase.ts';
 import { isUnpaid } from '../purchases/purchase.ts';
 import { toPurchaseCollection } from '../purchases/purchase-collection.ts';

@@ -1,7 +1,7 @@
 import type { AppRepository } from '../apps/app-repository.ts';
-import type { GrantRepository } from '../entitlements/grant-repository.ts';
 import type { OwnedPurchaseRepository } from '../purchases/owned-purchase-repository.ts';
 import { memoize } from '../shared/memoize.ts';
+import type { AttemptDeps } from './attempt-delivery.ts';
 import type { DeliveryRepository } from './delivery-repository.ts';
 
 interface ReadDeps {
@@ -20,7 +20,7 @@ export const withSharedReads = <T extends ReadDeps>(deps: T): T => ({
 });
 
 interface CustomerDeps {
-  readonly grants: Pick<GrantRepository, 'list'>;
+  readonly listGrants: AttemptDeps['listGrants'];
   readonly ownedPurchases: Pick<OwnedPurchaseRepository, 'listRepresentativePurchases'>;
 }
 
@@ -30,7 +30,7 @@ interface CustomerDeps {
  */
 export const withSharedCustomers = <T extends CustomerDeps>(deps: T): T => ({
   ...deps,
-  grants: { ...deps.grants, list: memoize(deps.grants.list) },
+  listGrants: memoize(deps.listGrants),
   ownedPurchases: {
     ...deps.ownedPurchases,
     listRepresentativePurchases: memoize(deps.ownedPurchases.listRepresentativePurchases),

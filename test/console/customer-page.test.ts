@@ -12,6 +12,10 @@ import {
   getCustomerTransactions,
   listCustomers,
 } from '../../lib/api/customers.ts';
+import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
+import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
+import type { TimelineRecord } from '../../lib/api/timeline-records.ts';
+import { type DeliveryRecord, listDeliveries, replayDelivery } from '../../lib/api/webhooks.ts';
 import {
   changeGrant,
   createGrant,
@@ -21,11 +25,7 @@ import {
   getCustomerEntitlements,
   listGrants,
   revokeGrant,
-} from '../../lib/api/entitlements.ts';
-import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
-import { getPurchase, getPurchaseOwners, listPurchases } from '../../lib/api/purchases.ts';
-import type { TimelineRecord } from '../../lib/api/timeline-records.ts';
-import { type DeliveryRecord, listDeliveries, replayDelivery } from '../../lib/api/webhooks.ts';
+} from '../../lib/entitlements/contract.ts';
 import { type ConsoleRequest, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';
 import { waitFor } from '../../testing/wait-for.ts';
 

@@ -13,7 +13,6 @@ import {
   getCustomerTransactions,
   listCustomers,
 } from '../../lib/api/customers.ts';
-import { getCustomerEntitlements, listGrants } from '../../lib/api/entitlements.ts';
 import type { EventSearchResult } from '../../lib/api/event-records.ts';
 import { listEvents, searchEvents } from '../../lib/api/events.ts';
 import type { PurchaseRow, TransactionRecord } from '../../lib/api/purchase-records.ts';
@@ -22,6 +21,7 @@ import { search } from '../../lib/api/search.ts';
 import { listStores } from '../../lib/api/stores.ts';
 import { listTransactions } from '../../lib/api/transactions.ts';
 import { type DeliveryRecord, listDeliveries, replayDeliveries } from '../../lib/api/webhooks.ts';
+import { getCustomerEntitlements, listGrants } from '../../lib/entitlements/contract.ts';
 import { answerRefundRequest, listRefundRequests } from '../../lib/refunds/contract.ts';
 import { hourMs, minuteMs } from '../../lib/shared/time.ts';
 import { loadConsoleModule, type RenderedConsole, renderConsole, respondTo } from '../../testing/render-console.ts';

@@ -5,9 +5,10 @@ import type { Contract } from '../../lib/api/contract.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
 import { createApiKey, type IssuedApiKeys, rotateApiKey, setSandboxRule } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
-import { toRefundRequestId } from '../../lib/foundation/keys.ts';
-import { rotateTokenKeys } from '../../lib/entitlements/token-keys.ts';
+import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
+import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { contentContext } from '../../lib/forwards/create-forwards.ts';
+import { toRefundRequestId } from '../../lib/foundation/keys.ts';
 import type { Platform } from '../../lib/shared/platform.ts';
 import { dayMs, hourMs } from '../../lib/shared/time.ts';
 import type { WebhookDelivery } from '../../lib/webhooks/delivery.ts';
@@ -58,11 +59,11 @@ async function createExpiringKeys({ appName }: IssuedApiKeys): Promise<void> {
 
 /** Rotates the main keys and the keys of entitlement tokens. Returns the new keys: the previous ones stay valid. */
 async function rotateKeys(keys: IssuedApiKeys): Promise<IssuedApiKeys> {
-  const { apps: repository, tokenKeys, now } = deps();
+  const { apps: repository, now } = deps();
   const rotation = { overlapMs: hourMs, now: now() };
   const rotate = async (level: 'public' | 'secret') =>
     await rotateApiKey(repository, keys.appName, { level, ...rotation });
-  await tokenKeys.update(keys.appName, (set) => rotateTokenKeys(set, rotation));
+  await updateTokenKeys(deps(), keys.appName, (set) => rotateTokenKeys(set, rotation));
   return { ...keys, publicKey: await rotate('public'), secretKey: await rotate('secret') };
 }
 

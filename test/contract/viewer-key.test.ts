@@ -5,7 +5,8 @@ import { getRefreshToken } from '../../lib/api/purchases.ts';
 import { type ApiKeyLevel, apiKeyLevels } from '../../lib/apps/app.ts';
 import { type CreatedKey, createApiKey, setReadEvents } from '../../lib/apps/manage-apps.ts';
 import { contracts } from '../../lib/contracts/index.ts';
-import { createTokenKeys } from '../../lib/entitlements/token-keys.ts';
+import { createTokenKeys } from '../../lib/entitlements/token-key.ts';
+import { getOrCreateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import type { EventRecord } from '../../lib/events/event.ts';
 import { toKey } from '../../lib/foundation/keys.ts';
 import type { Item } from '../../lib/foundation/table.ts';
@@ -32,7 +33,7 @@ beforeAll(async () => {
   await givenAppData(app);
   for (const level of apiKeyLevels)
     keys[level] = await createApiKey(deps().apps, appKeys.appName, { level, name: `test ${level}`, now: deps().now() });
-  await deps().tokenKeys.getOrCreate(appKeys.appName, () => createTokenKeys(deps().now()));
+  await getOrCreateTokenKeys(deps(), appKeys.appName, () => createTokenKeys(deps().now()));
   // Responses contain ages.
   service.freezeClock();
 });

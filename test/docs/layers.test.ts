@@ -27,8 +27,11 @@ const toFolder = (pattern: string): string => pattern.replace(/\/\*\*$/, '');
 /** The text of a folder in the table: folders of `lib` without their parent. */
 const toText = (pattern: string): string => `\`${toFolder(pattern).replace(/^lib\/(?=[^*]+$)/, '')}\``;
 
+/** What every folder may import, as the text below the table says. */
+const foundation = ['lib/shared/**', 'lib/foundation/**'];
+
 const toRow = ({ name, allow, deny }: Boundary): string => {
-  const imported = allow.filter((pattern) => toFolder(pattern) !== name).map(toText);
+  const imported = allow.filter((pattern) => toFolder(pattern) !== name && !foundation.includes(pattern)).map(toText);
   const denied = deny ? `; not ${deny.map(toText).join(', ')}` : '';
   return `${imported.join(', ') || 'nothing'}${denied}`;
 };

@@ -5,6 +5,14 @@ import { deps } from '../../composition/deps.ts';
 import { getApp, getCatalogue, setCatalogue } from '../../lib/api/app.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import {
+  createApiKey,
+  type IssuedApiKeys,
+  setCatalogue as saveCatalogue,
+  setSandboxRule,
+  setStrategy,
+  setTokenMinutes,
+} from '../../lib/apps/manage-apps.ts';
+import {
   changeGrant,
   createEntitlementToken,
   createGrant,
@@ -13,16 +21,9 @@ import {
   getTokenKeys,
   listGrants,
   revokeGrant,
-} from '../../lib/api/entitlements.ts';
-import {
-  createApiKey,
-  type IssuedApiKeys,
-  setCatalogue as saveCatalogue,
-  setSandboxRule,
-  setStrategy,
-  setTokenMinutes,
-} from '../../lib/apps/manage-apps.ts';
-import { rotateTokenKeys } from '../../lib/entitlements/token-keys.ts';
+} from '../../lib/entitlements/contract.ts';
+import { rotateTokenKeys } from '../../lib/entitlements/token-key.ts';
+import { updateTokenKeys } from '../../lib/entitlements/token-key-table.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/shared/time.ts';
 import {
   buildBasicAuth,
@@ -312,7 +313,7 @@ describe('POST /v3/customers/:applicationUsername/entitlements/token', () => {
     const { keys: published } = await fetchKeys();
     expect(published).toHaveLength(2);
     const rotate = async (overlapMs: number) =>
-      await deps().tokenKeys.update(keys.appName, (set) => rotateTokenKeys(set, { overlapMs, now: Date.now() }));
+      await updateTokenKeys(deps(), keys.appName, (set) => rotateTokenKeys(set, { overlapMs, now: Date.now() }));
     await rotate(hourMs);
     await verify(token);
     const { token: next } = await sign();

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { deps } from '../../composition/deps.ts';
 import type { Contract } from '../../lib/api/contract.ts';
 import { getCustomerTimeline, mergeCustomer } from '../../lib/api/customers.ts';
-import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/api/entitlements.ts';
 import { createApiKey, type IssuedApiKeys, setCatalogue } from '../../lib/apps/manage-apps.ts';
+import { createGrant, explainAccess, getCustomerEntitlements } from '../../lib/entitlements/contract.ts';
 import { buildBasicAuth, type CallOptions, callEndpoint, callWithSecretKey } from '../../testing/call.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { findEvents } from './event-fixture.ts';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
-import { createGrant, type GrantContext } from '../../../lib/entitlements/manage-grants.ts';
+import { createGrant } from '../../../lib/entitlements/manage-grants.ts';
+import type { Service } from '../../../lib/foundation/service.ts';
 import type { ErasedNameRepository } from '../../../lib/purchases/erased-names.ts';
 import { parseJson } from '../../../lib/shared/parse.ts';
 import { commandLineKey } from '../../entitlement-commands.ts';
@@ -16,7 +17,7 @@ interface GrantOptions {
   readonly appName: string;
   /** Service that the grants come from. */
   readonly service: string;
-  readonly deps: GrantContext['deps'] & { readonly erasedNames: ErasedNameRepository };
+  readonly deps: Pick<Service, 'table' | 'now'> & { readonly erasedNames: ErasedNameRepository };
 }
 
 /** Creates the grants of a conversion. Idempotent. Returns the number of new grants. */
@@ -29,8 +30,9 @@ export async function importGrants(path: string, { appName, service, deps }: Gra
     if ((await deps.erasedNames.select(appName, [user])).length > 0) continue;
     const request = { entitlement, reason: `Moved from ${service}`, idempotencyKey: `${service}:${id}:${entitlement}` };
     const { isNew } = await createGrant(
+      deps,
       { ...request, ...(until !== undefined && { until }) },
-      { appName, username: user, key: commandLineKey, deps },
+      { appName, username: user, key: commandLineKey },
     );
     if (isNew) created++;
   }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { AccessFact, explainAccess } from '../../../lib/api/entitlements.ts';
 import { EntitlementName, Id, Username } from '../../../lib/api/identifiers.ts';
+import { AccessFact, explainAccess } from '../../../lib/entitlements/contract.ts';
 import { defineTool, limitRows, OmittedRows } from '../tool.ts';
 
 const { because: _because, ...explanation } = explainAccess.response.entries;

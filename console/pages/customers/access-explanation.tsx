@@ -1,4 +1,4 @@
-import type { AccessFact } from '../../../lib/api/entitlements.ts';
+import type { AccessFact } from '../../../lib/entitlements/contract.ts';
 import { useApi } from '../../api/use-api.ts';
 import { ErrorNotice, Skeleton } from '../../components/notice.tsx';
 import { Badge, DateTime } from '../../components/values.tsx';

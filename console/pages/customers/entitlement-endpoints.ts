@@ -5,7 +5,7 @@ import type {
   getCustomerEntitlements,
   listGrants,
   revokeGrant,
-} from '../../../lib/api/entitlements.ts';
+} from '../../../lib/entitlements/contract.ts';
 import { defineEndpoint } from '../../api/client.ts';
 
 /** Endpoints of entitlements and grants. */

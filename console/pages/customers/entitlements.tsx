@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { listGrants } from '../../../lib/api/entitlements.ts';
+import type { listGrants } from '../../../lib/entitlements/contract.ts';
 import { endpoints } from '../../api/endpoints.ts';
 import { type Loaded, useApi } from '../../api/use-api.ts';
 import { Button } from '../../components/button.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { GrantRecord } from '../../../lib/api/entitlements.ts';
+import type { GrantRecord } from '../../../lib/entitlements/contract.ts';
 import { callApi } from '../../api/client.ts';
 import { getNow } from '../../clock.ts';
 import { Button } from '../../components/button.tsx';

@@ -1,4 +1,4 @@
-import type { GrantRecord } from '../../../lib/api/entitlements.ts';
+import type { GrantRecord } from '../../../lib/entitlements/contract.ts';
 import { callApi } from '../../api/client.ts';
 import { ConfirmButton } from '../../components/dialog.tsx';
 import { Row } from '../../components/layout.tsx';

@@ -1,5 +1,5 @@
 import type { ContractResponse } from '../../../lib/api/contract.ts';
-import type { EntitlementRecord, getCustomerEntitlements } from '../../../lib/api/entitlements.ts';
+import type { EntitlementRecord, getCustomerEntitlements } from '../../../lib/entitlements/contract.ts';
 
 /** An entitlement as the page of a customer shows it. */
 export interface DescribedEntitlement {

@@ -14,6 +14,7 @@ import { deps } from '../../../composition/deps.ts';
 import { getCustomerPurchases } from '../../../lib/api/customers.ts';
 import { setForwards } from '../../../lib/api/webhooks.ts';
 import type { IssuedApiKeys } from '../../../lib/apps/manage-apps.ts';
+import { listGrants } from '../../../lib/entitlements/grant-table.ts';
 import { parse } from '../../../lib/shared/parse.ts';
 import { callWithSecretKey } from '../../../testing/call.ts';
 import { type NotificationServer, startNotificationServer } from '../../../testing/notification-server.ts';
@@ -266,7 +267,7 @@ describe('A move from RevenueCat by its API', () => {
     const options = { appName: keys.appName, service: 'revenuecat', deps: deps() };
     expect(await importGrants(report.grantsFile, options)).toBe(1);
     expect(await importGrants(report.grantsFile, options)).toBe(0);
-    expect(await deps().grants.list(keys.appName, 'vic')).toMatchObject([{ entitlement: 'pro', until }]);
+    expect(await listGrants(deps(), keys.appName, 'vic')).toMatchObject([{ entitlement: 'pro', until }]);
     extraCustomers = [];
   });
 

@@ -3,9 +3,9 @@ import type { App } from '../../../lib/apps/app.ts';
 import { getApp } from '../../../lib/apps/manage-apps.ts';
 import { eraseCustomer } from '../../../lib/customer-data/erase-customer.ts';
 import { type MergeDeps, mergeCustomers, reverseMerge } from '../../../lib/customer-data/merge-customers.ts';
-import { createGrantRepository } from '../../../lib/db/grant-repository.ts';
 import { createOwnedPurchaseRepository } from '../../../lib/db/owned-purchase-repository.ts';
-import type { Grant } from '../../../lib/entitlements/grant-repository.ts';
+import type { Grant } from '../../../lib/entitlements/grant.ts';
+import { createGrantIfAbsent, listGrants } from '../../../lib/entitlements/grant-table.ts';
 import { changeGrant } from '../../../lib/entitlements/manage-grants.ts';
 import { grantKey, purchaseKey } from '../../../lib/foundation/keys.ts';
 import type { Item, Table } from '../../../lib/foundation/table.ts';
@@ -48,7 +48,7 @@ const givenPurchases = async (username: string, count: number): Promise<string[]
 const givenGrant = async (username: string, fields: Partial<Grant> = {}): Promise<void> => {
   const times = { createdAt: startDate, createdBy: key, version: 1 } as const;
   const grant = { grantId: 'grant_1', username, entitlement: 'premium', reason: 'a test', ...times, ...fields };
-  expect(await deps.grants.createIfAbsent(app.name, grant)).toBe(true);
+  expect(await createGrantIfAbsent(deps, app.name, grant)).toBe(true);
 };
 const listOwned = async (username: string): Promise<string[]> =>
   (await createOwnedPurchaseRepository(table).listRepresentativePurchases(app.name, username))
@@ -174,7 +174,7 @@ describe('grants of merged customers', () => {
       ...app,
       webhookSettings: { urls: ['https://app.test'], sandboxUrls: [], includesPassword: false },
     }),
-    grants: deps.grants,
+    table,
     now: () => startDate,
   });
   const announce = async (username: string, before?: Item) => {
@@ -192,7 +192,7 @@ describe('grants of merged customers', () => {
     const before = await table.get(grantKey(app.name, 'guest', 'grant_1'));
     const { grants } = await merge('guest', 'ann');
     expect(grants).toBe(1);
-    expect(await deps.grants.list(app.name, 'ann')).toMatchObject([{ grantId: 'grant_1', until, createdBy: key }]);
+    expect(await listGrants(deps, app.name, 'ann')).toMatchObject([{ grantId: 'grant_1', until, createdBy: key }]);
     expect(await announce('guest', before)).toEqual([['guest', 'OTHER']]);
     expect(await announce('ann')).toEqual([['ann', 'OTHER']]);
   });
@@ -208,7 +208,7 @@ describe('grants of merged customers', () => {
     await givenGrant('guest', { until });
     await givenGrant('ann', { reason: 'her own' });
     await merge('guest', 'ann');
-    const reasons = (await deps.grants.list(app.name, 'ann')).map(({ reason }) => reason).sort();
+    const reasons = (await listGrants(deps, app.name, 'ann')).map(({ reason }) => reason).sort();
     expect(reasons).toEqual(['a test', 'her own']);
   });
 
@@ -216,9 +216,9 @@ describe('grants of merged customers', () => {
     await givenGrant('guest', { until });
     const { mergeId } = await merge('guest', 'ann');
     const later = until + dayMs;
-    await changeGrant('grant_1', later, { appName: app.name, username: 'ann', key, deps });
+    await changeGrant(deps, 'grant_1', later, { appName: app.name, username: 'ann', key });
     expect(await reverse('ann', mergeId)).toMatchObject({ grants: 1 });
-    const [grant] = await createGrantRepository(table).list(app.name, 'guest');
+    const [grant] = await listGrants(deps, app.name, 'guest');
     expect(grant).toMatchObject({ until: later });
     expect(grant).not.toHaveProperty('movedAt');
     expect(await reverse('ann', mergeId)).toMatchObject({ grants: 0, purchases: 0 });

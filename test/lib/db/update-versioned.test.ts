@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { createGrantRepository } from '../../../lib/db/grant-repository.ts';
+import { createGrantIfAbsent, findGrant, updateGrant } from '../../../lib/entitlements/grant-table.ts';
 import type { Table } from '../../../lib/foundation/table.ts';
 import {
   createRefundRequest,
@@ -20,19 +20,18 @@ const concurrently = async <T>(run: () => Promise<T>): Promise<T[]> =>
 
 describe('updateVersioned', () => {
   it('applies each of 40 concurrent changes of a grant', async () => {
-    const grants = createGrantRepository(table);
     const [appName, username] = [createUniqueName(), createUniqueName('user')];
     const grantId = 'grant_1';
     const grant = { grantId, username, entitlement: 'pro', reason: 'tester', createdAt: 1, createdBy: author };
-    await grants.createIfAbsent(appName, { ...grant, until: 1_000, version: 1 });
+    await createGrantIfAbsent({ table }, appName, { ...grant, until: 1_000, version: 1 });
     await concurrently(
       async () =>
-        await grants.update(appName, { username, grantId }, ({ until = 0, ...rest }) => ({
+        await updateGrant({ table }, appName, { username, grantId }, ({ until = 0, ...rest }) => ({
           ...rest,
           until: until + 1,
         })),
     );
-    expect(await grants.find(appName, username, grantId)).toMatchObject({ until: 1_040, version: 41 });
+    expect(await findGrant({ table }, appName, { username, grantId })).toMatchObject({ until: 1_040, version: 41 });
   });
 
   it('applies each of 40 concurrent changes of a refund request', async () => {

@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decodeJwt } from 'jose';
 import type { SandboxRule } from '../../../lib/apps/app.ts';
-import { signEntitlementToken } from '../../../lib/entitlements/entitlement-token.ts';
 import { explainAccess } from '../../../lib/entitlements/explain-access.ts';
-import type { Grant } from '../../../lib/entitlements/grant-repository.ts';
+import type { Grant } from '../../../lib/entitlements/grant.ts';
 import { readEntitlements } from '../../../lib/entitlements/read-entitlements.ts';
-import { createTokenKeys } from '../../../lib/entitlements/token-keys.ts';
+import { signEntitlementToken } from '../../../lib/entitlements/sign-token.ts';
+import { createTokenKeys } from '../../../lib/entitlements/token-key.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { dayMs, secondMs } from '../../../lib/shared/time.ts';
@@ -85,7 +86,7 @@ describe('entitlements', () => {
         const purchases = life.purchases.map((purchase, index) => ({ ...purchase, purchaseId: `store_a:${index}` }));
         const deps = {
           appCache: { findCatalogue: async () => catalogue },
-          grants: { list: async () => grants },
+          table: { query: async () => grants } as object as Table,
           now: () => startDate,
           ownedPurchases: { listRepresentativePurchases: async () => purchases },
           erasedNames: { select: async () => [] },

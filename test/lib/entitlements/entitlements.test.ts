@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { computeEntitlements, type EntitlementFacts } from '../../../lib/entitlements/entitlements.ts';
-import type { Grant } from '../../../lib/entitlements/grant-repository.ts';
+import type { Grant } from '../../../lib/entitlements/grant.ts';
 import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
 import type { Purchase } from '../../../lib/purchases/purchase.ts';
 import { dayMs, minuteMs } from '../../../lib/shared/time.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import type { DueItem } from '../../../lib/foundation/keys.ts';
+import type { Table } from '../../../lib/foundation/table.ts';
 import { enqueueDueItems } from '../../../lib/refresh/enqueue-due-items.ts';
 import type { PurchaseMessage } from '../../../lib/refresh/refresh-message.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/shared/time.ts';
@@ -37,6 +38,8 @@ async function run(
     {
       maxLatenessMs: hourMs,
       now: () => 0,
+      // No item is a grant, so nothing is read.
+      table: {} as Table,
       dueItems: {
         list: async (_now, limit) => (isIndexStale ? due.slice(0, limit) : listed.splice(0, limit)),
         lease: async ({ indexKey }, until) => {
@@ -45,7 +48,6 @@ async function run(
         },
         listOverdueRefreshes: async () => ({ dueTimes: [], isComplete: true }),
       },
-      grants: { announceEnd: async () => {} },
       refreshQueue: {
         async send(messages, { delaySeconds = 0 } = {}) {
           if (isQueueDown) throw new Error('The queue is unavailable.');

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createCatalogueAnnouncementRepository } from '../../../lib/db/catalogue-announcement-repository.ts';
 import { createCounterRepository } from '../../../lib/db/counter-repository.ts';
-import { createGrantRepository } from '../../../lib/db/grant-repository.ts';
 import { createPurchaseListRepository } from '../../../lib/db/list-repositories.ts';
 import { createPagedListRepository } from '../../../lib/db/paged-list-repository.ts';
 import type { Catalogue } from '../../../lib/purchases/catalogue.ts';
@@ -39,7 +38,6 @@ async function announce(harness: WebhookHarness, catalogue: Catalogue, changes: 
     {
       ...deps,
       catalogueAnnouncements: createCatalogueAnnouncementRepository(deps.table),
-      grants: createGrantRepository(deps.table),
       purchaseLists: createPurchaseListRepository(
         createPagedListRepository(deps.table, createCounterRepository(deps.table)),
       ),

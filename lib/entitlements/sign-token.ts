@@ -2,7 +2,7 @@ import { importJWK, SignJWT } from 'jose';
 import { ServiceError } from '../shared/errors.ts';
 import { type EpochMillis, minuteMs, secondMs } from '../shared/time.ts';
 import type { Entitlement, Entitlements } from './entitlements.ts';
-import type { TokenKeySet } from './token-key-repository.ts';
+import type { TokenKeySet } from './token-key.ts';
 
 export const defaultTokenMinutes = 60;
 

@@ -1,6 +1,23 @@
 import { generateKeyPairSync } from 'node:crypto';
+import * as v from 'valibot';
 import type { EpochMillis } from '../shared/time.ts';
-import type { TokenKey, TokenKeySet } from './token-key-repository.ts';
+
+/** A public key of entitlement tokens, as coordinates of P-256 in base64url. Times in epoch milliseconds. */
+export const TokenKey = v.object({
+  kid: v.string(),
+  x: v.string(),
+  y: v.string(),
+  createdAt: v.number(),
+  /** When a replaced key is no longer published. */
+  expiresAt: v.exactOptional(v.number()),
+});
+export type TokenKey = v.InferOutput<typeof TokenKey>;
+
+/** The keys of an app: the one that signs, the next one, then replaced ones. The private parts are by key id. */
+export interface TokenKeySet {
+  readonly keys: readonly TokenKey[];
+  readonly privateKeys: Readonly<Record<string, string>>;
+}
 
 /** Creates the key that signs and the next one. Verifiers fetch both, so they have the next one when it signs. */
 export function createTokenKeys(now: EpochMillis): TokenKeySet {

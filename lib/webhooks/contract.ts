@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import { EntitlementRecords } from '../entitlements.ts';
-import { PurchaseCollection } from '../purchase-records.ts';
+import { describeObject, describeOperation } from '../api/documentation/describe.ts';
+import { webhookPassword } from '../api/documentation/parameters.ts';
+import { PurchaseCollection } from '../api/purchase-records.ts';
 import {
   DeliveryAttemptRecord,
   DeliveryNotification,
@@ -15,9 +16,8 @@ import {
   SentWebhook,
   setForwards,
   testWebhook,
-} from '../webhooks.ts';
-import { describeObject, describeOperation } from './describe.ts';
-import { webhookPassword } from './parameters.ts';
+} from '../api/webhooks.ts';
+import { EntitlementRecords } from '../entitlements/contract.ts';
 
 const notificationFields = {
   id: [

@@ -1,0 +1,87 @@
+import * as v from 'valibot';
+import * as keys from '../foundation/keys.ts';
+import { reencryptField } from '../foundation/reencrypt-field.ts';
+import type { Service } from '../foundation/service.ts';
+import type { Item } from '../foundation/table.ts';
+import { tryWrite } from '../foundation/try-update.ts';
+import { parse, parseJson } from '../shared/parse.ts';
+import { retryUntilWritten } from '../shared/retry.ts';
+import { TokenKey, type TokenKeySet } from './token-key.ts';
+
+type KeyService = Pick<Service, 'table' | 'cipher'>;
+
+/** The private keys are one encrypted attribute. */
+const TokenKeysItem = v.object({ keys: v.array(TokenKey), privateKeys: v.string(), version: v.number() });
+const PrivateKeys = v.record(v.string(), v.string());
+
+/** Returns the keys of the app. Saves what `create` returns if it has none. */
+export const getOrCreateTokenKeys = async (
+  service: KeyService,
+  appName: string,
+  create: () => TokenKeySet,
+): Promise<TokenKeySet> =>
+  await retryUntilWritten(async () => {
+    const item = await service.table.get(keys.tokenKeysKey(appName));
+    return item ? await readItem(service, appName, item) : await save(service, appName, create(), undefined);
+  });
+
+/** Replaces the keys with what `change` returns. Calls it again if another writer interferes. */
+export const updateTokenKeys = async (
+  service: KeyService,
+  appName: string,
+  change: (stored: TokenKeySet | undefined) => TokenKeySet,
+): Promise<TokenKeySet> =>
+  await retryUntilWritten(async () => {
+    const item = await service.table.get(keys.tokenKeysKey(appName));
+    const before = item && (await readItem(service, appName, item));
+    return await save(service, appName, change(before), item);
+  });
+
+/** Lists the public keys of one app, or of all apps. */
+export async function listPublicTokenKeys(
+  { table }: Pick<Service, 'table'>,
+  appName: string | undefined,
+): Promise<TokenKey[]> {
+  const entries =
+    appName === undefined
+      ? await table.query({ partition: keys.tokenKeysPartition, index: 'byCreated' })
+      : [keys.tokenKeysKey(appName)];
+  const items = await table.batchGet(entries.map(({ pk, sk }) => keys.toKey({ pk, sk })));
+  return items.flatMap((item) => parse(TokenKeysItem, item, 'DatabaseError').keys);
+}
+
+/** Encrypts the private keys under the current master key. Returns whether they were under another one. */
+export async function reencryptTokenKeys({ table, cipher }: KeyService, appName: string): Promise<boolean> {
+  const item = (await table.get(keys.tokenKeysKey(appName))) ?? {};
+  return await reencryptField(table, cipher, { item, field: 'privateKeys', context: toContext(appName) });
+}
+
+const toContext = (appName: string): string => `${appName}/token-keys`;
+
+async function readItem({ cipher }: KeyService, appName: string, item: Item): Promise<TokenKeySet> {
+  const stored = parse(TokenKeysItem, item, 'DatabaseError');
+  const text = await cipher.decrypt(stored.privateKeys, toContext(appName));
+  return { keys: stored.keys, privateKeys: parseJson(PrivateKeys, text, 'DatabaseError') };
+}
+
+/** Returns undefined if another writer interferes. */
+async function save(
+  { table, cipher }: KeyService,
+  appName: string,
+  set: TokenKeySet,
+  before: Item | undefined,
+): Promise<TokenKeySet | undefined> {
+  const version = Number(before?.version ?? 0);
+  const Item = {
+    ...keys.tokenKeysKey(appName),
+    ...keys.tokenKeysIndexKeys(appName),
+    keys: set.keys,
+    privateKeys: await cipher.encrypt(JSON.stringify(set.privateKeys), toContext(appName)),
+    version: version + 1,
+  };
+  const condition = before
+    ? { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } }
+    : { ConditionExpression: 'attribute_not_exists(pk)' };
+  const put = { TableName: table.name, Item, ...condition };
+  return (await tryWrite(async () => await table.transact([{ Put: put }]))) ? set : undefined;
+}
